@@ -101,7 +101,7 @@ def whole(path: Path, *, new: bool = False) -> Iterator[Path]:
         with _writing(path):
             beside = temporary_folder(".passk-", beside=place if plain else None)
             file = opened.enter_context(beside) / "output"
-            mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask()
+            mode = place.stat().st_mode & 0o777 if place.exists() else None
         try:
             yield file
         except OSError as error:
@@ -110,7 +110,8 @@ def whole(path: Path, *, new: bool = False) -> Iterator[Path]:
             raise unwritten(path, error) from None
         with _writing(path):
             if plain:
-                os.chmod(file, mode)
+                if mode is not None:
+                    os.chmod(file, mode)
                 (_moved_where_nothing_is if new else os.replace)(file, place)
                 return
             with open(file, "rb") as content, open(path, "wb") as target:
@@ -171,9 +172,3 @@ def mode_of(path: str) -> int:
 
 def _is_plain(path: Path) -> bool:
     return stat.S_ISREG(mode_of(str(path)))
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -9,6 +9,8 @@ import json
 import os
 import re
 import zipfile
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,10 @@ FORMULAS += ["＝1+1", "＠SUM(A1)", " \x01=1", "\u200b-1", "\x7f＋1"]
         "true); EXPORT DATABASE '{folder}'; SELECT (1",
         "true); ATTACH '{folder}/x.db'; SELECT (1",
         "(WITH x AS MATERIALIZED (SELECT 1) SELECT 1 FROM x) = 1",
+        "trial = 1) OR (trial = 2",
+        "trial], [trial",
+        "*",
+        "COLUMNS('trial') = 1",
     ],
 )
 def test_a_condition_does_nothing_else(passk: Passk, tmp_path: Path, where: str) -> None:
@@ -126,3 +132,20 @@ def test_archives_that_unpack_to_more_than_they_hold(
     path.write_bytes(parts[0] + b"".join(b"PK\1\2" + p[:16] + size + p[20:] for p in parts[1:]))
     with pytest.raises(DataError, match=r"a\.eval: members of the archive overlap; is this"):
         read(path)
+
+
+def test_a_page_runs_only_its_own_script(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    bad = "<script>alert(1)</script>"
+    path.write_text(f"model,task,passed\n{bad},a,1\n{bad},b,0\nm,a,1\nm,b,1\n")
+    assert passk("report", path, "-o", tmp_path / "page.html").code == 0
+    assert passk("estimate", path, "--chart", tmp_path / "chart.html").code == 0
+    for name in ("page.html", "chart.html"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        policy = re.findall('Content-Security-Policy" content="([^"]*)"', text)[0]
+        (script,) = re.findall("<script>(.*?)</script>", text, re.DOTALL)
+        parts = [script, *re.findall("<style>(.*?)</style>", text, re.DOTALL)]
+        parts += re.findall(' style="([^"]*)"', text)
+        for part in parts:
+            assert b64encode(sha256(part.encode()).digest()).decode() in policy
+        assert "unsafe-inline" not in policy

@@ -6,7 +6,10 @@ On a page the colours are the page's, so that one drawing serves light and dark.
 from __future__ import annotations
 
 import html
+import re
+from base64 import b64encode
 from functools import partial
+from hashlib import sha256
 from importlib.resources import as_file, files
 
 from passk_cli.charts import layout, svg
@@ -28,8 +31,10 @@ _SCALE, _WIDTHS, _WIDE = 1.25, (400, 300, 210), 560
 _SHARP, _PRINTED = 2.0, 300 / 96
 # Pixels of an inch, and points of a pixel.
 _INCH, _POINT = 96, 0.75
-# The browser is told to load nothing.
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+# What the policy of a page is put in place of, and the styles that it lets a browser use.
+POLICY = "passk-policy"
+_STYLES = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+_PANELS = re.compile(r'style="(--panel:[0-9]+px)"')
 _STYLE = """
 :root { color-scheme: light dark; %(light)s }
 @media (prefers-color-scheme: dark) { :root { %(dark)s } }
@@ -132,6 +137,31 @@ def hover() -> str:
     return files("passk_cli.charts").joinpath("hover.js").read_text(encoding="utf-8")
 
 
+def sealed(page: str, script: str) -> str:
+    """The page with its policy: a browser loads nothing, and runs only this script of the page.
+
+    The script and the styles of the head are named by their SHA-256, so a name that brings one of
+    its own does not run it.
+
+    >>> page = f'<meta content="{POLICY}"><script>f()</script><script>bad()</script>'
+    >>> sealed(page, "f()").split("script-src ")[1].split(";")[0]
+    "'sha256-GcEEE0IkDzIP5EQ6DXZaDPORqT5RTBELX8Fyzyg9yvo='"
+    """
+    styles = [*_STYLES.findall(page.partition("</head>")[0])]
+    panels = [*dict.fromkeys(_PANELS.findall(page))]
+    hashed = [
+        *map(_source, styles),
+        *(["'unsafe-hashes'", *map(_source, panels)] if panels else []),
+    ]
+    policy = f"default-src 'none'; script-src {_source(script)}; img-src data:"
+    return page.replace(POLICY, f"{policy}; style-src {' '.join(hashed)}", 1)
+
+
+def _source(text: str) -> str:
+    """A script or a style as a policy names it."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
 def document(report: Report, percent: bool = False) -> str:
     """A document of all plots, with the messages, in words, and the signature below."""
     title = next((plot.title for plot in report.plots if plot.title), "passk")
@@ -140,7 +170,7 @@ def document(report: Report, percent: bool = False) -> str:
     texts += [signature_line(report)] if report.signature else []
     below = "\n".join(f"<p>{html.escape(text)}</p>" for text in texts)
     style = _STYLE % {"font": FONT, "light": variables("light"), "dark": variables("dark")}
-    return f"""<!DOCTYPE html>
+    page = f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -160,6 +190,7 @@ def document(report: Report, percent: bool = False) -> str:
 </body>
 </html>
 """
+    return sealed(page, hover())
 
 
 def _figure(plot: Plot, percent: bool) -> str:

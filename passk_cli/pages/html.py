@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.charts.look import short_models
-from passk_cli.charts.picture import POLICY, hover, inline, variables
+from passk_cli.charts.picture import POLICY, hover, inline, sealed, variables
 from passk_cli.pages.board import board_view
 from passk_cli.pages.layout import sections
 from passk_cli.render.data import csv_text, json_text
@@ -49,6 +49,7 @@ def html(report: Report, style: Style) -> str:
     style = style.typeset
     boards = [panel.board for section in page.sections for panel in section.panels if panel.board]
     finding, *further = [said(sentence, style) for sentence in report.answer] or [""]
+    script = hover() + _beside("page.js").replace('"use strict";\n', "")
     text: str = _template().render(
         policy=POLICY,
         title=printable(page.title),
@@ -64,14 +65,14 @@ def html(report: Report, style: Style) -> str:
         css=Markup(_beside("page.css")),
         light=Markup(variables("light")),
         dark=Markup(variables("dark")),
-        script=Markup(hover() + _beside("page.js").replace('"use strict";\n', "")),
+        script=Markup(script),
         drawn=drawn,
         short=short_models(printable(row.model) for board in boards for row in board.entries),
         board=lambda panel: board_view(panel.board, style),
         grid=lambda panel: Markup(grid_data(panel.grid)),
         downloads=downloads,
     )
-    return text
+    return sealed(text, script)
 
 
 def grid_data(grid: TaskGrid) -> str:

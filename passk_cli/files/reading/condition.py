@@ -68,7 +68,10 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
         raise ParameterError(
             Given("--where", where), f"{problem}; {CONDITION}", name="bad-condition"
         )
-    if _without_condition(tree) != _without_condition(_parsed(con, "true")):
+    # In a list, "a) OR (b" and "a, b" are no longer one expression.
+    listed = _parsed(con, f"len([{where}\n]) = 1") if ")" in where else tree
+    alike = _without_condition(tree) == _without_condition(_parsed(con, "true"))
+    if listed["error"] or not alike or any(_nodes(tree, "STAR")):
         raise ParameterError(
             Given("--where", where), f"not one expression; {CONDITION}", name="bad-condition"
         )
