@@ -13,6 +13,8 @@ from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
 
+import duckdb
+import pandas as pd
 import pytest
 
 from passk_cli import DataError, read
@@ -149,3 +151,30 @@ def test_a_page_runs_only_its_own_script(passk: Passk, tmp_path: Path) -> None:
         for part in parts:
             assert b64encode(sha256(part.encode()).digest()).decode() in policy
         assert "unsafe-inline" not in policy
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_a_column_with_the_name_of_an_internal_one_is_refused(
+    passk: Passk, tmp_path: Path, form: str
+) -> None:
+    path = tmp_path / f"x.{form}"
+    frame = pd.DataFrame({"task": ["a"], "passed": [True], "#source": ["x"]})
+    if form == "csv":
+        frame.to_csv(path, index=False)
+    elif form == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        duckdb.sql(f"COPY (FROM frame) TO '{path}' (FORMAT parquet)")
+    done = passk("estimate", path)
+    assert (done.code, done.err.count("\n")) == (3, 1)
+    assert "the column '#source' has a name that passk gives" in done.err
+
+
+def test_names_of_signs_are_not_spellings_of_each_other(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("task,model,passed\na,\\,1\na,]]>,1\na,gpt 5,1\na,GPT-5,0\n")
+    (warning,) = [
+        line for line in passk("estimate", path).err.splitlines() if "similar-names" in line
+    ]
+    assert "gpt 5" in warning
+    assert "]]>" not in warning

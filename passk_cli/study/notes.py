@@ -268,7 +268,9 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     yield from facts.messages
     every = list(dict.fromkeys(model for model, *_ in counts.series))
     # org/alpha and org__alpha differ in case and signs only, or one ends in a blank.
-    spellings = grouped(every, lambda model: re.sub(r"[\W_]+", "-", model.casefold().strip()))
+    # A name without letters and digits is not a spelling of another one.
+    spellings = grouped(every, lambda model: re.sub(r"[\W_]+", "-", model.casefold().strip())
+                        if re.search(r"[^\W_]", model) else model)  # fmt: skip
     runs = gathered((facts.runs[model], model) for model in every if model in facts.runs)
     for names in spellings.values():
         if len(names) > 1:

@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from passk_cli.errors import DataError, NoResults, ParameterError, PasskError
-from passk_cli.files.database import AS_IT_IS, ours
+from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, ours
 from passk_cli.files.reading.condition import names_in
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.reading.records import first_fault
@@ -347,6 +347,9 @@ def _layout(
                 source.name, f"{len(layout.columns):,} columns, at most {MOST_COLUMNS:,}",
                 "keep those of the model, the task and the outcome",
             )  # fmt: skip
+        if any(name == FILE_COLUMN for name, _ in layout.columns):
+            problem = f"the column {FILE_COLUMN!r} has a name that passk gives to the file's name"
+            raise DataError(source.name, problem, "rename it", name="ambiguous-column")
         if layout.complete:
             break
         unseen = [column for column in columns if find(column, layout.kinds) is None]
