@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from glob import has_magic
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import duckdb
     import numpy as np
     from numpy.typing import NDArray
 
+Answer = TypeVar("Answer")
 # The column that says which file a row is from: a name that no file's own column has.
 FILE_COLUMN = "#source"
 # The column that says where in its file a row of a spool stands.
@@ -201,6 +202,20 @@ class Texts:
         return [self.names[code] for code in sorted({*self.codes.tolist()} - {-1})]
 
 
+def with_all_memory(con: duckdb.DuckDBPyConnection, run: Callable[[], Answer]) -> Answer:
+    """What a function returns; it runs again without the limit of memory if that is too low.
+
+    Little memory is enough for most files, but not for records of megabytes.
+    """
+    import duckdb
+
+    try:
+        return run()
+    except duckdb.OutOfMemoryException:
+        con.execute("RESET memory_limit")
+        return run()
+
+
 def coded(
     con: duckdb.DuckDBPyConnection, query: str, texts: Sequence[str], keys: Sequence[str]
 ) -> dict[str, Any]:
@@ -211,16 +226,10 @@ def coded(
     keys : the columns of texts that rows are sorted by; no text comes last.
     Errors: duckdb.Error.
     """
-    import duckdb
     import numpy as np
 
     make = f"CREATE OR REPLACE TEMP TABLE answer_ AS {query}"
-    try:
-        con.execute(make)
-    except duckdb.OutOfMemoryException:
-        # Where little memory does not suffice, as for a record of many megabytes: all there is.
-        con.execute("RESET memory_limit")
-        con.execute(make)
+    with_all_memory(con, lambda: con.execute(make))
     distinct = " UNION ALL ".join(
         f"SELECT {place} AS place, {column} AS text FROM"
         f" (SELECT DISTINCT {column} FROM answer_ WHERE {column} IS NOT NULL)"

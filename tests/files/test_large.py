@@ -119,3 +119,15 @@ def test_cells_hold_no_texts(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert (len(counts.n), len(counts.tasks)) == (20 * tasks, tasks)
     assert peak / len(counts.n) < 200
+
+
+@pytest.mark.long
+def test_lines_of_a_megabyte_are_read_with_the_memory_that_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    with path.open("w") as file:
+        for row in range(80):
+            record = {"task": f"t{row % 20}", "attempt": row // 20, "passed": row % 4 == 0}
+            file.write(json.dumps(record | {"log": "x y " * 300_000}) + "\n")
+    tasks, attempts, peak = measured(path)
+    assert (tasks, attempts) == (20, 80)
+    assert peak < 1000

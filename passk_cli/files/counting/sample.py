@@ -19,7 +19,13 @@ import numpy as np
 
 from passk_cli.arrays import Ints
 from passk_cli.files.counting.statement import SHARE_OF_COUNTS, Statement
-from passk_cli.files.database import AS_IT_IS, absent, quote_name, quote_text
+from passk_cli.files.database import (
+    AS_IT_IS,
+    absent,
+    quote_name,
+    quote_text,
+    with_all_memory,
+)
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.survey import Observed, Survey, floats, joined_codes
 from passk_cli.files.roles import ENDINGS, find, is_listed, words
@@ -28,6 +34,8 @@ from passk_cli.files.sources.source import PACKINGS, first_bytes
 # Blocks of a sample and their size; files of one layout that are smaller than all are read whole.
 BLOCKS, BLOCK_BYTES = 64, 1 << 16
 WHOLE_BYTES = BLOCKS * BLOCK_BYTES
+# Bytes after which a sample of long lines ends.
+MOST_BYTES = 1 << 27
 # Rows of a sample of what has no lines; columns that are looked at; keys of a nested one.
 _ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
 # Records below each other that are looked into for how an attempt ended.
@@ -51,6 +59,10 @@ def surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path)
 
     folder : for samples, which the connection can read.  Errors: duckdb.Error.
     """
+    return with_all_memory(con, lambda: _surveyed(con, statement, folder))
+
+
+def _surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path) -> Survey:
     con.execute("SET preserve_insertion_order = true")
     samples = [_sample(con, batch, folder, i) for i, batch in enumerate(_kept(statement))]
     whole = all(sample.whole for sample in samples)
@@ -326,3 +338,5 @@ def _write_blocks(path: str, starts: Sequence[int], sample: Path, *, header: boo
             lines = file.read(BLOCK_BYTES) + file.readline()
             out.write(lines)
             before = file.tell()
+            if out.tell() > MOST_BYTES:
+                break
