@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli.api import convert, read
-from passk_cli.files.spark.counting import _Groups
+from passk_cli.files.spark import counting
 from passk_cli.files.spark.session import session
 
 MODELS, TASKS = 20, 1000
@@ -122,20 +122,20 @@ def measured(spark: Any, folder: Path, form: str, rows: int, tasks: int) -> list
     """One line of the table, without the master."""
     files = written(spark, folder, form, rows, tasks)
     size = sum(map(os.path.getsize, files)) / 1e6
-    grouped, travelled, output = _Groups._grouped, [], str(folder / "counts.parquet")
+    grouped, travelled, output = counting._grouped, [], str(folder / "counts.parquet")
 
-    def counted(groups: _Groups) -> Any:
-        table = grouped(groups)
+    def counted(*arguments: Any) -> Any:
+        table = grouped(*arguments)
         travelled.append((table.num_rows, table.nbytes))
         return table
 
-    _Groups._grouped = counted  # type: ignore[method-assign]
+    counting._grouped = counted
     try:
         start, before = time.perf_counter(), core_seconds()
         convert(files, counts=True, engine="spark", map=MAP, output=output)
         seconds, cores = time.perf_counter() - start, core_seconds() - before
     finally:
-        _Groups._grouped = grouped  # type: ignore[method-assign]
+        counting._grouped = grouped
     memory = status(os.getpid(), "VmHWM") / 1e3, max(status(p, "VmHWM") for p in java()) / 1e3
     start, before = time.perf_counter(), time.process_time()
     counts, again = read(output), read(files, map=MAP, pool="sample")
@@ -162,7 +162,8 @@ def main(folder: Path) -> None:
         table.writerow(HEADER)
         for kind, runs in RUNS.items():
             start = time.perf_counter()
-            spark = session(stack.enter_context(master(folder)) if kind == "spark" else kind)
+            address = stack.enter_context(master(folder)) if kind == "spark" else kind
+            spark = stack.enter_context(session(address, [str(folder)]))
             spark.range(1).collect()
             print(f"{kind}: the session begins in {time.perf_counter() - start:.1f} s", flush=True)
             measured(spark, folder, "parquet", 10**5, TASKS)

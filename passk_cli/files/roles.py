@@ -814,9 +814,9 @@ def _quoted(word: str) -> str:
 def amount_sql(text: str, unit: str) -> str:
     """SQL for the number that a text is, in the unit of its role: NULL where there is none.
 
-    What is no number is minus infinity, to be refused as such.
+    What is no number is minus infinity, to be refused as such.  Spark has the same SQL.
     """
-    number = f"TRY_CAST(ltrim({text}, ' $') AS DOUBLE)"
+    number = f"TRY_CAST(trim(LEADING ' $' FROM {text}) AS DOUBLE)"
     missing = f"{text} IS NULL OR lower(trim({text})) IN {MISSING_WORDS} OR isnan({number})"
     return f"CASE WHEN {missing} THEN NULL ELSE coalesce({number}, '-inf'::DOUBLE){unit} END"
 

@@ -249,9 +249,9 @@ def test_scores_and_several_outcomes(shared: Path, master: str, tmp_path: Path) 
 WRONG = {
     "bad line": ("{bad\n", [], "rows.jsonl: lines that are not JSON records: 1"),
     "null task": ('{"t": null, "ok": 1}\n', [], "rows without a task in 't': 1; correct"),
-    "missing": ('{"t": "a", "ok": null}\n', [], "rows.jsonl: 1 attempt without an outcome"),
+    "missing": ('{"t": "a", "ok": null}\n', [], "rows.jsonl: attempts without an outcome: 1"),
     "a word": ('{"t": "a", "ok": "maybe"}\n', [],
-               "outcomes that neither pass nor fail: 1 (such as 'maybe')"),
+               "outcomes that neither pass nor fail (such as 'maybe'): 1"),
     "repeat": (2 * '{"t": "a", "i": 7, "ok": 1}\n', ["--field", "attempt=i"],
                "attempts that come more than once: 1 (attempt 7 of a)"),
     "amount": ('{"t": "a", "ok": 1, "usd": "free"}\n', ["--field", "cost=usd"],
@@ -298,8 +298,11 @@ def test_other_headers_are_refused(shared: Path, master: str, passk: Passk, tmp_
     [
         ("hdfs://cluster/runs/none.jsonl", "no such file; check the address"),
         ("hdfs://cluster/runs/other", "no result files there that {given} is for; check"),
-        ("gs://bucket/a.csv", "Spark has no file system for gs://; give Spark its package"),
-        ("webhdfs://127.0.0.1:1/a.csv", "Spark does not reach it (connection refused); check"),
+        ("gs://bucket/a.csv", "Spark ends with an error (Class org.apache.hadoop.fs.gs."),
+        (
+            "webhdfs://127.0.0.1:1/a.csv",
+            "Spark ends with an error (localhost:1: Connection refused)",
+        ),
         ("s3://bucket/a.csv", "which a cluster does not share; write s3a://"),
     ],
 )
@@ -323,7 +326,7 @@ def test_no_map_and_no_pyspark(
     done = passk("convert", SAMPLES / "costs.csv", *given)
     assert done.code == 2
     assert done.err.startswith(
-        "error[bad-map]: --engine spark: a cluster needs a map of the columns; passk describe"
+        "error[bad-map]: --engine spark: a cluster needs a map of the columns, one table [data];"
     )
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     own = tmp_path / "passk.toml"

@@ -1,0 +1,156 @@
+"""The rows of result files as a Spark frame, with a column of text for each column that is read."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.mapping import Map
+from passk_cli.files.roles import find
+from passk_cli.files.sources import remote
+from passk_cli.files.sources.arguments import split_label
+from passk_cli.files.sources.source import PACKED, Source
+from passk_cli.files.spark.session import HERE, NotOnSpark
+from passk_cli.near import meant
+from passk_cli.settle import Blank, Settle
+from passk_cli.text import first_few, name_of
+
+_FORMS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "tsv": "csv",
+          "parquet": "parquet"}  # fmt: skip
+# How many lines of JSON show which columns there are.
+_LINES = 1_000
+# Whether a row is none; the line of a text that Spark cannot parse.
+BAD, _BROKEN = "#bad", "#broken"
+
+
+def name(column: str) -> str:
+    """A column's name in Spark's SQL."""
+    return "`" + column.replace("`", "``") + "`"
+
+
+class Rows(NamedTuple):
+    """The rows of files, before any column is chosen.
+
+    place : the first address, for messages.  form : "jsonl", "csv" or "parquet".
+    frame : of Spark.  columns : its columns; of JSON, those of the first lines.
+    """
+
+    place: str
+    form: str
+    frame: Any
+    columns: Sequence[str]
+
+    def chosen(self, columns: Sequence[str]) -> Any:
+        """A frame of these columns as text, and BAD: whether the row is none, and all are empty.
+
+        columns : names, with a dot before a nested one.
+        Errors: DataError for a column that is not there.
+        """
+        kinds = {column: {"record"} for column in self.columns}
+        places = [find(column, kinds) for column in columns]
+        for column, place in zip(columns, places, strict=True):
+            if place is None or any(re.search(r"[\[\]'\\]", key) for key in place[1]):
+                there = meant(column, self.columns, f"there are {first_few(self.columns)}")
+                raise DataError(self.place, f"no column {column!r}", there, name="no-such-column")
+        paths = [(name(place[0]), place[1]) for place in places if place is not None]
+        frame, bad = self.frame, f"{name(_BROKEN)} IS NOT NULL" if self.form == "csv" else "false"
+        if self.form == "jsonl":
+            # Parsed as a list, which shows what else is on the line.
+            fields = ",".join(f"{base}:string" for base in dict.fromkeys(base for base, _ in paths))
+            kind = f"array<struct<{fields}>>".replace("\\", "\\\\").replace("'", "\\'")
+            strict = "map('mode', 'PERMISSIVE', 'allowSingleQuotes', 'false')"
+            parsed = f"from_json(concat('[', value, ']'), '{kind}', {strict}) AS r"
+            frame = frame.selectExpr("value", parsed)
+            bad = "r IS NULL OR size(r) <> 1 OR NOT is_valid_utf8(value)"
+            paths = [(f"r[0].{base}", keys) for base, keys in paths]
+        shown = [
+            f"CASE WHEN NOT ({bad}) THEN CAST({self._inside(*path)} AS STRING) END"
+            f" AS {name(column)}"
+            for path, column in zip(paths, columns, strict=True)
+        ]
+        return frame.selectExpr(*shown, f"({bad}) AS {name(BAD)}")
+
+    def _inside(self, value: str, keys: Sequence[str]) -> str:
+        if not keys or self.form == "parquet":
+            return ".".join((value, *map(name, keys)))
+        path = "".join(f"['{key}']" for key in keys)
+        return f'get_json_object({value}, "${path}")'
+
+
+def rows_at(spark: Any, addresses: Sequence[str], own: Map, form: str | None) -> Rows:
+    """The rows of the result files at addresses that a map is for.
+
+    addresses : of files, folders (searched at any depth) or patterns.
+    form : one of `_FORMS`; None: by the suffixes.
+    Errors: DataError if there are no files, or files of two forms; ParameterError for an address
+    that workers cannot read; those of Spark.
+    """
+    place = name_of(addresses[0]) if remote.is_remote(addresses[0]) else addresses[0]
+    # A folder key=value adds no column.
+    reader = spark.read.options(recursiveFileLookup="true")
+    found = reader.format("binaryFile").load([*map(_path, addresses)]).inputFiles()
+    sources = (Source("", os.path.basename(uri), None, "none", origin=uri)
+               for uri in sorted({*map(unquote, found)}))  # fmt: skip
+    files = {s.origin: form or _suffix(s.origin) for s in sources if own.is_named(s)}
+    files = {uri: suffix for uri, suffix in files.items() if suffix in _FORMS} or files
+    if not files:
+        problem = f"no result files there that {own.place} is for"
+        remedy = "check the address, and files = of the map"
+        raise DataError(place, problem, remedy, name="no-results")
+    forms = {_FORMS.get(suffix, "") for suffix in files.values()}
+    if len(forms) > 1 or "" in forms:
+        problem = f"a cluster reads JSON lines, CSV or Parquet; there are {first_few([*files])}"
+        forced = Settle({"--from": Blank("FORMAT")}, "reads them as this")
+        raise NotOnSpark(place, problem, "name files of one format", settles=[forced])
+    read, paths = forms.pop(), [*map(_escaped, files)]
+    if read == "parquet":
+        frame = reader.options(mergeSchema="true").parquet(*paths)
+        return Rows(place, read, frame, frame.columns)
+    lines = reader.options(lineSep="\n").text(paths)
+    if read == "jsonl":
+        lines = lines.where(r"value RLIKE '\\S'")
+        keys = lines.limit(_LINES).selectExpr("explode(json_object_keys(value)) AS k")
+        return Rows(place, read, lines, sorted(key for (key,) in keys.distinct().collect()))
+    first = lines.first()
+    # Fields may contain line breaks, so a file is one task.  Another header is an error.
+    delimited = reader.options(
+        header="true", enforceSchema="false", multiLine="true", quote='"', escape='"',
+        sep=max(",;\t|", key=first[0].count) if first else ",", mode="PERMISSIVE",
+        columnNameOfCorruptRecord=_BROKEN, columnPruning="false",
+        unescapedQuoteHandling="RAISE_ERROR", maxCharsPerColumn="-1",
+    )  # fmt: skip
+    columns = delimited.csv(paths[:1]).columns
+    schema = ", ".join(f"{name(column)} STRING" for column in (*columns, _BROKEN))
+    return Rows(place, read, delimited.schema(schema).csv(paths), columns)
+
+
+def _path(address: str) -> str:
+    """An address as Spark takes it."""
+    label, path = split_label(address)
+    if label is not None:
+        problem = 'a cluster takes no label; write model = {value = "NAME"} in the map'
+        raise ParameterError(label, problem, name="contradicting-options")
+    if not remote.is_remote(path):
+        # Spark looks patterns up, but a name with such signs is not a pattern.
+        own = os.path.abspath(path)
+        return "file://" + (_escaped(own) if os.path.exists(own) else own)
+    if not remote.is_shared(path):
+        shared = "write s3a://" if remote.scheme_of(path) == "s3" else ""
+        problem = "fetched to this machine, which a cluster does not share"
+        raise NotOnSpark(name_of(path), problem, shared, settles=[] if shared else [HERE])
+    return path
+
+
+def _suffix(uri: str) -> str:
+    for packed in PACKED[1:]:
+        uri = uri.removesuffix(packed)
+    return uri.rpartition(".")[2].lower()
+
+
+def _escaped(path: str) -> str:
+    """A path without signs that Spark takes for a pattern."""
+    return "".join("\\" * (sign in "\\{}[]*?") + sign for sign in path)
