@@ -71,7 +71,8 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     # In a list, "a) OR (b" and "a, b" are no longer one expression.
     listed = _parsed(con, f"len([{where}\n]) = 1") if ")" in where else tree
     alike = _without_condition(tree) == _without_condition(_parsed(con, "true"))
-    if listed["error"] or not alike or any(_nodes(tree, "STAR")):
+    star = any(_nodes(tree, "STAR")) and not any(_nodes(tree, "SUBQUERY"))
+    if listed["error"] or not alike or star:
         raise ParameterError(
             Given("--where", where), f"not one expression; {CONDITION}", name="bad-condition"
         )

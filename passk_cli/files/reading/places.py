@@ -338,9 +338,10 @@ def _below(pairs: Pairs, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
         level, (context, value) = f"{{{keys.count('{}')}}}", found[0]
         members = [({**context, level: name}, value[name]) for name in side_by_side]
         yield from _below(members, (*keys, "{}"))
+    contexts = [({**context, **_plain(value)}, value) for context, value in found]
     for key in names:
         if not (words(key) & ONE_SIDED or "." in key or key in side_by_side):
-            members = [({**c, **_plain(value)}, value[key]) for c, value in found if key in value]
+            members = [(context, value[key]) for context, value in contexts if key in value]
             yield from _below(members, (*keys, key))
 
 

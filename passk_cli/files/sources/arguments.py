@@ -257,7 +257,7 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
         return [path]
     if glob.has_magic(path):
         _require_readable(path)
-        matches = sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p))
+        matches = sorted(filter(os.path.isfile, _matching(path)))
         if not matches:
             remedy = "is the pattern quoted and the folder right?"
             raise DataError(path, "no file matches", remedy, name="no-such-file")
@@ -315,13 +315,28 @@ def _result_files(folder: str) -> list[str]:
     return sorted(path for path in paths if os.path.isfile(path) or not os.path.exists(path))
 
 
+def _matching(pattern: str) -> list[str]:
+    """The paths that match a glob; ** passes over hidden folders, and over links, which can turn
+    in a circle."""
+    if "**" not in Path(pattern).parts:
+        return glob.glob(pattern)
+    before, _, after = pattern.partition("**")
+    found: list[str] = []
+    for folder in glob.glob(before) if before else ["."]:
+        for path, folders, _ in os.walk(folder):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            inside = "" if path == "." else glob.escape(path)
+            found += _matching(os.path.join(inside, after.strip(os.sep) or "*"))
+    return [*dict.fromkeys(map(os.path.normpath, found))]
+
+
 def _require_readable(pattern: str) -> None:
     """DataError for a folder that a pattern looks into and that is closed: glob passes it over."""
     path = Path(pattern)
     for folders, inside in zip(path.parents, reversed(path.parts), strict=False):
         if not glob.has_magic(str(folders / inside)):
             return
-        for folder in glob.iglob(str(folders), recursive=True):
+        for folder in _matching(str(folders)):
             if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
                 raise _unreadable(folder, PermissionError(EACCES, os.strerror(EACCES)))
 

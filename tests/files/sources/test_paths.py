@@ -198,3 +198,27 @@ def test_repeats_that_differ_in_a_column_of_their_path(tmp_path: Path) -> None:
         read(tmp_path, path="{model}-{heat}.jsonl")
     by = cells(tmp_path, path="{model}-{heat}.jsonl", by=["heat"])
     assert {key[1] for key in by} == {"0.2", "0.8"}
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "**/r.csv",
+        "a/**/*.csv",
+        "./a/**/r.csv",
+        "a/**",
+        "[a]/**/r.csv",
+        "**/b/**/r.csv",
+        "*/b/*.csv",
+    ],
+)
+def test_a_glob_follows_no_links_and_passes_over_hidden_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("a/b", "a/.hidden"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "r.csv").write_text("task,passed\nt,1\n")
+    for link in ("x", "y", "z"):
+        (tmp_path / "a" / link).symlink_to("..")
+    assert cells(pattern) == {("r", "t"): (1, 1)}
