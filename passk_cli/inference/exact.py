@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -34,6 +34,8 @@ _NEAR, _PLACES = 3.0, np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
 _CELLS = 1 << 21
 # Atoms of the laws inverted together, and threads.
 _ATOMS, _THREADS = 1 << 12, 2
+# Bytes of distributions that are remembered with their quantiles.
+_SHORT = 1 << 12
 # Laws whose totals have these bits in common are one law.
 _BITS = 44
 # Atoms nearer than this share of the span of all of them are one atom.
@@ -87,9 +89,23 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Fl
     >>> dirichlet_quantiles(totals, weights, 0.5, np.ones((2, 2))).round(9).tolist()
     [0.5, 0.292893219]
     """
-
     laws = np.stack([totals, weights, sizes], axis=1)
     shares = np.full(len(laws), p, dtype=np.float64)
+    if laws.nbytes > _SHORT:
+        return _solved(laws, shares)
+    # Hundreds of groups with few tasks have the same few distributions.
+    return _known(laws.tobytes(), shares.tobytes(), laws.shape[2]).copy()
+
+
+@lru_cache(4096)
+def _known(laws: bytes, shares: bytes, atoms: int) -> Floats:
+    """The quantiles of distributions as bytes; each is found once."""
+    return _solved(np.frombuffer(laws).reshape(-1, 3, atoms), np.frombuffer(shares))
+
+
+def _solved(laws: Floats, shares: Floats) -> Floats:
+    """The quantiles of distributions: totals, weights and sizes of each."""
+    totals, weights, sizes = laws.swapaxes(0, 1)
     # Laws of few tasks, or of one attempt each, are often the same but for rounding.
     _, exponent = np.frexp(np.abs(totals).max(axis=1, keepdims=True))
     rounded = np.rint(np.ldexp(totals, _BITS - exponent))
