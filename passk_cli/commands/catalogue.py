@@ -15,7 +15,8 @@ from passk_cli.study.answer import ANSWERS, Answer
 
 # Modules that declare messages or errors, besides those of commands.
 _BELOW = (
-    "passk_cli.error_names", "passk_cli.files.counting.checks", "passk_cli.files.formats",
+    "passk_cli.error_names", "passk_cli.files.counting.checks",
+    "passk_cli.files.counting.words", "passk_cli.files.formats",
     "passk_cli.files.reading.look", "passk_cli.files.reading.asking", "passk_cli.files.load",
     "passk_cli.files.attempts.spending",
     "passk_cli.files.attempts.labels",

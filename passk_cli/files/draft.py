@@ -17,12 +17,12 @@ from passk_cli.cleanup import temporary_folder, whole
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import ours
 from passk_cli.files.export import require_folder
-from passk_cli.files.load import sources_of
 from passk_cli.files.mapping import TABLE
 from passk_cli.files.reading.asking import likely_places
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates, is_average
 from passk_cli.files.request import Request
 from passk_cli.files.roles import POSITION, words
+from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.vocabulary import BAD_WORDS
 from passk_cli.settle import Given, Settle
 from passk_cli.text import plural
@@ -56,7 +56,7 @@ class Draft:
         Errors: DataError if there is nothing to map: a harness's files, or no outcomes.
         """
         with temporary_folder("passk-") as folder:
-            sources = sources_of(data, folder, request, [])
+            sources = sources_of(data, folder)
             places = find_candidates(ours(), sources, request)
         name = sources[0].name
         if not places:

@@ -19,6 +19,7 @@ from passk_cli.files.roles import (
     EQUAL,
     OF_ATTEMPTS,
     ROLES,
+    SLACK,
     TRUTH,
     UNITS,
     Joined,
@@ -471,6 +472,53 @@ class Request:
                 # One amount beside a list of outcomes, say, is that of no attempt.
                 pass
         return assign(place, kinds, fields, needed, self.unjudged, by)
+
+    def as_read(self) -> Request:
+        """The request as files are read: with labels, and for several thresholds with the scores
+        only, which these judge afterwards.
+
+        Errors: ParameterError if passing is not all that is asked of a missing attempt that may
+        pass, and for thresholds with what they do not judge.
+        """
+        request = self
+        if self.labelled and TRUTH not in self.attempts:
+            request = replace(self, attempts=(*self.attempts, TRUTH))
+        if request.missing == BOUNDS:
+            request._require_passes()
+        return request._of_scores() if len(request.threshold) > 1 else request
+
+    def _of_scores(self) -> Request:
+        lowest, threshold = self.lowest or 0.0, self.threshold[0]
+        if self.missing == "fail" and lowest >= threshold - SLACK:
+            raise ParameterError(
+                Given("--missing", "fail"),
+                f"a failure scores {lowest:g}, which passes at {threshold:g};"
+                " choose thresholds above it", name="contradicting-options",
+                settles=[Settle({"--missing": "drop"}, "leaves missing outcomes out")],
+            )  # fmt: skip
+        if {*self.attempts} - {"score"}:
+            raise ParameterError(
+                "several thresholds go with metrics of passes or scores; choose one",
+                name="contradicting-options",
+            )
+        return replace(self, threshold=(math.inf,), attempts=("score",))
+
+    def _require_passes(self) -> None:
+        problem = ""
+        # What an attempt took is known whether it passes or fails.
+        others = [role for role in self.attempts if role not in UNITS]
+        if len(self.threshold) > 1:
+            problem = "a missing score passes every threshold or none; give one threshold"
+        elif others or self.scores_only:
+            role = next(iter(others), "score")
+            fact = {TRUTH: "label"} | dict.fromkeys(("attempt", "line"), "place in the order")
+            problem = f"a missing attempt could pass or fail, but its {fact.get(role, role)} is"
+            problem += " unknown"
+            # Labels correct metrics of passes; there the metric is not what is wrong.
+            problem += "; use metrics of passes, as pass@k and pass^k" * (not self.labelled)
+        if problem:
+            place = Given("--missing", BOUNDS)
+            raise ParameterError(place, problem, name="no-bounds", settles=COUNTED)
 
     @property
     def labels(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -226,8 +225,6 @@ ENDINGS = frozenset(
     " fault crash ended".split()
 )
 MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WORDS)
-# What SQL's trim takes away, and the ends of lines.
-_BLANKS = "\t\n\r \xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 SLACK = 1e-9
 # What a number becomes that a threshold judged, for and against; no word of a file is like them.
 REACHED, BELOW = "≥ threshold", "< threshold"
@@ -734,30 +731,6 @@ def agree_sql(one: str, other: str) -> str:
     return f"(coalesce({numbers}, {', '.join(places)}, {texts}))::VARCHAR"
 
 
-def judge(value: object, threshold: float | None) -> bool | str | None:
-    """True, False, None (missing) or the text of a value that is neither, as `verdict_sql` has it.
-
-    >>> [judge(value, None) for value in ("Yes", 0.0, "n/a", "0.5")], judge("0.5", 0.5)
-    ([True, False, None, '0.5'], True)
-    """
-    written = "" if value is None else str(value)
-    text = written.strip(_BLANKS).lower()
-    if text in MISSING_WORDS:
-        return None
-    if text in PASS_WORDS or text in FAIL_WORDS:
-        return text in PASS_WORDS
-    try:
-        # Digits of other scripts are none to SQL, nor are numbers between their blanks.
-        number = float(written.encode("ascii"))
-    except ValueError:
-        return written
-    if math.isnan(number):
-        return None
-    if threshold is not None:
-        return reached(number, threshold)
-    return bool(number) if number in (0, 1) else written
-
-
 def verdict_sql(
     outcome: str,
     threshold: float | None,
@@ -819,11 +792,6 @@ def amount_sql(text: str, unit: str) -> str:
     number = f"TRY_CAST(trim(LEADING ' $' FROM {text}) AS DOUBLE)"
     missing = f"{text} IS NULL OR lower(trim({text})) IN {MISSING_WORDS} OR isnan({number})"
     return f"CASE WHEN {missing} THEN NULL ELSE coalesce({number}, '-inf'::DOUBLE){unit} END"
-
-
-def reached(number: float, threshold: float) -> bool:
-    """Whether a number passes the threshold."""
-    return number >= threshold - SLACK
 
 
 def reaches(number: str, threshold: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +10,7 @@ import pytest
 
 from passk_cli import DataError, read
 from passk_cli.files.database import ours
-from passk_cli.files.roles import FAIL_WORDS, MISSING_WORDS, PASS_WORDS, judge, verdict_sql
+from passk_cli.files.roles import FAIL_WORDS, MISSING_WORDS, PASS_WORDS, verdict_sql
 from tests.conftest import Passk, Write
 
 LABELS = "task,label\na,not_misled\na,misled\nb,Partial\nb,not_misled\nc,\n"
@@ -122,20 +122,21 @@ def test_a_word_among_those_that_are_known_fails_or_passes(passk: Passk, tmp_pat
         assert (own.code, f"pass@1 {rate:.3f}" in own.out) == (0, True)
 
 
-@pytest.mark.parametrize("threshold", [None, 0.5, float("inf")])
-def test_python_and_sql_judge_alike(threshold: float | None) -> None:
-    """Readings are proposed by the one and counted by the other."""
-    numbers = "0 1 0.0 1.0 -0 -0.0 2 -1 .5 5. 1. 1e0 1e-3 1E5 +1 1_0 1,5 1e400 1e-400 --1 0x1 1L e1"
-    words = f"maybe {numbers} 0.4999999999 0.499 inf -inf Infinity nan -nan NAN ١ １ ½ ∞".split()
-    blanks = [chr(i) for i in range(sys.maxunicode + 1) if chr(i).isspace()]
-    known = [*words, *PASS_WORDS, *FAIL_WORDS, *MISSING_WORDS]
-    ends = ("", "\t", "\r\n", "\x0b")
-    texts = [f"{start}{w}{end}" for w in known for start in ("", *blanks) for end in ends]
-    texts += map(str.upper, known)
-    query = f"SELECT text, {verdict_sql('text', threshold)} FROM (SELECT unnest($1) AS text)"
-    judged = dict(ours().execute(query, [texts]).fetchall())
-    meant = {None: None, True: 1, False: 0}
-    assert [t for t in texts if meant.get(judge(t, threshold), -1) != judged[t]] == []
+def test_verdicts_of_words_and_numbers_with_blanks_around_them() -> None:
+    bare = {"1 1.0 1e0 +1 1.": 1, "0 -0 0.0 -0.0 1e-400": 0, "nan -nan NAN": None,
+            "maybe 2 -1 .5 1e-3 1E5 1,5 --1 0x1 1L e1 inf -inf Infinity ١ ½ ∞": -1}  # fmt: skip
+    expected = {text: verdict for texts, verdict in bare.items() for text in texts.split()}
+    for words, verdict in ((PASS_WORDS, 1), (FAIL_WORDS, 0), (MISSING_WORDS, None)):
+        expected |= dict.fromkeys((*words, *map(str.upper, words)), verdict)
+    query = "SELECT text, {} FROM (SELECT unnest($1) AS text)"
+    for start, end in product(("", " ", "\t"), ("", " ", "\r\n")):
+        texts = [start + text + end for text in expected]
+        judged = ours().execute(query.format(verdict_sql("text", None)), [texts]).fetchall()
+        assert judged == [*zip(texts, expected.values(), strict=True)]
+    for threshold, passing in ((0.5, "1 2 .5 0.4999999999 1E5 inf"), (float("inf"), "inf")):
+        numbers = "1 2 .5 0.4999999999 0.499 -1 1e-3 1E5 inf -inf".split()
+        judged = ours().execute(query.format(verdict_sql("text", threshold)), [numbers]).fetchall()
+        assert judged == [(text, int(text in passing.split())) for text in numbers]
 
 
 def test_a_threshold_that_judges_nothing_is_said() -> None:

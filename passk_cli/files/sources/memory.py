@@ -1,9 +1,10 @@
-"""Data in memory: rows and columns of Python's, and tables that other libraries hold."""
+"""The sources of data: files, rows and columns of Python's, and tables of other libraries."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -11,15 +12,39 @@ from typing import Any
 
 import duckdb
 
-from passk_cli.errors import DataError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import ours, quote_text
-from passk_cli.files.sources.arguments import ROWS, comes_once, is_file_argument
+from passk_cli.files.sources.arguments import ROWS, comes_once, expand, is_file_argument
 from passk_cli.files.sources.source import Source
 
 READABLE = (
     "give paths, rows (a list of dicts), columns (a dict of lists), a DataFrame, Arrow data or an"
     " array of tasks × attempts; a dict of DataFrames or arrays has one for each model"
 )
+
+
+def sources_of(data: Any, folder: Path, hidden: list[str] | None = None) -> list[Source]:
+    """The sources to read: files, rows of Python's among them, or tables in memory.
+
+    folder, hidden : as of `arguments.expand`.
+    """
+    if isinstance(data, str | os.PathLike):
+        data = [data]
+    if rows := [*rows_of_arrays(data)]:
+        return [file_of_rows(rows, folder / "rows.jsonl")]
+    if not isinstance(data, list | tuple | Mapping) or frames_of(data):
+        return tables_of(data)
+    if not data:
+        raise ParameterError("no files given", name="no-files")
+    if isinstance(data, Mapping):
+        return [file_of_rows(rows_of(data), folder / "rows.jsonl")]
+    if any(isinstance(item, Mapping) for item in data):
+        return [file_of_rows(data, folder / "rows.jsonl")]
+    wrong = next((item for item in data if not isinstance(item, str | os.PathLike)), None)
+    if wrong is not None:
+        problem = f"a list of {type(wrong).__name__} cannot be read"
+        raise DataError("data", problem, READABLE, name="wrong-data")
+    return expand(data, folder, hidden)
 
 
 def is_table(data: Any) -> bool:

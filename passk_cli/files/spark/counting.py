@@ -15,8 +15,8 @@ import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.counting.checks import WITHOUT_GROUP
+from passk_cli.files.counting.words import named_outcomes
 from passk_cli.files.database import ours, quote_name
-from passk_cli.files.load import named_outcomes, require_matched
 from passk_cli.files.mapping import NO_MAP, Map, read_maps
 from passk_cli.files.reading.layout import Layout
 from passk_cli.files.request import COUNTED, Request
@@ -205,8 +205,7 @@ def _counted(
             "SELECT trim(outcome) AS word, sum(times)::BIGINT AS times, any_value(verdict)"
             " FROM judged_ WHERE outcome IS NOT NULL GROUP BY word ORDER BY times DESC, word"
         ).fetchall()
-        require_matched(words, request, rows.place)
-        said.append(named_outcomes(words, request, rows.place))
+        said += named_outcomes(words, request, rows.place)
     # With missing outcomes left out, so is what their attempts took.
     counted = "true" if request.missing == "fail" else "verdict IS NOT NULL"
     sums = "".join(
