@@ -17,12 +17,13 @@ from passk_cli.cleanup import temporary_folder, whole
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import ours
 from passk_cli.files.export import require_folder
-from passk_cli.files.mapping import TABLE
+from passk_cli.files.mapping import TABLE, folders_of
 from passk_cli.files.reading.asking import likely_places
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates, is_average
 from passk_cli.files.request import Request
 from passk_cli.files.roles import POSITION, words
 from passk_cli.files.sources.memory import sources_of
+from passk_cli.files.sources.source import Source
 from passk_cli.files.vocabulary import BAD_WORDS
 from passk_cli.settle import Given, Settle
 from passk_cli.text import plural
@@ -65,10 +66,11 @@ class Draft:
         if not any(places[0].get(role) for role in _VERDICTS):
             problem = "no column says whether an attempt passed"
             raise DataError(name, problem, "a map needs one", name="no-outcome-column")
-        ends = {Path(source.name).name.partition(".")[2] for source in sources}
-        several = [f"*.{end}" for end in sorted(ends)] if len(sources) > 1 else []
+        ends = {"".join(_suffixes(source)) for source in sources}
+        several = [f"*{end}" for end in sorted(ends)] if len(sources) > 1 else []
         own = [Path(name).name] if sources[0].origin else []
-        return cls(name, several or own, places)
+        place = next(folders_of(data), name) if several else name
+        return cls(place or name, several or own, places)
 
     @property
     def found(self) -> Candidates:
@@ -164,6 +166,11 @@ class Draft:
             if not chosen and role == "outcome":
                 for way in candidate.passing:
                     yield from _keys(way.options, f"{candidate.column}: {way.why}", comment=True)
+
+
+def _suffixes(source: Source) -> Sequence[str]:
+    """The suffix of a file, and of what is packed in it: a name may have further dots."""
+    return Path(source.name).suffixes[-1 - (source.packing != "none") :]
 
 
 def is_bad(column: str) -> bool:

@@ -96,9 +96,9 @@ AVERAGE_WORDS = _listed("rate rates percent pct avg mean average std")
 # Words of who judges, whose name is not that of the model.
 JUDGE_WORDS = _listed("judge judged grader scorer evaluator annotator")
 
-# What names of models begin with, or end in: billions of parameters.
+# What short names of models begin with, or end in: billions of parameters.
 MODEL_NAME = re.compile(
-    r"(.*/)?(claude|deepseek|gemini|gemma|glm|(chat)?gpt|grok|kimi|llama|mi[sx]tral|o[134](?=-|$)"
+    r"(?=.{,80}$)(.*/)?(claude|deepseek|gemini|gemma|glm|(chat)?gpt|grok|kimi|llama|mi[sx]tral|o[134](?=-|$)"
     r"|olmo|phi|qwen|qwq|starcoder|vicuna|wizard(coder|lm)|yi)"
     r"([-_ .:]?[rv]?[0-9]|[-_ .:]\w|$).*|.+[-_ ][0-9]+(\.[0-9]+)?b\b.*",
     re.I | re.S,

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, PasskError
 from passk_cli.files.mapping import folders_of
-from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates, is_average
+from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
 from passk_cli.files.reading.remedies import Trials, is_open, size
 from passk_cli.files.request import Request
-from passk_cli.files.roles import candidates, leaf, parts, words
+from passk_cli.files.roles import candidates, leaf, parts, strength
 from passk_cli.files.sources.arguments import comes_once
 from passk_cli.files.sources.memory import unnamed_index
 from passk_cli.files.sources.paths import layout_template
@@ -52,8 +52,6 @@ _ASKED = {
     "outcome": "which column says whether an attempt passed?",
     "model": "which column is the model?",
 }
-# Words of columns that say which of two answers is better.
-_PREFERENCES = {*"winner preference preferred".split()}
 # Lines of a role on the screen; the widest option that others are aligned with.
 _SHOWN, _WIDE = 8, 44
 # Lines and columns of a screen; characters of a tally that are always shown.
@@ -91,7 +89,8 @@ def asking(
         completed = trials.completed(error)
         if isinstance(completed, DataError) and completed.name == "bad-outcome" != error.name:
             return asking(completed, con, sources, request, read, data)
-        return completed
+        if error.name != "ambiguous-column" or completed.settles or not error.settles:
+            return completed
     place = str(error.place)
     first = sorted(sources, key=lambda source: not place.startswith(source.name))
     try:
@@ -105,12 +104,20 @@ def asking(
         option = Settle({"--path": layout_template(paths)})
         way, counts = trials.followed(option)
         named = way.options.get("--field", {}).get("task", "task")
-        if not isinstance(counts, PasskError) and "task" in parts(named):
+        tasks = found[0].get("task", ())
+        stated = [task.values for task in tasks if strength("task", task.column)]
+        files = 0 if isinstance(counts, PasskError) else len(counts.tasks)
+        # Questions that tell fewer tasks apart make the files runs.
+        if files and "task" in parts(named) and all(values >= files for values in stated):
             return error.but(type(error), settles=[way])
         template = str(option.options["--path"])
-        file = Candidate("task", template, option, f"{len(paths):,} files")
-        tasks = (file, *found[0].get("task", ()))
+        tasks = (*tasks, Candidate("task", template, option, f"{len(paths):,} files"))
         found[0] = replace(found[0], by_role={**found[0].by_role, "task": tasks})
+    inside = found[0].records and request.records is None and "outcome" not in request.named
+    inner = any(f'"{c.column}"' in error.problem for c in found[0].get("outcome", ()))
+    if error.name == "bad-outcome" and inside and not inner:
+        problem = f"its outcomes are those of its {found[0].records}"
+        error = DataError(first[0].name, problem, name="ambiguous-records")
     if error.name == "no-such-column":
         return _near_column(error, found[0], request)
     if error.name == "no-role-column":
@@ -173,35 +180,26 @@ def _near_column(error: DataError, found: Candidates, request: Request) -> DataE
 
 def _refused(error: DataError, found: Sequence[Candidates]) -> DataError | None:
     """The refusal of preferences, of a summary, and of a file without outcomes."""
-    if error.name not in ("no-task-column", "no-outcome-column", "ambiguous-column", "no-results"):
+    if error.name not in (
+        "no-task-column", "no-outcome-column", "ambiguous-column", "no-results", "bad-outcome",
+    ):  # fmt: skip
         return None
-    for place in found:
-        if column := _preference(place):
-            return DataError(
-                error.place,
-                f"{column} says which of two is better",
-                "passk counts attempts of one model each, which pass or fail",
-                name="preferences",
-            )
-    if any("outcome" in each or "counts" in each for each in found) or error.name == "no-results":
-        return None
-    columns = found[0].columns
-    average = next((path for path in columns if is_average(path)), "")
-    if average:
-        problem = f"a summary: {average} is an average of several attempts"
+    if preference := next((place.preference for place in found if place.preference), ""):
+        return DataError(
+            error.place,
+            f"{preference} says which of two is better",
+            "passk counts attempts of one model each, which pass or fail",
+            name="preferences",
+        )
+    if found[0].summary and error.name != "no-results":
+        problem = f"a summary: {found[0].summary} is an average of several attempts"
         return DataError(error.place, problem, "give the file with the attempts", name="summary")
+    answered = error.name in ("no-results", "bad-outcome")
+    if answered or any("outcome" in place or "counts" in place for place in found):
+        return None
     more = re.search(r" \([0-9,]+ more files? not read either\)", error.problem)
     problem = f"no column says whether an attempt passed{more[0] if more else ''}"
     return DataError(error.place, problem, error.words, name="no-outcome-column")
-
-
-def _preference(found: Candidates) -> str:
-    """The column of a place that says which of two is better; else ""."""
-    outcomes = {candidate.column for candidate in found.get("outcome", ()) if candidate.certain}
-    for path in found.columns:
-        if words(path) & _PREFERENCES and not outcomes:
-            return path
-    return ""
 
 
 def _asked(

@@ -87,8 +87,11 @@ _OF_SEVERAL = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I)
 _NUMBERED_PART = re.compile(
     rf"(^|[\W_])({'|'.join(NUMBERING_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
 )
-# Words of columns of classes, of which some may pass.
-_CLASS_WORDS = {"category", "class", "decision", "classification"}
+# Words of columns of classes, of which some may pass if nothing else does.
+_CLASS_WORDS = {"class", "decision", "classification"}
+# Words of columns that say which of two answers is better; values that name one, and neither.
+_PREFERENCES = {*"winner preference preferred".split()}
+_SIDE, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
 # Words that may be outcomes; values of a setting; values from which on text may name tasks.
 _WORDS, _VALUES, _FEW = 6, 16, 5
 # How many more statements than names there may be before a name is one of a kind of tasks.
@@ -104,6 +107,7 @@ class Candidate:
     column : as --field takes it; of counts the columns of attempts and passes, "n,c".
     option : the option that chooses it.
     tally : its values in words: "145 false, 43 true", or "30 values, 5 rows each" of a task.
+    values : how many different values a task has.
     certain : whether its name, or that nothing else can be meant, leaves no doubt.
     unasked : whether it plays the role without the option.
     missing : records without a value.
@@ -115,6 +119,7 @@ class Candidate:
     column: str
     option: Settle
     tally: str
+    values: int = 0
     certain: bool = False
     unasked: bool = False
     missing: int = 0
@@ -129,6 +134,8 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
     columns : path → tally of each column, also of those that play no role.
     some : which files or records were looked at, if not all.
     others : records → rows of the other places that may be meant.
+    preference, summary : the column that says which of two answers is better, and the one with an
+        average of several attempts, which passk does not read; else "".
     """
 
     records: str
@@ -137,6 +144,8 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
     columns: Mapping[str, str]
     some: str = ""
     others: Mapping[str, int] = field(default_factory=dict)
+    preference: str = ""
+    summary: str = ""
 
     def __getitem__(self, role: str) -> tuple[Candidate, ...]:
         return self.by_role[role]
@@ -209,7 +218,11 @@ class _Reader:
             found["outcome"] = [joined, *found["outcome"]]
         tallies = {path: column.tally for path, column in self.columns.items()}
         by_role = {role: (*found[role],) for role in SHOWN_ROLES if found[role]}
-        return Candidates(self.place.keys, self.place.rows, by_role, tallies, self.place.some)
+        certain = any(candidate.certain for candidate in found["outcome"])
+        return Candidates(
+            self.place.keys, self.place.rows, by_role, tallies, self.place.some,
+            preference="" if certain else self._preference(), summary=self._summary(),
+        )  # fmt: skip
 
     def likeliness(self) -> tuple[int, ...]:
         """How likely records are attempts: higher ones come first."""
@@ -220,13 +233,18 @@ class _Reader:
         # Records that are attempts come before records that contain lists of them.
         inside = "." not in next(iter(self.outcomes), "")
         both, several = min(task, outcome), self.place.rows > 1
-        return named, both > 0, inside, both, task + outcome, several, -self.place.keys.count(".")
+        strong = bool(self.tasks) and outcome > 0
+        return (
+            named, both > 0, several, inside, strong, both, task + outcome,
+            -self.place.keys.count("."),
+        )  # fmt: skip
 
     def _candidate(self, role: str, path: str, *, certain: bool = False) -> Candidate:
         option = {"--by": (path,)} if role == "setting" else {"--field": {role: path}}
         column = self.columns[path]
         unasked = self._is_unasked(role, path)
-        return Candidate(role, path, Settle(option), column.tally, certain, unasked, column.missing)
+        tally, missing = column.tally, column.missing
+        return Candidate(role, path, Settle(option), tally, 0, certain, unasked, missing)
 
     def _is_unasked(self, role: str, path: str) -> bool:
         """Whether a column plays a role by its name."""
@@ -238,6 +256,11 @@ class _Reader:
     def tasks(self) -> list[str]:
         """Columns that may name the tasks: one of those that tell the same records apart."""
         found = [path for path in self.columns if self._task_level(path)]
+        # A task above all records is that of a run if the records have tasks of their own.
+        several = [path for path in found if len(self.columns[path].counts) > 1]
+        found = [
+            path for path in found if path in several or not (several and path in self.place.above)
+        ]
         found.sort(key=self._task_rank, reverse=True)
         kept: dict[tuple[int, ...], str] = {}
         for path in found:
@@ -297,7 +320,8 @@ class _Reader:
         certain = found.unasked or usual == [path] or (not usual and alone)
         # Records in a list of models are not attempts.
         certain = certain and not words(self.place.keys) & SUMMED_UP
-        return replace(found, tally=self.columns[path].spread, certain=certain)
+        column = self.columns[path]
+        return replace(found, tally=column.spread, values=len(column.counts), certain=certain)
 
     # Outcomes
 
@@ -308,6 +332,8 @@ class _Reader:
         One without a verdict's word is left out if another column is equal to it.
         """
         found = [path for path in self.columns if self._outcome_level(path)]
+        if not (self.counts or any(self._outcome_level(path) > 1 for path in found)):
+            found += [p for p in self.columns if self._has_few_words(p) and words(p) & _CLASS_WORDS]
         found = found or [path for path in self.columns if self._is_constant_verdict(path)]
         found.sort(key=self._outcome_rank, reverse=True)
         kept: dict[tuple[object, ...], str] = {}
@@ -323,7 +349,7 @@ class _Reader:
 
     def _is_constant_verdict(self, path: str) -> bool:
         """Whether a flag that never varies has a verdict's word."""
-        column, own = self.columns[path], _singular(path)
+        column, own = self.columns[path], _forms(path)
         return (
             column.verdicts <= {0, 1} and path not in self.place.above
             and bool(own & (VERDICT_WORDS | BAD_WORDS)) and not own & _NOT_OUTCOMES
@@ -332,7 +358,7 @@ class _Reader:
     def _outcome_level(self, path: str) -> int:
         """3 if a column has an outcome's usual name, 2 a verdict's word, 1 if its values may be
         verdicts; 0 if it is not an outcome."""
-        column, own, named = self.columns[path], _singular(path), strength("outcome", path)
+        column, own, named = self.columns[path], _forms(path), strength("outcome", path)
         if path == self.request.named.get("outcome"):
             return 3
         if path in self.place.above or not re.search(r"[^\W\d_]", path):
@@ -363,18 +389,35 @@ class _Reader:
         if column.numbers:
             varies = len(column.counts) > 1 or self.place.rows == 1
             return level if like and varies else 0
-        few = 2 <= len(column.counts) <= _WORDS
-        return level if few and (like or own & _CLASS_WORDS) else 0
+        return level if like and self._has_few_words(path) else 0
 
     def _outcome_rank(self, path: str) -> tuple[float, ...]:
-        column, own = self.columns[path], _singular(path)
+        column, own = self.columns[path], _forms(path)
         return (
             len(column.verdicts) == 2 or not column.verdicts <= {0, 1},
             not own & ENDED_WORDS,
             self._outcome_level(path),
             column.verdicts <= {0, 1},
+            not self._is_condition(path),
             -column.missing,
         )
+
+    def _is_condition(self, path: str) -> bool:
+        """Whether a flag is true wherever another one is, as that an attempt was executed."""
+        own = {at for at, value in enumerate(self.columns[path].values) if value is True}
+        flags = (c for c in self.columns.values() if {*map(type, c.flat)} == {bool})
+        return any(
+            {at for at, value in enumerate(flag.values) if value is True} < own
+            for flag in flags if len(flag.verdicts) == 2
+        )  # fmt: skip
+
+    def _has_few_words(self, path: str) -> bool:
+        """Whether a column has a few short values, other ones for some attempts at a task."""
+        counts = self.columns[path].counts
+        return (
+            2 <= len(counts) <= _WORDS and max(map(len, counts)) <= SHORT
+            and (strength("outcome", path) > 0 or not self._is_of_task(path))
+        )  # fmt: skip
 
     def _is_of_task(self, path: str) -> bool:
         """Whether a column has one value at each task, and tasks have several records."""
@@ -389,13 +432,13 @@ class _Reader:
         usual = [p for p in self.outcomes if self._outcome_level(p) == 3]
         # An outcome is certain only if nothing next to it looks like a verdict.
         alone = all(self._outcome_level(p) < 2 or p == path for p in self.outcomes)
-        constant = bool(_singular(path) & ENDED_WORDS) and len(column.verdicts) < 2
+        constant = bool(_forms(path) & ENDED_WORDS) and len(column.verdicts) < 2
         certain = usual == [path] and not (passing or constant or self.picks) and alone
         return replace(self._candidate("outcome", path, certain=certain), passing=passing)
 
     def _passing(self, path: str) -> tuple[Settle, ...]:
         """The ways to pass; empty if the values say themselves what passes."""
-        column, own = self.columns[path], _singular(path)
+        column, own = self.columns[path], _forms(path)
         if column.verdicts <= {0, 1}:
             attacks = any(words(other) & ATTACK_WORDS for other in self.columns)
             open_ = own & BAD_WORDS or (attacks and own & {"success", "successful", "achieved"})
@@ -464,6 +507,13 @@ class _Reader:
         plain = {path: column for path, column in self.columns.items() if _is_short(column)}
         gold = [path for path in plain if words(path) & (EXPECTED_WORDS - {"label"})]
         answers = [path for path in plain if words(path) & ANSWER_WORDS and path not in gold]
+        if not answers:
+            # Without a usual name, a text that nearly always is one of the expected values.
+            expected = {text for path in gold for text in plain[path].counts}
+            answers = [path for path in plain if path not in gold and len(expected) > 1
+                       and not _forms(path) & _NOT_OUTCOMES and not plain[path].missing
+                       and 2 * sum(plain[path].counts[text] for text in expected)
+                       > self.place.rows]  # fmt: skip
         # Next to an answer a label is what was expected; next to the true label it is an answer.
         labels = [path for path in plain if "label" in words(path) and path not in gold + answers]
         found = []
@@ -491,7 +541,7 @@ class _Reader:
         found = [
             path for path, column in self.columns.items()
             if column.verdicts <= {0, 1} and not (column.listed or "." in path or "," in path)
-            and not _singular(path) & (_NOT_OUTCOMES | BAD_WORDS)
+            and not _forms(path) & (_NOT_OUTCOMES | BAD_WORDS)
         ]  # fmt: skip
         return found if any(len(self.columns[path].verdicts) == 2 for path in found) else []
 
@@ -509,6 +559,34 @@ class _Reader:
         joined = ",".join(flags)
         option = Settle({"--field": {"outcome": joined, "model": COLUMN}})
         return [Candidate("outcome", joined, option, "if each column is a model")]
+
+    # What passk does not read
+
+    def _preference(self) -> str:
+        """The column that says which of two answers is better: by its name, or with the values A, B
+        and tie, or with names of other columns."""
+        texts = {leaf(path) for path, column in self.columns.items() if column.is_text}
+        paired = any(t[-1:] in {"a", "1"} and t[:-1] + chr(ord(t[-1]) + 1) in texts for t in texts)
+        for path, column in self.columns.items():
+            values = {text.lower() for text in column.counts}
+            sides = values - _TIES
+            signs = all(map(_SIDE.fullmatch, sides)) and (paired or sides < values)
+            if words(path) & _PREFERENCES or (
+                0 < len(sides) <= 2 <= len(values) and (signs or sides <= texts)
+                and {*self.outcomes} <= {path}
+            ):  # fmt: skip
+                return path
+        return ""
+
+    def _summary(self) -> str:
+        """The column with an average, if there are only grades and each row is one model."""
+        grades = [self.columns[path] for path in self.outcomes]
+        if self.counts or any(c.verdicts <= {0, 1} or not c.numbers for c in grades):
+            return ""
+        once = any(len(self.columns[path].counts) == self.place.rows > 1 for path in self.models)
+        if grades and not (once and all(map(_is_short, self.columns.values()))):
+            return ""
+        return next(iter([*self.outcomes, *filter(is_average, self.columns)]), "")
 
     # Counts, models and settings
 
@@ -535,7 +613,7 @@ class _Reader:
         # A total, or counts next to a verdict, may be of the tests of one attempt.
         attempts = words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "evaluated"})
         certain = bool(attempts) and all(map(is_average, self.outcomes))
-        return [Candidate("counts", f"{n},{c}", option, tally, certain, unasked)]
+        return [Candidate("counts", f"{n},{c}", option, tally, 0, certain, unasked)]
 
     @cached_property
     def models(self) -> list[str]:
@@ -611,14 +689,17 @@ def _is_short(column: FieldValues) -> bool:
 
 
 def _count_columns(role: str, whole: Mapping[str, FieldValues]) -> list[str]:
-    """The columns that may be counts of attempts or of passes, by usual names or by words."""
+    """The columns that may be counts of attempts or of passes, by usual names or by words.
+
+    What happens in an attempt, such as turns, is not counted as attempts.
+    """
     kinds = {"n": ATTEMPT_COUNT_WORDS, "c": PASS_COUNT_WORDS}[role]
-    others = {"tokens", "test", "tests", "index"}
+    others = HAPPENING_WORDS - {"count"} | {"tests", "index"}
     return candidates(role, whole) or [
-        path for path in whole if words(path) & kinds and not words(path) & others
+        path for path in whole if words(path) & kinds and not _forms(path) & others
     ]
 
 
-def _singular(path: str) -> set[str]:
-    """The words of a name, also without a plural's s."""
-    return {word for own in words(path) for word in (own, own.removesuffix("s"))}
+def _forms(path: str) -> set[str]:
+    """The words of a name, also with a plural's s and without it."""
+    return {form for word in words(path) for form in (word, word.removesuffix("s"), f"{word}s")}

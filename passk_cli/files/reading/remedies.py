@@ -24,6 +24,10 @@ _SETTINGS = ("pooled-settings", "unread-column", "restarting-tasks", "several-ve
 _ROUNDS, _COMPLETING = 4, ("unread-column", "restarting-tasks")
 
 
+# Errors of remedies that are not printed: a column is not there, or not named.
+_LEADING_AWAY = ("no-such-column", "no-task-column", "no-outcome-column")
+
+
 @dataclass(frozen=True)
 class Trials:
     """Remedies that are tried on the data of an error.
@@ -83,13 +87,9 @@ class Trials:
             following.append(read if isinstance(read, PasskError) else None)
             if isinstance(read, _Unsuited):
                 unsuited = read.reason
-            elif not isinstance(read, PasskError) or read.name not in (
-                error.name,
-                "no-such-column",
-            ):
-                way = replace(
-                    longer if not isinstance(read, PasskError) else settle, why=settle.why
-                )
+            elif not isinstance(read, PasskError) or read.name not in (error.name, *_LEADING_AWAY):
+                found = longer if not isinstance(read, PasskError) else settle
+                way = replace(found, why=settle.why)
                 kept.setdefault(repr(self.request.settled(way)), way)
         if unsuited is not None and not any(settle.complete for settle in kept.values()):
             return unsuited
@@ -123,7 +123,8 @@ def size(counts: Counts) -> str:
 
 def _answers(settle: Settle, error: PasskError) -> list[Settle]:
     """The answers to the question that a remedy leads to, without those that take it back."""
-    kind = next((name for name in ("--pool", "--by") if name in settle.options), "")
+    apart = "--field" if "model" in settle.options.get("--field", {}) else ""
+    kind = next((name for name in ("--pool", "--by") if name in settle.options), apart)
     if error.name == "missing-outcome" and "--missing" not in settle.options:
         return [Settle({"--missing": "fail"})] if kind else []
     if error.name == "duplicate-attempts":
@@ -133,9 +134,12 @@ def _answers(settle: Settle, error: PasskError) -> list[Settle]:
 
 
 def _adds(settle: Settle, other: Settle) -> bool:
-    """Whether another remedy chooses no outcome, and gives no option of the first another value."""
+    """Whether another remedy chooses no outcome and no rows, and gives no option of the first
+    another value."""
     both = settle.merged(other).options
-    if "--outcome" in other.options or "outcome" in other.options.get("--field", {}):
+    if {"--outcome", "--where"} & other.options.keys() or "outcome" in other.options.get(
+        "--field", {}
+    ):
         return False
     return all(both[name] == value or not isinstance(value, str)
                for name, value in settle.options.items())  # fmt: skip

@@ -240,3 +240,123 @@ def test_an_answer_is_compared_with_each_expected_one(
     compared = [name for name in columns(screen(lines(rows)), "outcome") if "==" in name]
     assert {*expected} <= {*compared}
     assert all(one != other for one, other in (name.split("==") for name in compared))
+
+
+@pytest.mark.parametrize(("n", "c"), [("total_steps", "correct_steps"), ("turn_count", "correct")])
+def test_what_happens_in_an_attempt_is_not_a_number_of_attempts(
+    screen: Any, n: str, c: str
+) -> None:
+    rows = [{"scenario": f"t{i}", n: 5 + i % 7, c: i % 4, "goal_achieved": i % 3 > 0}
+            for i in range(24)]  # fmt: skip
+    assert "counts" not in screen(lines(rows))
+
+
+def test_counts_of_rows_by_category_have_no_command(passk: Passk, write: Write) -> None:
+    path = write("totals.csv", "category,count,correct\nmath,50,31\ncode,40,22\nlaw,80,60\n")
+    done = passk("estimate", path)
+    assert not commands(done.err)
+    assert "--field task=category" in done.err
+    assert "--field n=count --field c=correct" in done.err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Model,Acc,Total\ngpt-4o,71.2,164\nclaude-3-opus,70.1,164\n",
+        json.dumps({"gpt-4o": {"acc": 0.7, "total": 9}, "claude-3-opus": {"acc": 0.6, "total": 9}}),
+    ],
+)
+def test_one_row_per_model_with_grades_is_a_summary(passk: Passk, write: Write, text: str) -> None:
+    done = passk("estimate", write("board.csv" if text[0] == "M" else "board.json", text))
+    assert done.error == "summary"
+    assert not commands(done.err)
+
+
+def test_a_command_that_lacks_another_column_is_not_printed(passk: Passk, write: Write) -> None:
+    text = "Model,Acc,Correct,Total\ngpt-4o,0.71,100,164\nclaude-3-opus,0.7,90,164\n"
+    done = passk("estimate", write("board.csv", text))
+    assert (done.error, commands(done.err)) == ("ambiguous-column", [])
+    assert "--field n=Total --field c=Correct" in done.err
+
+
+@pytest.mark.parametrize(
+    ("fields", "values"),
+    [
+        (("gpt_result",), ("1", "2", "Tie")),
+        (("answer_a", "answer_b", "verdict"), ("A", "B", "tie")),
+        (("response_1", "response_2", "label"), ("1", "2")),
+        (("vicuna", "alpaca", "choice"), ("vicuna", "alpaca")),
+    ],
+)
+def test_values_that_name_two_sides_are_a_preference(
+    passk: Passk, write: Write, fields: Sequence[str], values: Sequence[str]
+) -> None:
+    *answers, chosen = fields
+    rows = [{"prompt": f"p{i}", **{name: f"{name} says {i}" for name in answers},
+             chosen: values[(i + i // 5) % len(values)]} for i in range(24)]  # fmt: skip
+    done = passk("estimate", write("pairs.jsonl", lines(rows)))
+    assert done.error == "preferences"
+
+
+def test_one_file_per_run_is_not_one_task_per_file(passk: Passk, tmp_path: Path) -> None:
+    for i in range(24):
+        record = {"run_id": f"r{i}", "prompt": f"Do {i % 6}", "success": i * i % 5 > 1}
+        (tmp_path / f"{i:03}_x.json").write_text(json.dumps(record))
+    done = passk("estimate", tmp_path)
+    assert done.err.index("--field task=prompt") < done.err.index("--path")
+    (command,) = commands(done.err)
+    assert "6 tasks × 4 attempts" in passk(*command).out
+
+
+def test_that_an_attempt_was_executed_comes_after_its_verdict(screen: Any) -> None:
+    rows = [{"problem": f"p{i}", "ran": i % 9 > 0, "equal": i % 9 > 4} for i in range(18)]
+    assert columns(screen(lines(rows)), "outcome")[:2] == ["equal", "ran"]
+
+
+def test_words_that_are_the_same_at_each_attempt_are_not_outcomes(screen: Any) -> None:
+    rows = [{"question": f"q{i % 12}", "decision": "ab"[i % 12 % 2], "category": "xyz"[i % 3],
+             "answer_ok": i % 5 > 1} for i in range(48)]  # fmt: skip
+    found = screen(lines(rows))
+    assert columns(found, "outcome") == ["answer_ok"]
+    assert "category" in columns(found, "setting")
+
+
+def test_records_come_before_a_score_of_the_document_above_them(passk: Passk, write: Write) -> None:
+    cases = [{"question": f"q{i}", "met": i % 3 > 0} for i in range(24)]
+    document = [{"task": "run", "score": 0.67, "examples": cases}]
+    path = write("run.json", json.dumps(document))
+    done = passk("estimate", path)
+    assert (done.error, commands(done.err)) == ("ambiguous-records", [])
+    assert done.err.index("--records examples") < done.err.index("--records .")
+    assert "outcome=score" not in done.err
+    done = passk("estimate", path, "--records", "examples", "--field", "task=question",
+                 "--field", "outcome=met", "--passes", "true")  # fmt: skip
+    assert "pass@1 0.667" in done.out
+
+
+def test_a_short_column_with_the_expected_values_is_compared(screen: Any) -> None:
+    rows = [{"question": f"q{i}", "response": f"Let me think about {i}. " * 8,
+             "extracted": str((i + (i % 3 == 0)) % 4), "ground_truth": str(i % 4)}
+            for i in range(24)]  # fmt: skip
+    assert columns(screen(lines(rows)), "outcome") == ["extracted==ground_truth"]
+
+
+def test_long_prompts_are_not_named_like_models(passk: Passk, write: Write) -> None:
+    rows = [{"prompt": f"Load the weights of net-{i % 8}b, 7b. {'Then do what it says. ' * 9}",
+             "passed": i % 3 > 0} for i in range(24)]  # fmt: skip
+    (command,) = commands(passk("estimate", write("runs.jsonl", lines(rows))).err)
+    done = passk(*command)
+    assert "8 tasks × 3 attempts" in done.out
+    assert "unlikely-tasks" not in done.err
+
+
+def test_a_draft_of_a_folder_names_the_folder_and_the_suffix(passk: Passk, tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    rows = [{"question": f"q{i}", "met": i % 2 > 0, "kept": i % 3 > 0} for i in range(12)]
+    for model in ("gpt-4.1", "gpt-4.1-mini"):
+        (folder / f"{model}.jsonl").write_text(lines(rows))
+    passk("describe", folder, "--init", folder / "passk.toml")
+    draft = (folder / "passk.toml").read_text()
+    assert 'files = ["*.jsonl"]' in draft
+    assert f"passk estimate {folder} --map" in draft
