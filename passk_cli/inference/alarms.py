@@ -67,7 +67,7 @@ def false_alarm(odds: Odds, predicted: Odds) -> Alarm:
     odds : at the estimated rates.  predicted : at rates drawn from their posterior.
     Coverage: benchmarks/gate.md.
     """
-    from scipy.special import betaincinv
+    from passk_cli.special import betaincinv
 
     runs, failing = ([getattr(each, name) for each in (odds, predicted)]
                      for name in ("runs", "failing"))  # fmt: skip

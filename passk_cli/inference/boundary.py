@@ -78,7 +78,7 @@ def boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
 def _beyond(places: Floats, weights: Floats, scale: float, b: float) -> float:
     """The chance that a motion from these places gets beyond ±b, in standard deviations of a step
     of which `scale` are one of the score."""
-    from scipy.special import ndtr
+    from passk_cli.special import ndtr
 
     out = ndtr(places - b * scale) + ndtr(-b * scale - places)
     return float(out @ weights)

@@ -421,7 +421,7 @@ def true_difference(first: Piloted, second: Piloted) -> tuple[float, float, floa
     >>> [round(each, 4) for each in true_difference(*pilots)]
     [0.0157, 0.0, 0.0505]
     """
-    from scipy.special import ndtr, ndtri
+    from passk_cli.special import ndtr, ndtri
 
     d = first.values - second.values
     h = (d - d.mean()) ** 2 * (len(d) / (len(d) - 1)) - first.luck - second.luck

@@ -106,7 +106,7 @@ class DifferenceLaw:
         The error is that of the limit which faces `null`, so that p ≤ α exactly where the limits
         at α leave `null` out.  1 with one unit, or where the estimate is `null`.
         """
-        from scipy.special import stdtr
+        from passk_cli.special import stdtr
 
         away = self.estimate - np.asarray(null, dtype=np.float64)
         error = np.where(away > 0, self.below, self.above)
@@ -133,7 +133,7 @@ class DifferenceLaw:
         alpha : in (0, 1), one for all rows or one per row.  Both bounds with one unit.
         The limit that faces 0 lies on the side that p ≤ alpha says, whatever rounding says.
         """
-        from scipy.special import stdtrit
+        from passk_cli.special import stdtrit
 
         alpha = np.asarray(alpha, dtype=np.float64)
         steps = -stdtrit(np.maximum(self.degrees, 1), alpha / 2)
@@ -227,7 +227,7 @@ def least_p(sizes: Floats) -> float:
     >>> [round(least_p(np.ones(tasks)), 4) for tasks in (1, 2, 3, 4, 5, 6)]
     [1.0, 0.3918, 0.1679, 0.0405, 0.0036, 0.0]
     """
-    from scipy.special import stdtr
+    from passk_cli.special import stdtr
 
     units = len(sizes)
     if units < 2:

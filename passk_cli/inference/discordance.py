@@ -90,7 +90,7 @@ def _tails(tasks: int, least: Ints) -> Floats:
     The tail P(b ≤ m) is carried from N to N + 1: half of P(b = m) leaves it, and where m grows by
     one, which is all it can, P(b = m) of N + 1 comes in.
     """
-    from scipy.special import gammaln
+    from passk_cli.special import gammaln
 
     n = np.arange(tasks + 1)
     factorials = gammaln(n + 1.0)
@@ -122,7 +122,7 @@ def _kept_laws(tasks: int) -> list[tuple[slice, Floats]]:
 
 def _laws(tasks: int) -> Iterator[tuple[slice, Floats]]:
     """Binomial(T, π) for π on the grid inside (0, 1), by blocks: values of N, (π × N) chances."""
-    from scipy.special import gammaln
+    from passk_cli.special import gammaln
 
     points = max(_FEWEST, math.ceil(_STEPS * math.pi * math.sqrt(tasks))) + 1
     rates = np.sin(np.linspace(0.0, math.pi, points)[1:-1] / 2) ** 2
@@ -150,7 +150,7 @@ def critical_z(tasks: int, level: float) -> float:
     >>> round(critical_z(20, 0.95), 3), round(critical_z(5, 0.95), 3)
     (2.049, 2.281)
     """
-    from scipy.special import ndtri
+    from passk_cli.special import ndtri
 
     alpha = 1.0 - level
     normal = float(ndtri(1.0 - alpha / 2))
@@ -223,7 +223,7 @@ def _above(tasks: int, b: int, c: int, mean: float) -> float:
 
 def _level_of(tasks: int, critical: float) -> float:
     """The smallest α at which `critical_z` of level 1 − α is at most this."""
-    from scipy.special import ndtr
+    from passk_cli.special import ndtr
 
     root = np.sqrt(np.arange(tasks + 1))
     least = _of_parity(np.ceil(critical * root)[None].astype(np.int64), np.arange(tasks + 1))

@@ -114,7 +114,7 @@ class Extrapolation:
 
         NaN if fewer than two of its points lie strictly between 0 and 1.
         """
-        from scipy.special import expit, logit
+        from passk_cli.special import expit, logit
 
         seen = np.unique(np.geomspace(1, int(self.n.min()), _LINE_KS).round().astype(np.int64))
         passing = np.array([1 - hat_pairs(self.n, self.n - self.passes, k).mean() for k in seen])

@@ -87,7 +87,7 @@ def _dealt(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
     P(|c − μ| ≥ t) ≤ 2 exp(−2 t² / m), m attempts of the first run or as many passes or failures.
     Source: Hoeffding 1963.
     """
-    from scipy.special import gammaln
+    from passk_cli.special import gammaln
 
     low, high = max(0, passes - n_base), min(n, passes)
     total = n + n_base

@@ -178,7 +178,7 @@ def drawn_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) ->
 
 def _weights(tasks: Histogram, axes: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
     """a and b of the grid's Betas, and the posterior weights: (means × sizes × ν × ω)."""
-    from scipy.special import expit
+    from passk_cli.special import expit
 
     means, sizes, never, always = axes
     s = np.exp(sizes)
@@ -208,7 +208,7 @@ def _logs(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
     Without the binomial coefficient, which is the same at every point; it is 1 at c = 0 and c = n,
     where the lumps are.
     """
-    from scipy.special import betaln
+    from passk_cli.special import betaln
 
     logs: Floats = betaln(a[:, None] + c, b[:, None] + (n - c)) - betaln(a, b)[:, None]
     return logs

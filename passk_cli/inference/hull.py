@@ -76,7 +76,7 @@ class Hull:
 
     def _quantile(self, p: float) -> float:
         """The quantile of the posterior."""
-        from scipy.special import expit, logit
+        from passk_cli.special import expit, logit
 
         def excess(at: float) -> float:
             return float(self.weight @ matched_cdf(float(expit(at)), self.mean, self.variance)) - p
@@ -206,7 +206,7 @@ def gain_limits(n: Ints, c: Ints, k: int, gain: float, tail: float) -> tuple[flo
 
 def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) -> float:
     """The quantile of a mixture of gamma laws with these means and variances."""
-    from scipy.special import gammainc
+    from passk_cli.special import gammainc
 
     shape = np.maximum(mean * (mean / variance), 1e-6)
 
@@ -230,7 +230,7 @@ def matched_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
 
 
 def _lower_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
-    from scipy.special import betainc, ndtr
+    from passk_cli.special import betainc, ndtr
 
     mean = np.maximum(mean, _LEAST)
     relative = np.maximum(variance / mean**2, 1e-14)

@@ -99,7 +99,7 @@ def success_rates(n: Ints, c: Ints) -> tuple[Floats, Floats]:
     >>> bool(rates[0, 0] > rates[1, 0] > rates[1, 1]), bool(difficulty[0] < difficulty[1])
     (True, True)
     """
-    from scipy.special import expit
+    from passk_cli.special import expit
 
     ability, ease = np.zeros(len(n)), np.zeros(n.shape[1])
 
@@ -185,7 +185,7 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
 
     n, c : as in `success_rates`.
     """
-    from scipy.special import expit, logit
+    from passk_cli.special import expit, logit
 
     several = n > 1
     n, c = n * several, c * several
@@ -228,7 +228,7 @@ def missing_attempts(n: Ints, c: Ints) -> MissingAttempts:
 
     n, c : as in `success_rates`.
     """
-    from scipy.special import ndtr
+    from passk_cli.special import ndtr
 
     usual = np.floor(np.median(n, axis=0)).astype(np.int64)
     missing = np.maximum(usual - n, 0)
@@ -308,7 +308,7 @@ def _at_least(chance: Floats, number: int) -> float:
 def _tail(values: Floats, every: Floats) -> Floats:
     """Normal tails of values above the median of all, in robust standard deviations of at least 1,
     times their number."""
-    from scipy.special import ndtr
+    from passk_cli.special import ndtr
 
     middle = np.median(every)
     spread = max(1.0, _PER_MAD * float(np.median(np.abs(every - middle))))

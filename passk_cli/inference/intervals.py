@@ -427,7 +427,7 @@ def _guard(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
         if sample.is_amount and units < 2:
             answers[at] = _too_few(sample)
         elif sample.is_amount:
-            from scipy.special import stdtrit
+            from passk_cli.special import stdtrit
 
             quantile = float(-stdtrit(units - 1, tail))
             below, above = amount_reach(sample.values, quantile, sample.clusters)
@@ -528,7 +528,7 @@ def acceleration(sample: Sample) -> float:
 
 def _t(sample: Sample, tail: float) -> Limits:
     """Student's t with the (clustered) standard error; not held inside the bounds."""
-    from scipy.special import stdtrit
+    from passk_cli.special import stdtrit
 
     if sample.se is None:
         raise _too_few(sample)
@@ -553,7 +553,7 @@ def _logit_t(sample: Sample, tail: float) -> Limits | _Undefined:
 
     Made at the estimate, or one standard error inside a bound that it is nearer to.
     """
-    from scipy.special import stdtrit
+    from passk_cli.special import stdtrit
 
     if sample.se is None or not sample.degrees:
         return _too_few(sample)

@@ -256,7 +256,7 @@ def _smallest(
 
 def _p_of(z: Floats, degrees: int) -> Floats:
     """Two-sided p by Student's t of z = Σ e / √(Σ e²), which is at most √(degrees + 1)."""
-    from scipy.special import stdtr
+    from passk_cli.special import stdtr
 
     if degrees < 1:
         return np.ones(len(z))

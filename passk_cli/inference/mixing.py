@@ -109,7 +109,7 @@ class Mixture:
 @lru_cache(maxsize=64)
 def mixture(tasks: Histogram) -> Mixture:
     """The grid of rates and the likelihoods of these tasks on it; the same tasks cost nothing."""
-    from scipy.special import expit, xlog1py, xlogy
+    from passk_cli.special import expit, xlog1py, xlogy
 
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
     # Pairs that know more than is made use of, with n alike and logits nearly the same, are one.
@@ -180,7 +180,7 @@ class ErrorLaw:
 
     def quantile(self, p: float) -> float:
         """Its quantile; of the normal law where there is hardly any skewness."""
-        from scipy.special import gammaincinv
+        from passk_cli.special import gammaincinv
 
         if self.variance <= 0:
             return 0.0

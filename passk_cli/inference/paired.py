@@ -169,7 +169,7 @@ def paired_t(differences: ArrayLike) -> Floats:
     >>> paired_t([0.1, 0.2, 0.0, 0.3]).round(6).tolist()
     [0.102728]
     """
-    from scipy.special import stdtr
+    from passk_cli.special import stdtr
 
     columns = _columns(differences)
     tasks = len(columns)

@@ -128,7 +128,7 @@ class Spending:
 
     def quantile(self, level: float, population: str) -> float:
         """Student's: degrees of freedom are units − 1, for these tasks attempts − tasks."""
-        from scipy.special import stdtrit
+        from passk_cli.special import stdtrit
 
         degrees = self.units - 1
         if population == THESE_TASKS and self.attempts is not None:
@@ -452,7 +452,7 @@ class _PairLaw(NamedTuple):
     @property
     def p(self) -> float:
         """Two-sided p of θ₁ = θ₂; the largest, 1 where missing costs may make them equal."""
-        from scipy.special import stdtr
+        from passk_cli.special import stdtr
 
         away = self.statistic
         if away == 0.0 or (self.second if away > 0 else self.first).unknown:
@@ -486,7 +486,7 @@ def _limits(
     law: _PairLaw, alpha: float, p: float, own: RatioInterval, other: RatioInterval
 ) -> tuple[RatioInterval, RatioInterval]:
     """Difference and ratio with limits at alpha; own, other : each model's, at the same level."""
-    from scipy.special import stdtrit
+    from passk_cli.special import stdtrit
 
     first, second = law.first, law.second
     (x1, y1, *_), (x2, y2, *_) = law

@@ -67,7 +67,7 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
     >>> effect.p > 0.5, effect.variance
     (True, 0.0)
     """
-    from scipy.special import chdtri
+    from passk_cli.special import chdtri
 
     if n.ndim != 2 or len(n) < 2 or n.size == 0 or (n < 1).any():
         raise ValueError("two runs or more, and an attempt at each task in each of them")
@@ -198,7 +198,7 @@ def reach_of_runs(variance: float, runs: int, history: int, level: float = 0.95)
     >>> round(reach_of_runs(0.02**2, 5, 20), 4)
     0.0459
     """
-    from scipy.special import stdtrit
+    from passk_cli.special import stdtrit
 
     if history < 2:
         raise ValueError("two runs or more")
@@ -335,7 +335,7 @@ def changes(
     >>> [(change.first, round(change.after, 1)) for change in changes(level)]
     [(7, 0.6)]
     """
-    from scipy.special import ndtr
+    from passk_cli.special import ndtr
 
     threshold = _THRESHOLDS[alpha]
     rare = 2 * float(ndtr(-threshold))
@@ -367,7 +367,7 @@ def changes(
 
 def _ranks_show(means: Floats, split: int, threshold: float) -> bool:
     """Whether the ranks of the runs show a change at a split as well."""
-    from scipy.special import ndtri
+    from passk_cli.special import ndtri
 
     runs = len(means)
     _, place, ties = np.unique(means.round(12), return_inverse=True, return_counts=True)
@@ -487,7 +487,7 @@ def dealt_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     >>> round(dealt_p(n, c, 0, 27, 28), 4)  # one failing attempt after 27 green nights: 3/84, twice
     0.0714
     """
-    from scipy.special import gammaln
+    from passk_cli.special import gammaln
 
     (made, passed), (made_after, passed_after) = (
         [each[first:end].sum(axis=0) for each in (n, c)] for first in (start, split)

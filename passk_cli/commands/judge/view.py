@@ -163,7 +163,7 @@ def errors_of(study: Study) -> list[Errors]:
 
 def _differ(own: Labels, others: Sequence[Labels]) -> float:
     """p that a model's two error rates are those of the other models together, by Welch's t."""
-    from scipy.special import stdtr
+    from passk_cli.special import stdtr
 
     least = math.nan
     for truth in (0, 1):

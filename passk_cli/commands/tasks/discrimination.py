@@ -107,7 +107,7 @@ def _ranked(values: Floats) -> Floats:
 
 def _tests(x: Floats, y: Floats, correlation: Floats, count: Ints) -> tuple[Floats, Floats]:
     """One-sided p-values of correlations of 0 or more, and the smallest there can be."""
-    from scipy.special import stdtr
+    from passk_cli.special import stdtr
 
     p, smallest = np.full(len(count), np.nan), np.full(len(count), np.nan)
     defined = ~np.isnan(correlation)
