@@ -122,20 +122,21 @@ def measured(spark: Any, folder: Path, form: str, rows: int, tasks: int) -> list
     """One line of the table, without the master."""
     files = written(spark, folder, form, rows, tasks)
     size = sum(map(os.path.getsize, files)) / 1e6
-    grouped, travelled, output = counting._grouped, [], str(folder / "counts.parquet")
+    module: Any = counting
+    grouped, travelled, output = module._grouped, [], str(folder / "counts.parquet")
 
     def counted(*arguments: Any) -> Any:
         table = grouped(*arguments)
         travelled.append((table.num_rows, table.nbytes))
         return table
 
-    counting._grouped = counted
+    module._grouped = counted
     try:
         start, before = time.perf_counter(), core_seconds()
         convert(files, counts=True, engine="spark", map=MAP, output=output)
         seconds, cores = time.perf_counter() - start, core_seconds() - before
     finally:
-        counting._grouped = grouped
+        module._grouped = grouped
     memory = status(os.getpid(), "VmHWM") / 1e3, max(status(p, "VmHWM") for p in java()) / 1e3
     start, before = time.perf_counter(), time.process_time()
     counts, again = read(output), read(files, map=MAP, pool="sample")

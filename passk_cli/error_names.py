@@ -154,9 +154,9 @@ _FAMILIES = {
     "no-outcome-column": "no column is recognised as the outcome. The outcome says whether an"
     " attempt passed. Name the column with --field outcome=COLUMN, and with --threshold X what"
     " passes where it is a score.",
-    "preferences": "a table holds preferences or games, no outcomes. Its rows say which of two"
-    " answers or players is the better one. passk counts attempts of one model each at a task,"
-    " which pass or fail: write a row for each player, with what it came to.",
+    "preferences": "a table contains preferences, not outcomes. Its rows say which of two answers"
+    " is better. passk counts attempts of one model each at a task, which pass or fail: write a row"
+    " for each answer, with its outcome.",
     "summary": "a table sums up attempts. Its columns are averages, such as success_rate or"
     " pass@5, and a threshold of an average means nothing. Give the file with the attempts, or"
     " their numbers with --field n=COLUMN --field c=COLUMN.",

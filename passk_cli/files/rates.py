@@ -24,7 +24,7 @@ from passk_cli.files.sources.arguments import comes_once, expand, model_names, p
 from passk_cli.files.sources.memory import source_with
 from passk_cli.files.sources.remote import is_remote
 from passk_cli.files.sources.source import Source
-from passk_cli.option import declared
+from passk_cli.option import changed
 from passk_cli.settle import Given, Settle
 
 if TYPE_CHECKING:
@@ -153,13 +153,8 @@ def _batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> 
 
 def _refuse(request: Request) -> None:
     """ParameterError for reading options that mean nothing for rates: all but the format."""
-    asked = {
-        each.option.name: getattr(request, name) != each.default
-        for name, each in declared(Request).items()
-        if name != "format"
-    }
-    for option, given in (*asked.items(), ("--cluster", request.cluster)):
-        if given:
+    for option in (*changed(request), *["--cluster"] * bool(request.cluster)):
+        if option != "--from":
             raise ParameterError(
                 Given(option), "it is for outcomes; these are exact rates",
                 name="contradicting-options",

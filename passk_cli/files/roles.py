@@ -325,10 +325,6 @@ def assign(
     choices, counts = _choices(place, columns, overrides, attempt_roles, scores_only, by)
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:
-            if rivals := _rivals(columns):
-                problem = f"a row says which of {' and '.join(rivals)} is better"
-                remedy = "passk counts attempts of one model each, which pass or fail"
-                raise NoResults(place, problem, remedy, name="preferences")
             problem = f"no column has {'an' if role == 'outcome' else 'a'} {role}'s usual name"
             raise NoResults(
                 place, problem, _there_are(columns), name=f"no-{role}-column",
@@ -890,20 +886,6 @@ def _made_of(columns: Mapping[str, set[str]]) -> set[str]:
     several = {name for name in columns if {*parts(name)} <= columns.keys() - {name}}
     named = {name for name in columns if name.startswith(VALUE)}
     return several | named | ({COLUMN, LINE, POSITION} & columns.keys())
-
-
-def _rivals(columns: Iterable[str]) -> Sequence[str]:
-    """The two columns that a row of preferences compares, where another names the better one; the
-    two players of a game."""
-    names = {spelled(column) for column in columns}
-    ends = (("a", "b"), ("1", "2"), ("left", "right"), ("chosen", "rejected"))
-    pairs = [(stem + one, stem + two) for one, two in ends
-             for stem in ("", *{name.removesuffix(one) for name in names})]  # fmt: skip
-    decided = names & {"winner", "preference", "preferred", "rejected"}
-    if not decided:
-        pairs = [("white", "black"), ("white_player", "black_player"), ("player1", "player2"),
-                 ("player_1", "player_2"), ("player_a", "player_b")]  # fmt: skip
-    return next((pair for pair in pairs if names.issuperset(pair)), ())
 
 
 def _there_are(columns: Mapping[str, set[str]]) -> str:

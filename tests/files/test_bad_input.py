@@ -243,15 +243,15 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
      "too narrow? Of task there are a"),
     (
         "preferences", "a.csv", "question,left,right,winner\na,x,y,x\nb,y,x,tie\n", [],
-        "a row says which of left and right is better; passk counts attempts",
+        "a.csv: winner says which of two is better; passk counts attempts of one model each",
     ),
     (
         "preferences of models", "a.csv", "id,model_a,model_b,winner\n1,x,y,model_a\n", [],
-        "a row says which of model_a and model_b is better",
+        "a.csv: winner says which of two is better; passk counts attempts of one model each",
     ),
     (
         "games", "a.csv", "game,White,Black,Result\n1,x,y,1-0\n2,y,x,1-0\n", [],
-        "a row says which of white and black is better",
+        "a.csv: no column says whether an attempt passed; the columns are game, White, Black, Res",
     ),
 ]  # fmt: skip
 
