@@ -53,7 +53,7 @@ from passk_cli.settle import Given, Settle
 from passk_cli.text import decoded, plural
 
 if TYPE_CHECKING:
-    from passk_cli.files.reading.spool import Recognised, Unpacked
+    from passk_cli.files.reading.spool import Recognised
     from passk_cli.outcomes.counts import Counts
 
 HIDDEN_FILES = Message(
@@ -153,13 +153,12 @@ def _read(
 class _Reading:
     """Files, and the database that reads them with one request or, to try remedies, with several.
 
-    folder : for temporary files.  unpacked : as of `spool.recognised`.
+    folder : for temporary files.
     """
 
     con: duckdb.DuckDBPyConnection
     sources: Sequence[Source]
     folder: Path
-    unpacked: Unpacked = field(default_factory=dict)
 
     def again(self, request: Request) -> Counts:
         """The counts with another request."""
@@ -226,7 +225,7 @@ class _Reading:
             from passk_cli.files.reading.spool import recognised, spooled
 
             # What repeats another file is gone by now, empty or not.
-            files, tables = recognised(self.sources, request, self.unpacked)
+            files, tables = recognised(self.sources, request)
         every = [*(file.source for file in files), *tables]
         empty = [source for source in every if source.opening in _EMPTY and is_empty(source)]
         if len(empty) == len(every):
@@ -242,7 +241,7 @@ class _Reading:
         attempts = Spooled()
         if by_formats:
             files = [file for file in files if file.source not in empty]
-            attempts = spooled(files, request, self.folder, self.unpacked)
+            attempts = spooled(files, request, self.folder)
         attempts.empty += [source.name for source in empty]
         return Inputs(self.sources, [s for s in tables if s not in empty], attempts)
 

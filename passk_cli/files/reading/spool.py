@@ -42,7 +42,6 @@ from passk_cli.files.reading.look import Spooled, Unread, require_inside, roles_
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     EACH,
-    LINE,
     OF_ATTEMPTS,
     PICK,
     ROLES,
@@ -53,7 +52,6 @@ from passk_cli.files.roles import (
     candidates,
     columns_of,
     find,
-    root,
     without_absent,
 )
 from passk_cli.files.sources.paths import from_folders, path_columns, template_columns
@@ -86,27 +84,17 @@ class Recognised:
 
 
 _Tables = Sequence[tuple[Recognised, Contents]]
-# What was unpacked of long files, for further readings of them.
-Unpacked = dict[object, Any]
 
 
 def recognised(
-    sources: Sequence[Source], request: Request, unpacked: Unpacked
+    sources: Sequence[Source], request: Request
 ) -> tuple[list[Recognised], list[Source]]:
-    """The files that formats know, and the others; without what repeats a file of a folder.
-
-    unpacked : long files that were recognised before; is given those that are now.
-    """
+    """The files that formats know, and the others; without what repeats a file of a folder."""
     forced = formats.FORMATS[request.format] if request.format else None
     known, others = [], []
     beside: dict[str, Any] = {}
     columns = [*columns_of(request.named), *request.by]
     for source in sources:
-        key = _key(source, request)
-        if key in unpacked:
-            form = formats.asked(unpacked[key].file, request.records, columns)
-            known.append(replace(unpacked[key], format=form or unpacked[key].format))
-            continue
         file = look(source, beside)
         form = forced or formats.asked(file, request.records, columns)
         if form is None:
@@ -117,19 +105,11 @@ def recognised(
             others.append(source)
         else:
             known.append(Recognised(file.lightened(), form))
-            if os.path.getsize(source.path) > _IN_MEMORY:
-                unpacked[key] = known[-1]
     covered = _covered(known, [s for s in sources if not s.named])
     return (
         [each for each in known if each.source.path not in covered],
         [source for source in others if source.path not in covered],
     )
-
-
-def _key(source: Source, request: Request) -> object:
-    """The facts that decide which records a file has, besides columns that stand beside them."""
-    aligned = LINE in request.fields.values()
-    return source.path, request.format, request.records, aligned, request.skip_bad
 
 
 def _covered(known: Sequence[Recognised], candidates: Sequence[Source]) -> set[str]:
@@ -161,17 +141,15 @@ def _matching(names: Sequence[str], pattern: str) -> Iterator[str]:
         yield from filter(re.compile(regex).fullmatch, names[place:end])
 
 
-def spooled(
-    files: Sequence[Recognised], request: Request, folder: Path, unpacked: Unpacked
-) -> Spooled:
+def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> Spooled:
     """Read these files and write what is in them, a file of rows for each meaning of columns.
 
-    folder : where these are written.  unpacked : as of `recognised`.
+    folder : where these are written.
     Errors: DataError for what cannot be used; where an outcome has to be chosen.
     """
     result = Spooled()
     with ExitStack() as opened:
-        sheets, tables = _Sheets(folder, request, result, opened, unpacked), []
+        sheets, tables = _Sheets(folder, request, result, opened), []
         for each in files:
             try:
                 if each.format.generic:
@@ -297,8 +275,8 @@ class _Sheet:
     """Rows of files, on their way into one file; `types` are those of the values of each column.
 
     roles : as the statement reads the columns; None of attempts, whose columns tell in the end.
-    longest : the bytes of the longest row.  broken : the first JSON number of a column that is no
-    whole one.  constants : column → path → what is said of all rows of a file.
+    longest : the bytes of the longest row.
+    constants : column → path → what is said of all rows of a file.
     """
 
     format: Format
@@ -307,7 +285,6 @@ class _Sheet:
     path: Path | None = None
     types: dict[str, set[type]] = field(default_factory=dict)
     longest: int = 0
-    broken: dict[str, float] = field(default_factory=dict)
     sources: list[Source] = field(default_factory=list)
     constants: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -339,36 +316,13 @@ class _Sheet:
             self.constants.setdefault(name, {}).update(values)
 
 
-@dataclass(kw_only=True)
-class _FileSheet(_Sheet):
-    """The records of one file.
-
-    rows : how many.  cut : columns of which not all is there.  asked : columns that were looked for
-    beside them, too.
-    """
-
-    contents: Contents
-    wanted: Wanted = field(default_factory=Wanted)
-    rows: int = 0
-    cut: set[str] = field(default_factory=set)
-    asked: set[str] = field(default_factory=set)
-
-
 class _Sheets:
     """Writes what formats give, and tells the result what they say of it.
 
     runs : (model, run) → its place among the model's runs.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        request: Request,
-        result: Spooled,
-        opened: ExitStack,
-        unpacked: Unpacked,
-    ) -> None:
-        self._unpacked = unpacked
+    def __init__(self, folder: Path, request: Request, result: Spooled, opened: ExitStack) -> None:
         self.runs: Mapping[tuple[str, str], int] = {}
         self._folder, self._request, self._result = folder, request, result
         self._sheets: dict[object, _Sheet] = {}
@@ -438,30 +392,21 @@ class _Sheets:
     def write_records(self, each: Recognised) -> None:
         """The records of one file in a generic format.  Errors: as of attempts."""
         request, source = self._request, each.source
-        key = _key(source, request)
-        long, before = key in self._unpacked, self._unpacked.get(("page", key))
-        with ExitStack() as opened:
-            asked = {root(column) for column in (*columns_of(request.named), *request.by)}
-            # What may play a part has to be there as a whole; it may stand beside the records.
-            absent = asked - before.asked - before.types.keys() if before else asked
-            if before is None or absent or any(map(self._plays_a_part, before.cut)):
-                path = self._folder / f"{len(self._unpacked)}.page" if long else None
-                file: Any = path and opened.enter_context(path.open("w+b"))
-                file = file or opened.enter_context(
-                    SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder))
-                )
-                page = replace(self._page(each, file, path), asked=asked)
-            else:
-                page = replace(before, file=opened.enter_context(before.path.open("rb")))
-            if long:
-                self._unpacked["page", key] = page
-            self._finish(source, "records", page.rows, page.contents, page.wanted)
-            page = replace(page, types={**page.types})
-            facts = {
-                name: str(v) for name, v in page.contents.facts.items() if name not in page.types
-            }
-            there = {*page.types, *facts}
-            facts |= path_columns(source.name, request.template, request.by, there)
+        contents, wanted = each.format.table(each.file), Wanted(skip_bad=request.skip_bad)
+        number, broken = 0, dict[str, float]()
+        with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
+            page = _Sheet(each.format, None, file)
+            for number, record in enumerate(cast("Iterator[Record]", contents.rows(wanted)), 1):
+                page.notice(record)
+                for name, value in record.items():
+                    if isinstance(value, float):
+                        broken.setdefault(name, value)
+                own = {n: v if self._plays_a_part(n) else _shortened(v) for n, v in record.items()
+                       if self._plays_a_part(n) or _may_distinguish(n, v)}  # fmt: skip
+                page.put(source, f"{source.name}: record {number}", own)
+            self._finish(source, "records", number, contents, wanted)
+            facts = {name: str(v) for name, v in contents.facts.items() if name not in page.types}
+            facts |= path_columns(source.name, request.template, request.by, {*page.types, *facts})
             page.constants = {name: {source.path: value} for name, value in facts.items()}
             page.types |= {name: {str} for name in facts}
             made = request.joined(page.kinds)
@@ -472,9 +417,9 @@ class _Sheets:
             roles = self._roles[shape]
             require_inside(source, request, kinds, roles)
             for column in (roles.task, roles.model):
-                if column is not None and column in page.broken:
+                if column is not None and column in broken:
                     # It would be read in another spelling.
-                    problem = f'"{column}" is the number {page.broken[column]!r}'
+                    problem = f'"{column}" is the number {broken[column]!r}'
                     raise BadRecord(source.name, problem, "names are text: put it in quotes")
             if roles.model is None:
                 self._result.nameless.add(source.path)
@@ -483,31 +428,6 @@ class _Sheets:
             meaning = (each.format.name, roles, frozenset(facts), without)
             self._sheet(meaning, each.format, roles).add(page, source)
         self._result.saw_tasks(source, kinds.get(roles.task, set()))
-
-    def _page(self, each: Recognised, file: IO[bytes], path: Path | None) -> _FileSheet:
-        """The records of a file; of what is only compared with others, the beginnings."""
-        contents, source = each.format.contents(each.file), each.source
-        page = _FileSheet(each.format, None, file, path, contents=contents)
-        page.wanted.skip_bad = self._request.skip_bad
-        rows = cast("Iterator[Record]", contents.rows(page.wanted))
-        for page.rows, record in enumerate(rows, 1):
-            page.notice(record)
-            own: dict[str, Any] = {}
-            for name, value in record.items():
-                if isinstance(value, float):
-                    page.broken.setdefault(name, value)
-                if self._plays_a_part(name):
-                    own[name] = value
-                # Anything may tell attempts apart, whatever it is called; the key of a record
-                # that names its task does not.
-                elif name != "key" and isinstance(value, int | float | str | dict):
-                    own[name] = _shortened(value)
-                    if own[name] != value:
-                        page.cut.add(name)
-                else:
-                    page.cut.add(name)
-            page.put(source, f"{source.name}: record {page.rows}", own)
-        return page
 
     def batches(self) -> list[Batch]:
         """All that was written, to be read."""
@@ -599,6 +519,12 @@ class _Sheets:
         columns = kinds if "run" in request.fields.values() else usual
         given = request.fields if request.mapped else without_absent(request.fields, columns)
         return request.roles_of(place, columns, {**own, **given})
+
+
+def _may_distinguish(name: str, value: Any) -> bool:
+    """Whether a value may distinguish attempts, whatever its column is called; the key of a record
+    that names its task does not."""
+    return name != "key" and isinstance(value, int | float | str | dict)
 
 
 def _shortened(value: Any) -> Any:
