@@ -166,9 +166,10 @@ def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> Spoo
         tables = [pair for pair in tables if pair[0].source.path in outcomes]
         if "agent" not in request.by and "model" not in request.fields:
             tables = _by_agent(tables)
-        sheets.runs, pooled = _runs(tables)
-        if "run" not in request.by:
-            result.runs = pooled
+        sheets.runs = _runs(tables)
+        for (model, _), runs in sheets.runs.items() if "run" not in request.by else ():
+            if model and len(runs) > 1:
+                result.runs[str(model)] = max(len(runs), result.runs.get(str(model), 0))
         by_format: dict[str, list[tuple[Recognised, Contents]]] = {}
         for pair in tables:
             by_format.setdefault(pair[0].format.name, []).append(pair)
@@ -213,18 +214,13 @@ def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str
     if len(set(chosen.values())) > 1 and request.outcome is None:
         problem = f"{len(every)} outcomes in {plural(len(judged), 'file')}: {', '.join(every)}"
         of_files = [table for _, table in tables if table.outcomes is not None]
-
-        def remedy(name: str, why: str = "") -> Settle:
-            """Files of several benchmarks stay apart: one number would hide how they differ."""
-            own = [each for each in of_files if name == ONLY or name in (each.outcomes or ())]
-            apart = len({table.facts.get("suite") for table in own} - {None}) > 1
-            by = {"--by": ("suite",)} if apart else {}
-            return Settle({"--outcome": name, **by}, why + ", by benchmark" * bool(why and by))
-
+        # Files of several benchmarks stay apart: one number would hide how they differ.
+        suites = {table.facts.get("suite") for table in of_files} - {None}
+        by = {"--by": ("suite",)} if len(suites) > 1 else {}
         common = sorted(every, key=lambda name: -times[name])[:2]
-        settles = [remedy(name) for name in common]
+        settles = [Settle({"--outcome": name, **by}) for name in common]
         if all(len(table.outcomes or ()) < 2 for table in of_files):
-            each_one = remedy(ONLY, "reads the only one of each file")
+            each_one = Settle({"--outcome": ONLY, **by}, "reads the only one of each file")
             settles.insert(times[common[0]] == len(judged), each_one)
         raise DataError(judged[0], problem, name="several-outcomes", settles=settles)
     return {**chosen, **dict.fromkeys(unjudged, "")}
@@ -244,30 +240,17 @@ def _by_agent(tables: _Tables) -> list[tuple[Recognised, Contents]]:
     return named
 
 
-def _runs(tables: _Tables) -> tuple[dict[tuple[str, str], int], dict[str, int]]:
-    """The models' runs, which go on as one.
-
-    Returns (model, run) → its place among the model's runs, sorted, where there are several, and
-    model → how many there are: the most of any suite, where more than one.
-    """
-    runs: dict[str, set[str]] = {}
-    of_suite: dict[tuple[str, object], set[str]] = {}
+def _runs(tables: _Tables) -> dict[tuple[object, object], list[str]]:
+    """Model and suite → the runs of the model, sorted, which go on as one."""
+    runs: dict[tuple[object, object], set[str]] = {}
     for each, table in tables:
         if (run := table.facts.get("run")) is not None:
-            label, model = each.source.label, table.facts.get("model")
-            runs.setdefault(label or str(model), set()).add(str(run))
-            key = label or str(model or each.source.stem), table.facts.get("suite")
-            of_suite.setdefault(key, set()).add(str(run))
-    places = {
-        (model, run): place
-        for model, names in runs.items()
-        for place, run in enumerate(sorted(names))
-    }
-    pooled: dict[str, int] = {}
-    for (model, _), names in of_suite.items():
-        if len(names) > 1:
-            pooled[model] = max(len(names), pooled.get(model, 0))
-    return places, pooled
+            runs.setdefault(_model_and_suite(each, table), set()).add(str(run))
+    return {key: sorted(names) for key, names in runs.items()}
+
+
+def _model_and_suite(each: Recognised, table: Contents) -> tuple[object, object]:
+    return each.source.label or table.facts.get("model"), table.facts.get("suite")
 
 
 @dataclass
@@ -319,11 +302,11 @@ class _Sheet:
 class _Sheets:
     """Writes what formats give, and tells the result what they say of it.
 
-    runs : (model, run) → its place among the model's runs.
+    runs : model and suite → the model's runs.
     """
 
     def __init__(self, folder: Path, request: Request, result: Spooled, opened: ExitStack) -> None:
-        self.runs: Mapping[tuple[str, str], int] = {}
+        self.runs: Mapping[tuple[object, object], list[str]] = {}
         self._folder, self._request, self._result = folder, request, result
         self._sheets: dict[object, _Sheet] = {}
         self._roles: dict[object, Roles] = {}
@@ -343,7 +326,8 @@ class _Sheets:
         in_path = template_columns(source.name, self._request.template)
         in_folders = from_folders(source.name, self._request.by)
         run = str(table.facts.get("run"))
-        of_run = self.runs.get((source.label or str(table.facts.get("model")), run), 0)
+        runs = self.runs.get(_model_and_suite(each, table), ())
+        of_run = runs.index(run) if run in runs else 0
         amounts = result.spent.setdefault(each.format.name, {})
         # A table that is written has only those that were asked for.
         plain = self._request.conversion is None
