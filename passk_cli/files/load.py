@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -323,8 +323,8 @@ class _Reading:
     def require_one_name(self, inputs: Inputs, request: Request) -> None:
         """DataError for a file of a folder with a task and a verdict of another name than the
         others: it would be passed over as one without results."""
-        foreign = (*inputs.attempts.refused, *inputs.attempts.foreign)
-        for error in [e for e in foreign if e.name == "no-outcome-column"][:_FEW_FOREIGN]:
+        passed_over = inputs.attempts.passed_over
+        for error in [e for e in passed_over if e.name == "no-outcome-column"][:_FEW_FOREIGN]:
             from passk_cli.files.reading.candidates import find_candidates
 
             own = [source for source in self.sources if source.name == str(error.place)]

@@ -295,8 +295,7 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
             said = SIMILAR_NAMES(names=quoted, count=len(names))
             yield replace(said, settles=(Settle(options, why),))
     yield from pooled_benchmarks(counts)
-    if not any(said.name == "identical-files" for said in facts.messages):
-        yield from identical_outcomes(counts)
+    yield from identical_outcomes(counts)
     for file in facts.inputs:
         telling = [name for name in file.unused if _may_name_models(name)]
         if telling and not {"model", "attempt", "n"} & set(file.roles):

@@ -13,7 +13,7 @@ import numpy as np
 from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
 from passk_cli.files.checks.evenness import VARIES, evenness
 from passk_cli.files.checks.laid_out import most_numbers
-from passk_cli.files.reading.strays import equal_files
+from passk_cli.files.reading.strays import copy_of
 from passk_cli.files.sources.paths import Template, is_day, labels_of, layout_template
 from passk_cli.files.sources.source import Source
 from passk_cli.message import WARNING, Message
@@ -132,7 +132,7 @@ def _pooled(
         shared = False
     else:
         shared = own.varies >= VARIES if recurring else own.likely
-    if not (apart and shared) or equal_files(("", source) for source in sources):
+    if not (apart and shared) or copy_of(("", source) for source in sources):
         return
     by = [level for level in ("model", "arm", "benchmark") if level in apart]
     new = dict(zip(by, ("folder", "arm", "benchmark")[-len(by) :], strict=True))

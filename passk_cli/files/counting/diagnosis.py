@@ -24,7 +24,7 @@ from passk_cli.files.reading.records import (
     mixed_ends,
     record_at,
 )
-from passk_cli.files.reading.strays import equal_files
+from passk_cli.files.reading.strays import copy_of
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
     EACH,
@@ -361,7 +361,7 @@ def repeated_attempt(
     for other in others:
         before = f", first seen at {first.place}"
         remedy = _OF_TWO_FILES if other.source is not first.source else ""
-        if remedy and equal_files([("", first.source), ("", other.source)]):
+        if remedy and copy_of([("", first.source), ("", other.source)]):
             remedy = f"the files are byte for byte the same: leave {other.source.name} out"
     place = (others or [first])[0].place
     rows, contradicting = plural(repeats.rows, "duplicate row"), 0

@@ -22,7 +22,7 @@ from passk_cli.files.counting.checks import (
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import Spooled
-from passk_cli.files.reading.strays import copy_of_a_file, identical_files
+from passk_cli.files.reading.strays import Unread, repeated_file
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import COLUMN, OF_ATTEMPTS, addends, candidates, find
 from passk_cli.message import Said, refused
@@ -149,8 +149,8 @@ def _messages(
     Errors: DataError for copies of a file, and for one record that holds the others.
     """
     batches, request = statement.batches, statement.request
-    kept = request.duplicates == "keep"
-    copy = copy_of_a_file(batches) if _is_pooled(batches, cells) and not kept else None
+    asked = _is_pooled(batches, cells) and request.duplicates != "keep"
+    copy = repeated_file(batches) if asked else None
     within = None
     if int(cells["attempts"].sum()) == 1 and request.records is None:
         from passk_cli.files.reading.asking import records_within
@@ -165,8 +165,6 @@ def _messages(
         encodings = ", ".join(dict.fromkeys(source.encoding for source in encoded))
         files = first_few([source.name for source in encoded])
         messages.append(OTHER_ENCODING(files=files, encodings=encodings))
-    if sum(len(batch.sources) for batch in batches) > 1:
-        messages += identical_files(batches, kept=kept)
     messages += map(refused, doubted)
     if request.conversion is not None:
         messages += several_scores(batches, request)
@@ -205,6 +203,7 @@ def _facts(
     # Of columns that are models each line is one of every model.
     without_task = lines.max() if request.fields.get("model") == COLUMN else lines.sum()
     sources = [source for batch in batches for source in batch.sources]
+    left = [error for error in attempts.passed_over if isinstance(error, Unread)]
     pooled = _is_pooled(batches, cells)
     some_numbered = any(b.roles.attempt for b in batches if b.roles.shape == "attempts")
     reasons: dict[str, Counter[str]] = {}
@@ -242,9 +241,9 @@ def _facts(
         order=next(iter(attempts.orders)) if len(attempts.orders) == 1 else (),
         reasons={model: dict(each) for model, each in reasons.items()},
         runs={request.called(model): number for model, number in attempts.runs.items()},
-        foreign=tuple(str(error.place) for error in (*attempts.refused, *attempts.foreign)),
+        foreign=tuple(str(error.place) for error in attempts.passed_over if error not in left),
         without_outcome=tuple(attempts.over),
-        left=tuple(f"{error.place} ({error.problem})" for error in attempts.left),
+        left=tuple(f"{error.place} ({error.problem})" for error in left),
     )
 
 

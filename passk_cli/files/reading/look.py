@@ -15,16 +15,15 @@ from typing import Any
 import duckdb
 
 from passk_cli.errors import DataError, NoResults, ParameterError, PasskError
-from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, ours
+from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, ours, parquet_keys
 from passk_cli.files.reading.condition import names_in
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.reading.records import first_fault
-from passk_cli.files.reading.strays import require_no_copies, without_histories, without_strays
+from passk_cli.files.reading.strays import Unread, without_strays
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     CANONICAL,
     LINE,
-    LOOSE,
     OF_REPORTS,
     ROLES,
     Roles,
@@ -34,7 +33,6 @@ from passk_cli.files.roles import (
     columns_of,
     find,
     root,
-    spelled,
     without_absent,
 )
 from passk_cli.files.sources.arguments import model_names
@@ -66,8 +64,6 @@ from passk_cli.text import first_few, plural
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
 _FIRST = 100
-# What DuckDB calls a column whose name another one has.
-_NUMBERED = re.compile(r"_[0-9]+$")
 _ASSIGNED = re.compile(r"(export )?\w+=")
 _NUMERIC = re.compile("U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
 EMPTY_FILES = Message(
@@ -75,19 +71,6 @@ EMPTY_FILES = Message(
     "Files without any content were passed over, as --skip-bad asks. An empty file is often that of"
     " a run that crashed before it wrote its first result, so that its attempts are missing here.",
 )  # fmt: skip
-
-
-class Unread(NoResults):
-    """A file that would hold results if --path fitted it, or if it had the columns of --field.
-
-    outcome : its outcome's column; None where it holds results whatever these options say.
-    """
-
-    def __init__(self, error: NoResults, outcome: str | None) -> None:
-        self.outcome = outcome
-        super().__init__(
-            error.place, error.problem, error.words, name=error.name, settles=error.settles
-        )
 
 
 @dataclass(eq=False, repr=False)
@@ -102,8 +85,7 @@ class Spooled:
     runs : model → its runs that go on as one, where several.
     empty : files that hold nothing and were left out.
     over : files of a folder without the outcome asked for.
-    foreign : what is no result file in a folder, and why; refused : the same, of known formats.
-    unread : files that options do not fit.  left : those and histories, where others were read.
+    refused : files of known formats that were passed over, and why; passed_over : the same of all.
     orders : of files whose tasks were shuffled, these in that order.
     """
 
@@ -118,10 +100,8 @@ class Spooled:
     runs: dict[str, int] = field(default_factory=dict)
     empty: list[str] = field(default_factory=list)
     over: list[str] = field(default_factory=list)
-    foreign: list[NoResults] = field(default_factory=list)
     refused: list[NoResults] = field(default_factory=list)
-    unread: list[Unread] = field(default_factory=list)
-    left: list[NoResults] = field(default_factory=list)
+    passed_over: list[NoResults] = field(default_factory=list)
     orders: set[tuple[str, ...]] = field(default_factory=set)
 
     @property
@@ -137,8 +117,8 @@ class Spooled:
             self.task_kinds.setdefault(kind, source.name)
 
     def pass_over(self, source: Source, error: NoResults) -> None:
-        """A file of a folder that holds no results; one that the user named is an error."""
-        if source.named:
+        """A file of a folder that is not read; without results, one that was named is an error."""
+        if source.named and not isinstance(error, Unread):
             raise error
         self.refused.append(error)
 
@@ -166,8 +146,7 @@ def look(
     Errors: DataError for files without results, or with the same ones.
     """
     attempts = inputs.attempts
-    attempts.foreign.clear()
-    attempts.left.clear()
+    refused = len(attempts.refused)
     asked = [*request.by, *request.pool, *filter(None, [request.cluster])]
     asked += columns_of(request.named)
     asked += names_in(con, request.where) if request.where else []
@@ -180,7 +159,6 @@ def look(
     }
     groups: dict[Any, list[tuple[Layout, Source]]] = {}
     roles_by_kinds: dict[object, Roles] = {}
-    unread = [*attempts.unread]
     for source in inputs.tables:
         try:
             layout = _layout(con, source, request, asked, whole)
@@ -193,12 +171,7 @@ def look(
             if source.frame is not None:
                 remedy = error.words + unnamed_index(source.frame)
                 raise error.but(NoResults, remedy=remedy) from None
-            if isinstance(error, Unread):
-                unread.append(error)
-            elif source.named:
-                raise
-            else:
-                attempts.foreign.append(error)
+            attempts.pass_over(source, error)
             continue
         if roles.model is None or source.label is not None:
             nameless.add(source.path)
@@ -211,17 +184,16 @@ def look(
             attempts.saw_tasks(source, layout.kinds.get(roles.task, ()))
     batches = [*attempts.batches, *(_joined(key[0], files) for key, files in groups.items())]
     if len(inputs.sources) > 1:
-        # What lies in folders by chance.
         batches, strays = without_strays(batches)
-        attempts.foreign += strays
-        batches, histories = without_histories(batches)
-        attempts.left += histories
-        require_no_copies(batches)
-    if unread or request.fields:
+        attempts.refused += strays
+    # A second look finds those of tables again.
+    attempts.passed_over = [*attempts.refused]
+    del attempts.refused[refused:]
+    if batches:
         named = {source.name for source in inputs.sources if source.named}
-        _require_read(unread, batches, request, attempts, named)
-    if not batches:
-        errors: list[NoResults] = [*unread, *attempts.refused, *attempts.foreign]
+        _require_read(batches, request, attempts.passed_over, named)
+    else:
+        errors = sorted(attempts.passed_over, key=lambda error: not isinstance(error, Unread))
         first, *others = errors
         more = f" ({plural(len(others), 'more file')} not read either)" if others else ""
         raise first.but(DataError, problem=f"{first.problem}{more}")
@@ -294,37 +266,29 @@ def require_inside(
     problem = f"its path does not end like {request.template.text}"
     remedy = "write * for what differs and **/ for folders, or leave it out"
     error = NoResults(source.name, problem, remedy, name="bad-path")
-    own = {name: of for name, of in kinds.items() if name not in request.template.names}
-    try:
-        # What has a name or an id may be anything.
-        task = "" if roles is None else spelled(roles_of(request, source.name, own).task)
-    except NoResults:
-        task = "id"
-    generic = roles is not None and task in LOOSE.split()
-    raise Unread(error, roles.outcome or roles.c if roles is not None and generic else None)
+    raise Unread(error, None if roles is None else roles.outcome or roles.c)
 
 
 def _require_read(
-    unread: Sequence[Unread],
     batches: Sequence[Batch],
     request: Request,
-    attempts: Spooled,
+    passed_over: Iterable[NoResults],
     named: Collection[str],
 ) -> None:
-    """DataError for files with results that options do not fit, where they fit others, and for
-    columns of --field that no file has.  Other files are passed over: they may be anything, but for
-    those that the user named."""
-    outcomes = {batch.roles.outcome or batch.roles.c for batch in batches}
-    held = [e for e in unread if e.outcome in (None, *outcomes) or str(e.place) in named]
-    attempts.left += [each for each in unread if each not in held] if batches else []
-    first = next(iter(held), None)
-    if first is not None and batches:
+    """DataError for files with results that options do not fit, although they fit others, and for
+    columns of --field that no file has.  Files with another outcome may be anything, but for those
+    that the user named."""
+    outcomes = {None, *(batch.roles.outcome or batch.roles.c for batch in batches)}
+    held = [e for e in passed_over if isinstance(e, Unread)
+            and (e.outcome in outcomes or str(e.place) in named)]  # fmt: skip
+    if held:
+        first = held[0]
         names = [str(each.place) for each in held if each.name == first.name]
         every = len(names) + sum(len(batch.sources) for batch in batches)
         several = f": {first_few(names)}" if len(names) > 1 else ""
         problem = f"{first.problem} ({len(names):,} of {every:,} files{several})"
         raise first.but(DataError, problem=problem)
-    for role, column in request.fields.items() if batches else ():
+    for role, column in request.fields.items():
         if all(role not in without_absent({role: column}, b.layout.kinds) for b in batches):
             assign(batches[0].sources[0].name, batches[0].layout.kinds, {role: column})
 
@@ -340,22 +304,18 @@ def _layout(
     if source.frame is not None:
         layout = _frame(con, source)
         return replace(layout, joined=request.joined(layout.kinds))
-    for from_end_to_end in sorted({whole, True}):
-        layout = sniff(con, source, request.format, whole=from_end_to_end)
-        if len(layout.columns) > MOST_COLUMNS:
-            raise DataError(
-                source.name, f"{len(layout.columns):,} columns, at most {MOST_COLUMNS:,}",
-                "keep those of the model, the task and the outcome",
-            )  # fmt: skip
-        if any(name == FILE_COLUMN for name, _ in layout.columns):
-            problem = f"the column {FILE_COLUMN!r} has a name that passk gives to the file's name"
-            raise DataError(source.name, problem, "rename it", name="ambiguous-column")
-        if layout.complete:
-            break
-        unseen = [column for column in columns if find(column, layout.kinds) is None]
-        names = (json.dumps(root(column))[:-1].encode() for column in unseen)
-        if not any(mentions(source, name) for name in names):
-            break
+    layout = sniff(con, source, request.format, whole=whole)
+    unseen = [c for c in columns if not layout.complete and find(c, layout.kinds) is None]
+    if any(mentions(source, json.dumps(root(column))[:-1].encode()) for column in unseen):
+        layout = sniff(con, source, request.format, whole=True)
+    if len(layout.columns) > MOST_COLUMNS:
+        raise DataError(
+            source.name, f"{len(layout.columns):,} columns, at most {MOST_COLUMNS:,}",
+            "keep those of the model, the task and the outcome",
+        )  # fmt: skip
+    if any(name == FILE_COLUMN for name, _ in layout.columns):
+        problem = f"the column {FILE_COLUMN!r} has a name that passk gives to the file's name"
+        raise DataError(source.name, problem, "rename it", name="ambiguous-column")
     if request.template is not None or request.by:
         in_path = path_columns(source.name, request.template, request.by, layout.kinds)
         layout = replace(layout, constants={name: {source.path: v} for name, v in in_path.items()})
@@ -578,18 +538,8 @@ def _parquet(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
         ).fetchall()
     except duckdb.Error as error:
         raise damaged_parquet(source, str(error)) from None
-    if any(_NUMBERED.search(name) for name, *_ in described):
-        # As the file names them: of one that is there twice DuckDB makes x and x_1.
-        elements = con.execute(
-            "SELECT name, coalesce(num_children, 0) FROM parquet_schema($p)", {"p": source.path}
-        ).fetchall()
-        names, inside = [], 0
-        # The first is the table; what lies inside a column follows it.
-        for name, children in elements[1:]:
-            if not inside:
-                names.append(name)
-            inside += children - bool(inside)
-        require_distinct(source.name, names)
+    # DuckDB makes x and x_1 of a column that is there twice.
+    require_distinct(source.name, [key for key in parquet_keys(source.path) if "." not in key])
     return Layout("parquet", "Parquet", typed_columns(described))
 
 

@@ -38,7 +38,8 @@ from passk_cli.files.formats.format import (
     one_of,
 )
 from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.reading.look import Spooled, Unread, require_inside, roles_of
+from passk_cli.files.reading.look import Spooled, require_inside, roles_of
+from passk_cli.files.reading.strays import Unread
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     EACH,
@@ -158,8 +159,6 @@ def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> Spoo
                     table = each.format.contents(each.file)
                     in_path = template_columns(each.source.name, request.template)
                     tables.append((each, replace(table, facts={**table.facts, **in_path})))
-            except Unread as error:
-                result.unread.append(error)
             except NoResults as error:
                 result.pass_over(each.source, error)
         outcomes = _chosen(tables, request, result)
@@ -176,8 +175,6 @@ def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> Spoo
         for each, table in chain.from_iterable(by_format.values()):
             try:
                 sheets.write_attempts(each, table, outcomes[each.source.path])
-            except Unread as error:
-                result.unread.append(error)
             except NoResults as error:
                 result.pass_over(each.source, error)
     result.batches = sheets.batches()
@@ -434,9 +431,8 @@ class _Sheets:
                 roles = sheet.roles or self._roles_of_attempts(sheet.sources[0].name, kinds)
             except NoResults as error:
                 for source in sheet.sources:
-                    self._result.unread.append(
-                        Unread(error.but(NoResults, place=source.name), None)
-                    )
+                    own = Unread(error.but(NoResults, place=source.name), None)
+                    self._result.pass_over(source, own)
             else:
                 batches.append(Batch(layout, roles, tuple(sheet.sources)))
         return batches

@@ -1,29 +1,34 @@
-"""Files that hold nothing, are there twice, sum up others, or lie in a folder by chance."""
+"""Files that contain nothing, are copies of others, or are in a folder by chance."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from passk_cli.errors import DataError, NoResults
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import LOOSE, OF_HISTORIES
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
-from passk_cli.message import WARNING, Message, Said
 from passk_cli.settle import Settle
 
-IDENTICAL_FILES = Message(
-    "identical-files", WARNING,
-    "{copy} is byte for byte the same as {file}{?more| (and {more:more file} like that)}; each"
-    " counts as {what}",
-    "",
-    "Two files hold the same bytes: one is probably a copy. The difference of two models is then"
-    " exactly 0, and of one model every attempt counts twice, so that intervals are too narrow."
-    " Leave the copy out.",
-)  # fmt: skip
 # An empty file is no larger, packed or not.
 _MOST_EMPTY = 64
+
+
+class Unread(NoResults):
+    """A file that may contain results and is not read: --path does not fit it, it has no column of
+    --field, or it is a history.
+
+    outcome : its outcome's column; None if it contains results whatever these options say, and ""
+        of a history.
+    """
+
+    def __init__(self, error: NoResults, outcome: str | None) -> None:
+        self.outcome = outcome
+        super().__init__(
+            error.place, error.problem, error.words, name=error.name, settles=error.settles
+        )
 
 
 def is_empty(source: Source) -> bool:
@@ -35,104 +40,66 @@ def is_empty(source: Source) -> bool:
 
 
 def without_strays(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResults]]:
-    """The batches without lone records of a folder that may be anything's, and why these are none.
+    """The batches of results, and why the other files that nobody named are left out.
 
-    As {"name": …, "status": "success"}: their task is but an id or a name, and the other files hold
-    results of another kind.
+    A lone record such as {"name": …, "status": "success"} may be of anything.  A history contains
+    runs that were recorded of such results, which would count again.
     """
-    loose = LOOSE.split()
-    lone = [b for b in batches if b.layout.kind == "record" and b.roles.task.lower() in loose]
-    problem, remedy = "a lone record without a task's name", "name the file if it is a result"
-    return _without(batches, lone, problem, remedy)
-
-
-def without_histories(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResults]]:
-    """The batches of results without histories of runs in their folder, and why these are left out.
-
-    A history holds the runs that were recorded of such results, and these would count again.
-    """
-    past = [batch for batch in batches if {*OF_HISTORIES} <= batch.layout.kinds.keys()]
-    return _without(batches, past, "a history of runs", "")
-
-
-def _without(
-    batches: Sequence[Batch], others: Sequence[Batch], problem: str, remedy: str
-) -> tuple[list[Batch], list[NoResults]]:
-    """The batches without those of these that nobody named, and errors for their files."""
-    left = [b for b in others if not any(source.named for source in b.sources)]
-    if len(left) == len(batches):
-        return [*batches], []
-    errors = [NoResults(source.name, problem, remedy) for b in left for source in b.sources]
-    return [batch for batch in batches if batch not in left], errors
-
-
-def require_no_copies(batches: Sequence[Batch]) -> None:
-    """DataError for results.json beside results.jsonl, whose attempts have no numbers to compare.
-
-    Where attempts have numbers a repeat is found by them.
-    """
-    before: dict[str, Source] = {}
+    kept: list[Batch] = []
+    strays: list[NoResults] = []
     for batch in batches:
-        for source in batch.sources if batch.roles.attempt is None else ():
-            if source.named:
-                continue
-            path = os.path.abspath(source.name)
-            stem = os.path.join(os.path.dirname(path), without_suffixes(os.path.basename(path)))
-            other = before.setdefault(stem, source)
-            if other is not source:
-                problem = f"the same results as {os.path.basename(other.name)}?"
-                problem += " attempts have no number that would tell"
-                remedy = "name the files to read one by one"
-                raise DataError(source.name, problem, remedy, name="duplicate-files")
+        lone = batch.layout.kind == "record" and batch.roles.task.lower() in LOOSE.split()
+        past = {*OF_HISTORIES} <= batch.layout.kinds.keys()
+        if not (lone or past) or any(source.named for source in batch.sources):
+            kept.append(batch)
+        for source in batch.sources if batch not in kept else ():
+            problem = "a history of runs" if past else "a lone record without a task's name"
+            error = NoResults(source.name, problem, "name the file if it is a result")
+            strays.append(Unread(error, "") if past else error)
+    return (kept, strays) if kept else ([*batches], [])
 
 
-def equal_files(sources: Iterable[tuple[object, Source]]) -> list[tuple[Source, Source]]:
-    """Files that are byte for byte the same as one before them, each with that one.
+def copy_of(sources: Iterable[tuple[object, Source]]) -> tuple[Source, Source] | None:
+    """A file that has the bytes of one before it, and that one; None if there is none.
 
     sources : each with what must be equal besides.
     """
     alike: dict[object, list[Source]] = {}
     for key, source in sources:
-        if source.frame is not None:
-            continue
-        alike.setdefault((key, os.path.getsize(source.path)), []).append(source)
-    pairs = []
+        if source.frame is None:
+            alike.setdefault((key, os.path.getsize(source.path)), []).append(source)
     for group in alike.values():
         first: dict[bytes, Source] = {}
         for source in group if len(group) > 1 else ():
             with open(source.path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256").digest()
             if first.setdefault(digest, source) is not source:
-                pairs.append((source, first[digest]))
-    return pairs
-
-
-def copy_of_a_file(batches: Iterable[Batch]) -> DataError | None:
-    """Error of a copy of a file whose attempts have no numbers: they would count twice."""
-    unnumbered = (
-        ((source.label, tuple(batch.layout.constants_of(source.path).items())), source)
-        for batch in batches
-        for source in batch.sources
-        if batch.roles.attempt is None and (source.label or batch.roles.model)
-    )
-    for copy, source in equal_files(unnumbered):
-        problem = f"byte for byte the same as {source.name}, and attempts have no number that would"
-        keep = Settle({"--duplicates": "keep"}, "counts both, if both are runs")
-        return DataError(
-            copy.name, f"{problem} tell repeats", "leave one out", name="duplicate-files",
-            settles=[keep],
-        )  # fmt: skip
+                return source, first[digest]
     return None
 
 
-def identical_files(batches: Sequence[Batch], *, kept: bool) -> Iterator[Said]:
-    """Warnings where files are byte for byte the same that are models by their names, or, where
-    repeats are kept, hold the same attempts."""
-    files = [batch for batch in batches if batch.layout.kind != "record"]
-    named = [(s, b.roles.model or s.label) for b in files for s in b.sources]
-    models = [("", source) for source, model in named if not model]
-    others = [(source.label, source) for source, model in named if model and kept]
-    for what, sources in (("a model", models), ("attempts of its own", others)):
-        if pairs := equal_files(sources) if len(sources) > 1 else []:
-            (copy, source), more = pairs[0], len(pairs) - 1
-            yield IDENTICAL_FILES(copy=copy.name, file=source.name, more=more, what=what)
+def repeated_file(batches: Iterable[Batch]) -> DataError | None:
+    """Error of a file whose attempts have no numbers and would count twice: it is byte for byte
+    another one, or in a folder next to one of its name with another ending."""
+    stems: dict[str, Source] = {}
+    files, named_alike = [], None
+    for batch in batches:
+        for source in batch.sources if batch.roles.attempt is None else ():
+            folder, name = os.path.split(os.path.abspath(source.name))
+            stem = os.path.join(folder, without_suffixes(name))
+            # Other files without a model's name are models of their own.
+            model = "" if source.label or batch.roles.model else stem
+            constants = tuple(batch.layout.constants_of(source.path).items())
+            files.append(((source.label, model, constants), source))
+            first = stems.setdefault(stem, source)
+            if first is not source and not source.named:
+                named_alike = source, first
+    copy = copy_of(files)
+    found, how = copy or named_alike, "byte for byte the same as" if copy else "named like"
+    if found is None:
+        return None
+    problem = f"{how} {found[1].name}, and attempts have no number that would tell repeats"
+    keep = Settle({"--duplicates": "keep"}, "counts both, if both are runs")
+    return DataError(
+        found[0].name, problem, "leave one out", name="duplicate-files", settles=[keep]
+    )
