@@ -120,11 +120,9 @@ def is_day(name: str) -> bool:
     return _DAY.match(name) is not None
 
 
-def layout_template(paths: Sequence[str], *names: str) -> str:
+def layout_template(paths: Sequence[str]) -> str:
     """The template of `--path` for files that are laid out in folders of tasks, models or attempts,
     most of them alike; "" for no such layout.
-
-    names : of levels besides that of attempts, from the outside; the last and the first count.
 
     >>> runs = [f"out/{m}/t{t}/run-{j}/result.json" for m in "ab" for t in range(3) for j in (1, 2)]
     >>> layout_template([*runs, "out/config.json"]), layout_template(runs[::6])
@@ -134,7 +132,6 @@ def layout_template(paths: Sequence[str], *names: str) -> str:
     >>> layout_template([f"out/{m}/{{x/result.json" for m in "ab"])
     ''
     """
-    names = names or ("model", "task")
     every = [re.sub(r"\.(gz|zst)$", "", os.path.abspath(path)).split("/") for path in paths]
     shape = Counter((len(parts), os.path.splitext(parts[-1])[1]) for parts in every)
     (depth, suffix), _ = max(shape.items(), key=lambda item: item[1], default=((0, ""), 0))
@@ -145,10 +142,10 @@ def layout_template(paths: Sequence[str], *names: str) -> str:
     stems = {p: {_DAY.sub("", _RUN.sub(r"\1", n)) for n in levels[p]} for p in varying}
     runs = [place for place in varying if len(stems[place]) == 1][-1:]
     others = [place for place in varying if place not in runs]
-    if not 0 < len(others) <= len(names):
+    if not 0 < len(others) <= 2:
         return ""
-    called = names[-1:] if len(others) == 1 else (names[0], *names[1 - len(others) :])
-    roles = {place: f"{{{name}}}" for place, name in zip(others, called, strict=True)}
+    names = ("{model}", "{task}")[-len(others) :]
+    roles = dict(zip(others, names, strict=True))
     roles |= {place: f"{next(iter(stems[place]))}{{attempt}}" for place in runs}
     parts = [roles.get(place, own[0]) for place, own in enumerate(levels)][varying[0] :]
     fixed = (part.removesuffix("{attempt}") for part in parts)

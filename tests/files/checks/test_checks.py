@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -185,87 +186,26 @@ def test_files_of_arms_are_asked_about(tmp_path: Path) -> None:
         lines(tmp_path / f"{arm}.jsonl", rows)
     name, certain, settles = found(tmp_path)
     assert (name, certain) == ("files-share-tasks", True)
-    apart, joined, pooled = (read(tmp_path, **settle.options) for settle in settles)
+    apart, pooled = (read(tmp_path, **options_of(settle)) for settle in settles)
     assert apart.series == (("m", "control"), ("m", "treatment"))
-    assert len(joined.tasks) == 2 * len(pooled.tasks)
-    assert len(pooled.series) == 1
+    assert (pooled.series, pooled.n.sum()) == ((("m",),), apart.n.sum())
     # Runs have numbers.
     for run, arm in enumerate(("control", "treatment")):
         (tmp_path / f"{arm}.jsonl").rename(tmp_path / f"run-{run}.jsonl")
     assert found(tmp_path)[0] == ""
 
 
-def test_runs_in_folders_of_models_are_no_models(tmp_path: Path) -> None:
-    for model in "ab":
-        for seed in range(3):
-            path = tmp_path / model / "2026-05-01" / f"results_seed{seed}.jsonl"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            lines(path, attempts(10, 1, draws=seed))
-    message, certain, settles = found(tmp_path)
-    assert (message, certain) == ("files-share-tasks", True)
-    runs, apart = (read(tmp_path, **settle.options) for settle in settles)
-    assert (runs.series, set(runs.n.tolist())) == ((("a",), ("b",)), {3})
-    assert len(apart.series) == 6
-    # Who names the models says whose the files are; other names are those of benchmarks.
-    labelled = read([f"{model}={tmp_path / model}" for model in "ab"])
-    assert labelled.n.tolist() == runs.n.tolist()
-    for path in [*tmp_path.rglob("*.jsonl")]:
-        path.rename(path.with_stem("xyz"[int(path.stem[-1])]))
-    assert found(tmp_path)[0] == "files-share-tasks"
-
-
-def test_runs_of_several_attempts_at_a_task_are_pooled(tmp_path: Path) -> None:
-    """Numbers alone are runs, of as many files as there are."""
-    for model, seeds in (("a", 3), ("b", 2)):
-        for seed in range(seeds):
-            (tmp_path / model).mkdir(exist_ok=True)
-            lines(tmp_path / model / f"{seed}.jsonl", attempts(10, 4, draws=seed))
-    message, certain, settles = found(tmp_path)
-    assert (message, certain) == ("files-share-tasks", True)
-    runs, apart = (read(tmp_path, **settle.options) for settle in settles)
-    assert (runs.series, runs.n.tolist()) == ((("a",), ("b",)), [12] * 10 + [8] * 10)
-    assert len(apart.series) == 5
-
-
-@pytest.mark.parametrize("numbered", [False, True])
-@pytest.mark.parametrize("recorded", [False, True])
-@pytest.mark.parametrize("layout", ["{model}/{benchmark}.jsonl", "{benchmark}/{model}.jsonl"])
-def test_two_benchmarks_in_a_folder_per_model(
-    tmp_path: Path, layout: str, recorded: bool, numbered: bool
-) -> None:
-    """Of unequal sizes, whose tasks have the same names: n goes from 4 to 8."""
-    random = np.random.default_rng(5)
-    models = ("alpha", "beta", "gamma")
-    rows = {
-        (model, benchmark): [
-            ({"model": model} if recorded else {})
-            | {"task": str(t)} | ({"attempt": a} if numbered else {})
-            | {"passed": bool(random.random() < 0.5)}
-            for t in range(tasks) for a in range(int(random.integers(4, 9)))
-        ]
-        for model in models for benchmark, tasks in (("code", 20), ("math", 12))
-    }  # fmt: skip
-    for (model, benchmark), records in rows.items():
-        path = tmp_path / layout.format(model=model, benchmark=benchmark)
+@pytest.mark.parametrize("layout", ["{model}/{arm}.jsonl", "{arm}/{model}.jsonl"])
+def test_arms_in_folders_are_asked_about(tmp_path: Path, layout: str) -> None:
+    for model, (seed, arm) in product("ab", enumerate(("control", "treatment"))):
+        path = tmp_path / layout.format(model=model, arm=arm)
         path.parent.mkdir(exist_ok=True)
-        lines(path, records)
-    message, certain, settles = found(tmp_path)
-    assert (message, certain) == ("files-share-tasks", True)
-    counts = {settle.why: read(tmp_path, **settle.options) for settle in settles}
-    takes = "takes folders as models" if layout.startswith("{model}") else "takes files as models"
-    apart = counts["keeps them apart" if recorded else takes]
-    # The likeliest is first: there are more models than benchmarks.
-    assert apart is next(iter(counts.values()))
-    assert {*apart.series} == {*rows}
-    assert sum(apart.n) == sum(map(len, rows.values()))
-    joined = counts["counts their tasks as different ones"]
-    assert ({name for (name,) in joined.series}, len(joined.tasks)) == ({*models}, 32)
-    pooled = counts["pools them as runs"]
-    assert (len(pooled.series), len(pooled.tasks)) == (3, 20)
-    assert sum(pooled.n) == sum(apart.n) == sum(joined.n)
-    if recorded and numbered:
-        # Who says what repeats are has been asked.
-        assert found(tmp_path, duplicates="keep")[0] == ""
+        lines(path, [{"model": model, **row} for row in attempts(each=2, draws=seed)])
+    name, certain, (apart, pooled) = found(tmp_path)
+    assert (name, certain) == ("files-share-tasks", True)
+    counts = read(tmp_path, **options_of(apart))
+    assert counts.series == tuple(product("ab", ("control", "treatment")))
+    assert read(tmp_path, **options_of(pooled)).n.sum() == counts.n.sum()
 
 
 def test_files_of_the_same_names_that_share_no_task_of_a_model(tmp_path: Path) -> None:
@@ -278,32 +218,6 @@ def test_files_of_the_same_names_that_share_no_task_of_a_model(tmp_path: Path) -
     # A folder per model with one file.
     for path in tmp_path.rglob("math.jsonl"):
         path.unlink()
-    assert found(tmp_path)[0] == ""
-
-
-@pytest.mark.parametrize("days", [("2026-11-01", "2026-11-02"), ("20261101_0930", "20261102_1015")])
-def test_folders_of_days_are_runs_of_the_folder_above(
-    tmp_path: Path, days: tuple[str, str]
-) -> None:
-    for model in ("openai/a", "anthropic/b"):
-        for seed, day in enumerate(days[: 1 + (model == "openai/a")]):
-            path = tmp_path / model / day / "results.jsonl"
-            path.parent.mkdir(parents=True)
-            lines(path, attempts(10, 1, draws=seed))
-    message, certain, settles = found(tmp_path)
-    assert (message, certain) == ("files-share-tasks", True)
-    runs, apart = (read(tmp_path, **settle.options) for settle in settles)
-    assert (runs.series, runs.n.tolist()) == ((("a",), ("b",)), [2] * 10 + [1] * 10)
-    assert len(apart.series) == 3
-    # So are those of one model.
-    message, certain, (own, _) = found(tmp_path / "openai")
-    assert (message, certain) == ("files-share-tasks", True)
-    alone = read(tmp_path / "openai", **own.options)
-    assert (alone.series, alone.n.tolist()) == ((("a",),), [2] * 10)
-    # Versions are no days.
-    for model, day in (("openai/a", days[0]), ("openai/a", days[1]), ("anthropic/b", days[0])):
-        path = tmp_path / model / day
-        path.rename(path.with_name(f"v{days.index(day)}-{day}"))
     assert found(tmp_path)[0] == ""
 
 
