@@ -86,7 +86,6 @@ ROW_WORDS = (NUMBERING_WORDS - {"index", "idx"}) | _listed(
     "session completion response trajectory message request row"
 )
 NUMBERED = re.compile(rf"(?:(?:{'|'.join(NUMBERING_WORDS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I)
-DATES = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
 # Words of numbers of attempts, of numbers of passes among them, and of averages of several.
 ATTEMPT_COUNT_WORDS = _listed(
     "n trials episodes attempts samples evaluated total runs completions rollouts count size"

@@ -9,17 +9,12 @@ import numpy as np
 
 from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.reading.survey import distinct, joined_codes
-from passk_cli.files.roles import EQUAL, above, leaf, words
-from passk_cli.files.vocabulary import ATTEMPT_COUNT_WORDS, AVERAGE_WORDS
+from passk_cli.files.roles import EQUAL, leaf, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
-# Names made of these words are those of weights, of numbers of attempts, of rates, of highest
-# scores, and of tests that passed and all tests.
+# Names made of these words are those of weights, of tests that passed, and of all tests.
 _WEIGHTS = frozenset("count frequency times weight weights".split())
-_SIZES = (ATTEMPT_COUNT_WORDS - {"count", "size"}) | {"num"}
-_RATES = AVERAGE_WORDS | {"accuracy", "acc", "score"}
-_MAXIMA = frozenset("max score points possible out of total".split())
 _PASSED = frozenset("passed passes correct successes tests num n".split())
 _TOTALS = frozenset("total test tests count num n".split())
 # Rows of costs that are enough to see that they only grow.
@@ -31,20 +26,6 @@ WEIGHTED_ROWS = Message(
     "If each row is a task and an outcome with the number of attempts that had it, passk would"
     " count each row as one attempt. Write a row per attempt, or a row per task with n attempts and"
     " c passes.",
-)  # fmt: skip
-RATES_OF_SEVERAL = Message(
-    "rates-of-several", WARNING,
-    "{outcome} is the share of {column} attempts ({values}) and would count as one attempt",
-    "write the number of passes as a column c",
-    "A row sums up several attempts at its task as a rate, next to their number. One attempt that"
-    " passes or fails would stand for all of them. Write a column c = rate × n next to n, or a row"
-    " per attempt.",
-)  # fmt: skip
-PARTIAL_SCORES = Message(
-    "partial-scores", WARNING,
-    "{outcome} is a score out of {column} ({values}), so 1 is not a pass", "",
-    "A row has a score and the highest possible score. A score of 1 passes only if that is the"
-    " highest. Set the score from which an attempt passes, for example with --threshold 3.",
 )  # fmt: skip
 COUNTED_TESTS = Message(
     "counted-tests", WARNING,
@@ -62,15 +43,14 @@ SUMMED_COSTS = Message(
 
 
 def next_to_outcomes(context: CheckContext) -> Iterator[Finding]:
-    """Numbers of attempts, points or tests next to the outcome of a row."""
+    """Numbers of attempts or tests next to the outcome of a row."""
     survey, outcome = context.survey, context.column("outcome")
     if outcome not in survey.columns or context.harness:
         return
     names = [name for name in context.unread if survey.kind(name).name == "number"]
     if not names:
         return
-    scores, rates = survey.numbers(outcome), words(outcome) & _RATES
-    scored = survey.kind(outcome).name == "number"
+    scores, scored = survey.numbers(outcome), survey.kind(outcome).name == "number"
     for name in names:
         numbers, whole = survey.numbers(name), survey.kind(name).whole
         highest = float(np.nanmax(numbers, initial=0))
@@ -84,25 +64,8 @@ def next_to_outcomes(context: CheckContext) -> Iterator[Finding]:
                 all_tests = Settle(compared, "passes if all tests do")
                 yield Finding(COUNTED_TESTS, True, shown, (all_tests,) * below_total)
                 return
-        if highest <= 1:
-            continue
-        product = numbers * scores
-        whole_product = np.nanmax(np.abs(product - np.round(product)), initial=0) < 0.02
-        if words(name) <= _WEIGHTS and whole:
+        if words(name) <= _WEIGHTS and whole and highest > 1:
             yield from _weighted(context, name)
-        elif words(name) <= _SIZES and rates and np.nanmax(scores, initial=0) <= 1:
-            if whole_product:
-                yield Finding(RATES_OF_SEVERAL, True, shown)
-        elif _is_maximum(context, name, outcome) and scored:
-            full = Settle({"--threshold": (highest,)}, "counts full scores as passes")
-            only = bool(np.nanmin(numbers) == highest)
-            yield Finding(PARTIAL_SCORES, True, shown, (full,) * only)
-
-
-def _is_maximum(context: CheckContext, name: str, outcome: str) -> bool:
-    """Whether a column is named like the highest score, next to scores without a threshold."""
-    named = words(name) <= _MAXIMA and words(name) & {"max", "possible", "out"}
-    return bool(named) and above(name) == above(outcome) and context.request.bar is None
 
 
 def _is_passed(name: str) -> bool:
@@ -159,17 +122,6 @@ CHECKS = (
         "A column named count, freq, times or weight has whole numbers above 1, and there is one"
         " row per task and outcome.",
         ("--pool X",), next_to_outcomes,
-    ),
-    ReadingCheck(
-        RATES_OF_SEVERAL, CERTAIN,
-        "The outcome is named accuracy or pass_rate, a column n or num_samples, and their product"
-        " is whole.",
-        (), next_to_outcomes,
-    ),
-    ReadingCheck(
-        PARTIAL_SCORES, CERTAIN,
-        "A score is next to max_score, out_of or points_possible above 1, without a threshold.",
-        ("--threshold X",), next_to_outcomes,
     ),
     ReadingCheck(
         SUMMED_COSTS, LIKELY,

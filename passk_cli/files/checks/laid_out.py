@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from shlex import quote
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,6 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.vocabulary import (
     ANSWER_WORDS,
-    DATES,
     HAPPENING_WORDS,
     NUMBERED,
     NUMBERING_WORDS,
@@ -194,23 +192,13 @@ def _named(context: CheckContext, name: str) -> bool:
 
 
 def _by_value(survey: Survey, column: Observed) -> Observed:
-    """The column with equal numbers as one value, and times by days."""
-    if days := _days(survey, column):
-        values, inverse = np.unique(days, return_inverse=True)
-        by_day = np.where(column.codes < 0, -1, inverse[column.codes])
-        return replace(column, codes=by_day, distinct=len(values))
+    """The column with equal numbers as one value."""
     if survey.kind(column.name).name != "number":
         return column
     numbers = survey.numbers(column.name)
     there, codes = np.isfinite(numbers), np.full(len(numbers), -1, dtype=np.int64)
     values, codes[there] = np.unique(numbers[there], return_inverse=True)
     return replace(column, codes=codes, distinct=len(values))
-
-
-def _days(survey: Survey, column: Observed) -> list[str]:
-    """The days of a column's values in the order of their codes; none if one is not a date."""
-    dates = [*map(DATES.fullmatch, survey.texts(column.name, column.distinct))]
-    return ["".join(date.groups()[:3]) for date in dates if date] if all(dates) else []
 
 
 def _layout(survey: Survey, column: Observed) -> Evenness:
@@ -243,7 +231,7 @@ def _may_be(context: CheckContext, name: str) -> bool:
     if column.distinct > most and not goes_up(survey.cell, survey.numbers(name)):
         return False
     named = _named(context, name)
-    happens = words(name) & _HAPPENING and not (named or _days(survey, column))
+    happens = words(name) & _HAPPENING and not named
     outcome = ROLES["outcome"].ranks.get(leaf(name)) == 0
     consequence = _separates(survey, column) and not look_like_models(survey.texts(name, most))
     # Numbers that the caller chose no longer leave other numbers of attempts a meaning.
@@ -287,8 +275,7 @@ def _certain(
     rare = named or (column.share == 1 and even.cells > 8 and even.p <= 0.005)
     crossed = rare and not number and even.ratio == 0 and even.varies == 1 and even.cells > 1
     exact = leaf(name) in _EXACT_NAMES and column.share == 1 and even.cells > 2
-    part = strength("task", name) == 3 and even.varies > 0.9
-    if even.certain or even is _GOING_UP or crossed or part or (exact and even.varies >= 0.5):
+    if even.certain or even is _GOING_UP or crossed or (exact and even.varies >= 0.5):
         return True
     return False if named or (even.likely and not number) else None
 
@@ -315,40 +302,21 @@ def _finding(
     parts = (task, name) if leaf(task or "") in STATEMENT_WORDS else (name, task)
     tasks = Settle({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = Settle({"--pool": (name,)}, "pools them on purpose")
-    if even is _RESTARTING or _restarts(context, survey, column):
-        texts = context.survey.kind(name).name != "number" and leaf(name) not in SUITE_NAMES
-        as_models = models if texts else []
-        return Finding(RESTARTING_TASKS, certain, shown, (tasks, apart, *as_models, pool))
-    if even.once > _ONCE and not context.numbered and not _named(context, name):
+    names_tasks = strength("task", name) == 3 and not words(name) & NUMBERING_WORDS
+    if even is _RESTARTING or (names_tasks and not _named(context, name)):
+        return Finding(RESTARTING_TASKS, certain, shown, (tasks, apart, pool))
+    once = even.once > _ONCE and not context.numbered and not _named(context, name)
+    if once and _numbers(survey, column):
         numbering = Settle({"--field": {"attempt": name}}, "numbers the attempts")
-        if _days(context.survey, context.survey.columns[name]):
-            return Finding(UNREAD_NUMBER, certain, shown, (apart, numbering, tasks, pool))
-        if _numbers(survey, column):
-            order = [numbering, apart, tasks, pool]
-            if words(name) & {"case", "item", "question", "problem", "instance", "q"}:
-                finer_tasks = replace(tasks, options={"--field": {"task": f"{task},{name}"}})
-                order = [finer_tasks, numbering, apart, pool]
-            return Finding(UNREAD_NUMBER, certain, shown, tuple(order))
+        order = [numbering, apart, tasks, pool]
+        if words(name) & {"case", "item", "question", "problem", "instance", "q"}:
+            finer_tasks = replace(tasks, options={"--field": {"task": f"{task},{name}"}})
+            order = [finer_tasks, numbering, apart, pool]
+        return Finding(UNREAD_NUMBER, certain, shown, tuple(order))
     order = [apart, *models, pool] if model else [*models, apart, pool]
-    finer = next((n for n in context.unread if _is_finer(survey, n, column)), "")
-    if finer:
-        # It is a property of tasks that are finer.
-        options: dict[str, Any] = {"--field": {"task": f"{task},{finer}"}}
-        options |= {"--duplicates": "keep"} if context.numbered else {}
-        order.insert(0, Settle(options, "as parts of the tasks"))
-    elif not _named(context, name) and column.share == 1:
+    if not _named(context, name) and column.share == 1:
         order.insert(0 if leaf(name) in SUITE_NAMES else 2, tasks)
     return Finding(POOLED_SETTINGS, certain, shown, tuple(order))
-
-
-def _is_finer(survey: Survey, name: str, column: Observed) -> bool:
-    """Whether ids that start again in each task have, with the task, one value of a column."""
-    if name not in survey.columns or leaf(name).rpartition("_")[2] != "id":
-        return False
-    ids = survey.columns[name].codes
-    part = joined_codes(survey.cell, ids)
-    fixed = _pairs(part, column.codes) == distinct(part) < np.sum(part >= 0)
-    return bool(fixed) and _pairs(ids, column.codes) > survey.columns[name].distinct
 
 
 def _natural(text: str) -> tuple[float, str]:
@@ -375,25 +343,6 @@ def _restarts_attempts(context: CheckContext, name: str) -> bool:
     parts = joined_codes(numbers, column.codes)
     there = parts >= 0
     return bool(there.all() and distinct(numbers) < there.sum() == distinct(parts))
-
-
-def _restarts(context: CheckContext, survey: Survey, column: Observed) -> bool:
-    """Whether a column is a part of the task's name, or tasks are numbered from 0 or 1 again under
-    each of its values, unequally far."""
-    if _named(context, column.name) or words(column.name) & NUMBERING_WORDS:
-        return False
-    if strength("task", column.name) == 3:
-        return True
-    task = context.column("task")
-    if task not in survey.columns or context.survey.kind(task).name != "number":
-        return False
-    numbers, ends = survey.numbers(task), []
-    for value in range(column.distinct):
-        found = np.unique(numbers[(column.codes == value) & np.isfinite(numbers)])
-        if len(found) < 3 or found[0] > 1 or found[-1] - found[0] + 1 > 1.2 * len(found):
-            return False
-        ends.append(len(found))
-    return len(set(ends)) > 1
 
 
 def arms(context: CheckContext) -> Iterator[Finding]:
@@ -454,15 +403,14 @@ CHECKS = (
     ),
     ReadingCheck(
         UNREAD_NUMBER, EITHER,
-        "An unread column has each value once per task, and numbers or days; or it goes up from 0"
-        " or 1 at each task.",
+        "An unread column has each value once per task, and numbers; or it goes up from 0 or 1 at"
+        " each task.",
         ("--field attempt=X", "--by X", "--field task=X,task", "--pool X"), laid_out,
     ),
     ReadingCheck(
         RESTARTING_TASKS, CERTAIN,
         "Attempts of one number repeat at a task and do not repeat under an unread column; or that"
-        " column has a usual name of a task, or tasks are numbered from the start under each"
-        " value.",
+        " column has a usual name of a task.",
         ("--field task=X,task", "--by X", "--pool X"), laid_out,
     ),
     ReadingCheck(

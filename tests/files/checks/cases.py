@@ -164,11 +164,8 @@ MISLEADING: dict[str, Case] = {
         attempts(each=2, evaluator=lambda t, a, p: ("gpt", "claude")[a],
                  predicted=lambda t, a, p: "A" if p else "BCD"[a]),
     ),
-    "runs of days": Case(
-        "unread-column", attempts(30, 6, date=lambda t, a, p: f"2026-01-0{a + 1}")
-    ),
     "runs of days, with their times": Case(
-        "unread-column", attempts(30, 6, zork=lambda t, a, p: f"2026-07-0{1 + a}T0{a}:00:00Z")
+        "pooled-settings", attempts(30, 6, zork=lambda t, a, p: f"2026-07-0{1 + a}T0{a}:00:00Z")
     ),
     "days of several attempts": Case(
         "pooled-settings", attempts(30, 6, zork=lambda t, a, p: f"2026-07-0{1 + a // 2}T9Z")
@@ -320,9 +317,9 @@ MISLEADING: dict[str, Case] = {
             for i, row in enumerate(_coarse())
         ],
     ),
-    "ids start again": Case("restarting-tasks", renamed(_coarse(), number="task")),
+    "ids start again": Case("pooled-settings", renamed(_coarse(), number="task")),
     "ids start again, unlisted": Case(
-        "restarting-tasks", renamed(_coarse(), number="task", subject="zork")
+        "pooled-settings", renamed(_coarse(), number="task", subject="zork")
     ),
     "answers beside a success of the call": Case(
         "always-success",
@@ -343,14 +340,6 @@ MISLEADING: dict[str, Case] = {
     "tasks with a weight": Case(
         "weighted-rows",
         [{"task": f"t{t}", "weight": 1 + t % 3, "passed": t % 4 > 0} for t in range(12)],
-    ),
-    "rates beside n": Case(
-        "rates-of-several",
-        [{"task": f"t{t}", "accuracy": t % 2, "num_samples": 5} for t in range(12)],
-    ),
-    "scores out of": Case(
-        "partial-scores",
-        [{"task": f"t{t}", "score": t % 2, "max_score": 3} for t in range(12)],
     ),
     "totals of models": Case(
         "unlikely-tasks",

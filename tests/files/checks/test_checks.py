@@ -160,15 +160,6 @@ def test_settings_are_found_in_files_larger_than_a_sample(case: str, tmp_path: P
     assert found(lines(path, rows))[0] == ""
 
 
-def test_ids_that_start_again_in_each_task_are_parts_of_it() -> None:
-    rows = [{"case": f"c{i}", "finding_id": f"F{j}", "severity": ("low", "high")[(i + j) % 2],
-             "passed": (i + j + k) % 3 > 0}
-            for i in range(12) for j in range(2) for k in range(3)]  # fmt: skip
-    name, certain, (first, *_) = found(rows)
-    assert (name, certain) == ("pooled-settings", True)
-    assert first.options == {"fields": {"task": "case,finding_id"}}
-
-
 def test_pooling_on_purpose_is_said(passk: Passk, tmp_path: Path) -> None:
     path = lines(tmp_path / "m.jsonl", MISLEADING["two arms"].rows)
     done = passk("estimate", path, "--pool", "arm", "-k", "1", "-v")
