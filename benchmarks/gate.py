@@ -26,13 +26,12 @@ from measure import keep, table
 from numpy.typing import NDArray
 
 import passk_cli
-from passk_cli.commands.gate.rehearsal import Stage, stage
+from passk_cli.commands.gate.question import Gate
+from passk_cli.commands.gate.rehearsal import Stage, false_alarm, stage
 from passk_cli.commands.gate.rules import GateRule, MaxDrop, Relative
 from passk_cli.commands.gate.sides import Sides
 from passk_cli.commands.gate.trial import Trial
-from passk_cli.commands.gate.view import Gate
 from passk_cli.files.request import Request
-from passk_cli.inference.alarms import false_alarm
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.confidence import Confidence
@@ -100,7 +99,7 @@ def unchanged(runs: int) -> str:
             of_three = [
                 replace(one, study=replace(one.study, **asked), general=metrics) for one in trials
             ]
-            outcomes = trials[0].rules[1].outcomes(of_three) if n > 1 else []
+            outcomes = trials[0].rules[1].judge(of_three) if n > 1 else []
             row: list[object] = [f"{tasks} × {n}", name]
             for verdict in ("fail", "pass"):
                 row += [f"{100 * np.mean(each == verdict):.1f}" for each in (drop, regression)]
@@ -208,7 +207,7 @@ def relative(runs: int) -> str:
                         given.append(_priced(rng, p, n, 1 + change))
                 if what:
                     rule = MaxDrop({parse("pass@1"): Relative(0.1)})
-                    found = [o.verdict for own in rule.outcomes(given) for o in own]
+                    found = [o.verdict for own in rule.judge(given) for o in own]
                 else:
                     found = given
                 shares = [100 * np.mean([v == one for v in found]) for one in ("fail", "undecided")]
@@ -263,10 +262,10 @@ def decided(runs: int) -> str:
         numbers = []
         while len(numbers) < runs:
             one = pair(tasks)
-            (outcome,) = one.rules[2].outcomes([one])[0]
+            (outcome,) = one.rules[2].judge([one])[0]
             if outcome.verdict != "undecided":
                 continue
-            said = re.match(r"about ([\d,]+) task", outcome.words().reason)
+            said = re.match(r"about ([\d,]+) task", outcome.reason)
             numbers.append(int(said[1].replace(",", "")) if said else tasks)
         own = [pair(size) for size in numbers if size < 20_000]
         share = np.mean([verdicts([one], 2)[0] != "undecided" for one in own])
@@ -318,7 +317,7 @@ def known(sets: int) -> str:
                 )
                 alarm = false_alarm(odds, predicted)
                 holds = (alarm.low or 0.0) <= truth <= (1.0 if alarm.high is None else alarm.high)
-                plain = false_alarm(predicted, predicted.always)
+                plain = false_alarm(predicted, replace(predicted, failing=predicted.runs, both=1.0))
                 alone = (plain.low or 0.0) <= truth <= (1.0 if plain.high is None else plain.high)
                 found.append((odds.share, predicted.share, holds, alone))
             share, next_run, holds, alone = np.array(found).T
@@ -376,7 +375,8 @@ def histories(sets: int) -> str:
                 next(iter(stage(own, rules, "pass", predictive=each).judged[0].values()))
                 for each in (False, True)
             )
-            found.append(false_alarm(odds, predicted))
+            alarm = false_alarm(odds, predicted)
+            found.append((alarm.value, alarm.low, alarm.high))
         values, lows, highs = np.array(found).T
         holds = (lows <= share) & (share <= highs)
         held += holds.tolist()
@@ -435,9 +435,9 @@ def failing(trials: list[Ruled]) -> tuple[float, float]:
 
 def verdicts(trials: list[Ruled], place: int) -> NDArray[np.str_]:
     if place == 0:  # each trial has a minimum of its own
-        outcomes = [one.rules[place].outcomes([one])[0] for one in trials]
+        outcomes = [one.rules[place].judge([one])[0] for one in trials]
     else:
-        outcomes = trials[0].rules[place].outcomes(trials)
+        outcomes = trials[0].rules[place].judge(trials)
     return np.array([one[0].verdict for one in outcomes])
 
 

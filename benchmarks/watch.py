@@ -27,7 +27,7 @@ from measure import keep, table
 
 import passk_cli
 from passk_cli import inspect
-from passk_cli.commands.gate.view import Gate
+from passk_cli.commands.gate.question import Gate
 from passk_cli.commands.watch.looks import WatchPlan
 from passk_cli.commands.watch.order import LIST, TaskOrder, made_of
 from passk_cli.commands.watch.run import WatchedRun

@@ -151,7 +151,7 @@ class Stop:
                 **{**given, "planned": self.plan.planned},
             )  # fmt: skip
         self.answer = str(found).splitlines()[0]
-        self.reason = "" if found.report.waiting else self.answer
+        self.reason = "" if found.report.provisional else self.answer
 
     async def complete_task(self) -> dict[str, Any]:
         """The looks, for the log."""

@@ -79,7 +79,7 @@ def test_one_verdict_per_test(run, pytester: pytest.Pytester) -> None:
     done.stdout.fnmatch_lines([
         "test_agent.py ++++++++++.++++++++++.+++-++++++.+-+-+-+-+-F.*[[]100%]",
         "*_ test_broken _*",
-        "5 of 10 attempts passed: pass^1 is 0.500 [[]0.187, 0.813]; its interval lies below the"
+        "5 of 10 attempts passed: pass^1 is 0.500 [[]0.187, 0.813]; its interval is below the"
         " minimum of 0.9",
         "attempts 2, 4, 6, 8, 10 of 10 failed:",
         "E *AssertionError: no refund in reply",

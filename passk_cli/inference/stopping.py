@@ -130,46 +130,6 @@ def stopped(n: Ints, c: Ints, made: Ints | None = None, last: Ints | None = None
     return evidence is not None and evidence.chance < LEVEL
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Retries:
-    """How the last attempts at some tasks went, beside those before them.
-
-    chance : at most so likely do so many last attempts pass, if their order does not matter.
-    last, earlier : passes among the last attempts of the tasks, and among the others.
-    """
-
-    chance: float
-    last: int
-    earlier: int
-
-
-def retries(n: Ints, c: Ints, last: Ints) -> Retries:
-    """Whether failed attempts were repeated until one passed: then the last ones pass too often.
-
-    Given n and c, the last attempt passes with chance c/n where attempts are exchangeable, and
-    tasks are independent.  By Hoeffding's bound, L or more of T pass with a chance of at most
-    exp(−T KL(L/T ‖ mean of c/n)).
-
-    n, c : (tasks,), attempts and passes, n ≥ 1.  last : (tasks,), whether the last one passed, 0
-    or 1.  Errors: ValueError without tasks.
-    Source: Hoeffding 1963, theorem 1.
-
-    >>> few = retries(np.full(12, 3), np.full(12, 1), np.ones(12, int))
-    >>> round(few.chance * 3**12, 6), few.last, few.earlier
-    (1.0, 12, 0)
-    """
-    if not len(n):
-        raise ValueError("no task")
-    passed, share = int(last.sum()), float(np.mean(c / n))
-    rate, other = passed / len(n), int(c.sum()) - passed
-    if rate <= share:
-        return Retries(1.0, passed, other)
-    distance = rate * math.log(rate / share)
-    if rate < 1:
-        distance += (1 - rate) * math.log((1 - rate) / (1 - share))
-    return Retries(math.exp(-len(n) * distance), passed, other)
-
-
 def _untruncated(n: Ints, c: Ints) -> float:
     """How likely it is that tasks of these n, all with passes, had n fixed beforehand: p of a test.
 

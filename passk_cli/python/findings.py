@@ -346,14 +346,13 @@ class Verdict(Findings):
     def passed(self) -> bool:
         """Whether no rule fails.
 
-        With `max_false_alarms`, whether the rehearsal has no more of them.  Errors: AttributeError
-        if nothing was judged.
+        Of a rehearsal, whether it has no more than `max_false_alarms`.  Errors: AttributeError if
+        nothing was judged.
         """
         checks = self.report.checks
-        if not checks and not self.report.waiting:
+        if not checks and self.report.provisional is None:
             raise AttributeError("nothing was judged; trend judges with fail=True")
-        asked = [check for check in checks if check.of_rehearsal] or checks
-        return not any(check.failing for check in asked)
+        return not any(check.failing for check in checks)
 
     def __bool__(self) -> bool:
         """As `passed`, so that `if gate(…):` asks what it seems to ask."""

@@ -28,7 +28,7 @@ def junit(report: Report, style: Style) -> str:
     or a failure where it counts as one; so is what is not judged.
     """
     _require_checks(report)
-    checks = report.judged
+    checks = report.checks
     errors = sum(c.verdict == "error" and c.failing for c in checks)
     failing = sum(c.failing for c in checks) - errors
     skipped = sum(c.verdict in _OPEN and not c.failing for c in checks)
@@ -69,10 +69,9 @@ def github(report: Report, style: Style) -> str:
     _require_checks(report)
     levels = {"undecided": "warning", "pass": "notice", "not judged": "notice"}
     lines = []
-    for check in report.judged:
+    for check in report.checks:
         title = _data(f"passk: {check.rule}").replace(":", "%3A").replace(",", "%2C")
-        would = "would " * (report.rehearsal and not check.of_rehearsal)
-        message = _data(f"{would}{_outcome(check)}: {finding(check, style)}")
+        message = _data(f"{_outcome(check)}: {finding(check, style)}")
         level = "error" if check.failing else levels.get(check.verdict, "warning")
         lines.append(f"::{level} title={title}::{message}")
     if listed := "%0A".join(map(_data, report.listed)):
@@ -117,7 +116,7 @@ def gitlab(report: Report, style: Style) -> str:
             else severities.get(check.verdict, "info"),
             place, check.model, check.rule,
         )
-        for check in report.judged if check.verdict != "pass"
+        for check in report.checks if check.verdict != "pass"
     ]  # fmt: skip
     issues += [
         _issue(f"passk: {message.name}", text, "info", place, str(at))
@@ -147,7 +146,7 @@ def finding(check: Check, style: Style) -> str:
     text = said(check.finding, style)
     # A finding names p and tasks that were lost itself.
     details = (part for detail in check.details for part in detail.split("; "))
-    further = [*(part for part in details if part not in text), check.rehearsed]
+    further = [part for part in details if part not in text]
     return "; ".join(filter(None, (text, *further)))
 
 

@@ -270,9 +270,6 @@ class Check:
     details : what else the reader has to know, such as what the verdict leaves out.
     failing : whether it shuts the gate, which errors do, and undecided ones when asked to.
     finding : what the evidence shows, as a clause.
-    rehearsed : how often it failed in rehearsals, and the smallest drop that it detects; "" without
-        rehearsal.
-    of_rehearsal : whether it is about the rehearsal, and so holds or fails there.
     """
 
     model: str
@@ -281,8 +278,6 @@ class Check:
     details: tuple[str, ...] = ()
     failing: bool = False
     finding: Sentence = ()
-    rehearsed: str = ""
-    of_rehearsal: bool = False
 
 
 # The mark of a cell that a reader of a leaderboard must not overlook.
@@ -440,6 +435,13 @@ class Methods:
         return "\n".join(reference.bibtex for reference in self.references.values())
 
 
+class Provisional(NamedTuple):
+    """The result of a report while its checks do not decide, as "not yet", and its exit code."""
+
+    result: str
+    exit_code: int
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """The answer of a command.
@@ -459,8 +461,7 @@ class Report:
     answer : what was found, in a sentence or two above the tables.
     changes : finds the tasks that changed, which a gate's formats for pipelines show besides its
         checks, when they are asked for.
-    rehearsal : whether the checks are a gate's that is only rehearsed, and shut nothing.
-    waiting : whether the checks are of a run that goes on, and more of it may decide them.
+    provisional : what it comes to while its checks do not decide; None if they do.
     lists : further lists of the same facts, by name, which json has beside the rows.
     page : what other commands found of the same data, where it is all shown as one document.
     methods : makes the sentences of a paper that say how the numbers were computed.
@@ -477,8 +478,7 @@ class Report:
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     commit: Callable[[], object] | None = None
     answer: tuple[Stated, ...] = ()
-    rehearsal: bool = False
-    waiting: bool = False
+    provisional: Provisional | None = None
     changes: Callable[[], tuple[ChangedTasks, ...]] = tuple
     lists: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     page: Document | None = None
@@ -522,30 +522,21 @@ class Report:
 
     @property
     def result(self) -> str:
-        """Of a gate: "pass" or "fail", "rehearsal" where nothing is asked of one, or "not yet"; ""
-        for other reports."""
-        if self.waiting:
-            return "not yet"
+        """Of a gate: "pass" or "fail", or what it is while checks do not decide; "" for other
+        reports."""
+        if self.provisional is not None:
+            return self.provisional.result
         if not self.checks:
             return ""
-        if self.rehearsal and not any(check.of_rehearsal for check in self.checks):
-            return "rehearsal"
-        return "fail" if any(check.failing for check in self.judged) else "pass"
-
-    @property
-    def judged(self) -> tuple[Check, ...]:
-        """The checks; of a rehearsal, only what is asked of the rehearsal fails."""
-        if not self.rehearsal:
-            return self.checks
-        return tuple(replace(c, failing=c.failing and c.of_rehearsal) for c in self.checks)
+        return "fail" if any(check.failing for check in self.checks) else "pass"
 
     @property
     def exit_code(self) -> int:
-        """Of the command: 0, also when all checks hold or are rehearsed; 1 when one fails; 3 when
-        none fails and one cannot be done; 5 when more of the run may decide them."""
-        if self.waiting:
-            return 5
-        failing = {check.verdict for check in self.judged if check.failing}
+        """Of the command: 0, also when all checks hold; 1 when one fails; 3 when none fails and one
+        cannot be done; another one while checks do not decide."""
+        if self.provisional is not None:
+            return self.provisional.exit_code
+        failing = {check.verdict for check in self.checks if check.failing}
         if not failing:
             return 0
         return DataError.exit_code if failing == {"error"} else 1

@@ -36,7 +36,7 @@ def test_a_gate_reads_runs_and_baseline_with_the_map_of_its_rules(passk: Passk) 
     Path("passk.toml").write_text(MAP + RULES)
     done = passk("gate", "-q")
     assert done.code == 0, done.err
-    assert "m lost 0.233" in done.out
+    assert "pass@1 of m fell by 0.233" in done.out
     assert passk("gate", "--check").code == 0
     # A suite of a format that passk knows needs no table.
     Path("runs/m.jsonl").write_text(

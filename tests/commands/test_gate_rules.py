@@ -82,7 +82,7 @@ def test_suites_share_one_level(nightly: Path, passk: Passk) -> None:
     assert [[row[name] for name in numbers] for row in own] == expected
     assert {row["level"] for row in own} == {"0.9875"}
     screen = passk("gate", "--rules", "passk.toml", "-q")
-    assert screen.out.startswith("FAIL: b: agent lost ")
+    assert screen.out.startswith("FAIL: b: pass@1 of agent fell by ")
     assert "95 % for 4 verdicts together (98.75 % each)" in screen.out
     assert max(map(len, screen.out.splitlines()[1:])) <= 140
 
@@ -113,7 +113,7 @@ def test_tier_runs_its_suites_and_says_how_many_it_left_out(nightly: Path, passk
     done = passk("gate", "--rules", rules(nightly, TWO), "--tier", "smoke", "-q")
     assert done.code == 0
     assert "1 suite not in tier smoke" in done.out.splitlines()[0]
-    assert "tier smoke: 1 suite left out" in done.out.splitlines()[-1]
+    assert "1 suite not in tier smoke" in done.out.splitlines()[-1]
     assert "did you mean smoke?" in passk("gate", "--tier", "smoek").err
 
 
@@ -186,7 +186,6 @@ def test_what_suites_of_one_run_lack_is_said_once(nightly: Path, passk: Passk) -
     lost = "a, b: fewer attempts than in the baseline at 1 task (2 of 5)"
     assert done.out.splitlines()[0].count("fewer attempts") == 1
     assert lost in done.out.splitlines()[0]
-    assert passk("gate", "-v").err.count(lost) == 1
 
 
 def test_first_night_judges_what_needs_no_baseline(nightly: Path, passk: Passk) -> None:
@@ -254,7 +253,7 @@ REFUSED: list[tuple[str, str, str]] = [
      " no such key; did you mean max_drop?"),
     ("0.05}", "7}", "passk.toml:6: suite a: max-drop pass@1=7: write METRIC=X with X from 0 to 1"),
     ('tier = "smoke"', "level = 0.9", "passk.toml:7: suite a: level: it is one for all suites;"
-     " write it above the first [[suite]]"),
+     " write it above [[suite]]"),
     ('tier = "smoke"', "weight = 2", "passk.toml:7: suite a: weight: suites have no weights any"
      " more; leave it out"),
     ('tier = "smoke"', 'first = "pass"', "passk.toml:7: suite a: first: leave it out, and use"
@@ -380,9 +379,10 @@ def test_github_sees_the_verdict_without_being_asked(
     assert [line.partition(" ")[0] for line in commands] == [
         "::error", "::warning", "::warning", "::warning", "::warning"
     ]  # fmt: skip
-    assert commands[0].startswith("::error title=passk%3A pass@1 drop ≤ 0.05::fail: b: agent lost ")
+    title = "::error title=passk%3A pass@1 drop ≤ 0.05::"
+    assert commands[0].startswith(title + "fail: b: pass@1 of agent fell by ")
     shown = summary.read_text()
-    assert shown.startswith("# Build\n**FAIL:** b: agent lost ")
+    assert shown.startswith("# Build\n**FAIL:** b: pass@1 of agent fell by ")
     assert "| b | pass@1 drop ≤ 0.05 |" in shown
     # Once, where annotations are asked for; not at all, where they are not wanted.
     done = passk("gate", "-f", "github")
@@ -472,8 +472,8 @@ def spending(path: Path, seed: int, times: float = 1.0, less: float = 0.0) -> Pa
 @pytest.mark.parametrize(
     ("times", "verdict", "said"),
     [
-        (1.25, "fail", "new costs 2"),
-        *long((1.0, "pass", " % [-"), (1.1, "undecided", "new costs ")),
+        (1.25, "fail", "cost of new rose by 2"),
+        *long((1.0, "pass", " % [-"), (1.1, "undecided", "cost of new rose by ")),
     ],
 )
 def test_a_cost_may_rise_by_a_share_of_the_baseline(
@@ -580,7 +580,7 @@ def test_every_suite_that_cannot_be_read_is_listed_beside_the_verdicts_of_others
     (nightly / "b.jsonl").write_text('{"task": ')
     done = passk("gate", "--full")
     assert done.code == 3
-    rows = [line for line in done.out.splitlines() if "its data can be read" in line]
+    rows = [line for line in done.out.splitlines()[1:] if "its data can be read" in line]
     assert [row.split()[0] for row in rows] == ["b", "c"]
     assert "no such history" in rows[1]
     assert any(line.startswith("a ") and " pass" in line for line in done.out.splitlines())

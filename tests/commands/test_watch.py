@@ -244,7 +244,9 @@ def test_a_baseline_is_compared_on_the_tasks_that_are_complete(
     words = ("watch", paths["new"], "--baseline", paths["old"], "--order", order)
     done = passk(*words, "--max-drop", "pass@1=0.1")
     assert done.code == 1
-    assert re.match(r"After \d\d of 60 tasks, FAIL: m lost 0\.\d+ .* more than 0\.1", done.out)
+    assert re.match(
+        r"After \d\d of 60 tasks, FAIL: pass@1 of m fell by 0\.\d+ .* more than 0\.1", done.out
+    )
     assert "baseline-tasks-not-run" not in done.err
     few = tmp_path / "few.jsonl"
     few.write_text("".join(f"{line}\n" for line in paths["old"].read_text().splitlines()[1:]))

@@ -89,4 +89,4 @@ COMMAND = Command(
         **dict.fromkeys(("--first", "first"), "use --first-run on the first night, once"),
     },
     files="optional",
-    judges=True, view="passk_cli.commands.gate.view:Gate")  # fmt: skip
+    judges=True, view="passk_cli.commands.gate.question:Gate")  # fmt: skip

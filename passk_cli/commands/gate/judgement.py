@@ -2,108 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from passk_cli.commands.gate.sides import Counted, Coverage
-from passk_cli.inference.alarms import Odds, false_alarm
-from passk_cli.report.model import Check, Estimate, Sentence
+from passk_cli.message import filled
+from passk_cli.report.model import Check, Estimate, Phrase, Sentence
 from passk_cli.report.words import SeriesName
 from passk_cli.study.fact import Fact, range_between
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 
-# A drop that a rehearsal detects is one that fails with this power.
-POWER = 0.8
-
-
-@dataclass(frozen=True)
-class Catch:
-    """The smallest planted drop that is detected with power 0.8: the gate fails.
-
-    lost : share of the passes that are lost at every task; None where losing all is not enough.
-    drop : the same in the metric, with the Monte-Carlo standard error.
-    reached : share of the runs that failed at that drop, or with every pass lost.
-    """
-
-    lost: float | None
-    drop: Estimate
-    reached: float
-
-
-@dataclass(frozen=True)
-class Rehearsed:
-    """Results of the rehearsals of a rule, or of the gate as a whole.
-
-    odds : at the estimated rates.  predicted : at rates as uncertain as the data leave them.
-    catch : the smallest drop that it detects; None of the whole gate.
-    best, worst : verdicts on a run that passes everything, and one that passes nothing.
-    """
-
-    odds: Odds
-    predicted: Odds
-    catch: Catch | None = None
-    best: str | None = None
-    worst: str | None = None
-
-    @property
-    def alarm(self) -> Estimate:
-        """The share of false alarms."""
-        value, low, high = false_alarm(self.odds, self.predicted)
-        return Estimate(value, low=low, high=high)
-
-    @property
-    def words(self) -> str:
-        """The results in words, for logs of pipelines."""
-        words = [
-            f"fails {100 * self.odds.share:.1f} % of rehearsals with nothing changed",
-            f"predicted failures {100 * self.predicted.share:.1f} %",
-        ]
-        if self.odds.undecided:
-            words.append(f"undecided in {100 * self.odds.open:.1f} %")
-        if self.catch is not None:
-            value = self.catch.drop.value
-            drop = "none" if value is None else f"{value:.3f}"
-            drop = "any, it fails without one" if self.catch.lost == 0.0 else drop
-            words.append(f"smallest drop detected with power {POWER:g}: {drop}")
-        return "; ".join([*words, f"all pass: {self.best}", f"all fail: {self.worst}"])
+_UNCHECKED = "{rule} of {model} cannot be checked: {reason}"
+_BOTH_CASES = "{model}, {rule}: {evidence}; {cases}"
 
 
 @dataclass(frozen=True)
 class Judgement:
     """A rule about a candidate's series: a row of the gate.
 
-    words : the rule, a number in it as a piece.  fact : the number it is judged by.
-    counted : what is shown instead.  limit : the rule's number.
-    finding : what the number shows, as a clause.  reason : why the rule is undecided or fails, in
-        a few words.
-    deed : what a model that fails did, after its name: "lost more than 0.05 of pass@1"; a number
-        in it as a piece.
+    words : the rule, a number in it as a piece.  place : of the rule among those of the gate.
+    fact : the number it is judged by.  counted : what is shown instead.
+    limit : the rule's number.  reason : why it fails or is undecided, in a few words.
+    template, fields : the clause that says what the evidence shows.
     details : what else the reader has to know, such as what the verdict leaves out.
     covered : the candidate's share of the baseline's tasks.
-    fixed_tasks : whether intervals are about these tasks alone.  of_runs : the part of the
-        interval's reach that the effect of the run has.
     shut : whether the rule fails for some outcomes that are missing, so that it shuts the gate
         though the verdict is undecided.  failing : whether it shuts the gate.
+    absent : whether there is nothing to judge.
     name : the model and its groups; of a row about several, how many.
-    rehearsed : results of its rehearsals; None where passes and failures do not decide it.
     """
 
     words: Sentence
     fact: Fact
     verdict: str = PASS
-    finding: Sentence = ()
+    template: str = ""
+    fields: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
-    deed: Sentence = ()
     details: tuple[str, ...] = ()
     counted: Counted | None = None
     limit: float | None = None
+    absent: bool = False
     covered: Coverage | None = None
-    fixed_tasks: bool = False
-    of_runs: float = 0.0
+    place: int = -1
     shut: bool = False
     failing: bool = False
     name: str = ""
-    rehearsed: Rehearsed | None = None
 
     @property
     def rule(self) -> str:
@@ -111,9 +55,15 @@ class Judgement:
         return text_of(self.words)
 
     @property
-    def did(self) -> str:
-        """The deed of a model that shuts the gate, as text."""
-        return f"left {self.rule} undecided" if self.verdict == UNDECIDED else text_of(self.deed)
+    def finding(self) -> Sentence:
+        """The clause that says what the evidence shows."""
+        fields = {"rule": Phrase(self.words), "model": SeriesName(self.fact.series), **self.fields}
+        return tuple(piece for piece in flat(filled(self.template, fields)) if piece)
+
+    @property
+    def clause(self) -> str:
+        """The finding as text."""
+        return text_of(self.finding)
 
     @property
     def evidence(self) -> Estimate | str:
@@ -125,43 +75,31 @@ class Judgement:
         """The reason and the details."""
         return tuple(filter(None, (self.reason, *self.details)))
 
-    def judged(
-        self, verdict: str, finding: Sentence, reason: str = "", notes: Sequence[str] = (),
-        counted: Counted | None = None, deed: Sentence = (),
-    ) -> Judgement:  # fmt: skip
-        """The judgement with a verdict; notes come before the other details."""
-        return replace(
-            self, verdict=verdict, finding=finding, reason=reason, deed=deed,
-            details=(*notes, *self.details), counted=counted,
-        )  # fmt: skip
-
-    def unchecked(self, reason: str) -> Judgement:
+    def unchecked(self, reason: str, *, absent: bool = False) -> Judgement:
         """The judgement of a rule that cannot be checked."""
         fact = replace(self.fact, estimate=Estimate(None), se=None, p=None, p_adjusted=None,
                        more={})  # fmt: skip
-        why = f"cannot be checked: {reason}"
-        finding = (*self.words, f" of {SeriesName(self.fact.series)} {why}")
-        deed = ("cannot be checked for ", *self.words, f" ({reason})")
-        return replace(self, fact=fact).judged(ERROR, finding, why, deed=deed)
+        return replace(
+            self, fact=fact, verdict=ERROR, template=_UNCHECKED, fields={"reason": reason},
+            reason=f"cannot be checked: {reason}", counted=None, absent=absent,
+        )  # fmt: skip
 
-    def counting(self, on_undecided: str) -> Judgement:
-        """The judgement with whether it shuts the gate.
+    def counting(self, on_undecided: str, place: int = -1) -> Judgement:
+        """The judgement with whether it shuts the gate, and the place of its rule.
 
         on_undecided : "fail" where undecided rules do.  Those that cannot be checked, or fail for
         some outcomes that are missing, always do.
         """
         undecided = self.verdict == UNDECIDED and (self.shut or on_undecided == FAIL)
         return replace(
-            self, failing=undecided or self.verdict in (FAIL, ERROR),
+            self, failing=undecided or self.verdict in (FAIL, ERROR), place=place,
             name=SeriesName(self.fact.series),
         )  # fmt: skip
 
     @property
     def check(self) -> Check:
         """The judgement for formats of pipelines."""
-        return Check(
-            self.name, self.rule, self.verdict, self.notes, self.failing, self.finding,
-        )  # fmt: skip
+        return Check(self.name, self.rule, self.verdict, self.notes, self.failing, self.finding)
 
     @property
     def row(self) -> Fact:
@@ -174,9 +112,19 @@ class Judgement:
         )  # fmt: skip
 
 
-def text_of(pieces: Sentence) -> str:
-    """Words, with numbers of the user as they were given."""
+def text_of(sentence: Sentence) -> str:
+    """A sentence as text, with numbers of the user as they were given."""
+    pieces = flat(sentence)
     return "".join(f"{p[0]:g}" if isinstance(p, tuple) else str(p) for p in pieces)
+
+
+def flat(sentence: Sentence) -> Iterator[Any]:
+    """The pieces of a sentence, those of clauses in it one by one."""
+    for piece in sentence:
+        if isinstance(piece, Phrase):
+            yield from flat(piece.pieces)
+        else:
+            yield piece
 
 
 def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
@@ -204,7 +152,6 @@ def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
         worst, fact=range_between(worst.fact, best.fact), verdict=verdict, reason=reason,
         details=(*own, *shared), shut=bool(reason) and FAIL in verdicts,
     )  # fmt: skip
-    if not reason and all(isinstance(piece, str) for piece in worst.finding):
+    if not reason and worst.counted is not None:
         return line
-    whose = SeriesName(line.fact.series)
-    return replace(line, finding=(f"{whose}, ", *line.words, ": ", line.evidence, f"; {cases}"))
+    return replace(line, template=_BOTH_CASES, fields={"evidence": line.evidence, "cases": cases})

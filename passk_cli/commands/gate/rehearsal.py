@@ -4,63 +4,163 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from passk_cli.activity import steps
 from passk_cli.arrays import Floats, Ints
-from passk_cli.commands.gate.judgement import POWER, Catch, Judgement, Rehearsed
-from passk_cli.commands.gate.parts import GatePart
+from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import Rulebook
-from passk_cli.commands.gate.rules import GateRule
-from passk_cli.commands.gate.trial import Trial
-from passk_cli.inference.alarms import Odds
+from passk_cli.commands.gate.rules import GateRule, Line, verdicts_of
+from passk_cli.commands.gate.sides import ITSELF
+from passk_cli.commands.gate.trial import JudgedRun, Trial, drawn_as, rehearsable
+from passk_cli.commands.gate.view import FIELDS, LEADING, RuleTable, with_notes
 from passk_cli.inference.hierarchy import drawn_rates
 from passk_cli.inference.intervals import GUARDED, GUARDED_T
 from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.inference.single import rate_limits
 from passk_cli.inference.streams import stream
-from passk_cli.metrics.registry import Metric, task_values
+from passk_cli.message import WARNING, Message, Said, filled
+from passk_cli.metrics.registry import task_values
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Column, Estimate, Sentence
-from passk_cli.study.answer import Answer
+from passk_cli.report.model import (
+    FULL,
+    ChangedTasks,
+    Check,
+    Column,
+    Estimate,
+    Phrase,
+    Sentence,
+    Stated,
+)  # fmt: skip
+from passk_cli.report.words import plural
+from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.fact import Fact
 from passk_cli.study.history import Past, moved
-from passk_cli.study.metrics import is_corrected
-from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
+from passk_cli.study.rules import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
+from passk_cli.study.section import data_field
+from passk_cli.study.study import Study
 from passk_cli.study.values import Series
-
-# A rule about a metric of a candidate's series: the place of the rule, and what it is about.
-Line = tuple[int, Series, Metric]
 
 # Rehearsals with nothing changed, and with each planted drop; fewer where an interval costs more.
 _UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
 # So many rehearsals share a set of estimated rates; so many sets are drawn from the posterior.
 _OF_ESTIMATED, _DRAWN = 10, 50
-# Resamples of a rehearsed test.  They are as valid as more, and nearly as powerful.
-_RESAMPLES = 1_000
 # A share of the planted runs is known to lie on one side of the power after so many of them, at so
 # many standard errors.
 _LEAST, _CLEAR = 20, 3.0
 # Runs that are judged at once.
 _TOGETHER = 100
-# Verdicts, the worse the later.
-_WORSE = (PASS, UNDECIDED, FAIL, ERROR)
-# The normal deviate of the power.
-_DEVIATE = 0.8416
+# A drop that a rehearsal detects is one that fails with this power; its normal deviate.
+POWER, _DEVIATE = 0.8, 0.8416
 # The planted drop is sought to this share of itself, and to this share of all passes.
 _NEAR, _NEAREST = 0.03, 1e-3
 # The largest variance of what lies between 0 and 1.
 _LARGEST = 0.25
 WHOLE = "the whole gate"
 
+NOT_REHEARSED = Message(
+    "not-rehearsed", WARNING, "{metrics} not rehearsed: passes and failures do not decide it", "",
+    "A rehearsal draws runs as passes and failures. Metrics of scores, answers or solutions, and"
+    " gain@k, are not decided by these.")  # fmt: skip
+ONE_ATTEMPT = Message(
+    "one-attempt-rehearsed", WARNING,
+    "one attempt per task does not show its success rate, so the rates come from a prior", "",
+    "With one attempt per task the data show the pass rate, and not how tasks differ. The rates of"
+    " the rehearsal come from a prior with this pass rate.")  # fmt: skip
 
-def rehearsable(metric: Metric) -> bool:
-    """Whether passes and failures decide it, and it falls when passes are lost."""
-    return not metric.kind.needs and metric.kind.monotone
+
+@dataclass(frozen=True)
+class Odds:
+    """How often a line failed and was undecided in rehearsals with nothing changed.
+
+    both : the share of the pairs of rehearsals at the same rates in which both failed, a standard
+        error more than was seen: few rehearsals at the same rates show roughly how rates matter.
+    """
+
+    failing: int
+    undecided: int
+    runs: int
+    both: float
+
+    @classmethod
+    def from_runs(cls, failing: Sequence[bool], undecided: int, sets: int) -> Odds:
+        """From all rehearsals, which took the sets of rates in turn."""
+        size = len(failing) // sets
+        count = np.reshape(failing, (size, sets)).sum(axis=0)
+        pairs, seen = sets * size * (size - 1) / 2, float((count * (count - 1)).sum()) / 2
+        both = min((seen + np.sqrt(seen) + 1.0) / pairs, 1.0)
+        return cls(sum(failing), undecided, len(failing), both)
+
+    @property
+    def share(self) -> float:
+        """The share that failed."""
+        return self.failing / self.runs
+
+
+def false_alarm(odds: Odds, predicted: Odds) -> Estimate:
+    """The share that fails at the estimated rates; limits hold the errors of both estimates.
+
+    The Monte-Carlo error of both by the exact limits of Clopper and Pearson.  The error of the
+    rates by a Beta distribution of the share: how often a run fails gives its mean, and how often
+    two runs of the same rates both fail its spread.  The limits are the widest of these.
+
+    odds : at the estimated rates.  predicted : at rates drawn from their posterior.
+    Coverage: benchmarks/gate.md.
+    """
+    from passk_cli.special import betaincinv
+
+    runs, failing = [odds.runs, predicted.runs], [odds.failing, predicted.failing]
+    lows, highs = rate_limits(np.array(runs), np.array(failing))
+    low, high, mean = float(lows.min()), float(highs.max()), predicted.share
+    spread = predicted.both - mean**2
+    if 0.0 < spread < mean * (1.0 - mean):
+        size = mean * (1.0 - mean) / spread - 1.0
+        ends = (float(betaincinv(mean * size, (1.0 - mean) * size, q)) for q in (0.025, 0.975))
+        low, high = min(low, next(ends)), max(high, next(ends))
+    return Estimate(odds.share, low=low, high=high)
+
+
+@dataclass(frozen=True)
+class Catch:
+    """The smallest planted drop that is detected with power 0.8: the gate fails.
+
+    lost : share of the passes that are lost at every task; None where losing all is not enough.
+    drop : the same in the metric, with the Monte-Carlo standard error.
+    reached : share of the runs that failed at that drop, or with every pass lost.
+    """
+
+    lost: float | None
+    drop: Estimate
+    reached: float
+
+
+@dataclass(frozen=True)
+class Rehearsed(Judgement):
+    """A judgement with its rehearsals.
+
+    odds, predicted : at the estimated rates, and at rates as uncertain as the data leave them; None
+        if passes and failures do not decide it.
+    catch : the smallest drop that it detects; None for the whole gate.
+    best, worst : verdicts on a run that passes everything, and one that passes nothing.
+    """
+
+    odds: Odds | None = None
+    predicted: Odds | None = None
+    catch: Catch | None = None
+    best: str | None = None
+    worst: str | None = None
+
+    @cached_property
+    def alarm(self) -> Estimate | None:
+        """The share of false alarms."""
+        if self.odds is None or self.predicted is None:
+            return None
+        return false_alarm(self.odds, self.predicted)
 
 
 @dataclass(frozen=True)
@@ -93,15 +193,13 @@ class Stage:
         shut: list[bool] = []
         for first in steps(range(0, self.runs, _TOGETHER), "rehearsing", "parts"):
             places = range(first, min(first + _TOGETHER, self.runs))
-            trials = [self.run(0.0, run) for run in places]
-            for lines in self.verdicts(trials):
+            for lines in verdicts_of(self.rules, [self.run(0.0, run) for run in places]):
                 for line, verdict in lines.items():
                     verdicts.setdefault(line, []).append(verdict)
                 shut.append(any(map(self._fails, lines.values())))
-        sets = len(self.new)
         odds = {
-            line: Odds.of(list(map(self._fails, every)), every.count(UNDECIDED), sets)
-            for line, every in verdicts.items()
+            line: Odds.from_runs(list(map(self._fails, v)), v.count(UNDECIDED), len(self.new))
+            for line, v in verdicts.items()
         }
         return odds, shut
 
@@ -111,21 +209,8 @@ class Stage:
         past, sides = self.trial.study.past, self.trial.sides
         if past is None or sides.baseline is None:
             return []
-        every = [past.variances(sides.baseline.series[s]) for s in sides.bases]
-        return [math.sqrt(max(of_means - by_chance, 0.0)) for of_means, by_chance, _ in every]
-
-    @property
-    def alike(self) -> Stage:
-        """The stage where every task of a series has its pass rate, the other extreme where one
-        attempt at each task cannot tell how tasks differ."""
-        return stage(self.trial, self.rules, self.on_undecided, alike=True, purpose=self.purpose)
-
-    def extreme(self, *, passing: bool) -> Trial:
-        """The trial of a new run that passes everything, or nothing, against the same baseline."""
-        counts = self.trial.sides.counts
-        c = counts.n if passing else np.zeros_like(counts.n)
-        drawn = replace(_drawn(counts, c), missing=None)
-        return _with_counts(self.trial, drawn, self.trial.sides.baseline)
+        found = [past.variances(sides.baseline.series[s]) for s in sides.bases]
+        return [math.sqrt(max(of_means - by_chance, 0.0)) for of_means, by_chance, _ in found]
 
     def catch(self, line: Line) -> Catch:
         """The smallest planted drop at which the line fails with power 0.8, by bisection.
@@ -154,24 +239,17 @@ class Stage:
             # Kept per rule and share, as other lines of the rule are judged on the same runs.
             judged = self._cache.setdefault((place, lost), [])
             if len(judged) < runs:
-                wanted = self.rules[place].asked_of(self.trial)
+                wanted = self.rules[place].metrics_in(self.trial)
                 metrics = tuple(metric for metric in self.trial.study.metrics if metric in wanted)
                 study = replace(self.trial.study, metrics=metrics)
-                trials = [
-                    replace(each, study=replace(study, past=each.study.past))
-                    for each in (self.run(lost, run) for run in range(len(judged), runs))
-                ]
-                judged += self.verdicts(trials, [place])
+                drawn = (self.run(lost, run) for run in range(len(judged), runs))
+                trials = [replace(t, study=replace(study, past=t.study.past)) for t in drawn]
+                judged += verdicts_of(self.rules, trials, [place])
             share = sum(self._fails(lines[line]) for lines in judged[:runs]) / runs
             unsure = _CLEAR * math.sqrt(POWER * (1 - POWER) / runs)
             if runs == self.planted or abs(share - POWER) > unsure:
                 return share
             runs = min(2 * runs, self.planted)
-
-    @property
-    def fewer(self) -> bool:
-        """Whether there are fewer rehearsals than usual, since intervals take long."""
-        return self.runs < _UNCHANGED
 
     @property
     def planted(self) -> int:
@@ -181,22 +259,6 @@ class Stage:
     def _fails(self, verdict: str) -> bool:
         undecided_fails = self.on_undecided == FAIL
         return verdict in (FAIL, ERROR) or (undecided_fails and verdict == UNDECIDED)
-
-    def verdicts(
-        self, trials: Sequence[Trial], places: Iterable[int] | None = None
-    ) -> list[dict[Line, str]]:
-        """The verdicts of the rules at some places, of all without any, on each trial; none of a
-        rule that drawn runs do not decide.  Of both ends, where outcomes are missing, the worse."""
-        lines: list[dict[Line, str]] = [{} for _ in trials]
-        ends = list(zip(*(trial.cases for trial in trials), strict=True))
-        for place in range(len(self.rules)) if places is None else places:
-            for end in ends if self.rules[place].drawn else ():
-                for verdicts, outcomes in zip(lines, self.rules[place].outcomes(end), strict=True):
-                    for outcome in filter(lambda each: each.judged, outcomes):
-                        line = place, outcome.series, outcome.metric
-                        both = verdicts.get(line, PASS), outcome.verdict
-                        verdicts[line] = max(both, key=_WORSE.index)
-        return lines
 
     def run(self, lost: float, run: int) -> Trial:
         """A drawn new run that lost a share of its passes, with a drawn baseline.
@@ -218,10 +280,10 @@ class Stage:
                     if scale := scales.get(sides.base(series) or (), 0.0):
                         rows = sides.counts.rows_of(s)
                         new[rows] = moved(new[rows], scale * generator.standard_normal())
-            base = _drawn(base, passes)
+            base = drawn_as(base, passes)
         passes = generator.binomial(judged_attempts(sides.counts), new * (1.0 - lost))
         trial = replace(self.trial, study=replace(study, past=past))
-        return _with_counts(trial, _drawn(sides.counts, passes), base)
+        return trial.with_counts(drawn_as(sides.counts, passes), base)
 
     def _drop(self, line: Line, lost: float) -> Estimate:
         """The fall of the metric when so many passes are lost, with its Monte-Carlo error.
@@ -229,7 +291,8 @@ class Stage:
         The error of the share of runs that fail, √(power (1 − power) / runs), over the slope of the
         power there, which is normal around the drop with the spread of the evidence.
         """
-        place, series, metric = line
+        place, series, name = line
+        metric = next(each for each in self.trial.study.metrics if each.name == name)
         counts, runs = self.trial.sides.counts, self.planted
         rows = counts.rows_of(counts.series.index(series))
         rates, n = self.new[np.arange(runs) % len(self.new), rows], counts.n[rows]
@@ -252,32 +315,28 @@ def quick(trial: Trial) -> bool:
 
 
 def stage(
-    trial: Trial, rules: Sequence[GateRule], on_undecided: str, *, alike: bool = False,
-    predictive: bool = False, fewer: bool = False, purpose: str = "",
+    trial: Trial, rules: Sequence[GateRule], on_undecided: str, *, predictive: bool = False,
+    fewer: bool = False, purpose: str = "",
 ) -> Stage:  # fmt: skip
     """Rates of both runs, as the baseline shows them; without one, as the run does.
 
     Of the posterior's draws those are taken at which the metrics are as they were observed: the
     estimated rates, which differ between tasks by as much as the posterior says.
 
-    alike : every task of a series has its pass rate.
     predictive : any draws, as uncertain as the data leave the rates, and twice as many rehearsals.
     fewer : whether there are fewer in any case.  purpose : of the stage.
     """
-    confidence = replace(
-        trial.study.confidence, resamples=min(trial.study.confidence.resamples, _RESAMPLES)
-    )
-    metrics = tuple(filter(rehearsable, trial.study.metrics))
-    study = replace(trial.study, confidence=confidence, metrics=metrics)
-    trial = replace(trial, study=study, general=tuple(filter(rehearsable, trial.general)))
+    trial = trial.drawable
+    study, metrics = trial.study, trial.study.metrics
+    seed = study.confidence.seed, purpose
     runs = _UNCHANGED // _FEWER if fewer or not quick(trial) else _UNCHANGED
     runs, sets = (2 * runs, _DRAWN) if predictive else (runs, runs // _OF_ESTIMATED)
     sides, base = trial.sides, trial.sides.baseline
 
     def rates_of(counts: Counts, s: int) -> Floats:
-        if alike or predictive:
-            return _posterior_rates(counts, s, sets, (confidence.seed, purpose), alike=alike)
-        drawn = _posterior_rates(counts, s, _UNCHANGED, (confidence.seed, purpose), alike=False)
+        drawn = _posterior_rates(counts, s, sets if predictive else _UNCHANGED, seed)
+        if predictive:
+            return drawn
         rows = counts.rows_of(s)
         n, c = judged_attempts(counts)[rows], counts.c[rows]
         # In standard deviations of the draws.
@@ -296,7 +355,6 @@ def stage(
         for s in sides.bases:
             rates = rates_of(base, s)
             if study.past is not None:
-                seed = confidence.seed, purpose
                 rates, scales[base.series[s]] = _with_effects(
                     study.past, base.series[s], rates, seed, uncertain=predictive
                 )
@@ -341,104 +399,66 @@ def _with_effects(
 
 
 def rehearsed(
-    parts: Sequence[GatePart], book: Rulebook | None, most: float | None
-) -> tuple[list[GatePart], Judgement, list[Stage]]:
-    """Every part with what its rehearsal showed of each line, the gate as a whole, and the stage of
-    each part that could be read.
+    study: Study, runs: Sequence[JudgedRun], most: float | None, book: Rulebook | None,
+    unread: Sequence[Judgement],
+) -> Rehearsal:  # fmt: skip
+    """Every line with what its rehearsal showed, last the gate as a whole.
 
     most : the largest share of false alarms that is allowed, if any.
+    book : the file of the suites that the runs are.  unread : rows without a run.
     """
-    fewer = not all(quick(part.trial) for part in parts if part.trial is not None)
-    stages = list[tuple[Stage, Stage]]()
-    every = list[GatePart]()
-    for part in parts:
-        if part.trial is not None:
-            purpose = "" if book is None else f" {_digest(part.trial)}"
-            both = [
-                stage(part.trial, part.rules, part.on_undecided, predictive=predictive,
-                      fewer=fewer, purpose=purpose)
-                for predictive in (False, True)
-            ]  # fmt: skip
-            stages.append((both[0], both[1]))
-            part = replace(part, lines=_rehearsed_lines(part, *both))
-        every.append(part)
-    odds, predicted = (
-        Odds.of([any(run) for run in zip(*(s.judged[1] for s in kind), strict=True)], 0,
-                len(kind[0].new))
-        for kind in zip(*stages, strict=True)
-    )  # fmt: skip
-    rows = [row for part in every for row in part.rows]
-    if any(line.failing and line.rehearsed is None for line in rows):
-        # Lines that rehearsals leave as they are keep the gate shut in every one of them.
-        odds, predicted = odds.always, predicted.always
-    names = [""] * (1 if book else len(parts[0].trial.study.counts.group_names))  # type: ignore[union-attr]
-    return every, _whole(Rehearsed(odds, predicted), names, most), [own for own, _ in stages]
-
-
-def extremes(part: GatePart, trial: Trial) -> list[tuple[str, str, str]]:
-    """Each rule with its verdicts on a run that passes everything, and on one that passes nothing,
-    where passes and failures decide it.  trial : of the part."""
-    metrics = tuple(filter(rehearsable, trial.study.metrics))
-    if not metrics or is_corrected(trial.sides.counts):
-        return []
-    confidence = trial.study.confidence
-    confidence = replace(confidence, resamples=min(confidence.resamples, _RESAMPLES))
-    study = replace(trial.study, confidence=confidence, metrics=metrics)
-    trial = replace(trial, study=study, general=tuple(filter(rehearsable, trial.general)))
-    own = Stage(trial, part.rules, np.zeros(0), None, part.on_undecided, 0)
-    best, worst = (
-        {(place, series, metric.name): verdict for (place, series, metric), verdict in each.items()}
-        for each in own.verdicts([own.extreme(passing=True), own.extreme(passing=False)])
-    )
-    every = [(line.rule, (place, line.fact.series, line.fact.name)) for place, line in part.lines]
-    return [(rule, best[at], worst[at]) for rule, at in every if at in best and at in worst]
-
-
-def _rehearsed_lines(
-    part: GatePart, own: Stage, predictive: Stage
-) -> tuple[tuple[int, Judgement], ...]:
-    """The judgements of a part with their rehearsals, where passes and failures decide them."""
-    odds, predicted = own.judged[0], predictive.judged[0]
-    lines_of = {(place, series, metric.name): (place, series, metric)
-                for place, series, metric in odds}  # fmt: skip
-    best, worst = own.verdicts([own.extreme(passing=passing) for passing in (True, False)])
-    every = []
-    for place, judgement in steps(part.lines, "rehearsing with planted drops", "lines"):
-        line = lines_of.get((place, judgement.fact.series, judgement.fact.name))
-        rehearsal = None if line is None else Rehearsed(
-            odds[line], predicted[line], own.catch(line), best[line], worst[line]
+    fewer = not all(quick(run.trial) for run in runs)
+    rows, pairs = list[Rehearsed](), list[tuple[Stage, Stage]]()
+    for run in runs:
+        purpose = f" {_digest(run.trial)}" if book else ""
+        own, predictive = (
+            stage(run.trial, run.gate.chosen, run.gate.on_undecided, predictive=predictive,
+                  fewer=fewer, purpose=purpose)
+            for predictive in (False, True)
         )  # fmt: skip
-        every.append((place, replace(judgement, rehearsed=rehearsal)))
-    return tuple(every)
+        odds, predicted = own.judged[0], predictive.judged[0]
+        best, worst = verdicts_of(own.rules, own.trial.extremes)
+        for line in steps(run.lines, "rehearsing with planted drops", "lines"):
+            at, row = (line.place, line.fact.series, line.fact.name), vars(run.row_of(line))
+            rows.append(Rehearsed(**row) if at not in odds else Rehearsed(
+                **row, odds=odds[at], predicted=predicted[at], catch=own.catch(at), best=best[at],
+                worst=worst[at],
+            ))  # fmt: skip
+        rows += [Rehearsed(**vars(row)) for row in run.rows_not_judged]
+        pairs.append((own, predictive))
+    rows += [Rehearsed(**vars(row)) for row in unread]
+    shut = any(row.failing and row.odds is None for row in rows)
+    whole = []
+    for kind in zip(*pairs, strict=True):
+        failing = [any(run) for run in zip(*(each.judged[1] for each in kind), strict=True)]
+        odds_of = Odds.from_runs(failing, 0, len(kind[0].new))
+        # Lines that rehearsals leave as they are keep the gate shut in every one of them.
+        always = replace(odds_of, failing=odds_of.runs, both=1.0)
+        whole.append(always if shut else odds_of)
+    groups = [""] * (1 if book else len(study.counts.group_names))
+    rows.append(_whole(whole[0], whole[1], groups, most))
+    return Rehearsal(study, rows, runs, book, [own for own, _ in pairs], most)
 
 
 ALARMS = (
     f"with nothing changed, {WHOLE} fails in {{failing}} of {{runs}} rehearsals ({{alarm}})"
     "{?judged|, {fails:|not }more than {limit:=given}}"
 )
-FALSE_ALARMS = Answer("false-alarms", lambda _: True, ALARMS)
 
 
-def _whole(both: Rehearsed, groups: Sequence[str], most: float | None) -> Judgement:
+def _whole(odds: Odds, predicted: Odds, groups: Sequence[str], most: float | None) -> Rehearsed:
     """The gate as a whole, with a verdict where the rehearsal is judged."""
     words: Sentence = (WHOLE,)
     verdict = ""
-    fields = {"failing": both.odds.failing, "runs": both.odds.runs, "alarm": both.alarm}
+    fields = {"failing": odds.failing, "runs": odds.runs, "alarm": false_alarm(odds, predicted)}
     if most is not None:
-        given = (most, Column("", "given"))
-        words = (f"{WHOLE}: ", "false alarms ≤ ", given)
-        verdict = FAIL if both.odds.share > most + 1e-12 else PASS
+        words = (f"{WHOLE}: ", "false alarms ≤ ", (most, Column("", "given")))
+        verdict = FAIL if odds.share > most + 1e-12 else PASS
         fields |= {"judged": True, "limit": most, "fails": int(verdict == FAIL)}
-    blank = Fact(("", *groups), "", None, Estimate(None))
-    return Judgement(
-        words,
-        blank,
-        verdict,
-        FALSE_ALARMS.about(fields),
-        limit=most,
-        failing=verdict == FAIL,
-        rehearsed=both,
-    )
+    return Rehearsed(
+        words, Fact(("", *groups), "", None, Estimate(None)), verdict, ALARMS, fields, limit=most,
+        failing=verdict == FAIL, odds=odds, predicted=predicted,
+    )  # fmt: skip
 
 
 def _digest(trial: Trial) -> str:
@@ -450,27 +470,13 @@ def _digest(trial: Trial) -> str:
     return digest.hexdigest()[:12]
 
 
-def _drawn(counts: Counts, c: Any) -> Counts:
-    """The cells with other passes; what is known of single attempts is left out."""
-    return replace(counts, c=c, attempts={}, numbering=None)
-
-
-def _with_counts(trial: Trial, counts: Counts, baseline: Counts | None) -> Trial:
-    return replace(trial, sides=replace(trial.sides, counts=counts, baseline=baseline))
-
-
 def judged_attempts(counts: Counts) -> Ints:
     """Attempts of each cell that have an outcome."""
     return counts.n if counts.missing is None else counts.n - counts.missing
 
 
-def _posterior_rates(
-    counts: Counts, s: int, runs: int, seed: tuple[int, str], *, alike: bool
-) -> Floats:
-    """Draws of the success rates of a series, (runs × tasks); alike : all its pass rate.
-
-    seed : with the purpose of the stage.
-    """
+def _posterior_rates(counts: Counts, s: int, runs: int, seed: tuple[int, str]) -> Floats:
+    """Draws of the success rates of a series, (runs × tasks).  seed : with the stage's purpose."""
     rows = counts.rows_of(s)
     n, c = judged_attempts(counts)[rows], counts.c[rows]
     known = n > 0
@@ -479,9 +485,152 @@ def _posterior_rates(
     n, c = n[known], c[known]
     generator = stream(seed[0], f"rehearsed rates{seed[1]} {' '.join(counts.series[s])}")
     rates = drawn_rates(n, c, runs, generator)
-    if alike:
-        rates[:] = float((c / n).mean())
     # A task without any outcome is like some other one.
     places = np.tile(np.flatnonzero(known).searchsorted(np.arange(len(known))), (runs, 1))
     places[:, ~known] = generator.integers(0, len(n), (runs, int((~known).sum())))
     return np.take_along_axis(rates, np.minimum(places, len(n) - 1), axis=1)
+
+
+_WOULD = ALARMS + "; this run would {would}"
+REHEARSALS = (
+    Answer("rehearsal-fails", lambda section: section.records[-1].verdict == FAIL,
+           "FAIL: " + _WOULD),
+    Answer("rehearsal-passes", lambda section: section.most is not None, "PASS: " + _WOULD),
+    Answer("rehearsal", lambda _: True, "REHEARSAL: " + _WOULD),
+)  # fmt: skip
+_LOG = (
+    "{verdict} on this run: {finding}; fails {failing} of rehearsals with nothing changed;"
+    " predicted failures {predicted}; undecided in {undecided}; smallest drop detected with power"
+    " {power}: {drop}; all pass: {best}; all fail: {worst}"
+)
+_LOG_ONLY = "{verdict} on this run: {finding}; not rehearsed"
+
+
+def _of(cell: Callable[[Any], Any]) -> Callable[[Rehearsed], Any]:
+    """A cell of the rehearsals; None if there are none."""
+    return lambda line: None if line.odds is None else cell(line)
+
+
+@dataclass(frozen=True)
+class Rehearsal(RuleTable):
+    """Each rule where nothing changed, and the smallest drop that it detects; last the whole gate,
+    with a verdict where the rehearsal is judged.
+
+    stages : the drawn runs of each run.  most : the largest share of false alarms that is allowed,
+    if any.
+    """
+
+    title = "Rehearsal"
+    reasons = False
+    columns: ClassVar[tuple[Column, ...]] = (
+        *LEADING,
+        Column("verdict", meaning="The rule's verdict on this run; of the whole gate, on its false"
+               " alarms.", cell=lambda line: line.verdict or "–"),
+        *FIELDS,
+        data_field("false_alarm", "Share of rehearsals with nothing changed that fail.",
+                   _of(lambda r: r.alarm.value)),
+        data_field("false_alarm_low", "Its lower 95 % limit.", _of(lambda r: r.alarm.low)),
+        data_field("false_alarm_high", "Its upper 95 % limit.", _of(lambda r: r.alarm.high)),
+        Column("false alarms", "share", meaning="Share of rehearsals with nothing changed in which"
+               " it fails, at the estimated success rates; 95 % limits hold the errors of the rates"
+               " and of the simulation.", cell=_of(lambda r: r.alarm)),
+        Column("predicted failures", "share", name="predicted_failure", shown=FULL,
+               meaning="Share that fails where the success rates are drawn from their posterior, as"
+               " uncertain as the data leave them.", cell=_of(lambda r: r.predicted.share)),
+        Column("undecided", "share", name="undecided",
+               meaning="Share of rehearsals with nothing changed in which it is undecided.",
+               cell=_of(lambda r: r.odds.undecided / r.odds.runs if r.catch else None)),
+        data_field("drop", "Smallest drop of the metric that fails with power 0.8.",
+                   _of(lambda r: r.catch and r.catch.drop.value)),
+        data_field("drop_se", "Its Monte-Carlo standard error.",
+                   _of(lambda r: r.catch and r.catch.drop.se)),
+        Column("drop detected", "share", meaning="Smallest drop that fails with power 0.8, every"
+               " task losing the same share of its passes ± Monte-Carlo standard error.",
+               cell=_of(lambda r: r.catch and r.catch.drop)),
+        data_field("passes_lost", "The share of the passes that a drop of this size loses.",
+                   _of(lambda r: r.catch and r.catch.lost)),
+        data_field("power", "Share of the runs that fail at this drop.",
+                   _of(lambda r: r.catch and r.catch.reached)),
+        Column("if all pass", name="if_all_pass", shown=FULL, cell=_of(lambda r: r.best),
+               meaning="The verdict if every attempt passes."),
+        Column("if all fail", name="if_all_fail", shown=FULL, cell=_of(lambda r: r.worst),
+               meaning="The verdict if every attempt fails."),
+    )  # fmt: skip
+
+    stages: Sequence[Stage] = ()
+    most: float | None = None
+
+    @property
+    def lines(self) -> Sequence[Judgement]:
+        return [line for line in self.records[:-1] if line.verdict != NOT_JUDGED]
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """What each line would do, which nothing judges; last what is asked of the rehearsal."""
+        lines = [line for line in self.records[:-1] if isinstance(line, Rehearsed)]
+        checks = [
+            replace(line.check, verdict=NOT_JUDGED, failing=False, finding=_log(line))
+            for line in lines if line.verdict != NOT_JUDGED
+        ]  # fmt: skip
+        whole = self.records[-1]
+        asked = () if self.most is None else (replace(whole, words=whole.words[1:]).check,)
+        return (*checks, *asked)
+
+    def changes(self) -> tuple[ChangedTasks, ...]:
+        return ()
+
+    def answer(self) -> Iterator[Stated]:
+        yield with_notes(next(first_true(REHEARSALS, self)), self.omitted())
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The false alarms, and the verdict on this run."""
+        would = "FAIL" if any(line.failing for line in self.lines) else "PASS"
+        return {**self.records[-1].fields, "would": would}
+
+    def context(self) -> Iterator[str]:
+        sides = [run.trial.sides for run in self.runs]
+        alone = all(each.baseline is None or each.label == ITSELF for each in sides)
+        whose = "this run's" if alone else "the baseline's"
+        yield f"{self.stages[0].runs:,} rehearsals at {whose} rates"
+        if effects := [100 * effect for own in self.stages for effect in own.effects]:
+            ends = dict.fromkeys(f"{end:.1f}" for end in (min(effects), max(effects)))
+            yield f"effect of a run: {'–'.join(ends)} points"
+        yield f"drop detected: power {POWER:g}"
+
+    def details(self) -> Iterator[str]:
+        yield "both runs are drawn, with the same tasks and attempts"
+        yield f"drops: {plural(self.stages[0].planted, 'rehearsal')} each, in all models at once"
+
+    def messages(self) -> Iterator[Said]:
+        yield from super().messages()
+        for run in self.runs:
+            sides, said = run.trial.sides, list[Said]()
+            metrics = run.trial.study.metrics
+            if others := [metric.name for metric in metrics if not rehearsable(metric)]:
+                said.append(NOT_REHEARSED(metrics=others))
+            if (sides.baseline or sides.counts).n.max() == 1:
+                said.append(ONE_ATTEMPT())
+            yield from (each.about(run.name) if run.name else each for each in said)
+
+    def decided(self) -> dict[str, object]:
+        entries, confidence = super().decided(), self.stages[0].trial.study.confidence
+        if entries.get("resamples") is not None:
+            entries["resamples"] = confidence.resamples
+        if self.most is not None:
+            entries["max_false_alarms"] = self.most
+        return {**entries, "rehearsals": self.stages[0].runs, "seed": confidence.seed}
+
+
+def _log(line: Rehearsed) -> Sentence:
+    """What a rule would do and how its rehearsals went, for logs of pipelines."""
+    fields: dict[str, Any] = {"verdict": line.verdict, "finding": Phrase(line.finding)}
+    if line.odds is None or line.predicted is None or line.catch is None:
+        return filled(_LOG_ONLY, fields)
+    drop = "none" if line.catch.drop.value is None else f"{line.catch.drop.value:.3f}"
+    shares = {"failing": line.odds.share, "predicted": line.predicted.share,
+              "undecided": line.odds.undecided / line.odds.runs}  # fmt: skip
+    fields |= {name: f"{100 * share:.1f} %" for name, share in shares.items()}
+    drop = "any, it fails without one" if line.catch.lost == 0.0 else drop
+    return filled(_LOG, {**fields, "power": f"{POWER:g}", "drop": drop, "best": line.best,
+                         "worst": line.worst})  # fmt: skip

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,30 +19,28 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from passk_cli.commands.gate import COMMAND
-from passk_cli.commands.trend import COMMAND as TREND_COMMAND
-from passk_cli.commands.trend import TrendOptions
+from passk_cli.commands.gate.rules import is_given
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.mapping import TABLE, FoundMap, read_maps
-from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
 from passk_cli.message import Said
 from passk_cli.near import meant
 from passk_cli.option import Declared, Option, by_flag, declared, filled
+from passk_cli.report.words import plural
 from passk_cli.settle import Blank, Given, Settle
-from passk_cli.study.confidence import Confidence
+from passk_cli.study.rules import BH, HOLM, MIN_P, UNADJUSTED
 from passk_cli.text import clauses
 from passk_cli.toml import read_toml
 
 # Where rules are looked for when neither files nor rules are named.
 FILE, PROJECT = "passk.toml", "pyproject.toml"
-SUITE, TREND = "suite", "trend"
-# The options of `passk trend` that its table may have.
-_OF_TREND = ("metrics", "acknowledge", "skip_run", "level", "alias", "where")
+SUITE = "suite"
 # Keys of former releases, and what replaces them.
 _GONE = {
     "average": "a file of rules has no average over suites any more; write a rule for each suite",
     "weight": "suites have no weights any more; leave it out",
     "first": "leave it out, and use `passk gate --first-run` on the first night, once",
+    "trend": "a file of rules has no trend any more; run `passk trend HISTORY --fail` as well",
 }
 # Options that are about all suites, and those that a file does not hold.
 SHARED = ("level", "population")
@@ -55,6 +53,7 @@ _NO_RECORD = (
     "baseline: name the file that the first night makes, for example history.parquet:last5, and use"
     " `passk gate --first-run` that night, once"
 )
+_NO_SUITE = "no suite; write [[suite]] with a name and runs"
 
 
 class Quarantined(NamedTuple):
@@ -126,16 +125,6 @@ class Suite:
 
 
 @dataclass(frozen=True)
-class TrendTable:
-    """A history that must not become worse."""
-
-    history: Annotated[str, Option(
-        "history", "FILE", "The history of `passk record`, a file or a folder.",
-        detail="`passk trend --fail` is made of it, and its verdicts are rows of the gate.",
-    )] = ""  # fmt: skip
-
-
-@dataclass(frozen=True)
 class SuiteEntry:
     """A suite as the file has it: what it is, and the options of its gate.
 
@@ -165,34 +154,10 @@ class SuiteEntry:
             raise self.refused(error) from None
 
 
-def refuse_all(errors: Sequence[ParameterError]) -> None:
-    """Raise the errors of a file together, each with its line."""
-    distinct = {str(error): error for error in errors}
-    if len(distinct) > 1:
-        raise ParameterError(clauses(*distinct), name=errors[0].name)
-    for error in distinct.values():
-        raise error
-
-
-def with_keys(error: ParameterError) -> str:
-    """The words of an error, and its remedies, with keys of a file instead of options.
-
-    >>> from passk_cli.settle import Settle
-    >>> suites = ParameterError(Given("--adjust", "bh"), "judged at one level", settles=[
-    ...     Settle({"--adjust": "holm"}), Settle({"--min": {"pass@1": 0.8}, "--test": None})])
-    >>> with_keys(suites)
-    'adjust bh: judged at one level; adjust = "holm"; min = { "pass@1" = 0.8 }, without test'
-    """
-    start = f"{str(error.place).lstrip('-')}: " if error.place else ""
-    return "; ".join([start + error.problem, *map(_in_keys, error.settles)])
-
-
 def said_in_keys(said: Said) -> Said:
-    """A message of a suite, whose remedies are keys of its table: as options they would hold for
-    every suite.
+    """A message of a suite with remedies as keys of its table, as options are for all suites.
 
     >>> from passk_cli.message import NOTE
-    >>> from passk_cli.settle import Settle
     >>> pooled = Said("pooled", NOTE, "effort differs", settles=(Settle({"--by": ("effort",)}),))
     >>> said_in_keys(pooled).text
     'effort differs; by = "effort"'
@@ -225,25 +190,82 @@ class Rulebook:
     """A file of rules: suites and shared options.
 
     name : the file.  entries : the suites that are run.
-    trend : the options of a trend that can fail; None if the file has none.
     others : names of suites left out by the tier.  tier : the tier, "" for all suites.
     digest : the beginning of the SHA-256 of the file.
     level : of all verdicts together.  statements : how many of them chance can mislead.
+    held : how many tasks are in quarantine.
     """
 
     name: str
     entries: tuple[SuiteEntry, ...]
-    trend: Mapping[str, Any] | None = None
     others: tuple[str, ...] = ()
     tier: str = ""
     digest: str = ""
     level: float = 0.0
     statements: int = 0
+    held: int = 0
 
     @property
     def each(self) -> float:
         """The level of one verdict: 1 − (1 − level) / statements (Bonferroni)."""
         return self.level if self.statements < 2 else 1.0 - (1.0 - self.level) / self.statements
+
+    @property
+    def level_words(self) -> str:
+        """The level of one verdict, and of all; "" if chance can mislead none."""
+        if self.statements > 1:
+            level, each = (f"{100 * share:.4g} %" for share in (self.level, self.each))
+            return f"{level} for {self.statements} verdicts together ({each} each)"
+        return f"{100 * self.level:g} %" if self.statements else ""
+
+    @property
+    def left_out(self) -> list[str]:
+        """Tasks and suites that no verdict is about."""
+        others = f"{plural(len(self.others), 'suite')} not in tier {self.tier}"
+        words = {f"{plural(self.held, 'task')} in quarantine": self.held, others: self.others}
+        return [text for text, held in words.items() if held]
+
+    def asked(self, ask: Callable[..., tuple[Any, Any]], given: Mapping[str, Any]) -> Rulebook:
+        """It with the question of each suite.
+
+        ask : makes it.  given : options of the command line, which replace those of the file.
+        Errors: ParameterError for all suites together, each with its line.
+        """
+        over = {field: value for field, value in given.items() if is_given(value)}
+        flags = [each.option.name for each in COMMAND.options() if each.field in over]
+
+        def entry_asked(entry: SuiteEntry) -> SuiteEntry:
+            with entry.placed(flags):
+                own = {**entry.given, **over, "rules": None, "tier": None, "check": None}
+                gate, options = ask(own, entry.given["runs"], needed=True)
+                if held := [t.task for t in entry.suite.out if t.task in gate.must_pass]:
+                    problem = "this task is in quarantine; take it out of one"
+                    raise ParameterError(Given("--must-pass", held[0]), problem, name="bad-rules")
+                if options.rules.adjust in (BH, UNADJUSTED):
+                    raise ParameterError(
+                        Given("--adjust", options.rules.adjust),
+                        "suites are judged at one level together", name="invalid-method",
+                        settles=[Settle({"--adjust": name}) for name in (MIN_P, HOLM)],
+                    )  # fmt: skip
+                gate.require_rules()
+                return replace(entry, gate=gate, options=options)
+
+        return replace(self, entries=tuple(all_of(entry_asked, self.entries)))
+
+
+def all_of(make: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """What is made of each item; the errors of all raised together, each with its line."""
+    made, wrong = [], dict[str, ParameterError]()
+    for item in items:
+        try:
+            made.append(make(item))
+        except ParameterError as error:
+            wrong.setdefault(str(error), error)
+    if len(wrong) > 1:
+        raise ParameterError(clauses(*wrong), name=next(iter(wrong.values())).name)
+    for single in wrong.values():
+        raise single
+    return made
 
 
 def options() -> dict[str, Declared]:
@@ -251,13 +273,6 @@ def options() -> dict[str, Declared]:
     every = [each for each in COMMAND.options() if each.field not in _ELSEWHERE]
     keys = {flag.lstrip("-"): each for flag, each in by_flag(every).items()}
     return {"aliases" if key == "alias" else key: each for key, each in keys.items()}
-
-
-def trend_keys() -> dict[str, Declared]:
-    """Key → option, of those that the table of the trend may have."""
-    every = [each for each in TREND_COMMAND.options() if each.field in _OF_TREND]
-    keys = {flag.lstrip("-"): each for flag, each in by_flag(every).items()}
-    return {"history": declared(TrendTable)["history"], **keys}
 
 
 def read_rulebook(path: str | None, tier: str | None) -> Rulebook | None:
@@ -297,81 +312,73 @@ class _RuleFile:
             raise ParameterError(f"{path}: it has no [tool.passk]", name="bad-rules")
         return cls(path, text, tool["passk"], "tool.passk.")
 
-    def refused(
-        self, error: ParameterError | str, table: str = "", at: int = 0, name: str = ""
-    ) -> ParameterError:
-        """An error about a table, of suites the one at a place, with the line of the key that it
-        begins with, there or above the suites, else of the table.
+    def refused(self, error: ParameterError | str, at: int = -1, name: str = "") -> ParameterError:
+        """An error of the suite at a place, or above the suites, with the line of the key that it
+        begins with, there or above, else of the table.
 
         name : of the suite.  A text is an error of the file itself.
         """
-        text = error if isinstance(error, str) else with_keys(error)
-        key = (re.match(r"[\w-]*", text) or [""])[0].replace("_", "-")
-        own, top = self._lines(table, at), self._lines("", 0)
+        text, kind = error, "bad-rules"
+        if isinstance(error, ParameterError):
+            start = f"{str(error.place).lstrip('-')}: " if error.place else ""
+            text = "; ".join([start + error.problem, *map(_in_keys, error.settles)])
+            kind = error.name
+        key = (re.match(r"[\w-]*", str(text)) or [""])[0].replace("_", "-")
+        own, top = self._lines(at), self._lines(-1)
         line = own.get(key) or top.get(key) or own.get("")
+        about = f"{' '.join(filter(None, (SUITE, name)))}: " if at >= 0 else ""
         place = f"{self.name}:{line}" if line else self.name
-        about = " ".join(filter(None, (table, name)))
-        kind = "bad-rules" if isinstance(error, str) else error.name
-        return ParameterError(f"{place}: {about}{': ' * bool(about)}{text}", name=kind)
+        return ParameterError(f"{place}: {about}{text}", name=kind)
 
-    def _lines(self, table: str, at: int) -> dict[str, int]:
-        """Key → its line in a table, of suites the one at a place; "" → the line of its head."""
-        count, inside, lines = -1, table == "", dict[str, int]()
+    def _lines(self, at: int) -> dict[str, int]:
+        """Key → its line in the suite at a place, or above the suites; "" → the first one."""
+        lines, suite, inside = dict[str, int](), -1, not self.prefix
         for number, line in enumerate(self.text.splitlines(), 1):
             if header := re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?$", line):
                 name = header[1].removeprefix(self.prefix)
-                count += name == SUITE
-                own = name == table or name.startswith(f"{table}.")
-                inside = own and (table != SUITE or count == at) if table else (
-                    name + "." == self.prefix
-                )  # fmt: skip
-                if not table:
-                    lines.setdefault(name, number)
-                if inside:
-                    lines.setdefault("", number)
-                    lines.setdefault(name.removeprefix(f"{table}."), number)
-            elif inside and (key := re.match(r"\s*[\"']?([\w@^-]+)[\"']?\s*[.=]", line)):
-                lines.setdefault(key[1].replace("_", "-"), number)
+                suite += name == SUITE
+                inside = name.partition(".")[0] == SUITE or f"{name}." == self.prefix
+                key = "" if name == SUITE else name.removeprefix(f"{SUITE}.")
+            elif found := re.match(r"\s*[\"']?([\w@^-]+)[\"']?\s*[.=]", line):
+                key = found[1].replace("_", "-")
+            else:
+                continue
+            if (header and at < 0) or (suite == at and (inside or header)):
+                lines.setdefault(key, number)
         return lines
 
     def rulebook(self, tier: str | None) -> Rulebook:
         """The rules of the file."""
-        shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND, TABLE)}
         if TABLE in self.tables:
             read_maps(self.name)
         suites = self.tables.get(SUITE) or [None]
         if not isinstance(suites, list) or not all(isinstance(suite, dict) for suite in suites):
-            raise self.refused("no suite; write [[suite]] with a name and runs")
-        top, entries, wrong = dict[str, Any](), list[SuiteEntry](), list[ParameterError]()
-        try:
-            top = self._given(shared, options(), self.refused, (SUITE, TREND))
-        except ParameterError as error:
-            wrong.append(error)
-        for at, table in enumerate(suites):
-            try:
-                entries.append(self._entry(at, table, top))
-            except ParameterError as error:
-                wrong.append(error)
-        refuse_all(wrong)
+            raise self.refused(_NO_SUITE)
+        top = dict[str, Any]()
+        shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TABLE)}
+        # What is wrong above the suites is said with what is wrong in them.
+        steps: list[Callable[[], Any]] = [
+            lambda: top.update(self._given(shared, options(), self.refused, (SUITE,)))
+        ]
+        steps += [partial(self._entry, at, table, top) for at, table in enumerate(suites)]
+        entries = all_of(lambda step: step(), steps)[1:]
         names = [entry.suite.name for entry in entries]
         twice = next((at for at, name in enumerate(names) if name in names[:at]), None)
         if twice is not None:
-            raise self.refused("name: two suites have it", SUITE, twice, names[twice])
+            raise self.refused("name: two suites have it", twice, names[twice])
         tiers = list(dict.fromkeys(name for entry in entries for name in entry.suite.tier))
         if tier is not None and tier not in tiers:
             question = meant(tier, tiers) if tiers else "no suite has a tier"
             raise ParameterError(
                 Given("--tier", tier), f"no suite of {self.name} has it; {question}"
             )
-        run = [entry for entry in entries if tier is None or tier in entry.suite.tier]
-        digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
+        run = tuple(entry for entry in entries if tier is None or tier in entry.suite.tier)
         others = tuple(entry.suite.name for entry in entries if entry not in run)
-        return Rulebook(
-            self.name, tuple(run), self._trend(), others, tier or "", digest
-        )  # fmt: skip
+        digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
+        return Rulebook(self.name, run, others, tier or "", digest)
 
     def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
-        refused = partial(self.refused, table=SUITE, at=at, name=str(table.get("name", "")))
+        refused = partial(self.refused, at=at, name=str(table.get("name", "")))
         own = {each.option.name: each for each in declared(Suite).values()}
         given = self._given(table, {**options(), **own}, refused, of_suite=True)
         try:
@@ -399,50 +406,32 @@ class _RuleFile:
             ]
         return SuiteEntry(suite, given, refused)
 
-    def _trend(self) -> Mapping[str, Any] | None:
-        """The options of the trend, and its history, which is a path."""
-        table = self.tables.get(TREND)
-        if table is None:
-            return None
-        refused = partial(self.refused, table=TREND)
-        given = self._given(table if isinstance(table, dict) else {}, trend_keys(), refused)
-        if not isinstance(given.get("history"), str):
-            raise refused("history is missing; name the file that `passk record` writes")
-        try:
-            for group in (TrendOptions, Request, Confidence):
-                filled(group, given)
-        except ParameterError as error:
-            raise refused(error) from None
-        return {**given, "history": self._path(given["history"])}
-
     def _given(
         self, table: Mapping[str, Any], keys: Mapping[str, Declared],
         refused: Callable[..., ParameterError], others: Sequence[str] = (), *,
         of_suite: bool = False,
     ) -> dict[str, Any]:  # fmt: skip
         """Field → value, of the keys of a table, which are options; hyphens may be underscores."""
-        given, wrong = dict[str, Any](), list[ParameterError]()
-        for key, value in table.items():
-            each = keys.get(key) or keys.get(key.replace("_", "-"))
-            problem = ""
+        given = dict[str, Any]()
+
+        def take(key: str) -> None:
+            value, each = table[key], keys.get(key) or keys.get(key.replace("_", "-"))
             if key in _GONE:
-                problem = _GONE[key]
-            elif each is None:
+                raise refused(f"{key}: {_GONE[key]}")
+            if each is None:
                 # As the key is written: hyphens may be underscores.
                 known = [k.replace("-", "_") if "_" in key else k for k in (*keys, *others)]
                 question = meant(key, known, "`passk help gate` lists them")
-                problem = f"there is no such key; {question}"
-            elif of_suite and each.field in SHARED:
-                problem = "it is one for all suites; write it above the first [[suite]]"
-            elif each.field in given:
-                problem = "this is given twice"
-            elif isinstance(value, dict) and each.base is not Mapping:
-                problem = f"write {each.option.takes or 'a value'}, no table"
-            else:
-                given[each.field] = value
-            if problem:
-                wrong.append(refused(f"{key}: {problem}"))
-        refuse_all(wrong)
+                raise refused(f"{key}: there is no such key; {question}")
+            if of_suite and each.field in SHARED:
+                raise refused(f"{key}: it is one for all suites; write it above [[suite]]")
+            if each.field in given:
+                raise refused(f"{key}: this is given twice")
+            if isinstance(value, dict) and each.base is not Mapping:
+                raise refused(f"{key}: write {each.option.takes or 'a value'}, no table")
+            given[each.field] = value
+
+        all_of(take, table)
         return given
 
     def _beside(self, path: str) -> str:

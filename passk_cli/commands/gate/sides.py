@@ -88,11 +88,6 @@ class Made:
         """Whether no task has more or fewer attempts than were to be made."""
         return self.wanted is None or bool(np.array_equal(self.made, self.wanted))
 
-    @property
-    def longer(self) -> Ints:
-        """The cells with more attempts than were to be made."""
-        return _NONE if self.wanted is None else self.cells[self.made > self.wanted]
-
     def where(self, counts: Counts) -> str:
         """The tasks with more or fewer attempts than were to be made: "fewer at t1, t2"."""
         wanted = self.made if self.wanted is None else self.wanted

@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, Self
 
-import numpy as np
-
-from passk_cli.commands.gate.judgement import Judgement
+from passk_cli.arrays import Ints
+from passk_cli.commands.gate.judgement import Judgement, at_both_ends
 from passk_cli.commands.gate.sides import ITSELF, Coverage, Made, Sides
-from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.stopping import LEVEL, REPLACED, retries, stopping
+from passk_cli.inference.intervals import Interval
+from passk_cli.inference.stopping import LEVEL, REPLACED, stopping
+from passk_cli.message import Said
 from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate, Sentence
 from passk_cli.report.words import SeriesName, plural
+from passk_cli.study.comparison import Comparison
 from passk_cli.study.copies import Copy, copies_between
 from passk_cli.study.fact import Fact, Size
+from passk_cli.study.rules import NOT_JUDGED
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
+
+# Resamples of a rehearsed test.  They are as valid as more, and nearly as powerful.
+_RESAMPLES = 1_000
+
+
+def rehearsable(metric: Metric) -> bool:
+    """Whether passes and failures decide it, and it falls when passes are lost."""
+    return not metric.kind.needs and metric.kind.monotone
+
+
+def drawn_as(counts: Counts, c: Ints) -> Counts:
+    """The cells with other passes; what is known of single attempts is left out."""
+    return replace(counts, c=c, attempts={}, numbering=None)
 
 
 @dataclass(frozen=True)
@@ -45,6 +62,28 @@ class Trial:
             return (self,)
         sides = (self.sides.filled(passing=passing) for passing in (False, True))
         return tuple(replace(self, sides=each) for each in sides)
+
+    @property
+    def drawable(self) -> Trial:
+        """The trial as drawn runs are judged: at the metrics that passes and failures decide, with
+        fewer resamples."""
+        study, confidence = self.study, self.study.confidence
+        study = replace(
+            study, metrics=tuple(filter(rehearsable, study.metrics)),
+            confidence=replace(confidence, resamples=min(confidence.resamples, _RESAMPLES)),
+        )  # fmt: skip
+        return replace(self, study=study, general=tuple(filter(rehearsable, self.general)))
+
+    @property
+    def extremes(self) -> tuple[Trial, Trial]:
+        """The trials of a new run that passes everything, and of one that passes nothing."""
+        counts, base = self.sides.counts, self.sides.baseline
+        drawn = [replace(drawn_as(counts, c), missing=None) for c in (counts.n, 0 * counts.n)]
+        return self.with_counts(drawn[0], base), self.with_counts(drawn[1], base)
+
+    def with_counts(self, counts: Counts, baseline: Counts | None) -> Trial:
+        """The trial with other outcomes."""
+        return replace(self, sides=replace(self.sides, counts=counts, baseline=baseline))
 
     @cached_property
     def candidates(self) -> list[TaskValues]:
@@ -73,30 +112,17 @@ class Trial:
             both.append(self.sides.made())
         return both
 
-    def retried(self, series: Series) -> tuple[str, ...]:
-        """That attempts look like failures tried again, and why: the last of too many passed, or
-        numbers have holes; nothing where they do not."""
-        counts, made = self.sides.counts, self.made[0][series]
-        order, numbers, longer = counts.attempts.get("attempt"), counts.numbering, made.longer
-        if numbers is not None:
-            cells = counts.n, counts.c, numbers.made, numbers.last
-            end = stopping(*(values[made.cells] for values in cells))
-            if end is not None and end.kind == REPLACED and end.chance < LEVEL:
-                return "retries seem to replace failures", "attempt numbers have holes"
-        if order is None or not len(longer):
-            return ()
-        order = order.take(longer)
-        ends = order.start[1:] - 1
-        n, c = counts.n[longer], counts.c[longer]
-        again = retries(n, c, (order.passed[ends] / order.count[ends] == 1).astype(np.int64))
-        if again.chance >= LEVEL:
-            return ()
-        others = plural(int(n.sum()) - len(n), "earlier one")
-        return (
-            "failures seem retried until one passes",
-            f"{again.last:,} of the {len(n):,} last attempts passed there, {again.earlier:,} of the"
-            f" {others}",
-        )
+    def replaced(self, series: Series) -> str:
+        """That attempts look like failures tried again, since their numbers have holes; "" if they
+        do not."""
+        counts, numbers = self.sides.counts, self.sides.counts.numbering
+        if numbers is None:
+            return ""
+        cells = self.made[0][series].cells
+        columns = (counts.n, counts.c, numbers.made, numbers.last)
+        end = stopping(*(values[cells] for values in columns))
+        found = end is not None and end.kind == REPLACED and end.chance < LEVEL
+        return "attempt numbers have holes: retries seem to replace failures" * found
 
     @cached_property
     def wrong(self) -> dict[str, dict[Series, tuple[int, int]]]:
@@ -151,26 +177,30 @@ class Trial:
         tasks = len(self.sides.tasks.get(series, ()))
         return Fact(series, name, k, Estimate(None), size=Size(tasks))
 
-    def line(
-        self, words: Sentence, fact: Fact, limit: float | None = None, details: Sequence[str] = ()
-    ) -> Judgement:
-        """A rule about a candidate, yet without verdict."""
-        covered = self.coverages.get(fact.series) or self.sides.missing.get(fact.series)
-        return Judgement(
-            words, fact, details=tuple(details), limit=limit, covered=covered,
-            fixed_tasks=self.study.confidence.population == THESE_TASKS,
-        )  # fmt: skip
+    def widened(self, c: Comparison, limits: Interval) -> Interval:
+        """The limits of a difference, with the effect of a run if the baseline is a history."""
+        past = self.study.past
+        return limits if past is None else past.widen(c, limits)
 
-    def left_out(self, noun: str, *values: TaskValues) -> list[str]:
-        """The tasks and attempts that a line's numbers leave out.
+    def reach_of_runs(self, c: Comparison) -> float:
+        """The part of an interval's reach that the effect of a run has."""
+        past = self.study.past
+        return 0.0 if past is None else past.reach(c, self.study.confidence.level)
 
-        noun : what the tasks are counted among when some are lost.
-        """
-        series = values[0].series
-        words, cover = [rates.reason for rates in values if rates.there], self.coverages[series]
+    def with_details(self, line: Judgement) -> Judgement:
+        """A judgement with the tasks and attempts that its number leaves out."""
+        series, name = line.fact.series, line.fact.name
+        cover = self.coverages.get(series)
+        if not name:
+            return replace(line, covered=cover or self.sides.missing.get(series))
+        noun = "shared" if line.fact.against else "baseline"
+        base = self.sides.base(series) if line.fact.against else None
+        every = [*self.candidates, *self.bases.values()] if base else self.candidates
+        words = [rates.reason for rates in every if rates.there and rates.metric.name == name
+                 and rates.series in (series, base)]  # fmt: skip
         if cover is not None and cover.lost:
             words.append(f"{cover.shared:,} of {cover.expected:,} {noun} tasks")
-        return [*words, *self.lesser(series)]
+        return replace(line, details=(*line.details, *words, *self.lesser(series)), covered=cover)
 
     def lesser(self, series: Series) -> list[str]:
         """The attempts that a candidate's numbers lack or have too many, and other tasks."""
@@ -191,3 +221,65 @@ class Trial:
                 for other, lost in sides.missing.items()
             ]
         return [*words, *sides.left_out(series)]
+
+
+@dataclass(frozen=True)
+class JudgedRun:
+    """A run and what its gate says of it.
+
+    gate : the question, with its rules.  trial : the run with its baseline.
+    lines : the judgements.
+    """
+
+    gate: Any
+    trial: Trial
+    lines: Sequence[Judgement] = ()
+
+    @property
+    def name(self) -> str:
+        """The suite's name; "" for a run of no suite."""
+        return ""
+
+    @property
+    def messages(self) -> Iterable[Said]:
+        """Messages about the suite."""
+        return ()
+
+    def judged(self, level: float) -> Self:
+        """It with every candidate judged by every rule, each verdict at a level."""
+        confidence, gate = replace(self.trial.study.confidence, level=level), self.gate
+        trial = replace(self.trial, study=replace(self.trial.study, confidence=confidence))
+        lines = []
+        for place, rule in enumerate(gate.chosen):
+            for cases in zip(*(rule.judge([case])[0] for case in trial.cases), strict=True):
+                judged = [trial.with_details(line) for line in cases]
+                line = at_both_ends(*judged) if len(judged) > 1 else judged[0]
+                lines.append(line.counting(gate.on_undecided, place))
+        return replace(self, trial=trial, lines=lines)
+
+    @property
+    def rows(self) -> list[Judgement]:
+        """The judgements, and the rules that wait for a first baseline."""
+        return [*map(self.row_of, self.lines), *self.rows_not_judged]
+
+    def row_of(self, line: Judgement) -> Judgement:
+        """A judgement as a row of the table."""
+        return line
+
+    @property
+    def rows_not_judged(self) -> list[Judgement]:
+        """Rows of what is not judged."""
+        groups = ("",) * len(self.trial.study.counts.group_names)
+        return [open_row(words, groups, "no baseline yet") for words in self.gate.waiting]
+
+
+def open_row(
+    words: Sentence, groups: Sequence[str], reason: str, verdict: str = NOT_JUDGED, **more: Any
+) -> Judgement:
+    """A row without a number, about the whole run."""
+    fact = Fact(("", *groups), "", None, Estimate(None))
+    name = "".join(groups)
+    return Judgement(
+        words, fact, verdict, "{?suite|{suite}: }{why}", {"suite": name, "why": reason}, reason,
+        name=name, **more,
+    )  # fmt: skip

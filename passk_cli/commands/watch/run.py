@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from passk_cli.commands.gate.judgement import Judgement
-from passk_cli.commands.gate.parts import GatePart
+from passk_cli.commands.gate.question import Gate
 from passk_cli.commands.gate.rules import Minimum, Relative
-from passk_cli.commands.gate.view import Gate
+from passk_cli.commands.gate.trial import JudgedRun
 from passk_cli.commands.watch.looks import Look, WatchPlan, digest
 from passk_cli.commands.watch.order import Completed, Made, TaskOrder
 from passk_cli.errors import DataError
@@ -71,7 +71,7 @@ class WatchedRun:
                 name="no-attempts",
             ) from None  # fmt: skip
 
-    def judged(self, tasks: int, level: float) -> GatePart:
+    def judged(self, tasks: int, level: float) -> JudgedRun:
         """The first tasks by each rule, every interval at a level.
 
         Errors: DataError where the baseline lacks one of them.
@@ -88,7 +88,7 @@ class WatchedRun:
                     name="other-plan",
                     settles=[Settle({"--exclude-task": (name,)}, "leaves it out")],
                 )  # fmt: skip
-        return GatePart(self.gate.chosen, self.gate.on_undecided, trial).judged(level)
+        return JudgedRun(self.gate, trial).judged(level)
 
     def look(self, looks: Sequence[Look], *, forecast: bool) -> Look:
         """The look after these.  forecast : whether its chance is asked for."""
@@ -96,7 +96,7 @@ class WatchedRun:
         tasks, limit, verdicts = self.plan.sizes[place], self.plan.limits[place], {}
         if math.isfinite(limit):
             lines = self.judged(tasks, level_at(limit)).lines
-            verdicts = {line_of(line): line.verdict for _, line in lines}
+            verdicts = {line_of(line): line.verdict for line in lines}
         look = Look(tasks, digest(self.counted(tasks)), verdicts)
         return replace(look, chance=self.chance([*looks, look])) if forecast else look
 
@@ -108,14 +108,14 @@ class WatchedRun:
         if share >= 1:
             return 0.0
         part = self.judged(tasks, _USUAL)
-        for place, line in part.lines:
+        for line in part.lines:
             number, limit = line.fact.estimate, line.limit or 0.0
             if line_of(line) in decided:
                 continue
             if number.value is None or number.low is None or number.high is None or number.upper:
                 return None
             away = number.value - limit
-            if not isinstance(part.rules[place], Minimum):
+            if not isinstance(self.gate.chosen[line.place], Minimum):
                 away = parse(line.fact.name).sign * number.value + limit
             error = (number.high - number.low) / 2 / NORMAL.inv_cdf((1 + _USUAL) / 2)
             if not 0 < error < math.inf:
@@ -146,22 +146,23 @@ class WatchedRun:
             return PASS
         return END if last.tasks == self.plan.planned else ""
 
-    def lines(self, looks: Sequence[Look]) -> GatePart:
+    def lines(self, looks: Sequence[Look]) -> JudgedRun:
         """The part at the last look, each line that was decided before as it was at that look; what
         would decide the others is said by the plan."""
-        decided, parts = self.decided(looks), dict[int, GatePart]()
+        decided, parts = self.decided(looks), dict[int, JudgedRun]()
         for place in {len(looks) - 1, *decided.values()}:
             limit, tasks = self.plan.limits[place], looks[place].tasks
             level = level_at(limit) if math.isfinite(limit) else 1 - LEAST
             parts[place] = self.judged(tasks, level)
-        every = {(place, line_of(own)): (at, own) for place, part in parts.items()
-                 for at, own in part.lines}  # fmt: skip
-        names = dict.fromkeys((*decided, *(line_of(own) for _, own in parts[len(looks) - 1].lines)))
-        lines = [every[decided.get(name, len(looks) - 1), name] for name in names]
-        lines.sort(key=lambda line: line[0])
-        return replace(parts[len(looks) - 1], lines=tuple(
-            (at, line if line_of(line) in decided or line.verdict not in (PASS, FAIL, UNDECIDED)
-             else replace(line, verdict=UNDECIDED, reason="",
-                          failing=line.failing and line.verdict == UNDECIDED))
-            for at, line in lines
-        ))  # fmt: skip
+        last = len(looks) - 1
+        lines = {(place, line_of(line)): line for place, part in parts.items()
+                 for line in part.lines}  # fmt: skip
+        names = dict.fromkeys((*decided, *map(line_of, parts[last].lines)))
+        rows = sorted((lines[decided.get(name, last), name] for name in names),
+                      key=lambda line: line.place)  # fmt: skip
+        return replace(parts[last], lines=[
+            line if line_of(line) in decided or line.verdict not in (PASS, FAIL, UNDECIDED)
+            else replace(line, verdict=UNDECIDED, reason="",
+                         failing=line.failing and line.verdict == UNDECIDED)
+            for line in rows
+        ])  # fmt: skip

@@ -13,10 +13,11 @@ from typing import Any, ClassVar, Self
 
 from passk_cli.activity import doing
 from passk_cli.commands.gate import GateOptions
-from passk_cli.commands.gate.parts import GatePart
+from passk_cli.commands.gate.question import Gate
 from passk_cli.commands.gate.rulebook import SuiteEntry, read_rulebook
 from passk_cli.commands.gate.rules import BY_INTERVAL, is_given
-from passk_cli.commands.gate.view import Gate, RuleTable
+from passk_cli.commands.gate.trial import JudgedRun
+from passk_cli.commands.gate.view import RuleTable
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.watch import COMPLETION, REFUSED, WatchOptions
 from passk_cli.commands.watch.looks import Look, Looks, WatchPlan, alone, beside, digest
@@ -38,7 +39,7 @@ from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.near import meant
 from passk_cli.option import filled
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Column, Hint, Report, Stated, Table
+from passk_cli.report.model import Column, Hint, Provisional, Report, Stated, Table
 from passk_cli.report.words import plural, span
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.answer import Answer
@@ -225,7 +226,8 @@ class Looked(RuleTable):
     def report(self) -> Report:
         report = view(replace(self.study, decided=self.decided()), [self])
         waiting = not self.ended and not any(line.verdict == ERROR for line in self.records)
-        return replace(report, checks=self.checks, changes=self.changes, waiting=waiting)
+        result = Provisional("not yet", 5) if waiting else None
+        return replace(report, checks=self.checks, changes=self.changes, provisional=result)
 
 
 def _percent(share: float) -> str:
@@ -307,7 +309,7 @@ class Watch(Question, WatchOptions):
             before, patience, problem = _stamp(options.files), math.inf, None
             try:
                 looked = self._looked(options, read, path)
-                if not looked.report.waiting:
+                if not looked.report.provisional:
                     return looked.report
                 words = looked.live
             except DataError as error:
@@ -357,9 +359,9 @@ class Watch(Question, WatchOptions):
                 break
             kept.append(run.look(kept, forecast=due == 1))
         looks.write(run.course.tasks)
-        part = run.lines(kept) if kept else GatePart(gate.chosen, PASS, gate.trial(study))
+        judged = run.lines(kept) if kept else JudgedRun(gate, gate.trial(study))
         return Looked(
-            study, part.rows, [part], run=run, looks=kept, ended=ended, skipped=self.skipped,
+            study, judged.rows, [judged], run=run, looks=kept, ended=ended, skipped=self.skipped,
             path=None if self.looks else path,
         )  # fmt: skip
 

@@ -1,0 +1,324 @@
+"""The question of passk gate: the run and its baseline are read, and judged by every rule."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from passk_cli.commands.gate import GateOptions
+from passk_cli.commands.gate.judgement import Judgement
+from passk_cli.commands.gate.rehearsal import Rehearsal, rehearsed
+from passk_cli.commands.gate.rulebook import FILE, Rulebook, read_rulebook
+from passk_cli.commands.gate.rules import (
+    BY_INTERVAL,
+    DifferenceRule,
+    EveryAttempt,
+    EveryTask,
+    GateRule,
+)
+from passk_cli.commands.gate.sides import ITSELF, Sides
+from passk_cli.commands.gate.suites import SuiteList, answer_suites
+from passk_cli.commands.gate.trial import JudgedRun, Trial
+from passk_cli.commands.gate.view import RuleTable
+from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.errors import DataError, ParameterError, PasskError, refuse
+from passk_cli.files.database import column_sql
+from passk_cli.files.request import Request
+from passk_cli.files.sources.arguments import is_file_argument, paths_of
+from passk_cli.limits import MOST_GROUPS
+from passk_cli.message import Message
+from passk_cli.metrics.registry import Metric, needs, scores_only
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import Provisional, Report, Sentence
+from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.baseline import Runs, only_models
+from passk_cli.study.history import last_runs, past_of, require_another, without_runs
+from passk_cli.study.metrics import is_corrected
+from passk_cli.study.rules import ALL
+from passk_cli.study.section import view
+from passk_cli.study.study import Study
+from passk_cli.study.values import require_monotone
+
+# Columns whose texts are errors of attempts.
+_ERRORS = ("error", "errors", "error_message", "exception")
+
+
+class Gate(Question, GateOptions):
+    """The question of `passk gate`."""
+
+    sections = (RuleTable, Rehearsal, SuiteList)
+    uncorrected = ""
+    uncorrected_options: ClassVar[Mapping[str, str]] = {
+        "--must-pass": "nothing is known of single tasks",
+        "--min-each": "nothing is known of single tasks",
+        "--rehearse": "a rehearsal would have to invent labels",
+    }
+    most_groups = MOST_GROUPS
+
+    @classmethod
+    def ask(
+        cls, given: Mapping[str, Any], source: Any, *, needed: bool
+    ) -> tuple[Self, SharedOptions]:
+        """The question of a run, or of the suites of a file of rules.
+
+        Errors: ParameterError if there are neither files nor rules, or both.
+        """
+        question, options = super().ask(given, source, needed=False)
+        if source is not None:
+            of_suites = {"--rules": question.rules, "--tier": question.tier,
+                         "--check": question.check}  # fmt: skip
+            refuse("contradicting-options", *(
+                (there, Given(option),
+                 "a file of rules names the files to judge; name none beside it",
+                 (Settle({option: None}, "judges these"),) * question.ruled)
+                for option, there in of_suites.items()
+            ))  # fmt: skip
+            question.require_rules()
+            return question, options
+        book = read_rulebook(question.rules, question.tier)
+        if book is None:
+            raise ParameterError(
+                f"no files given, and no {FILE}; name files",
+                name="no-files",
+                settles=[Settle({"--rules": Blank("FILE")}, "names rules")],
+            )
+        return replace(question, book=book.asked(super().ask, given)), options
+
+    @classmethod
+    def answer_messages(cls) -> dict[str, Message]:
+        """Those of the table, the rehearsal and the suites."""
+        modules = {cls.__module__, *(section.__module__ for section in cls.sections)}
+        names = [each for module in modules for each in vars(sys.modules[module]).values()]
+        return {message.name: message for message in names if isinstance(message, Message)}
+
+    @property
+    def inputs(self) -> list[str]:
+        """The files of the suites and their baselines, if they exist."""
+        entries = self.book.entries if self.book else ()
+        files = [f for e in entries for f in (*e.options.files, *paths_of(e.gate.baseline))]
+        return [file for file in files if is_file_argument(file)]
+
+    def answered(self, options: SharedOptions, read: Read) -> Report:
+        if self.book is not None:
+            return answer_suites(self, self.book, read)
+        gate = self.on_first_night(options, read) if self.first_run else self
+        if gate is None:
+            raise self.not_first()
+        return super(Gate, gate).answered(options, read)
+
+    @cached_property
+    def chosen(self) -> list[GateRule]:
+        """The rules that are asked for."""
+        kinds = [kind for kind in GateOptions.__bases__ if issubclass(kind, GateRule)]
+        rules = [kind(**{f.name: getattr(self, f.name) for f in fields(kind)}) for kind in kinds]
+        return [rule for rule in rules if rule.wanted]
+
+    @property
+    def needs_baseline(self) -> bool:
+        """Whether a rule asks about differences to the baseline."""
+        return any(rule.compares for rule in self.chosen)
+
+    @property
+    def waiting(self) -> list[Sentence]:
+        """The rules that wait for a first baseline, in words."""
+        return [words for rule in self.later for words in rule.waiting]
+
+    def on_first_night(self, options: SharedOptions, read: Read) -> Gate | None:
+        """The gate without a baseline and the rules that need one; None if the baseline exists."""
+        if last_runs(self.baseline):
+            try:
+                past_of(read, _of_past(self.request(options)), self.baseline, self.skip_run)
+                return None
+            except DataError as error:
+                if error.name != "no-history-yet":
+                    raise
+        elif not self.baseline or all(map(is_file_argument, paths_of(self.baseline))):
+            return None
+        later = [rule for rule in self.chosen if isinstance(rule, DifferenceRule)]
+        return replace(
+            self, baseline=None, max_drop={}, max_increase={}, no_regression=False, later=later
+        )
+
+    def not_first(self) -> ParameterError:
+        """The error of a first night whose baseline exists, or is not named."""
+        settle = Settle({"--first-run": None}, "compares with it")
+        problem = "it is for a night without a baseline, and the baseline exists"
+        if self.baseline is None and self.book is None:
+            settle = Settle({"--baseline": Blank("FILE")}, "names the baseline of later nights")
+            problem = "it is for a baseline that does not exist yet, and none is named"
+        return ParameterError(
+            Given("--first-run"), problem, name="contradicting-options", settles=[settle]
+        )
+
+    def request(self, options: SharedOptions) -> Request:
+        general = options.metrics.metrics
+        metrics = self.needed(general)
+        standard = any(rule.general for rule in self.chosen) and not general
+        return replace(
+            super().request(options),
+            attempts=needs(metrics),
+            scores_only=scores_only(metrics) and not standard,
+            averages=not any(rule.named for rule in self.chosen),
+        )
+
+    def needed(self, general: Sequence[Metric]) -> tuple[Metric, ...]:
+        """Every metric a rule needs, those of rules about differences first.
+
+        general : those that rules without metrics of their own are about.
+        """
+        named = [metric for rule in reversed(self.chosen) for metric in rule.named]
+        more = general if any(rule.general for rule in self.chosen) else ()
+        return tuple(dict.fromkeys((*named, *more)))
+
+    def study(self, options: SharedOptions, read: Read) -> Study:
+        """The new run, and the baseline where that is another file."""
+        confidence = options.confidence.required()
+        history = last_runs(self.baseline)
+        runs = Runs.apart(options.files, None if history else self.baseline)
+        request = self.request(options)
+        baseline = past = None
+        if history and (request.labelled or request.truth_from is not None):
+            problem = "a history keeps verdicts, without labels"
+            raise ParameterError(Given("--baseline"), problem, name="no-labels")
+        if history:
+            require_another(options.files, history[0])
+            counts = read(request, runs.files)
+            try:
+                past = past_of(read, _of_past(request), self.baseline, self.skip_run)
+            except PasskError as error:
+                error.settles = runs.fitting(error.settles, read, request)
+                raise
+            baseline = past.counts
+        elif runs.baseline is None:
+            counts = read(request.keeping(self.baseline), runs.files)
+        else:
+            counts = read(request, runs.files)
+            try:
+                baseline = runs.read_baseline(read, request)
+            except DataError as error:
+                raise without_runs(read, runs.baseline) or error from None
+        if self.max_errors is not None:
+            counts = _with_errors(counts, request, read, runs.files)
+        # The baseline says what has to be shown: a new run cut short must not ask for less.
+        shown = baseline if past is None else past.latest
+        metrics = options.metrics.of(counts if shown is None else shown)
+        if baseline is not None:
+            baseline = only_models(baseline, request)
+        return Study(
+            counts, metrics, confidence, replace(options.rules, family=ALL),
+            options.metrics.short_tasks, baseline=baseline, past=past,
+            reading=runs.notes,
+        )  # fmt: skip
+
+    def report(self, study: Study) -> Report:
+        """Every rule for every candidate, in each group.
+
+        A rule that cannot be checked is a row with the verdict "error", and shuts the gate.
+        Errors: ParameterError when nothing can be judged.
+        """
+        run = JudgedRun(self, self.trial(study)).judged(study.confidence.level)
+        if not run.rows:
+            raise ParameterError(
+                "no rule was checked: the new run and the baseline share no group",
+                name="nothing-to-compare",
+                settles=[Settle({"--by": None}, "compares them as a whole")],
+            )
+        return self.reported(run.trial.study, [run])
+
+    def reported(
+        self, study: Study, runs: Sequence[JudgedRun], book: Rulebook | None = None,
+        unread: Sequence[Judgement] = (),
+    ) -> Report:  # fmt: skip
+        """The report of runs that were judged, or rehearsed.  unread : rows without a run."""
+        if self.rehearse:
+            section: RuleTable = rehearsed(study, runs, self.max_false_alarms, book, unread)
+        else:
+            rows = [*(row for run in runs for row in run.rows), *unread]
+            section = RuleTable(study, rows, runs, book)
+        report = view(replace(study, decided=section.decided()), [section])
+        result = None
+        if self.rehearse and self.max_false_alarms is None:
+            result = Provisional("rehearsal", 0)
+        return replace(report, checks=section.checks, changes=section.changes, provisional=result)
+
+    def trial(self, study: Study) -> Trial:
+        """The run with its baseline, with every metric a rule needs."""
+        metrics = self.needed(study.metrics)
+        whole = replace(study, metrics=metrics, confidence=study.confidence.for_metrics(metrics))
+        if is_corrected(study.counts):
+            whole = replace(whole, confidence=whole.confidence.corrected())
+        if whole.bounded:
+            whole.confidence.required_steady()
+            require_monotone(metrics)
+        if self.rehearse and self.baseline is None and self.needs_baseline:
+            sides = Sides.against(study.counts, study.counts, ITSELF)
+        else:
+            sides = Sides.of(study, self.baseline)
+        return Trial(whole, sides, study.metrics, self.unpaired, self.attempts)
+
+    @property
+    def ruled(self) -> bool:
+        """Whether its own options give a rule to check."""
+        declared = self.attempts is not None and self.unpaired != "drop"
+        automatic = EveryTask, EveryAttempt
+        return declared or not all(isinstance(rule, automatic) for rule in self.chosen)
+
+    def require_rules(self) -> None:
+        """ParameterError for no rule, and for options that need another one."""
+        another = {"--no-regression": True, "--baseline": Blank("FILE")}
+        differs = Settle({"--no-regression": True}, "compares with the baseline")
+        if self.baseline is None:
+            differs = Settle(another, "compares with another run")
+        refuse("no-rule", (
+            not self.ruled, "", "no rule to check",
+            (Settle({"--min": {"pass@1": 0.8}}, "asks for a pass rate"), differs),
+        ))  # fmt: skip
+        drops = (("--max-drop", self.max_drop), ("--max-increase", self.max_increase))
+        differing = next((option for option, given in drops if given), "--no-regression")
+        refuse(
+            "contradicting-options",
+            (self.min_by != BY_INTERVAL and not self.minimum,
+             Given("--min-by"), "no rule asks for a minimum", (Settle({"--min-by": None}),)),
+            (self.max_false_alarms is not None and not self.rehearse,
+             Given("--max-false-alarms"), "it is about a rehearsal",
+             (Settle({"--rehearse": True}, "makes one"),)),
+            (self.skip_run and not last_runs(self.baseline), Given("--skip-run"),
+             "it is for runs of a history, and the baseline is not one",
+             (Settle({"--skip-run": None}),)),
+            (self.must_pass_rate != 1.0 and not self.must_pass,
+             Given("--must-pass-rate"), "no tasks have to pass",
+             (Settle({"--must-pass": Blank("TASKS")}, "names them"),)),
+            (self.needs_baseline and self.baseline is None and not self.rehearse,
+             Given(differing), "it needs a baseline",
+             (Settle({"--baseline": Blank("NAME")}, "names a file or a model"),)),
+        )  # fmt: skip
+
+
+def _of_past(request: Request) -> Request:
+    """The request to read the history that a new run is compared with."""
+    return Request(
+        by=request.by, cluster=request.cluster, attempts=request.attempts,
+        missing_cost=request.missing_cost, alias=request.alias,
+        exclude_tasks=request.exclude_tasks, only_tasks=request.only_tasks,
+    )  # fmt: skip
+
+
+def _with_errors(
+    counts: Counts, request: Request, read: Read, files: Sequence[str] | None
+) -> Counts:
+    """The counts with the attempts that have a text in a column of errors."""
+    columns = {name for file in counts.facts.inputs for name in file.unused}
+    name = next((name for name in _ERRORS if name in columns), None)
+    if name is None:
+        return counts
+    there = f"length(trim(CAST({column_sql(name)} AS VARCHAR))) > 0"
+    where = f"({request.where}) AND {there}" if request.where else there
+    try:
+        erring = read(replace(request, where=where, attempts=()), files).losses
+    except DataError:
+        # No attempt has an error.
+        return counts
+    return replace(counts, facts=replace(counts.facts, erring=erring))

@@ -1,0 +1,240 @@
+"""The suites of a file of rules: each is judged as a gate of its own, all at one level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from passk_cli.commands.gate.judgement import Judgement
+from passk_cli.commands.gate.rulebook import Quarantined, Rulebook, SuiteEntry
+from passk_cli.commands.gate.rules import BY_INTERVAL, EveryTask
+from passk_cli.commands.gate.sides import OF, Counted
+from passk_cli.commands.gate.trial import JudgedRun, open_row
+from passk_cli.commands.question import Read
+from passk_cli.errors import DataError
+from passk_cli.files.request import Request
+from passk_cli.files.sources.arguments import paths_of
+from passk_cli.message import WARNING, Message, Said
+from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.provenance import ReadFacts
+from passk_cli.report.model import Column, Report
+from passk_cli.report.words import SeriesName, plural
+from passk_cli.study.answer import Answer
+from passk_cli.study.baseline import label_of
+from passk_cli.study.rules import ERROR
+from passk_cli.study.section import VERSION, Section
+from passk_cli.study.study import Study
+
+QUARANTINED = Message(
+    "quarantined", WARNING,
+    "{tasks:task} in quarantine {tasks:is|are} not judged, passed {c} of {n:attempt}: {names}", "",
+    "A file of rules names tasks that are known to be flaky, each with a reason and a last day."
+    " They are left out of every verdict of the suite, in the new run and in its baseline, and"
+    " counted in a row of their own.")  # fmt: skip
+QUARANTINE_OVER = Message(
+    "quarantine-over", WARNING,
+    "the quarantine of {task} ended with {until} ({reason}), and it is judged again",
+    "renew it or take it out",
+    "A quarantine has a last day, in UTC. After it the task counts as any other.")  # fmt: skip
+QUARANTINE_ABSENT = Message(
+    "quarantine-absent", WARNING, "in quarantine, but not in the data: {names}",
+    "check the names",
+    "The task has another name in the data, or was not run.")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SuiteRun(JudgedRun):
+    """The run of a suite.  held : its tasks in quarantine."""
+
+    entry: SuiteEntry = None  # type: ignore[assignment]
+    held: tuple[Quarantined, ...] = ()
+
+    @classmethod
+    def read(cls, entry: SuiteEntry, read: Read) -> SuiteRun:
+        """A suite's run and baseline, without the tasks in quarantine."""
+        runs, out = list[Counts](), entry.suite.out
+
+        def kept(request: Request, source: Any = None, /) -> Counts:
+            counts = read(request, entry.options.source if source is None else source)
+            runs.append(counts)
+            try:
+                return counts.without_tasks({each.task for each in out})
+            except ValueError:
+                raise DataError(
+                    entry.suite.name, "every task is in quarantine", "take some out of it",
+                    name="unusable-data",
+                ) from None  # fmt: skip
+
+        with entry.placed():
+            trial = entry.gate.trial(entry.gate.study(entry.options, kept))
+        held, losses = [], runs[0].losses
+        tasks = [unit[0] for unit in losses.units]
+        for each in out:
+            made = [task == each.task for task in tasks]
+            passed = [task == each.task for task in runs[0].tasks]
+            n = int(losses.made[np.array(made)[losses.unit_codes]].sum())
+            c = int(runs[0].c[np.array(passed)[runs[0].task_codes]].sum())
+            held.append(each._replace(n=n, c=c))
+        return cls(entry.gate, trial, (), entry, tuple(held))
+
+    @property
+    def name(self) -> str:
+        """The suite's name."""
+        return self.entry.suite.name
+
+    @property
+    def there(self) -> list[Quarantined]:
+        """The tasks in quarantine that the new run has."""
+        return [held for held in self.held if held.n]
+
+    def judged(self, level: float) -> Self:
+        with self.entry.placed():
+            return super().judged(level)
+
+    def row_of(self, line: Judgement) -> Judgement:
+        """A judgement under the suite's name."""
+        several = len({line.name for line in self.lines}) > 1
+        model = SeriesName(line.fact.series)
+        fields = {**line.fields, "model": model, "suite": self.name}
+        return replace(
+            line, name=f"{self.name}: {line.name}" if several else self.name,
+            fact=replace(line.fact, series=(model, self.name)),
+            template="{suite}: " + line.template, fields=fields,
+        )  # fmt: skip
+
+    @property
+    def rows_not_judged(self) -> list[Judgement]:
+        """Rules that wait for a baseline, and the tasks in quarantine."""
+        rows = [open_row(words, (self.name,), "no baseline yet") for words in self.gate.waiting]
+        if not self.there:
+            return rows
+        counted = Counted(
+            sum(t.c for t in self.there), sum(t.n for t in self.there), f"passed {OF}"
+        )
+        details = tuple(f"{t.task} passed {t.c:,} of {t.n:,}, until {t.until}: {t.reason}"
+                        for t in self.there)  # fmt: skip
+        words = f"{plural(len(self.there), 'task')} in quarantine"
+        row = open_row((words,), (self.name,), str(counted), counted=counted, details=details)
+        return [*rows, replace(row, reason="")]
+
+    @property
+    def messages(self) -> Iterator[Said]:
+        """Messages about the quarantine."""
+        yield from messages_of(self.entry)
+        if self.there:
+            yield QUARANTINED(
+                tasks=len(self.there), names=[held.task for held in self.there],
+                c=sum(held.c for held in self.there), n=sum(held.n for held in self.there),
+            )  # fmt: skip
+        if absent := [held.task for held in self.held if not held.n]:
+            yield QUARANTINE_ABSENT(names=absent)
+
+
+def messages_of(entry: SuiteEntry) -> Iterator[Said]:
+    """Messages about the tasks of a suite after their quarantine."""
+    for task in entry.suite.quarantine:
+        if not task.active:
+            yield QUARANTINE_OVER(task=task.task, until=str(task.until), reason=task.reason)
+
+
+def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
+    """The report of all suites, each verdict at its share of one level.
+
+    A suite that cannot be read is a row with the verdict "error".  gate : the command's question.
+    """
+    if gate.check:
+        return _checked(book)
+    entries = book.entries
+    if gate.first_run:
+        gates = [entry.gate.on_first_night(entry.options, read) for entry in entries]
+        if not any(gates):
+            raise gate.not_first()
+        entries = tuple(
+            replace(e, gate=own or e.gate) for e, own in zip(entries, gates, strict=True)
+        )
+    runs, unread, errors = list[SuiteRun](), list[Judgement](), list[DataError]()
+    for entry in entries:
+        try:
+            runs.append(SuiteRun.read(entry, read))
+        except DataError as error:
+            if error.kind != "data":
+                raise
+            errors.append(error)
+            row = open_row(("its data can be read",), (entry.suite.name,), str(error), ERROR)
+            unread.append(replace(row, failing=True))
+    if len(entries) == len(errors) == 1:
+        raise errors[0]
+    if not runs:
+        problems = (f"suite {row.name}: {row.reason}" for row in unread)
+        problem = f"no suite can be read: {'; '.join(problems)}"
+        raise DataError(book.name, problem, name=errors[0].name)
+    book = replace(
+        book, level=runs[0].trial.study.confidence.level, held=sum(len(r.there) for r in runs),
+        statements=sum(rule.statements(r.trial) for r in runs for rule in r.gate.chosen),
+    )  # fmt: skip
+    runs = [run.judged(book.each) for run in runs]
+    report: Report = gate.reported(_study([run.trial.study for run in runs]), runs, book, unread)
+    # Each suite is read by options of its own, which are in the file.
+    entry_of = {name: value for name, value in report.signature.items()
+                if name not in ("missing", "duplicates", "by")}  # fmt: skip
+    return replace(report, sign=lambda: entry_of)
+
+
+def _study(studies: Sequence[Study]) -> Study:
+    """The study behind a table of suites: messages of reading are about each suite."""
+    study = studies[0]
+    names = [(SeriesName(series), "") for series in study.counts.series]
+    counts = replace(study.counts, facts=ReadFacts(), attempts={}, clusters=None)
+    metrics = tuple(dict.fromkeys(metric for each in studies for metric in each.metrics))
+    return replace(study, counts=counts.regrouped(names, ("suite",)), metrics=metrics,
+                   baseline=None, reading=())  # fmt: skip
+
+
+class SuiteList(Section[SuiteEntry]):
+    """The suites of a file of rules, as they would be run."""
+
+    view = "with --check"
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("suite", meaning="The suite.", cell=lambda entry: entry.suite.name),
+        Column("rules", meaning="Its rules, as options.", cell=lambda entry: _rules_of(entry)),
+        Column("runs", meaning="The files of the new run.",
+               cell=lambda entry: ", ".join(map(str, entry.options.files))),
+        Column("baseline", meaning="What it is compared with.",
+               cell=lambda entry: (
+                   ", ".join(map(str, paths_of(entry.gate.baseline)))
+                   or label_of(entry.gate.baseline)) if entry.gate.baseline else ""),
+        Column("quarantine", meaning="Tasks in quarantine today.",
+               cell=lambda entry: ", ".join(each.task for each in entry.suite.out)),
+    )  # fmt: skip
+
+
+def _rules_of(entry: SuiteEntry) -> str:
+    rules = [rule for rule in entry.gate.chosen if not isinstance(rule, EveryTask)]
+    entries = {name: value for rule in rules for name, value in rule.signature.items()}
+    options = {f"--{name.replace('_', '-')}": value for name, value in entries.items()}
+    if options.get("--min-by") == BY_INTERVAL:
+        del options["--min-by"]
+    words = (name if value == "yes" else f"{name} {value}" for name, value in options.items())
+    return " ".join(words)
+
+
+VALID = Answer(
+    "valid-rules", lambda _: True,
+    "{name} is valid: {suites:suite}{?others|; {others:suite} not in tier {tier}}. No data was"
+    " read.",
+    lambda book: {"name": book.name, "suites": len(book.entries), "others": len(book.others),
+                  "tier": book.tier},
+)  # fmt: skip
+
+
+def _checked(book: Rulebook) -> Report:
+    """The report of a file of rules that nothing is wrong with; no data is read."""
+    (table,) = SuiteList(None, book.entries).tables()  # type: ignore[arg-type]
+    over = [said.about(e.suite.name) for e in book.entries for said in messages_of(e)]
+    fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))
+    return Report(
+        (table,), lambda: fields, (VERSION,), messages=tuple(over), answer=(VALID.about(book),)
+    )
