@@ -52,46 +52,42 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
     _require_writable(conversion.form, batches[0].sources[0].name, request, tally)
     con.execute("SET preserve_insertion_order = true")
     hold_the_right(con)
-    _require_amounts(con, statement)
-    kept = [role for role in UNITS if _is_kept(con, statement, role)]
+    kept = _kept_amounts(con, statement)
     sql = _sql(statement, conversion.form, tally.keep, graded=bool(tally.cells["graded"].any()),
                kept=kept)  # fmt: skip
     copy(con, sql, conversion.file, conversion.form)
 
 
-def _require_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> None:
-    """DataError for amounts below 0, and for what is no number."""
-    request = statement.request
-    for role in (role for role in UNITS if role in request.required_of_attempts):
-        lowest = _lowest(con, statement, role)
-        if lowest is not None and lowest < 0:
-            column = statement.batches[0].roles.column(role)
-            problem = f"{role} below 0" if math.isfinite(lowest) else "values that are no number"
-            place, remedy = statement.batches[0].sources[0].name, "correct it, or name another one"
-            raise DataError(place, f"{problem} in {column!r}", remedy, name="missing-value")
+def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[str]:
+    """The amounts that nobody named and the table has: files have them, and only as numbers.
 
-
-def _is_kept(con: duckdb.DuckDBPyConnection, statement: Statement, role: str) -> bool:
-    """Whether the table has an amount that nobody named: files have it, and only as numbers."""
-    request = statement.request
+    Errors: DataError for named amounts below 0, and for what is no number.
+    """
+    request, batches = statement.request, statement.batches
     assert request.conversion is not None
-    named = role in request.required_of_attempts or (role == "cost" and bool(request.price))
-    if not request.conversion.amounts or named:
-        return False
-    if not any(batch.roles.column(role) for batch in statement.batches):
-        return False
-    lowest = _lowest(con, statement, role)
-    return lowest is not None and lowest >= 0
-
-
-def _lowest(con: duckdb.DuckDBPyConnection, statement: Statement, role: str) -> float | None:
-    """The smallest of these amounts, −∞ for what is no number; None without any."""
-    # Cached tokens are a part of the input, or cannot be priced.
-    priced = bool(statement.request.price) and role == "tokens_cached"
-    least = "least(tokens_cached, tokens_in - tokens_cached)" if priced else role
-    rows = f"WITH {statement.rows(None)} SELECT min({least}) FROM rows"
-    ((lowest,),) = con.execute(rows).fetchall()
-    return None if lowest is None else float(lowest)
+    named, priced = request.required_of_attempts, bool(request.price)
+    roles = [r for r in UNITS if r in named or any(batch.roles.column(r) for batch in batches)]
+    if not roles:
+        return []
+    least = {role: role for role in roles}
+    if priced and "tokens_cached" in roles:
+        # Cached tokens are a part of the input, or cannot be priced.
+        least["tokens_cached"] = "least(tokens_cached, tokens_in - tokens_cached)"
+    lows = ", ".join(f"min({sql})" for sql in least.values())
+    (lowest,) = con.execute(f"WITH {statement.rows(None)} SELECT {lows} FROM rows").fetchall()
+    kept = []
+    for role, low in zip(roles, lowest, strict=True):
+        # What is no number is minus infinity.
+        wrong = low is not None and low < 0
+        if role in named and wrong:
+            problem = f"{role} below 0" if math.isfinite(low) else "values that are no number"
+            problem += f" in {batches[0].roles.column(role)!r}"
+            place, remedy = batches[0].sources[0].name, "correct it, or name another one"
+            raise DataError(place, problem, remedy, name="missing-value")
+        computed = role in named or (role == "cost" and priced)
+        if request.conversion.amounts and not (computed or wrong or low is None):
+            kept.append(role)
+    return kept
 
 
 def _sql(statement: Statement, form: str, keep: str | None, *, graded: bool,

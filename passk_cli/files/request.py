@@ -72,9 +72,6 @@ DUPLICATES = ("error", "first", "last", "keep")
 NORMALISE = ("none", "space", "python")
 ATTEMPTS = (*OF_ATTEMPTS, "attempt", "line")
 
-# The options that average scores, which have no threshold then.
-AVERAGED: Mapping[str, Any] = {"-m": "mean", "-k": None}
-
 
 def parse_fields(value: Any) -> Mapping[str, str]:
     """Role → column, from ["task=id"] or a mapping; ParameterError names the roles there are."""
@@ -234,7 +231,6 @@ class Request:
     lowest : the score of a missing outcome that counts as a failure; None: 0, if none is less.
     labelling : the seed of random orders of the attempts without a label; None: they are not asked
         for.
-    averages : whether the command has the options of AVERAGED.
     suits : raises the error of a question that such counts do not answer; remedies pass it.
     given : the fields that the caller gave, which count before a map.  mapped : whether a map says
         what columns mean, so that all of them must be there.
@@ -387,7 +383,6 @@ class Request:
     sampled: bool = False
     lowest: float | None = None
     labelling: int | None = None
-    averages: bool = field(default=False, repr=False)
     suits: Callable[[Any], None] | None = field(default=None, repr=False)
     given: frozenset[str] = frozenset()
     mapped: bool = False
@@ -587,10 +582,7 @@ class Request:
             if each.option.name in settle.options
             for value in [settle.options[each.option.name]]
         }
-        asked = replace(self, **own)
-        if not AVERAGED.items() <= settle.options.items():
-            return asked
-        return replace(asked, scores_only=True, attempts=(*asked.attempts, "score"))
+        return replace(self, **own)
 
     def naming(self, models: Sequence[str]) -> Request:
         """The request in which a model's own name with brackets is no pattern.

@@ -100,7 +100,7 @@ class Metrics(Completeness):
         from passk_cli.metrics.registry import needs, scores_only
 
         only = not self.k and scores_only(self.metrics)
-        return {"attempts": needs(self.metrics), "scores_only": only, "averages": True}
+        return {"attempts": needs(self.metrics), "scores_only": only}
 
     def of(self, counts: Counts) -> tuple[Metric, ...]:
         """The metrics asked for, or the standard ones at the k that the data allow.

@@ -161,7 +161,6 @@ class Gate(Question, GateOptions):
             super().request(options),
             attempts=needs(metrics),
             scores_only=scores_only(metrics) and not standard,
-            averages=not any(rule.named for rule in self.chosen),
         )
 
     def needed(self, general: Sequence[Metric]) -> tuple[Metric, ...]:

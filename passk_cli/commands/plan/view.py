@@ -480,7 +480,7 @@ class Plan(Question, PlanOptions):
 
     def request(self, options: SharedOptions) -> Request:
         # Designs are known for passes and failures.
-        request = replace(super().request(options), cluster=self.cluster, averages=False)
+        request = replace(super().request(options), cluster=self.cluster)
         in_dollars = (self.in_money and self.unit_cost is None) or self.cost_per_attempt == PILOT
         priced = in_dollars or (self.unsettled and not options.once)
         return replace(request, attempts=("cost",)) if priced else request

@@ -23,9 +23,7 @@ from passk_cli.files.attempts.solutions import (
 from passk_cli.files.database import absent, hold_the_right, quote_name
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
-    FAIL_WORDS,
     OF_ATTEMPTS,
-    PASS_WORDS,
     ROLES,
     TRUTH,
     verdict_sql,
@@ -287,13 +285,9 @@ def _counted(request: Request) -> str:
 
 
 def _number(role: str, request: Request) -> str:
-    word = f"lower(trim({role}))"
     number = f"TRY_CAST({role} AS DOUBLE)"
-    return (
-        f"coalesce(CASE WHEN NOT isnan({number}) THEN {number} END,"
-        f" CASE WHEN {word} IN {PASS_WORDS} THEN 1.0"
-        f" WHEN {word} IN {FAIL_WORDS} THEN 0.0 END)"
-    )
+    word = f"nullif({verdict_sql(role, None)}, -1)::DOUBLE"
+    return f"coalesce(CASE WHEN NOT isnan({number}) THEN {number} END, {word})"
 
 
 def _text(role: str, request: Request) -> str:

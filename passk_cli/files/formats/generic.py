@@ -304,7 +304,7 @@ def _one_list(file: File) -> Contents:
     if len(lists) > 1:
         _refuse_several(file, [entry.key for entry in lists])
     if not lists:
-        raise _unsuited(file, _NO_LIST, "", _OTHERWISE)
+        raise _unsuited(file, _NO_LIST)
     return _inside(file, (lists[0].key,), later=True)
 
 
@@ -377,7 +377,7 @@ def _ids(file: File) -> Contents:
     document = file.document()
     pair = _pair(_entries(file))
     if pair is None:
-        raise _unsuited(file, "no list of ids that passed", "", _OTHERWISE)
+        raise _unsuited(file, "no list of ids that passed")
     passed, failed = pair
     outcomes: dict[object, bool | None] = {}
     for key in (passed, failed):
@@ -473,8 +473,8 @@ COLUMNS = Format(
 # --- one record per file ---
 
 
-def _unsuited(file: File, problem: str, remedy: str, *settles: Settle) -> DataError:
-    return DataError(file.source.name, problem, remedy, name="unknown-format", settles=settles)
+def _unsuited(file: File, problem: str) -> DataError:
+    return DataError(file.source.name, problem, name="unknown-format", settles=[_OTHERWISE])
 
 
 def _is_record(file: File) -> bool:
