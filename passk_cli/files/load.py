@@ -63,6 +63,8 @@ HIDDEN_FILES = Message(
 )  # fmt: skip
 # Files without an outcome in a folder of results that are looked at again.
 _FEW_FOREIGN = 3
+# Rows that are enough for a survey of complete cells, and tasks that it has at least.
+_CELL_ROWS, _FEW_CELLS = 100_000, 50
 # What JSON, archives and Parquet begin with; "" of a file that has not been looked at.
 _OPENINGS = ("", "{", "[", "PK", "PAR1")
 # What a file that holds nothing may begin with.
@@ -171,7 +173,9 @@ class _Reading:
         states = [*map(_state, self.sources)]
         inputs = self.recognised(request, skip_empty=request.skip_bad or tolerant)
         statement, tally = self.read(inputs, request)
-        statement, tally, context, found = self.checked(inputs, statement, tally)
+        statement, tally, context, found = self.checked(
+            inputs, statement, tally, first=not tolerant
+        )
         request, batches = statement.request, statement.batches
         judged = judged_words(self.con, statement)
         errors = [error_of(finding, batches) for finding in found if finding.certain]
@@ -285,10 +289,10 @@ class _Reading:
         raise AssertionError("a complete layout has no columns that appear further down")
 
     def checked(
-        self, inputs: Inputs, statement: Statement, tally: Tally
+        self, inputs: Inputs, statement: Statement, tally: Tally, *, first: bool
     ) -> tuple[Statement, Tally, CheckContext, list[Finding]]:
         """The statement and its answer, once more if a column numbers the attempts, and what checks
-        find in them."""
+        find in them.  first : whether what is certain ends the search."""
         try:
             context = self.context(statement, tally)
             if column := attempt_number(context):
@@ -296,7 +300,11 @@ class _Reading:
                 fields = {**statement.request.fields, "attempt": column}
                 statement, tally = self.tallied(inputs, replace(statement.request, fields=fields))
                 context = self.context(statement, tally)
-            found = [*findings(context)]
+            found = list[Finding]()
+            for finding in findings(context):
+                found.append(finding)
+                if first and finding.certain:
+                    break
         except duckdb.Error as error:
             raise explain(self.con, error, statement.batches, statement.request) from None
         if tally.repeats.attempts:
@@ -312,7 +320,8 @@ class _Reading:
             if find(name, {column: set() for column in columns}) is None:
                 problem = f"no such column; {meant(name, sorted(columns - {'file'}))}"
                 raise ParameterError(Given("--pool", name), problem, name="no-such-column")
-        one_in = max(1, len(tasks.names) // CELLS)
+        rows, size = int(tally.every["attempts"].sum()), len(tasks.names)
+        one_in = max(1, size // CELLS, min(rows // _CELL_ROWS, size // _FEW_CELLS))
 
         def refined(columns: Sequence[str]) -> Survey:
             return of_cells(self.con, statement, columns, one_in)

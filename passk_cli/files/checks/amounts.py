@@ -47,10 +47,12 @@ def next_to_outcomes(context: CheckContext) -> Iterator[Finding]:
     survey, outcome = context.survey, context.column("outcome")
     if outcome not in survey.columns or context.harness:
         return
-    names = [name for name in context.unread if survey.kind(name).name == "number"]
+    scored = survey.kind(outcome).name == "number"
+    names = [name for name in context.unread if survey.kind(name).name == "number"
+             and (scored or words(name) <= _WEIGHTS)]  # fmt: skip
     if not names:
         return
-    scores, scored = survey.numbers(outcome), survey.kind(outcome).name == "number"
+    scores = survey.numbers(outcome)
     for name in names:
         numbers, whole = survey.numbers(name), survey.kind(name).whole
         highest = float(np.nanmax(numbers, initial=0))

@@ -114,15 +114,20 @@ def laid_out(context: CheckContext) -> Iterator[Finding]:
         return
     names = [name for name in context.unread if _may_be(context, name)]
     columns = [survey.columns[name] for name in names]
+    certain: list[tuple[Observed, Evenness]] = []
     if columns and not survey.whole:
-        survey = context.refined(names)
-        columns = [survey.columns[name] for name in names if name in survey.columns]
+        # A part of a cell has no more values than the cell, so exact names need only the sample.
+        some = [(c, evenness(survey.cell, c.codes, deals=1)) for c in columns]
+        certain = [(column, even) for column, even in some if _is_exact(column, even)]
+        if not certain:
+            survey = context.refined(names)
+            columns = [survey.columns[name] for name in names if name in survey.columns]
     judged = []
-    for column in (_by_value(survey, column) for column in columns):
+    for column in () if certain else (_by_value(survey, column) for column in columns):
         even = _layout(survey, column)
         if even.varies >= VARIES:
             judged.append((column, even, _certain(context, survey, column, even)))
-    certain = [(column, even) for column, even, verdict in judged if verdict]
+    certain = certain or [(column, even) for column, even, verdict in judged if verdict]
     # The first of several settings names all that go together, so it has the most values.
     certain.sort(key=lambda pair: _order(context, pair[0]))
     for column, even in certain:
@@ -250,11 +255,13 @@ def _separates(survey: Survey, column: Observed) -> bool:
     """Whether each value of a column, or no value, has passes only or failures only: a
     consequence, and not a setting."""
     there = np.isfinite(survey.verdict)
-    pairs = np.unique(np.stack([column.codes[there], survey.verdict[there]]), axis=1)
-    values, verdicts = (len(np.unique(codes)) for codes in pairs)
+    codes, verdict = column.codes[there] + 1, survey.verdict[there]
+    passes = verdict == verdict.max(initial=0)
+    n, c = np.bincount(codes), np.bincount(codes, passes)
+    values, two = np.count_nonzero(n), passes.any() and len({*verdict[~passes].tolist()}) == 1
     # Numbers, like those of years, may separate them by chance.
-    most = min(5 if survey.kind(column.name).name == "number" else values, there.sum() / 4)
-    return pairs.shape[1] == values <= most and verdicts == 2
+    most = min(5 if survey.kind(column.name).name == "number" else values, len(codes) / 4)
+    return bool(two and np.all((c == 0) | (c == n)) and values <= most)
 
 
 def _pairs(cell: Ints, codes: Ints) -> int:
@@ -274,10 +281,15 @@ def _certain(
     # In few cells each value of a setting occurs equally often, as words do that are in every row.
     rare = named or (column.share == 1 and even.cells > 8 and even.p <= 0.005)
     crossed = rare and not number and even.ratio == 0 and even.varies == 1 and even.cells > 1
-    exact = leaf(name) in _EXACT_NAMES and column.share == 1 and even.cells > 2
-    if even.certain or even is _GOING_UP or crossed or (exact and even.varies >= 0.5):
+    if even.certain or even is _GOING_UP or crossed or _is_exact(column, even):
         return True
     return False if named or (even.likely and not number) else None
+
+
+def _is_exact(column: Observed, even: Evenness) -> bool:
+    """Whether a column has a setting's exact name and varies in half of the cells."""
+    exact = leaf(column.name) in _EXACT_NAMES and column.share == 1
+    return exact and even.cells > 2 and even.varies >= 0.5
 
 
 def _numbers(survey: Survey, column: Observed) -> bool:

@@ -16,8 +16,6 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
-from passk_cli.files import formats
-from passk_cli.files.formats.format import look
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import sniff
 from passk_cli.files.reading.records import records, repeating_names
@@ -247,8 +245,12 @@ def _pairs_of_file(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request, *, several: bool
 ) -> Iterator[tuple[str, Pairs]]:
     """The records at each place of a file; it may be a record itself if there are several files."""
+    # Importing all formats takes milliseconds, which what asks about no place should not wait for.
+    from passk_cli.files.formats import recognise
+    from passk_cli.files.formats.format import look
+
     file = look(source, size=_BYTES)
-    known = formats.recognise(file)
+    known = recognise(file)
     if known is not None and not known[1].generic:
         if file.form == "other":
             # A text with another opening is read as a table before formats are asked.
@@ -314,7 +316,9 @@ def _below(pairs: Pairs, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
     found = [(context, v) for context, v in pairs if isinstance(v, dict) and v][:ROWS]
     if not found:
         return
-    if len(found) == 1 and (table := formats.generic.tabular(found[0][1])) and keys:
+    from passk_cli.files.formats.generic import tabular
+
+    if len(found) == 1 and (table := tabular(found[0][1])) and keys:
         yield keys, [(found[0][0], row) for row in table[:ROWS]]
         return
     inner = [v for _, value in found for v in value.values()]
