@@ -139,7 +139,7 @@ def test_a_task_is_complete_with_all_its_attempts(passk: Passk, tmp_path: Path) 
     assert "short-of-plan" not in passk(*words, "--attempts", 4, "--looks", tmp_path / "new").err
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     done = passk("watch", path, "--min", "pass@1=0.5", "--planned", 8)
-    assert "--attempts 4  # assumes that every task gets 4 attempts (1 task has fewer)" in done.err
+    assert "--attempts 4  # assumes that this is the plan, and" in done.err
     done = passk(*words, "--attempts", 3, "--looks", tmp_path / "other")
     assert (done.code, done.error) == (3, "other-plan")
     assert "4 attempts, and the plan has 3 at a task" in done.err
@@ -198,10 +198,10 @@ def test_without_an_order_it_asks(passk: Passk, run: Callable[..., WatchedRun]) 
     words = ("watch", one.path, "--min", "pass@1=0.5", "--planned", 60)
     done = passk(*words)
     assert (done.code, done.error) == (2, "no-order")
-    assert "--order completion  # assumes that when a task is complete does not" in done.err
+    assert "--order completion  # assumes that this is the plan, and that when a task" in done.err
     one.order.unlink()
     bare = passk("watch", one.path, "--min", "pass@1=0.5").err
-    assert " --order completion --planned 20  # assumes that no more than these 20 tasks" in bare
+    assert " --order completion --planned 20  # assumes that this is the plan" in bare
     done = passk(*words, "--order", "completion")
     assert done.code == 5
     assert "warning[order-of-completion]" in done.err

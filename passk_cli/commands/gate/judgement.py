@@ -13,7 +13,9 @@ from passk_cli.report.words import SeriesName
 from passk_cli.study.fact import Fact, range_between
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 
-_UNCHECKED = "{rule} of {model} cannot be checked: {reason}"
+# Before the reason why a rule cannot be checked.
+UNCHECKED = "cannot be checked: "
+_UNCHECKED = "{rule} of {model} " + UNCHECKED + "{reason}"
 _BOTH_CASES = "{model}, {rule}: {evidence}; {cases}"
 
 
@@ -21,7 +23,7 @@ _BOTH_CASES = "{model}, {rule}: {evidence}; {cases}"
 class Judgement:
     """A rule about a candidate's series: a row of the gate.
 
-    words : the rule, a number in it as a piece.  place : of the rule among those of the gate.
+    phrase : the rule, with fields.  place : of the rule among those of the gate.
     fact : the number it is judged by.  counted : what is shown instead.
     limit : the rule's number.  reason : why it fails or is undecided, in a few words.
     template, fields : the clause that says what the evidence shows.
@@ -33,7 +35,7 @@ class Judgement:
     name : the model and its groups; of a row about several, how many.
     """
 
-    words: Sentence
+    phrase: str
     fact: Fact
     verdict: str = PASS
     template: str = ""
@@ -48,6 +50,11 @@ class Judgement:
     shut: bool = False
     failing: bool = False
     name: str = ""
+
+    @property
+    def words(self) -> Sentence:
+        """The rule, a number in it as a piece."""
+        return tuple(filter(None, filled(self.phrase, self.fields)))
 
     @property
     def rule(self) -> str:
@@ -80,8 +87,8 @@ class Judgement:
         fact = replace(self.fact, estimate=Estimate(None), se=None, p=None, p_adjusted=None,
                        more={})  # fmt: skip
         return replace(
-            self, fact=fact, verdict=ERROR, template=_UNCHECKED, fields={"reason": reason},
-            reason=f"cannot be checked: {reason}", counted=None, absent=absent,
+            self, fact=fact, verdict=ERROR, template=_UNCHECKED, reason=UNCHECKED + reason,
+            fields={**self.fields, "reason": reason}, counted=None, absent=absent,
         )  # fmt: skip
 
     def counting(self, on_undecided: str, place: int = -1) -> Judgement:
@@ -154,4 +161,5 @@ def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
     )  # fmt: skip
     if not reason and worst.counted is not None:
         return line
-    return replace(line, template=_BOTH_CASES, fields={"evidence": line.evidence, "cases": cases})
+    fields = {**line.fields, "evidence": line.evidence, "cases": cases}
+    return replace(line, template=_BOTH_CASES, fields=fields)

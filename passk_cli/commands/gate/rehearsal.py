@@ -440,6 +440,7 @@ def rehearsed(
     return Rehearsal(study, rows, runs, book, [own for own, _ in pairs], most)
 
 
+_ASKED = "false alarms ≤ {limit:=given}"
 ALARMS = (
     f"with nothing changed, {WHOLE} fails in {{failing}} of {{runs}} rehearsals ({{alarm}})"
     "{?judged|, {fails:|not }more than {limit:=given}}"
@@ -448,15 +449,14 @@ ALARMS = (
 
 def _whole(odds: Odds, predicted: Odds, groups: Sequence[str], most: float | None) -> Rehearsed:
     """The gate as a whole, with a verdict where the rehearsal is judged."""
-    words: Sentence = (WHOLE,)
-    verdict = ""
+    phrase, verdict = WHOLE, ""
     fields = {"failing": odds.failing, "runs": odds.runs, "alarm": false_alarm(odds, predicted)}
     if most is not None:
-        words = (f"{WHOLE}: ", "false alarms ≤ ", (most, Column("", "given")))
+        phrase = f"{WHOLE}: {_ASKED}"
         verdict = FAIL if odds.share > most + 1e-12 else PASS
         fields |= {"judged": True, "limit": most, "fails": int(verdict == FAIL)}
     return Rehearsed(
-        words, Fact(("", *groups), "", None, Estimate(None)), verdict, ALARMS, fields, limit=most,
+        phrase, Fact(("", *groups), "", None, Estimate(None)), verdict, ALARMS, fields, limit=most,
         failing=verdict == FAIL, odds=odds, predicted=predicted,
     )  # fmt: skip
 
@@ -573,7 +573,7 @@ class Rehearsal(RuleTable):
             for line in lines if line.verdict != NOT_JUDGED
         ]  # fmt: skip
         whole = self.records[-1]
-        asked = () if self.most is None else (replace(whole, words=whole.words[1:]).check,)
+        asked = () if self.most is None else (replace(whole, phrase=_ASKED).check,)
         return (*checks, *asked)
 
     def changes(self) -> tuple[ChangedTasks, ...]:

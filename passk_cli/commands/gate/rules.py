@@ -207,9 +207,9 @@ class GateRule:
         """The fields that its options give to its name and its clauses."""
         return {}
 
-    def words(self, metric: Metric | None = None, **evidence: Any) -> Sentence:
+    def words(self, metric: Metric | None = None) -> Sentence:
         """Its name about a metric."""
-        return tuple(filter(None, filled(self.phrase, {**self.named_as(metric), **evidence})))
+        return tuple(filter(None, filled(self.phrase, self.named_as(metric))))
 
     def judgement(
         self, fact: Fact, verdict: str, metric: Metric | None = None, reason: str = "",
@@ -217,11 +217,10 @@ class GateRule:
         **evidence: Any,
     ) -> Judgement:  # fmt: skip
         """A judgement of a series.  evidence : further fields of its clause."""
-        words, fields = self.words(metric, **evidence), {**self.named_as(metric), **evidence}
+        fields = {**self.named_as(metric), **evidence}
         template = self.findings.get(verdict, self.findings.get("", ""))
-        return Judgement(
-            words, fact, verdict, template, fields, reason, tuple(notes), counted, limit
-        )  # fmt: skip
+        return Judgement(self.phrase, fact, verdict, template, fields, reason, tuple(notes),
+                         counted, limit)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -494,7 +493,10 @@ class DifferenceRule(GateRule):
             missing = "its test has no p" if self.general else getattr(c.interval, "reason", "")
             line = self.judgement(fact, verdict, metric, limit=limit)
             return line.unchecked(c.reason or missing, absent=bool(c.reason))
-        if single and isinstance(limit, Relative):
+        if not single:
+            # Drawn runs need the verdict only.
+            return self.judgement(fact, verdict, metric, limit=limit)
+        if isinstance(limit, Relative):
             from passk_cli.study.comparison import relative_change
 
             change = relative_change(c, trial.study.confidence)
@@ -871,8 +873,7 @@ def _needed(fact: Fact, trial: Trial, away: float, truth: str, of_runs: float = 
     reach, most = (high - low) / 2, away / (1 + NORMAL.inv_cdf(_POWER) / level)
     number, fixed = _made(fact, trial)
     if 0 < of_runs >= most:
-        unit = "attempts per task" if fixed else "tasks"
-        return f"runs differ too much for any number of {unit}"
+        return "runs differ too much to decide"
     count = number * (reach**2 - of_runs**2) / ((most**2 - of_runs**2) or math.inf)
     if 0 < count <= number:
         return "near the limit"

@@ -15,7 +15,7 @@ from passk_cli.inference.stopping import LEVEL, REPLACED, stopping
 from passk_cli.message import Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Estimate, Sentence
+from passk_cli.report.model import Estimate, Phrase, Sentence
 from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.copies import Copy, copies_between
@@ -280,6 +280,6 @@ def open_row(
     fact = Fact(("", *groups), "", None, Estimate(None))
     name = "".join(groups)
     return Judgement(
-        words, fact, verdict, "{?suite|{suite}: }{why}", {"suite": name, "why": reason}, reason,
-        name=name, **more,
+        "{words}", fact, verdict, "{?suite|{suite}: }{why}",
+        {"words": Phrase(words), "suite": name, "why": reason}, reason, name=name, **more,
     )  # fmt: skip

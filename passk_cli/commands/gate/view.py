@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from passk_cli.arrays import gathered, grouped
-from passk_cli.commands.gate.judgement import Judgement, flat, text_of
+from passk_cli.commands.gate.judgement import UNCHECKED, Judgement, flat, text_of
 from passk_cli.commands.gate.rulebook import Rulebook, said_in_keys
 from passk_cli.commands.gate.rules import EVERY, EVERY_ATTEMPT, MaxIncrease, Relative, extremes
 from passk_cli.commands.gate.sides import ITSELF, Counted
@@ -270,6 +270,7 @@ class GateVerdict:
             fields |= {
                 "failing": sum(len(group.lines) for group in self.groups), "who": group.who,
                 "rule": Phrase(group.lines[0].words), "models": [x.name for x in group.lines],
+                "why": group.lines[0].reason.removeprefix(UNCHECKED),
             }  # fmt: skip
         if line is not None:
             fields |= {"finding": Phrase(line.finding), "rule": line.rule, "model": line.name,
@@ -301,7 +302,7 @@ VERDICTS = (
     Answer("gate-cannot-check", lambda found: found.worst == ERROR and found.line,
            "ERROR: {finding}"),
     Answer("gate-cannot-check-several", lambda found: found.worst == ERROR,
-           "ERROR: {who} cannot be checked ({rule}): {models}"),
+           "ERROR: {who} cannot be checked: {why} ({rule}): {models}"),
     Answer("gate-fails", lambda found: found.worst == FAIL and found.line, "FAIL: {finding}"),
     Answer("gate-fails-several", lambda found: found.worst == FAIL,
            "FAIL: {rule} fails for {who}: {models}"),
@@ -536,7 +537,8 @@ class RuleTable(Section[Judgement]):
                 names, whole = [line.name for line in own], len(own) == len(judged)
                 name = every_one(plural(len(own), self.noun))
                 name = name if whole else f"{len(own)} other {self.noun}s"
-                name = ", ".join(names) if self.book and len(own) < 4 else name
+                if self.book:
+                    name = ", ".join(names) if len(own) < 4 else f"{len(own)} rows"
                 rows[rows.index(own[0])] = replace(
                     own[0], name=name, reason="", details=(), counted=Counted(0, 0, words)
                 )
@@ -548,7 +550,7 @@ class RuleTable(Section[Judgement]):
         without the truth that it is for."""
         rows = []
         for line in lines if self.reasons else ():
-            reason = line.reason.removeprefix("cannot be checked: ")
+            reason = line.reason.removeprefix(UNCHECKED)
             about = reason.partition("; ")[0]
             short = [text for text in (reason, about, about.replace(" would decide", ""))
                      if len(text) <= room]  # fmt: skip
@@ -626,8 +628,8 @@ def _cut(lines: Sequence[Judgement], room: int) -> list[Judgement]:
     rest = [line.verdict for line in others[most - 1 :]]
     verdicts = ", ".join(f"{rest.count(v)} {v}" for v in _ORDER if v in rest)
     more = Judgement(
-        (Hint(""),), replace(others[-1].fact, estimate=Estimate(None)), verdicts,
-        name=f"{len(rest)} more rows", counted=Counted(0, 0, " "),
+        "{hint}", replace(others[-1].fact, estimate=Estimate(None)), verdicts,
+        fields={"hint": Hint("")}, name=f"{len(rest)} more rows", counted=Counted(0, 0, " "),
     )  # fmt: skip
     return [*others[: most - 1], more, *last]
 

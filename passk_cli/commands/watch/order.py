@@ -78,28 +78,20 @@ class TaskOrder:
             return cls((), COMPLETION)
         order = cls(*((given, LIST) if given else (counts.facts.order, DATASET)))
         if not order.tasks:
-            plan, plans = dict[str, Any](), ""
+            plan = dict[str, Any]()
+            made = made_of(counts, {model for model, *_ in counts.series})
             if attempts is not None:
-                made = made_of(counts, {model for model, *_ in counts.series})
                 most = max((max(own.values()) for own in made.values()), default=0)
-                plan = {"--attempts": most} if most > attempts else {}
-                short = sum(min(own.values()) < most for own in made.values())
-                if plan and short:
-                    have = f"{plural(short, 'task')} {'has' if short == 1 else 'have'} fewer"
-                    plans = f"that every task gets {most} attempts ({have}), and "
-                if not planned:
-                    plan |= {"--planned": len(made) or Blank("N")}
-                    few = plural(len(made), "task")
-                    plans += f"that no more than these {few} are planned, and "
-            elif not planned:
-                plan = {"--planned": Blank("N")}
+                plan |= {"--attempts": most} if most > attempts else {}
+            if not planned:
+                plan |= {"--planned": len(made) if made and attempts else Blank("N")}
             raise ParameterError(
                 "no order of the tasks is known; the first that are complete may be the easy ones",
                 name="no-order",
                 settles=[
                     Settle({"--order": Blank("FILE")}, "names them in the order drawn"),
-                    Settle({"--order": COMPLETION} | plan, f"assumes {plans}that when a task is"
-                           " complete does not depend on its outcomes"),
+                    Settle({"--order": COMPLETION} | plan, "assumes that this is the plan, and that"
+                           " when a task is complete does not depend on its outcomes"),
                 ],
             )  # fmt: skip
         if planned is not None and planned > len(order.tasks):
