@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -254,18 +255,13 @@ def _shares(counts: Counts, role: str, lost: Ints, passed: Ints, query: AttemptQ
     lost, passed : attempts of each cell without one, and how many of those passed.
     """
     reasons = _reasons(query, role, "value IS NULL")
-    names, model = _models(counts)
-    made, lacking, of_them_passed = (
-        np.bincount(model, of, len(names)).astype(int).tolist() for of in (counts.n, lost, passed)
-    )
-    shares = [
-        (name, _Share(all_of_it, without, of_these, reasons.get(name, {})))
-        for name, all_of_it, without, of_these in zip(
-            names, made, lacking, of_them_passed, strict=True
-        )
-    ]
-    most = sorted(shares, key=lambda pair: -pair[1].attempts)
-    return [each.words(name) for name, each in most if each.attempts]
+    sums = _by_model(counts, counts.n, lost, passed)
+    shares = {
+        name: _Share(made, number, passes, reasons.get(name, {}))
+        for name, (made, number, passes) in sums.items()
+    }
+    most = sorted(shares.items(), key=lambda pair: -pair[1].attempts)
+    return [share.words(name) for name, share in most if share.attempts]
 
 
 def _reasons(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[str]]:
@@ -330,15 +326,11 @@ def _remarks(
 
 def _zeros(counts: Counts, role: str, attempts: Attempts, query: AttemptQuery) -> Iterator[Said]:
     """Models all of whose amounts are 0, and some that are."""
-    names, model_of_cell = _models(counts)
-    model, count = model_of_cell[attempts.cell], attempts.count
     zero, number = attempts.value == 0, ~np.isnan(attempts.value)
-    there, zeros, passed = (
-        np.bincount(model, of, len(names)).astype(int).tolist()
-        for of in (count * number, count * zero, attempts.passed * zero)
-    )
-    shares = [_Share(*each) for each in zip(there, zeros, passed, strict=True)]
-    pairs = [pair for pair in zip(names, shares, strict=True) if pair[1].attempts]
+    parts = (attempts.count * number, attempts.count * zero, attempts.passed * zero)
+    cells = (np.bincount(attempts.cell, part, len(counts.n)) for part in parts)
+    shares = {name: _Share(*numbers) for name, numbers in _by_model(counts, *cells).items()}
+    pairs = [pair for pair in shares.items() if pair[1].attempts]
     free = [name for name, each in pairs if each.attempts == each.made]
     some = {name: each for name, each in pairs if each.attempts < each.made}
     if free and role == "cost":
@@ -361,11 +353,13 @@ def _zeros(counts: Counts, role: str, attempts: Attempts, query: AttemptQuery) -
         yield ZERO_COSTS(attempts=sum(each.attempts for each in some.values()), models=words)
 
 
-def _models(counts: Counts) -> tuple[list[str], Ints]:
-    """The models, and the index of each cell's among them."""
+def _by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
+    """Model → the sums of these arrays, which have a number per cell."""
     names = list(dict.fromkeys(model for model, *_ in counts.series))
     places = {name: place for place, name in enumerate(names)}
-    return names, np.array([places[model] for model, *_ in counts.series])[counts.series_codes]
+    model = np.array([places[name] for name, *_ in counts.series])[counts.series_codes]
+    sums = (np.bincount(model, numbers, len(names)).astype(int).tolist() for numbers in cells)
+    return dict(zip(names, zip(*sums, strict=True), strict=True))
 
 
 def _cached(counts: Counts, query: AttemptQuery) -> Iterator[Said]:
@@ -375,8 +369,7 @@ def _cached(counts: Counts, query: AttemptQuery) -> Iterator[Said]:
         return
     repeated = "value > 0 AND lower(column0) IN ('true', '1')"
     rows = query.rows("name, count(*), count(*) FILTER (verdict = 1)", repeated, "cost", [cached])
-    names, model_of_cell = _models(counts)
-    made = dict(zip(names, np.bincount(model_of_cell, counts.n).astype(int).tolist(), strict=True))
+    made = {model: n for model, (n,) in _by_model(counts, counts.n).items()}
     if rows:
         billed = "billed_cost" if "billed_cost" in query.columns else ""
         yield REPEATED_PRICES(
