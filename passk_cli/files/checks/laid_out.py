@@ -5,6 +5,7 @@ It is a setting, a part of the data in which ids start again, or a number of att
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -53,10 +54,12 @@ from passk_cli.settle import Settle
 # Settings whose names mean nothing else; further ones that are as often what happened.
 _VAGUE_NAMES = frozenset("mode route routing thinking agent provider".split())
 _EXACT_NAMES = (SETTING_NAMES | {*SETTINGS, "severity"}) - _VAGUE_NAMES
-_NAMES = _EXACT_NAMES | _VAGUE_NAMES | frozenset("reasoning tools toolset budget step".split())
+_NAMES = _EXACT_NAMES | _VAGUE_NAMES
+_NAMES |= frozenset("reasoning tools budget step model_type model_version model_size".split())
 _HAPPENING = HAPPENING_WORDS | {"cached", "cache"} | (ENDINGS - {"state"})
 # Words of what an attempt came to, under which no ids start again.
 _RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
+_DATE = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}([T ].*)?")
 # The share of the pairs of a cell and a value with one row, if the values number attempts.
 _ONCE = 0.9
 # Standard errors by which arms differ, or the rows that each has; the most arms; records of a list.
@@ -123,7 +126,7 @@ def laid_out(context: CheckContext) -> Iterator[Finding]:
             survey = context.refined(names)
             columns = [survey.columns[name] for name in names if name in survey.columns]
     judged = []
-    for column in () if certain else (_by_value(survey, column) for column in columns):
+    for column in () if certain else columns:
         even = _layout(survey, column)
         if even.varies >= VARIES:
             judged.append((column, even, _certain(context, survey, column, even)))
@@ -179,8 +182,7 @@ def is_setting(column: str) -> bool:
     [True, True, False, True]
     """
     *above, last = map(leaf, column.split("."))
-    named = not _NAMES.isdisjoint((*above, last)) or last.rpartition("_")[2] in SETTING_ENDS
-    return named or last in ("model_type", "model_version", "model_variant", "model_size")
+    return not _NAMES.isdisjoint((*above, last)) or last.rpartition("_")[2] in SETTING_ENDS
 
 
 def _order(context: CheckContext, column: Observed) -> tuple[bool, bool, int]:
@@ -194,16 +196,6 @@ def _named(context: CheckContext, name: str) -> bool:
     """Whether a column is named like a setting, or is in --path, where somebody kept it apart."""
     template = context.request.template
     return is_setting(name) or (template is not None and name in template.names)
-
-
-def _by_value(survey: Survey, column: Observed) -> Observed:
-    """The column with equal numbers as one value."""
-    if survey.kind(column.name).name != "number":
-        return column
-    numbers = survey.numbers(column.name)
-    there, codes = np.isfinite(numbers), np.full(len(numbers), -1, dtype=np.int64)
-    values, codes[there] = np.unique(numbers[there], return_inverse=True)
-    return replace(column, codes=codes, distinct=len(values))
 
 
 def _layout(survey: Survey, column: Observed) -> Evenness:
@@ -236,18 +228,10 @@ def _may_be(context: CheckContext, name: str) -> bool:
     if column.distinct > most and not goes_up(survey.cell, survey.numbers(name)):
         return False
     named = _named(context, name)
-    happens = words(name) & _HAPPENING and not named
+    dates = all(map(_DATE.fullmatch, survey.texts(name, 20)))
+    happens = (words(name) & _HAPPENING or dates) and not named
     outcome = ROLES["outcome"].ranks.get(leaf(name)) == 0
     consequence = _separates(survey, column) and not look_like_models(survey.texts(name, most))
-    # Numbers that the caller chose no longer leave other numbers of attempts a meaning.
-    chosen = survey.columns.get(context.request.fields.get("attempt", ""))
-    numbers = leaf(name) in ROLES["attempt"].ranks and survey.kind(name).name == "number"
-    if (
-        chosen
-        and numbers
-        and _pairs(survey.cell, chosen.codes) >= _pairs(survey.cell, column.codes)
-    ):
-        return False
     return not (happens or outcome or consequence or (context.harness and not named))
 
 

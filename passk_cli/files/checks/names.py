@@ -12,8 +12,8 @@ import numpy as np
 from passk_cli.arrays import Ints
 from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.database import quote_text
-from passk_cli.files.roles import ROLES, spelled, strength, words
-from passk_cli.files.vocabulary import ROW_WORDS, STATEMENT_WORDS, look_like_models
+from passk_cli.files.roles import spelled, strength, words
+from passk_cli.files.vocabulary import STATEMENT_WORDS, look_like_models
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 from passk_cli.text import first_few
@@ -49,8 +49,8 @@ UNLIKELY_TASKS = Message(
 )  # fmt: skip
 ROWS_AS_TASKS = Message(
     "rows-as-tasks", WARNING,
-    "{task} is different in each row, so every task has one attempt{?statement|, although each"
-    " {statement} is in several rows}", "",
+    "{task} is different in each row, so every task has one attempt, although each {statement} is"
+    " in several rows", "",
     "An id of a row, a run or a response is not a task. Read as one, the attempts at a task count"
     " as tasks of their own, and pass@k is not defined for k above 1. Name the column of the task.",
 )  # fmt: skip
@@ -78,31 +78,16 @@ def _is_sum(name: str) -> bool:
 
 
 def headers(context: CheckContext) -> Iterator[Finding]:
-    """Headers among the rows, in any case and with any usual names."""
+    """Headers among the rows of a table, in any case."""
     task = context.column("task")
-    usual = {*ROLES["task"].ranks, spelled(task)}
-    numbered = any(map(str.isdigit, task))
-    for name in context.tasks if numbered else context.tasks_without_digits:
-        if spelled(name.strip("\ufeff \t")) in usual and _is_header(context, name):
+    if not any(batch.layout.kind == "csv" for batch in context.batches):
+        return
+    for name in context.tasks if any(map(str.isdigit, task)) else context.tasks_without_digits:
+        if spelled(name.strip("\ufeff \t")) == spelled(task):
             without = f"{context.condition(task)} <> {quote_text(name)}"
             settle = Settle({"--where": without}, "leaves it out")
             yield Finding(HEADER_ROWS, True, {"name": repr(name)}, (settle,))
             return
-
-
-def _is_header(context: CheckContext, task: str) -> bool:
-    """Whether half of the other values in the row of a task are names of columns."""
-    survey, column = context.survey, context.column("task")
-    if not any(batch.layout.kind == "csv" for batch in context.batches):
-        return False
-    if task not in (texts := survey.texts(column, 100_000)):
-        return True
-    row = int(np.flatnonzero(survey.columns[column].codes == texts.index(task))[0])
-    names = {spelled(name) for name in survey.columns}
-    names |= {name for role in ROLES.values() for name in role.ranks}
-    values = [survey.at(name, [row])[0] for name in survey.columns if name != column]
-    known = [spelled(value.strip()) in names for value in values if value]
-    return sum(known) >= 0.5 * len(known)
 
 
 def spellings(context: CheckContext) -> Iterator[Finding]:
@@ -143,21 +128,16 @@ def models(context: CheckContext) -> Iterator[Finding]:
 
 
 def rows(context: CheckContext) -> Iterator[Finding]:
-    """Ids of rows that are read as tasks."""
+    """Ids of rows that are read as tasks, although each statement is in several rows."""
     survey, task = context.survey, context.column("task")
     column = survey.columns.get(task)
     if context.harness or column is None or not 1 < survey.rows == column.distinct:
         return
     statements = [name for name in context.unread if words(name) & STATEMENT_WORDS]
-    again = [name for name in statements if _comes_again(survey.columns[name].codes)]
-    if words(task) & (ROW_WORDS - {"row", "message", "request"}):
-        named = [name for name in context.unread if strength("task", name)]
-        found = [name for name in named if 1 < survey.columns[name].distinct < survey.rows][:2]
-        settles = tuple(Settle({"--field": {"task": name}}) for name in found)
-        yield Finding(ROWS_AS_TASKS, False, {"task": quote(task), "statement": ""}, settles)
-    elif again and len(again) == len(statements):
-        shown = {"task": quote(task), "statement": quote(again[0])}
-        yield Finding(ROWS_AS_TASKS, False, shown, (Settle({"--field": {"task": again[0]}}),))
+    if statements and all(_comes_again(survey.columns[name].codes) for name in statements):
+        shown = {"task": quote(task), "statement": quote(statements[0])}
+        by_statement = Settle({"--field": {"task": statements[0]}})
+        yield Finding(ROWS_AS_TASKS, False, shown, (by_statement,))
 
 
 def _comes_again(codes: Ints) -> bool:
@@ -174,7 +154,7 @@ CHECKS = (
     ),
     ReadingCheck(
         HEADER_ROWS, CERTAIN,
-        "A task of a table is named like a column, and so is half of the rest of its row.",
+        "A task of a CSV table has the name of its column, in any case.",
         ("--where \"task <> 'task_id'\"",), headers,
     ),
     ReadingCheck(
@@ -189,8 +169,7 @@ CHECKS = (
     ),
     ReadingCheck(
         ROWS_AS_TASKS, LIKELY,
-        "The task is different in every row, and it is named like an id of runs or responses, or"
-        " every question or prompt is in several rows.",
+        "The task is different in every row, and every question or prompt is in several rows.",
         ("--field task=X",), rows,
     ),
 )  # fmt: skip
