@@ -14,9 +14,9 @@ from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
 # Names made of these words are those of weights, of tests that passed, and of all tests.
-_WEIGHTS = frozenset("count frequency times weight weights".split())
+_WEIGHTS = frozenset("count times weight weights".split())
 _PASSED = frozenset("passed passes correct successes tests num n".split())
-_TOTALS = frozenset("total test tests count num n".split())
+_TOTALS = frozenset("total tests count num n".split())
 # Rows of costs that are enough to see that they only grow.
 _GROWING = 10
 
@@ -75,7 +75,7 @@ def _is_passed(name: str) -> bool:
 
 
 def _is_total(name: str) -> bool:
-    return words(name) <= _TOTALS and bool(words(name) & {"total", "tests", "test"})
+    return words(name) <= _TOTALS and bool(words(name) & {"total", "tests"})
 
 
 def _has_total(context: CheckContext) -> bool:

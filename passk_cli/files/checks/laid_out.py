@@ -52,7 +52,7 @@ from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
 # Settings whose names mean nothing else; further ones that are as often what happened.
-_VAGUE_NAMES = frozenset("mode route routing thinking agent provider".split())
+_VAGUE_NAMES = frozenset("mode route thinking agent provider".split())
 _EXACT_NAMES = (SETTING_NAMES | {*SETTINGS, "severity"}) - _VAGUE_NAMES
 _NAMES = _EXACT_NAMES | _VAGUE_NAMES
 _NAMES |= frozenset("reasoning tools budget step model_type model_version model_size".split())

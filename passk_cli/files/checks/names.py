@@ -19,7 +19,7 @@ from passk_cli.settle import Settle
 from passk_cli.text import first_few
 
 _SUM_WORDS = frozenset(
-    "total totals overall average avg mean all summary macro micro aggregate sum".split()
+    "total totals overall average avg mean all summary macro aggregate sum".split()
 )
 # What is more in a name than ASCII letters in another case.
 _ODD = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")

@@ -19,7 +19,7 @@ from passk_cli.text import shortened
 _EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true", "truth"}
 _PROMPT_WORDS = frozenset({"prompt", "input"})
 # Words of names that number or name tasks.
-_ID_WORDS = frozenset("id idx index case item no number qid uid key question example".split())
+_ID_WORDS = frozenset("id idx index case item number qid key question example".split())
 # The share of the tasks in which a statement differs; the rows per task, and the number of tasks,
 # from which ids that are all different are ids of tasks.
 _DIFFERS, _MANY_ROWS, _FEW_TASKS = 0.2, 5, 20

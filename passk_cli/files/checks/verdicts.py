@@ -34,6 +34,7 @@ from passk_cli.files.vocabulary import (
     ENDED_WORDS,
     EXPECTED_WORDS,
     GRADE_WORDS,
+    HAPPENING_WORDS,
     NOT_OUTCOME_WORDS,
     PREDICTED_WORDS,
 )
@@ -41,15 +42,16 @@ from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
 # Words that change nothing in the name of a grade.
-_FILLING_WORDS = frozenset("final overall total eval evaluation is task the".split())
+_FILLING_WORDS = frozenset("final overall total eval is task".split())
 # Words that make a verdict something else: what was expected, or a part of the attempt.
 _OTHER_WORDS = (
     (EXPECTED_WORDS - {"label", "true"})
     | (AVERAGE_WORDS - {"rate"})
     | (NOT_OUTCOME_WORDS - {"first"})
+    | HAPPENING_WORDS
     | frozenset(
-        "count tests test format syntax schema compile build lint parse json base plus time cost"
-        " rubric weight tool param safety answer reason".split()
+        "tests test format syntax schema compile build lint parse json base plus rubric tool param"
+        " safety answer reason".split()
     )
 )
 _SUCCESS_WORDS = frozenset("success successful succeeded achieved".split())
