@@ -7,7 +7,7 @@ from shlex import quote
 
 import numpy as np
 
-from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
+from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
 from passk_cli.files.reading.survey import distinct, joined_codes
 from passk_cli.files.roles import EQUAL, leaf, words
 from passk_cli.message import WARNING, Message
@@ -17,8 +17,6 @@ from passk_cli.settle import Settle
 _WEIGHTS = frozenset("count times weight weights".split())
 _PASSED = frozenset("passed passes correct successes tests num n".split())
 _TOTALS = frozenset("total tests count num n".split())
-# Rows of costs that are enough to see that they only grow.
-_GROWING = 10
 
 WEIGHTED_ROWS = Message(
     "weighted-rows", WARNING,
@@ -33,12 +31,6 @@ COUNTED_TESTS = Message(
     "A row has the number of tests that passed and the number of all tests, or of those that"
     " failed. An attempt with 1 of 5 tests passed is not a pass. Compare the two columns, for"
     " example with --field outcome=passed==total.",
-)  # fmt: skip
-SUMMED_COSTS = Message(
-    "summed-costs", WARNING,
-    "{column} only grows from row to row ({first} to {last}) and may be a running total", "",
-    "If the cost of a row contains the cost of all rows before it, the sum of all costs is far too"
-    " high. Write the cost of the attempt itself, which is the difference of two rows.",
 )  # fmt: skip
 
 
@@ -97,21 +89,6 @@ def _weighted(context: CheckContext, name: str) -> Iterator[Finding]:
     yield Finding(WEIGHTED_ROWS, True, shown, (once,) if weighs else ())
 
 
-def summed(context: CheckContext) -> Iterator[Finding]:
-    """Costs that add up from row to row."""
-    survey, name = context.survey, context.column("cost")
-    if name not in survey.columns or len(survey.files) > 1 or not survey.whole:
-        return
-    costs = survey.numbers(name)
-    steps = np.diff(costs)
-    if len(costs) < _GROWING or not np.all(steps > 0):
-        return
-    # Costs that are only sorted grow by less than the first of them.
-    if costs[-1] > 0.5 * len(costs) * costs[0] and np.median(steps) > 0.5 * costs[0]:
-        shown = {"column": quote(name), "first": f"{costs[0]:g}", "last": f"{costs[-1]:g}"}
-        yield Finding(SUMMED_COSTS, False, shown)
-
-
 CHECKS = (
     ReadingCheck(
         COUNTED_TESTS, CERTAIN,
@@ -124,10 +101,5 @@ CHECKS = (
         "A column named count, freq, times or weight has whole numbers above 1, and there is one"
         " row per task and outcome.",
         ("--pool X",), next_to_outcomes,
-    ),
-    ReadingCheck(
-        SUMMED_COSTS, LIKELY,
-        "The costs that a metric needs grow in ten rows or more, by steps as large as the first.",
-        (), summed,
     ),
 )  # fmt: skip
