@@ -324,8 +324,8 @@ def test_every_gate_says_its_verdict_once(passk: Passk, run: Run, tmp_path: Path
                  ["-f", "github"], ["-f", "json"], ["-f", "csv"], written):  # fmt: skip
         people = not more or more[-1] in ("-q", "table", "markdown")
         for files, code, first, end in (
-            ((worse, old), 1, "FAIL: worse lost 0.250", "of pass@1, more than 0.15"),
-            ((old, worse), 0, "PASS: old gained 0.250", "in pass@1"),
+            ((worse, old), 1, "FAIL: pass@1 of worse fell by 0.250", "], more than 0.15"),
+            ((old, worse), 0, "PASS: pass@1 of old rose by 0.250", "]"),
         ):
             done = passk("gate", files[0], "--baseline", files[1], *DROP, *more)
             assert done.code == code
@@ -333,7 +333,7 @@ def test_every_gate_says_its_verdict_once(passk: Passk, run: Run, tmp_path: Path
             line = line.replace("*", "")
             assert (line.startswith(first), line.endswith(end)) == (True, True)
             assert done.sentences == (not people)
-    assert (tmp_path / "r.md").read_text().startswith("**PASS:** old gained 0.250")
+    assert (tmp_path / "r.md").read_text().startswith("**PASS:** pass@1 of old rose by 0.250")
 
 
 def test_json_says_what_each_rule_rests_on(passk: Passk, run: Run) -> None:
