@@ -119,8 +119,12 @@ def laid_out(context: CheckContext) -> Iterator[Finding]:
     columns = [survey.columns[name] for name in names]
     certain: list[tuple[Observed, Evenness]] = []
     if columns and not survey.whole:
-        # A part of a cell has no more values than the cell, so exact names need only the sample.
-        some = [(c, evenness(survey.cell, c.codes, deals=1)) for c in columns]
+        # A part of a cell has no more values than the cell, so exact names need only the sample,
+        # unless that has rows that are not asked for.
+        request = context.request
+        fewer = request.where or request.models or request.exclude_models
+        fewer = fewer or request.only_tasks or request.exclude_tasks
+        some = [(c, evenness(survey.cell, c.codes, deals=1)) for c in columns if not fewer]
         certain = [(column, even) for column, even in some if _is_exact(column, even)]
         if not certain:
             survey = context.refined(names)

@@ -160,6 +160,16 @@ def test_settings_are_found_in_files_larger_than_a_sample(case: str, tmp_path: P
     assert found(lines(path, rows))[0] == ""
 
 
+def test_rows_that_are_asked_for_decide_in_files_larger_than_a_sample(tmp_path: Path) -> None:
+    rows = [{"task": f"t{t}", "passed": (t + a) % 3 > 0, "temperature": (0.2, 0.8)[a % 2],
+             "pad": "x" * 200}
+            for t in range(6000) for a in range(4)]  # fmt: skip
+    path = lines(tmp_path / "m.jsonl", rows)
+    assert path.stat().st_size > 1 << 22
+    assert found(path)[:2] == ("pooled-settings", True)
+    assert found(path, where="temperature < 0.5")[0] == ""
+
+
 def test_pooling_on_purpose_is_said(passk: Passk, tmp_path: Path) -> None:
     path = lines(tmp_path / "m.jsonl", MISLEADING["two arms"].rows)
     done = passk("estimate", path, "--pool", "arm", "-k", "1", "-v")
