@@ -135,7 +135,7 @@ def test_a_baseline_is_a_log(run: Run) -> None:
     base = run(None, rate=0.9)
     stopper = stop("pass@1 drop <= 0.05", baseline=base.location)
     log = run(stopper, rate=0.3)
-    assert ", FAIL: mockllm/model lost 0." in told(log)["answer"]
+    assert ", FAIL: pass@1 of mockllm/model fell by 0." in told(log)["answer"]
     assert log.results.early_stopping.early_stops
 
 
