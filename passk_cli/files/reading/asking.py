@@ -199,7 +199,13 @@ def _refused(error: DataError, found: Sequence[Candidates]) -> DataError | None:
         return None
     more = re.search(r" \([0-9,]+ more files? not read either\)", error.problem)
     problem = f"no column says whether an attempt passed{more[0] if more else ''}"
-    return DataError(error.place, problem, error.words, name="no-outcome-column")
+    if not found[0].weak:
+        return DataError(error.place, problem, error.words, name="no-outcome-column")
+    problem = f"no column is named like an outcome{more[0] if more else ''}"
+    words = "if one of these says whether an attempt passed, name it"
+    refusal = DataError(error.place, problem, words, name="no-outcome-column")
+    refusal.candidates = replace(found[0].with_weak(), others={})
+    return refusal
 
 
 def _asked(
@@ -241,7 +247,7 @@ def _asked(
         settles=[*settles, *draft],
     )  # fmt: skip
     others = {place.records: place.rows for place in likely if place.records != best.records}
-    own.candidates = replace(best, others=others)
+    own.candidates = replace(best.with_weak(), others=others)
     return own
 
 

@@ -36,6 +36,7 @@ from passk_cli.files.roles import (
     agree_sql,
     candidates,
     leaf,
+    parts,
     strength,
     words,
 )
@@ -96,6 +97,8 @@ _SIDE, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
 _WORDS, _VALUES, _FEW = 6, 16, 5
 # How many more statements than names there may be before a name is one of a kind of tasks.
 _STATED = 1.2
+# The highest grade of columns without a grade's name.
+_HIGHEST = 100
 # Share of long answers among short ones.
 _RARE = 0.05
 
@@ -136,6 +139,8 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
     others : records → rows of the other places that may be meant.
     preference, summary : the column that says which of two answers is better, and the one with an
         average of several attempts, which passk does not read; else "".
+    weak : columns that may say which attempts passed, though neither names nor verdicts speak for
+        them.
     """
 
     records: str
@@ -146,6 +151,7 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
     others: Mapping[str, int] = field(default_factory=dict)
     preference: str = ""
     summary: str = ""
+    weak: tuple[Candidate, ...] = ()
 
     def __getitem__(self, role: str) -> tuple[Candidate, ...]:
         return self.by_role[role]
@@ -155,6 +161,13 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
 
     def __len__(self) -> int:
         return len(self.by_role)
+
+    def with_weak(self) -> Candidates:
+        """The same, with columns that nothing speaks for as outcomes if there are no other ones."""
+        if "outcome" in self or not self.weak:
+            return self
+        by_role = {**self.by_role, "outcome": self.weak}
+        return replace(self, by_role={r: by_role[r] for r in SHOWN_ROLES if r in by_role})
 
     def certain(self, role: str) -> Candidate | None:
         """The candidate of a role that is certain; None if there is none."""
@@ -216,12 +229,17 @@ class _Reader:
             option = Settle({"--field": {"outcome": ",".join(self.numbered)}})
             joined = Candidate("outcome", ",".join(self.numbered), option, tally)
             found["outcome"] = [joined, *found["outcome"]]
+        weak: tuple[Candidate, ...] = ()
+        if not (self.numbered or any(map(self._is_decisive, outcomes))):
+            compared = {part for c in found["outcome"] for part in parts(c.column)}
+            weak = (*(self._outcome_candidate(p) for p in self.weak_outcomes if p not in compared),)
+            found["outcome"] += weak if found["outcome"] else ()
         tallies = {path: column.tally for path, column in self.columns.items()}
         by_role = {role: (*found[role],) for role in SHOWN_ROLES if found[role]}
         certain = any(candidate.certain for candidate in found["outcome"])
         return Candidates(
             self.place.keys, self.place.rows, by_role, tallies, self.place.some,
-            preference="" if certain else self._preference(), summary=self._summary(),
+            preference="" if certain else self._preference(), summary=self._summary(), weak=weak,
         )  # fmt: skip
 
     def likeliness(self) -> tuple[int, ...]:
@@ -272,6 +290,7 @@ class _Reader:
         """Columns that nothing speaks for, and that could name tasks; those that are named like
         something else only if there are no other ones."""
         taken = {*self.tasks, *self.outcomes, *(self.counts or ())}
+        taken |= {path for path in self.weak_outcomes if self.columns[path].numbers}
         found = [path for path, column in self.columns.items() if path not in taken
                  and _names(column) and not column.verdicts <= {0, 1}]  # fmt: skip
         plain = [path for path in found if not _names_something_else(path)]
@@ -346,6 +365,31 @@ class _Reader:
             for path in kept.values()
             if self._outcome_level(path) > 1 or self.columns[path].judged not in judged - {()}
         ]
+
+    @cached_property
+    def weak_outcomes(self) -> list[str]:
+        """Columns with a few words, or with numbers up to 100, that no name speaks for."""
+        taken = {*self.outcomes, *self.tasks, *self.models, *self.place.above, *(self.counts or ())}
+        # Without an outcome, nothing tells a setting from what came of it.
+        taken |= {*self.settings} if self.outcomes else set()
+        found = []
+        for path, column in self.columns.items():
+            if path in taken or column.listed or strength("attempt", path) == 3:
+                continue
+            other = _forms(path) & (_NOT_OUTCOMES | NUMBERING_WORDS) or leaf(path) in SETTING_NAMES
+            # A hit_rate_at_3 of 0 or 1 is one of a single attempt.
+            if other and not (is_average(path) and column.verdicts == {0, 1}):
+                continue
+            numbers = {*column.numbers}
+            graded = len(numbers) > 1 and min(numbers) >= 0 and max(numbers) <= _HIGHEST
+            if (graded and len(numbers) < self.place.rows) or self._has_few_words(path):
+                found.append(path)
+        return sorted(found, key=lambda path: len(self.columns[path].counts))
+
+    def _is_decisive(self, path: str) -> bool:
+        """Whether a column has two verdicts and a verdict's word that says more than an end."""
+        judged = self._outcome_level(path) > 1 and len(self.columns[path].verdicts & {0, 1}) == 2
+        return judged and not _forms(path) & ENDED_ONLY_WORDS
 
     def _is_constant_verdict(self, path: str) -> bool:
         """Whether a flag that never varies has a verdict's word."""
@@ -554,7 +598,8 @@ class _Reader:
     def _side_by_side(self) -> list[Candidate]:
         """Columns with a verdict per model."""
         flags = [p for p in self.flags if p not in self.numbered and not strength("attempt", p)]
-        if len(flags) < 2:
+        # Names of models have the same words of verdicts, or none.
+        if len(flags) < 2 or len({frozenset(_forms(path) & VERDICT_WORDS) for path in flags}) > 1:
             return []
         joined = ",".join(flags)
         option = Settle({"--field": {"outcome": joined, "model": COLUMN}})
@@ -583,10 +628,12 @@ class _Reader:
         grades = [self.columns[path] for path in self.outcomes]
         if self.counts or any(c.verdicts <= {0, 1} or not c.numbers for c in grades):
             return ""
-        once = any(len(self.columns[path].counts) == self.place.rows > 1 for path in self.models)
-        if grades and not (once and all(map(_is_short, self.columns.values()))):
-            return ""
-        return next(iter([*self.outcomes, *filter(is_average, self.columns)]), "")
+        averages = [*filter(is_average, self.columns)]
+        named = self.models if grades else [p for p, c in self.columns.items() if c.is_text]
+        once = any(len(self.columns[path].counts) == self.place.rows > 1 for path in named)
+        short = all(map(_is_short, self.columns.values()))
+        several = not grades and any(_OF_SEVERAL.fullmatch(leaf(path)) for path in averages)
+        return next(iter([*self.outcomes, *averages]), "") if several or (once and short) else ""
 
     # Counts, models and settings
 
@@ -594,9 +641,11 @@ class _Reader:
     def counts(self) -> tuple[str, str] | None:
         """The columns of attempts and of passes: whole, c ≤ n in every row, some n above 1."""
         whole = {path: column for path, column in self.columns.items()
-                 if column.whole and not (column.missing or column.listed)}  # fmt: skip
+                 if column.whole and not (column.missing or column.listed)
+                 and path not in self.place.above}  # fmt: skip
         for n, c in product(_count_columns("n", whole), _count_columns("c", whole)):
-            if n == c:
+            if re.sub("[0-9]+", "", n) == re.sub("[0-9]+", "", c):
+                # Two totals, of one task each.
                 continue
             pairs = [*zip(whole[n].numbers, whole[c].numbers, strict=True)]
             if all(passed <= made for made, passed in pairs) and any(made > 1 for made, _ in pairs):
@@ -694,7 +743,7 @@ def _count_columns(role: str, whole: Mapping[str, FieldValues]) -> list[str]:
     What happens in an attempt, such as turns, is not counted as attempts.
     """
     kinds = {"n": ATTEMPT_COUNT_WORDS, "c": PASS_COUNT_WORDS}[role]
-    others = HAPPENING_WORDS - {"count"} | {"tests", "index"}
+    others = HAPPENING_WORDS - {"count"} | {"tests", "index"} | ANSWER_WORDS - {"actual"}
     return candidates(role, whole) or [
         path for path in whole if words(path) & kinds and not _forms(path) & others
     ]
