@@ -251,7 +251,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "games", "a.csv", "game,White,Black,Result\n1,x,y,1-0\n2,y,x,1-0\n", [],
-        "a.csv: no column says whether an attempt passed; the columns are game, White, Black, Res",
+        "a.csv: no column is named like an outcome; if one of these says whether an attempt",
     ),
 ]  # fmt: skip
 

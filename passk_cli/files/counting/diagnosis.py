@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,7 +32,9 @@ from passk_cli.files.roles import (
     FAIL_WORDS,
     OF_HISTORIES,
     PASS_WORDS,
+    SETTINGS,
     find,
+    leaf,
 )
 from passk_cli.files.sources.source import (
     QUOTE,
@@ -43,6 +45,7 @@ from passk_cli.files.sources.source import (
     open_bytes,
     text_kind,
 )
+from passk_cli.files.vocabulary import SETTING_NAMES
 from passk_cli.limits import MORE_MEMORY
 from passk_cli.near import there_are
 from passk_cli.outcomes.counts import TOO_MANY
@@ -370,10 +373,16 @@ def repeated_attempt(
         if contradicting:
             rows += f", {plural(contradicting, 'attempt')} with different outcomes"
     problem = f"{subject} is duplicated{before} ({rows})"
+    settings = [*_settings_that_differ(first.record, others[0].record)] if others else []
+    if settings:
+        problem += f"; the two differ in {' and '.join(settings)}"
     copy, resumed, own = _OF_REPEATS
     # What differs is no copy.
     differs = any(other.record != first.record for other in others)
     settles: tuple[Settle, ...] = (resumed, copy, own) if differs else _OF_REPEATS
+    if settings:
+        # Attempts under several settings are neither copies nor resumed.
+        settles = (Settle({"--by": (*settings,)}, "keeps these apart"), own)
     column = first.batch.roles.attempt
     if column and contradicting and repeats.rows >= _NO_NUMBER * repeats.attempts:
         # Left out, most attempts would be lost.
@@ -393,6 +402,23 @@ def repeated_attempt(
         problem = f"a history of runs; in another one {subject} is there as well"
         settles, remedy = _of_runs(con, statement), ""
     return DataError(place, problem, remedy, name="duplicate-attempts", settles=settles)
+
+
+def _settings_that_differ(
+    one: Mapping[str, Any], other: Mapping[str, Any], above: str = ""
+) -> Iterator[str]:
+    """The columns, at most one key below the top, that are named like settings and differ.
+
+    >>> [*_settings_that_differ({"mode": "a", "x": {"effort": "low"}, "time": 1}, {"mode": "b"})]
+    ['mode', 'x.effort']
+    """
+    for key in {**one, **other}:
+        value, against = one.get(key), other.get(key)
+        if not above and (isinstance(value, dict) or isinstance(against, dict)):
+            inside = [part if isinstance(part, dict) else {} for part in (value, against)]
+            yield from _settings_that_differ(inside[0], inside[1], key)
+        elif leaf(key) in SETTING_NAMES | {*SETTINGS, "suite"} and value != against:
+            yield f"{above}.{key}".removeprefix(".")
 
 
 def _of_runs(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Settle, ...]:
