@@ -45,7 +45,7 @@ from passk_cli.files.request import TABLES, Request
 from passk_cli.files.roles import TRUTH, UNITS, find
 from passk_cli.files.roles import words as words_of
 from passk_cli.files.sources.memory import sources_of
-from passk_cli.files.sources.source import Source
+from passk_cli.files.sources.source import Source, beginning_of
 from passk_cli.files.vocabulary import CORRECT_WORDS
 from passk_cli.message import NOTE, Message, refused
 from passk_cli.near import meant
@@ -163,10 +163,11 @@ class _Reading:
     folder: Path
 
     def again(self, request: Request) -> Counts:
-        """The counts with another request."""
+        """The counts of the beginning of each file with another request."""
+        sources = [beginning_of(source, self.folder) for source in self.sources]
         # With tables of its own, but no database: to make one takes as long as a small file.
         with self.con.cursor() as own:
-            return replace(self, con=own).counts(request, tolerant=False)
+            return replace(self, con=own, sources=sources).counts(request, tolerant=False)
 
     def counts(self, request: Request, *, tolerant: bool) -> Counts:
         """The way of a row: recognise, read, check, count, and what is to be known of attempts."""

@@ -23,6 +23,7 @@ from passk_cli.files.roles import candidates, leaf, parts, strength
 from passk_cli.files.sources.arguments import comes_once
 from passk_cli.files.sources.memory import unnamed_index
 from passk_cli.files.sources.paths import layout_template
+from passk_cli.files.sources.source import TRIED
 from passk_cli.near import did_you_mean, nearest
 from passk_cli.settle import Settle
 from passk_cli.text import shortened
@@ -49,6 +50,7 @@ _QUESTIONS = {
 }
 _ASKED = {
     "task": "which column is the task?",
+    "task outcome": "which column is the task, and which says whether an attempt passed?",
     "outcome": "which column says whether an attempt passed?",
     "model": "which column is the model?",
 }
@@ -56,8 +58,6 @@ _ASKED = {
 _SHOWN, _WIDE = 8, 44
 # Lines and columns of a screen; characters of a tally that are always shown.
 _LINES, _COLUMNS, _SHORTEST = 20, 80, 30
-# Bytes of files that are read again to try each remedy.
-_TRIED = 1 << 20
 # Names of a new map: a file that exists is never overwritten.
 _MAPS = ("passk.toml", "map.toml")
 
@@ -77,7 +77,7 @@ def asking(
     if any(comes_once(source.frame) for source in sources):
         return error
     paths = [source.path for source in sources if source.frame is None]
-    trials = Trials(request, read, sum(map(os.path.getsize, paths)) <= _TRIED)
+    trials = Trials(request, read, sum(map(os.path.getsize, paths)) <= TRIED)
     roles = {role for settle in error.settles for role in settle.options.get("--field", {})}
     # Two columns of one name have no options: only the file can be changed.
     other = error.name == "ambiguous-column" and (not roles or roles - {*_ASKED})
@@ -228,18 +228,18 @@ def _asked(
     command = _certain(best, request) if len(likely) == 1 else None
     settles: Sequence[Settle] = ()
     question = _question(error, best, request)
-    if command is not None and command.options and not trials.small:
-        settles, question = [command], ""
-    elif command is not None and command.options:
+    if command is not None and command.options:
         command, counts = trials.followed(command, mixing=False)
         if not isinstance(counts, PasskError):
-            settles, question = [replace(command, why=size(counts))], ""
+            why = size(counts) if trials.small else ""
+            settles, question = [replace(command, why=why)], ""
         elif counts.name not in _QUESTIONS or counts.name == "missing-outcome":
             # What to drop or to mix is a question of its own, with one command per answer.
             ways = (settle for settle in counts.settles if not is_open(settle))
             settles = [replace(command.merged(way), why=way.why) for way in ways]
             settles = trials.completed(error.but(type(error), settles=settles)).settles
-            question = counts.problem
+            # The beginning of a long file does not say how many there are in all.
+            question = counts.problem if trials.small else counts.problem.partition(" (")[0]
     if error.name == "bad-outcome":
         question, settles = error.words, [settle for settle in error.settles if is_open(settle)]
     own = error.but(
@@ -276,7 +276,7 @@ def _question(error: DataError, found: Candidates, request: Request) -> str:
         for role in ("task", "outcome")
         if found.certain(role) is None and role not in request.named
     ]
-    return " ".join(_ASKED[role] for role in open_roles)
+    return _ASKED.get(" ".join(open_roles), "")
 
 
 def _certain(found: Candidates, request: Request) -> Settle | None:

@@ -88,8 +88,6 @@ _OF_SEVERAL = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I)
 _NUMBERED_PART = re.compile(
     rf"(^|[\W_])({'|'.join(NUMBERING_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
 )
-# Words of columns of classes, of which some may pass if nothing else does.
-_CLASS_WORDS = {"class", "decision", "classification"}
 # Words of columns that say which of two answers is better; values that name one, and neither.
 _PREFERENCES = {*"winner preference preferred".split()}
 _SIDE, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
@@ -294,9 +292,6 @@ class _Reader:
         found = [path for path, column in self.columns.items() if path not in taken
                  and _names(column) and not column.verdicts <= {0, 1}]  # fmt: skip
         plain = [path for path in found if not _names_something_else(path)]
-        # The number of a puzzle names a task, and the number of a repetition does not.
-        plain += [path for path in found if path not in plain and words(path) & {"index", "idx"}
-                  and words(path) - {"index", "idx"}]  # fmt: skip
         return sorted(plain or ([] if self.tasks else found), key=lambda p: self.columns[p].whole)
 
     def _task_level(self, path: str) -> int:
@@ -351,8 +346,6 @@ class _Reader:
         One without a verdict's word is left out if another column is equal to it.
         """
         found = [path for path in self.columns if self._outcome_level(path)]
-        if not (self.counts or any(self._outcome_level(path) > 1 for path in found)):
-            found += [p for p in self.columns if self._has_few_words(p) and words(p) & _CLASS_WORDS]
         found = found or [path for path in self.columns if self._is_constant_verdict(path)]
         found.sort(key=self._outcome_rank, reverse=True)
         kept: dict[tuple[object, ...], str] = {}

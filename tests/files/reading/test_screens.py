@@ -360,3 +360,27 @@ def test_a_draft_of_a_folder_names_the_folder_and_the_suffix(passk: Passk, tmp_p
     draft = (folder / "passk.toml").read_text()
     assert 'files = ["*.jsonl"]' in draft
     assert f"passk estimate {folder} --map" in draft
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "json"])
+def test_the_command_of_a_long_file_is_tried_on_its_beginning(
+    passk: Passk, write: Write, form: str
+) -> None:
+    rows = [{"prompt": f"Question number {i}, with some words", "passed": i % 3 > 0}
+            for i in range(30_000)]  # fmt: skip
+    texts = {"jsonl": lines, "json": json.dumps}
+    for missing in (False, True):
+        if missing:
+            rows[2000] = {**rows[2000], "passed": None}
+        table = "".join(f'"{row["prompt"]}",{row["passed"]}\n' for row in rows)
+        text = texts[form](rows) if form in texts else "prompt,passed\n" + table
+        done = passk("estimate", write(f"runs{missing}.{form}", text.replace("None", "")))
+        assert all("--missing" in words for words in commands(done.err)) == missing
+        assert " in all)" not in done.err
+        assert {passk(*words).code for words in commands(done.err)} == {0}
+
+
+def test_a_screen_asks_one_question(passk: Passk, write: Write) -> None:
+    rows = [{"prompt": f"p{i}", "entry": f"e{i // 2}", "met": i % 2 > 0} for i in range(12)]
+    (line, *_) = passk("estimate", write("runs.jsonl", lines(rows))).err.splitlines()
+    assert line.count("?") == 1
