@@ -141,10 +141,9 @@ def rows(context: CheckContext) -> Iterator[Finding]:
 
 
 def _comes_again(codes: Ints) -> bool:
-    """Whether nearly all of many values come in several rows, as questions do at each attempt."""
+    """Whether nearly all of several values come in several rows, as questions at each attempt."""
     sizes = np.bincount(codes[codes >= 0], minlength=1)
-    many = len(sizes) >= max(5, len(codes) ** 0.5)
-    return bool(many and codes.min() >= 0 and np.mean(sizes > 1) >= 0.9)
+    return bool(len(sizes) >= 5 and codes.min() >= 0 and np.mean(sizes > 1) >= 0.9)
 
 
 CHECKS = (

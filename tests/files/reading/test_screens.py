@@ -384,3 +384,11 @@ def test_a_screen_asks_one_question(passk: Passk, write: Write) -> None:
     rows = [{"prompt": f"p{i}", "entry": f"e{i // 2}", "met": i % 2 > 0} for i in range(12)]
     (line, *_) = passk("estimate", write("runs.jsonl", lines(rows))).err.splitlines()
     assert line.count("?") == 1
+
+
+def test_ids_of_runs_of_a_few_questions_are_not_tasks(passk: Passk, write: Write) -> None:
+    rows = [{"id": f"{i:04x}", "question": f"Why {i % 6}?", "is_correct": i % 5 > 1}
+            for i in range(72)]  # fmt: skip
+    done = passk("estimate", write("runs.jsonl", lines(rows)))
+    assert "warning[rows-as-tasks]" in done.err
+    assert "--field task=question" in done.err
