@@ -130,7 +130,7 @@ def laid_out(context: CheckContext) -> Iterator[Finding]:
             survey = context.refined(names)
             columns = [survey.columns[name] for name in names if name in survey.columns]
     judged = []
-    for column in () if certain else columns:
+    for column in () if certain else (_by_value(survey, column) for column in columns):
         even = _layout(survey, column)
         if even.varies >= VARIES:
             judged.append((column, even, _certain(context, survey, column, even)))
@@ -200,6 +200,16 @@ def _named(context: CheckContext, name: str) -> bool:
     """Whether a column is named like a setting, or is in --path, where somebody kept it apart."""
     template = context.request.template
     return is_setting(name) or (template is not None and name in template.names)
+
+
+def _by_value(survey: Survey, column: Observed) -> Observed:
+    """The column with equal numbers as one value."""
+    if survey.kind(column.name).name != "number":
+        return column
+    numbers = survey.numbers(column.name)
+    there, codes = np.isfinite(numbers), np.full(len(numbers), -1, dtype=np.int64)
+    values, codes[there] = np.unique(numbers[there], return_inverse=True)
+    return replace(column, codes=codes, distinct=len(values))
 
 
 def _layout(survey: Survey, column: Observed) -> Evenness:

@@ -83,11 +83,23 @@ def headers(context: CheckContext) -> Iterator[Finding]:
     if not any(batch.layout.kind == "csv" for batch in context.batches):
         return
     for name in context.tasks if any(map(str.isdigit, task)) else context.tasks_without_digits:
-        if spelled(name.strip("\ufeff \t")) == spelled(task):
+        if spelled(name.strip("\ufeff \t")) == spelled(task) and _is_header(context, name):
             without = f"{context.condition(task)} <> {quote_text(name)}"
             settle = Settle({"--where": without}, "leaves it out")
             yield Finding(HEADER_ROWS, True, {"name": repr(name)}, (settle,))
             return
+
+
+def _is_header(context: CheckContext, task: str) -> bool:
+    """Whether half of the other values in the row of a task are names of columns."""
+    survey, column = context.survey, context.column("task")
+    if task not in (texts := survey.texts(column, 100_000)):
+        return True
+    row = int(np.flatnonzero(survey.columns[column].codes == texts.index(task))[0])
+    names = {spelled(name) for name in survey.columns}
+    values = [survey.at(name, [row])[0] for name in survey.columns if name != column]
+    known = [spelled(value.strip()) in names for value in values if value]
+    return sum(known) >= 0.5 * len(known)
 
 
 def spellings(context: CheckContext) -> Iterator[Finding]:
@@ -153,7 +165,7 @@ CHECKS = (
     ),
     ReadingCheck(
         HEADER_ROWS, CERTAIN,
-        "A task of a CSV table has the name of its column, in any case.",
+        "A task of a CSV table has the name of its column, and so has half of the rest of its row.",
         ("--where \"task <> 'task_id'\"",), headers,
     ),
     ReadingCheck(
