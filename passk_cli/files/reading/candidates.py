@@ -409,8 +409,8 @@ class _Reader:
         # What happened to a verdict is one: found_correct_chunk; so is the highest reward of turns.
         happened = HAPPENING_WORDS if flags and both and like else frozenset[str]()
         if flags and own & (CORRECT_WORDS - {"label", "verdict", "judgment"}):
-            # What a prediction is, and not what it predicts.
-            happened = happened | PREDICTED_WORDS
+            # What a prediction is, and not what it predicts; whether an answer matches the gold.
+            happened = happened | PREDICTED_WORDS | EXPECTED_WORDS
         others = own & _NOT_OUTCOMES - happened
         others = others - {"has"} if flags and both else others
         if column.numbers and like and len(column.counts) > 1 and max(column.numbers) <= 1:

@@ -392,3 +392,48 @@ def test_ids_of_runs_of_a_few_questions_are_not_tasks(passk: Passk, write: Write
     done = passk("estimate", write("runs.jsonl", lines(rows)))
     assert "warning[rows-as-tasks]" in done.err
     assert "--field task=question" in done.err
+
+
+def test_the_verdict_of_each_judge_can_be_chosen_if_each_attempt_has_one(
+    passk: Passk, write: Any
+) -> None:
+    rows = [{"question": f"q{i % 10}", "reviews": [{"judge": "ab"[i % 3 > 0], "ok": i % 2 > 0}]}
+            for i in range(30)]  # fmt: skip
+    path = write("log.jsonl", lines(rows))
+    option = "--field outcome=reviews[judge=a].ok"
+    assert option in passk("estimate", path).err.replace("'", "")
+    done = passk("estimate", path, "--field", "task=question", *option.split())
+    assert (done.code, "no-such-column" in done.err) == (3, False)
+    assert "--missing drop" in done.err
+    done = passk("estimate", path, "--field", "task=question", *option.split(), "--missing", "drop")
+    assert "pass@1 0.5" in done.out
+
+
+def test_whether_an_answer_matches_the_gold_is_an_outcome(screen: Any) -> None:
+    rows = [{"question": f"q{i}", "label": i % 3, "answer_matches_gold": i % 4 > 0}
+            for i in range(24)]  # fmt: skip
+    assert columns(screen(lines(rows)), "outcome")[0] == "answer_matches_gold"
+
+
+def test_columns_that_no_name_speaks_for_come_last(screen: Any) -> None:
+    ended = ("calm", "pressed")
+    rows = [{"question": f"q{i % 8}", "ok": i % 9 > 0,
+             "category": ended[i % 2] if i % 9 else "error",
+             "compliance": (0, 86, 100)[i * i % 5 % 3], "tokens": i % 5}
+            for i in range(24)]  # fmt: skip
+    assert {*columns(screen(lines(rows)), "outcome")[1:]} == {"category", "compliance"}
+
+
+def test_numbers_without_a_verdict_are_listed_and_not_counted(passk: Passk, write: Any) -> None:
+    rows = [{"question": f"q{i % 8}", "compliance": (0, 86, 100)[i % 3]} for i in range(24)]
+    done = passk("estimate", write("m.jsonl", lines(rows)))
+    assert (done.code, done.error) == (3, "no-outcome-column")
+    assert "--field outcome=compliance" in done.err
+    assert not [line for line in done.err.splitlines() if line.startswith("  passk estimate")]
+
+
+@pytest.mark.parametrize("count", ["correct_answer", "task_1_success_total"])
+def test_an_index_and_a_total_are_not_passes(screen: Any, count: str) -> None:
+    rows = [{"question": f"q{i}", "task_0_success_total": 20, count: i % 4, "safe": i % 3 > 0}
+            for i in range(20)]  # fmt: skip
+    assert "counts" not in screen(lines(rows))
