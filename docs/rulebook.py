@@ -10,9 +10,11 @@ from typing import Any
 from passk_cli.commands.gate.rulebook import (
     SHARED,
     SUITE,
+    TREND,
     Quarantined,
     Suite,
     options,
+    trend_keys,
 )
 from passk_cli.files.mapping import TABLE, keys
 from passk_cli.files.roles import ROLES
@@ -45,6 +47,8 @@ def schema() -> dict[str, Any]:
     }  # fmt: skip
     top = _keys(every)
     top[SUITE] = {"type": "array", "minItems": 1, "items": suite}
+    of_trend = trend_keys()
+    top[TREND] = {**_table(_keys(of_trend)), "required": ["history"]}
     text = {"type": "string"}
     texts = {"anyOf": [text, {"type": "array", "items": text}]}
     value = {"type": "object", "required": ["value"], "properties": {"value": text}}
@@ -62,7 +66,7 @@ def schema() -> dict[str, Any]:
         }
         | {
             each.option.name.lstrip("-"): _property(each)
-            for each in (*every.values(), *declared(Suite).values())
+            for each in (*of_trend.values(), *every.values(), *declared(Suite).values())
         },
     }
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+
+import pytest
 
 from tests.conftest import Passk, Write
 
@@ -17,9 +20,24 @@ def run(write: Write, passes: list[int], n: int = 10, name: str = "new", cost: f
     return write(f"{name}.csv", "\n".join(["model,task,passed,cost,error", *rows, ""]))
 
 
-def test_min_each_that_counts_is_answered_by_must_pass(passk: Passk, write: Write) -> None:
-    done = passk("gate", run(write, [8, 9]), "--min-each", "8/10")
-    assert (done.code, "--must-pass '*' --must-pass-rate 0.8  #" in done.err) == (2, True)
+@pytest.mark.parametrize(
+    ("passes", "n", "rate", "code", "counted"),
+    [
+        ([8, 9, 10], 10, "8/10", 0, "3 of 3"), ([7, 9, 10], 10, "8/10", 1, "2 of 3"),
+        # More attempts: the same share. Fewer: as many passes, since lost attempts are no passes.
+        ([16, 15], 20, "8/10", 1, "1 of 2"), ([8, 9], 9, "8/10", 0, "2 of 2"),
+        ([7, 7], 7, "8/10", 1, "0 of 2"),
+    ],
+)  # fmt: skip
+def test_min_each_with_numbers_counts(
+    passk: Passk, write: Write, passes: list[int], n: int, rate: str, code: int, counted: str
+) -> None:
+    new = run(write, passes, n)
+    done = passk("gate", new, "--min-each", rate)
+    assert (done.code, "undecided" in done.out) == (code, False)
+    assert re.search(rf"each task passes 8 of 10 attempts +{counted} ", done.out)
+    found = json.loads(passk("gate", new, "--min-each", rate, "-f", "json").out)
+    assert found["signature"]["min-each"] == rate
 
 
 def test_min_each_with_a_rate_tests_significance(passk: Passk, write: Write) -> None:

@@ -99,12 +99,63 @@ def test_passed_exists_on_results_of_commands_that_judge() -> None:
     assert isinstance(failing, passk_cli.Verdict)
 
 
-def test_a_file_of_rules_names_the_command_instead_of_a_trend(
+def test_a_file_of_rules_has_a_trend(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    history(tmp_path / "h.parquet", [0.8] * 8 + [0.6] * 8)
+    suite = f'[[suite]]\nname = "s"\nruns = "{TAU}"\nmin = {{"pass@1" = 0.2}}\n[trend]\n'
+    for keys, code, said in (
+        ('history = "h.parquet"\n', 1, "FAIL: trend: pass@1 of m is lower by 0.200 since r9"),
+        ('history = "h.parquet"\nacknowledge = "r9"\n', 0, "PASS: both rules hold"),
+        ('history = "lost.parquet"\n', 3, "ERROR: trend: lost.parquet: no such file"),
+    ):
+        Path("passk.toml").write_text(suite + keys)
+        done = passk("gate", "-o", "gate.xml", "-o", "-")
+        assert (done.code, done.out.startswith(said)) == (code, True), done.out
+        assert "no fall of pass@1" in Path("gate.xml").read_text() or code == 3
+    assert passk("gate", "--first-run").code == 2
+    for keys, problem in (
+        ("", "passk.toml:5: trend: history is missing"),
+        ('history = "h.parquet"\nacknowldge = "r9"\n',
+         "passk.toml:7: trend: acknowldge: there is no such key"),
+        ('history = "h.parquet"\nlevel = "x"\n', "passk.toml:7: trend: level x: write a number"),
+    ):  # fmt: skip
+        Path("passk.toml").write_text(suite + keys)
+        wrong = passk("gate", "--check")
+        assert (wrong.code, problem in wrong.err) == (2, True), wrong.err
+
+
+def test_a_gate_names_the_trends_that_fail_and_its_file_in_their_errors(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for model, level in (("a", 0.6), ("b", 0.6), ("c", 0.8)):
+        history(tmp_path / "h.parquet", [0.8] * 8 + [level] * 8, model)
     suite = f'[[suite]]\nname = "s"\nruns = "{TAU}"\nmin = {{"pass@1" = 0.2}}\n'
-    Path("passk.toml").write_text(suite + '[trend]\nhistory = "h.parquet"\n')
-    done = passk("gate")
-    problem = "trend: a file of rules has no trend any more; run `passk trend HISTORY --fail`"
-    assert (done.code, f"passk.toml:5: {problem}" in done.err) == (2, True)
+    trend = '[trend]\nhistory = "h.parquet"\n'
+    Path("passk.toml").write_text(trend + suite)
+    done = passk("gate", "-f", "github")
+    assert (done.code, done.out.count("::error")) == (1, 2)
+    said = "FAIL: no fall of pass@1 fails for 2 of 3 trends: trend: a, trend: b"
+    assert passk("gate").out.splitlines()[0] == said
+    for key, problem in (
+        ("level = 0.8", "passk.toml:3: trend: level 0.8: the rate of false changes"),
+        ('acknowledge = "x"', "passk.toml:3: trend: acknowledge x: the history has no such run"),
+    ):
+        Path("passk.toml").write_text(f"{trend}{key}\n{suite}")
+        wrong = passk("gate")
+        assert (wrong.code, problem in wrong.err) == (2, True), wrong.err
+
+
+def test_the_trend_of_a_first_night_is_not_judged(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("passk.toml").write_text(
+        f'[[suite]]\nname = "s"\nruns = "{TAU}"\nmin = {{"pass@1" = 0.2}}\n'
+        'baseline = "h.parquet:last3"\nno-regression = true\n[trend]\nhistory = "h.parquet"\n'
+    )
+    done = passk("gate", "--first-run")
+    (row,) = (line for line in done.out.splitlines() if line.startswith("trend"))
+    assert (done.code, "not judged (h.parquet: no such" in row) == (0, True)

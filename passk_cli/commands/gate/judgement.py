@@ -33,6 +33,7 @@ class Judgement:
         though the verdict is undecided.  failing : whether it shuts the gate.
     absent : whether there is nothing to judge.
     name : the model and its groups; of a row about several, how many.
+    noun : the thing that the row is about, if it is another than that of most rows.
     """
 
     phrase: str
@@ -50,6 +51,7 @@ class Judgement:
     shut: bool = False
     failing: bool = False
     name: str = ""
+    noun: str = ""
 
     @property
     def words(self) -> Sentence:

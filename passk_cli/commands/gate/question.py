@@ -96,9 +96,10 @@ class Gate(Question, GateOptions):
 
     @property
     def inputs(self) -> list[str]:
-        """The files of the suites and their baselines, if they exist."""
+        """The files of the suites, their baselines and the trend, if they exist."""
         entries = self.book.entries if self.book else ()
         files = [f for e in entries for f in (*e.options.files, *paths_of(e.gate.baseline))]
+        files += [self.book.trend.history] if self.book and self.book.trend else []
         return [file for file in files if is_file_argument(file)]
 
     def answered(self, options: SharedOptions, read: Read) -> Report:

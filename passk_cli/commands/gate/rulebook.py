@@ -20,27 +20,32 @@ from typing import Annotated, Any, NamedTuple
 
 from passk_cli.commands.gate import COMMAND
 from passk_cli.commands.gate.rules import is_given
+from passk_cli.commands.trend import COMMAND as TREND_COMMAND
+from passk_cli.commands.trend import TrendOptions
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.mapping import TABLE, FoundMap, read_maps
+from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
 from passk_cli.message import Said
 from passk_cli.near import meant
 from passk_cli.option import Declared, Option, by_flag, declared, filled
 from passk_cli.report.words import plural
 from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import BH, HOLM, MIN_P, UNADJUSTED
 from passk_cli.text import clauses
 from passk_cli.toml import read_toml
 
 # Where rules are looked for when neither files nor rules are named.
 FILE, PROJECT = "passk.toml", "pyproject.toml"
-SUITE = "suite"
+SUITE, TREND = "suite", "trend"
+# The options of `passk trend` that its table may have.
+_OF_TREND = ("metrics", "acknowledge", "skip_run", "level", "alias", "where")
 # Keys of former releases, and what replaces them.
 _GONE = {
     "average": "a file of rules has no average over suites any more; write a rule for each suite",
     "weight": "suites have no weights any more; leave it out",
     "first": "leave it out, and use `passk gate --first-run` on the first night, once",
-    "trend": "a file of rules has no trend any more; run `passk trend HISTORY --fail` as well",
 }
 # Options that are about all suites, and those that a file does not hold.
 SHARED = ("level", "population")
@@ -53,6 +58,7 @@ _NO_RECORD = (
     "baseline: name the file that the first night makes, for example history.parquet:last5, and use"
     " `passk gate --first-run` that night, once"
 )
+_NO_HISTORY = "history is missing; name the file that `passk record` writes"
 _NO_SUITE = "no suite; write [[suite]] with a name and runs"
 
 
@@ -125,6 +131,25 @@ class Suite:
 
 
 @dataclass(frozen=True)
+class TrendTable:
+    """A history that must not become worse."""
+
+    history: Annotated[str, Option(
+        "history", "FILE", "The history of `passk record`, a file or a folder.",
+        detail="The verdicts of `passk trend --fail` on it are rows of the gate.",
+    )] = ""  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TrendEntry:
+    """The trend as the file has it.  history : a path.  given : field → value of its options."""
+
+    history: str
+    given: Mapping[str, Any]
+    refused: Callable[[ParameterError], ParameterError] = field(repr=False)
+
+
+@dataclass(frozen=True)
 class SuiteEntry:
     """A suite as the file has it: what it is, and the options of its gate.
 
@@ -190,6 +215,7 @@ class Rulebook:
     """A file of rules: suites and shared options.
 
     name : the file.  entries : the suites that are run.
+    trend : the history that must not become worse; None if the file names none.
     others : names of suites left out by the tier.  tier : the tier, "" for all suites.
     digest : the beginning of the SHA-256 of the file.
     level : of all verdicts together.  statements : how many of them chance can mislead.
@@ -198,6 +224,7 @@ class Rulebook:
 
     name: str
     entries: tuple[SuiteEntry, ...]
+    trend: TrendEntry | None = None
     others: tuple[str, ...] = ()
     tier: str = ""
     digest: str = ""
@@ -275,6 +302,13 @@ def options() -> dict[str, Declared]:
     return {"aliases" if key == "alias" else key: each for key, each in keys.items()}
 
 
+def trend_keys() -> dict[str, Declared]:
+    """Key → option, of those that the table of the trend may have."""
+    every = [each for each in TREND_COMMAND.options() if each.field in _OF_TREND]
+    keys = {flag.lstrip("-"): each for flag, each in by_flag(every).items()}
+    return {"history": declared(TrendTable)["history"], **keys}
+
+
 def read_rulebook(path: str | None, tier: str | None) -> Rulebook | None:
     """The rules in a file; without a path those of passk.toml, else of [tool.passk] in
     pyproject.toml, in the current folder; None where there are none.
@@ -312,9 +346,11 @@ class _RuleFile:
             raise ParameterError(f"{path}: it has no [tool.passk]", name="bad-rules")
         return cls(path, text, tool["passk"], "tool.passk.")
 
-    def refused(self, error: ParameterError | str, at: int = -1, name: str = "") -> ParameterError:
-        """An error of the suite at a place, or above the suites, with the line of the key that it
-        begins with, there or above, else of the table.
+    def refused(
+        self, error: ParameterError | str, at: int | str = -1, name: str = ""
+    ) -> ParameterError:
+        """An error of the suite at a place, of the trend, or above the suites, with the line of the
+        key that it begins with, there or above, else of the table.
 
         name : of the suite.  A text is an error of the file itself.
         """
@@ -326,24 +362,29 @@ class _RuleFile:
         key = (re.match(r"[\w-]*", str(text)) or [""])[0].replace("_", "-")
         own, top = self._lines(at), self._lines(-1)
         line = own.get(key) or top.get(key) or own.get("")
-        about = f"{' '.join(filter(None, (SUITE, name)))}: " if at >= 0 else ""
+        table = at if isinstance(at, str) else SUITE
+        about = "" if at == -1 else f"{' '.join(filter(None, (table, name)))}: "
         place = f"{self.name}:{line}" if line else self.name
         return ParameterError(f"{place}: {about}{text}", name=kind)
 
-    def _lines(self, at: int) -> dict[str, int]:
-        """Key → its line in the suite at a place, or above the suites; "" → the first one."""
+    def _lines(self, at: int | str) -> dict[str, int]:
+        """Key → its line in the suite at a place, in the trend, or above the suites; "" → the first
+        one."""
         lines, suite, inside = dict[str, int](), -1, not self.prefix
+        place: int | str = suite
         for number, line in enumerate(self.text.splitlines(), 1):
             if header := re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?$", line):
                 name = header[1].removeprefix(self.prefix)
                 suite += name == SUITE
-                inside = name.partition(".")[0] == SUITE or f"{name}." == self.prefix
-                key = "" if name == SUITE else name.removeprefix(f"{SUITE}.")
+                table = name.partition(".")[0]
+                inside = table in (SUITE, TREND) or f"{name}." == self.prefix
+                place = TREND if table == TREND else suite
+                key = "" if name in (SUITE, at) else name.removeprefix(f"{SUITE}.")
             elif found := re.match(r"\s*[\"']?([\w@^-]+)[\"']?\s*[.=]", line):
                 key = found[1].replace("_", "-")
             else:
                 continue
-            if (header and at < 0) or (suite == at and (inside or header)):
+            if (header and at == -1) or (place == at and (inside or header)):
                 lines.setdefault(key, number)
         return lines
 
@@ -355,13 +396,13 @@ class _RuleFile:
         if not isinstance(suites, list) or not all(isinstance(suite, dict) for suite in suites):
             raise self.refused(_NO_SUITE)
         top = dict[str, Any]()
-        shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TABLE)}
+        shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND, TABLE)}
         # What is wrong above the suites is said with what is wrong in them.
         steps: list[Callable[[], Any]] = [
-            lambda: top.update(self._given(shared, options(), self.refused, (SUITE,)))
+            lambda: top.update(self._given(shared, options(), self.refused, (SUITE, TREND)))
         ]
         steps += [partial(self._entry, at, table, top) for at, table in enumerate(suites)]
-        entries = all_of(lambda step: step(), steps)[1:]
+        _, *entries, trend = all_of(lambda step: step(), [*steps, self._trend])
         names = [entry.suite.name for entry in entries]
         twice = next((at for at, name in enumerate(names) if name in names[:at]), None)
         if twice is not None:
@@ -375,7 +416,7 @@ class _RuleFile:
         run = tuple(entry for entry in entries if tier is None or tier in entry.suite.tier)
         others = tuple(entry.suite.name for entry in entries if entry not in run)
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
-        return Rulebook(self.name, run, others, tier or "", digest)
+        return Rulebook(self.name, run, trend, others, tier or "", digest)
 
     def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
         refused = partial(self.refused, at=at, name=str(table.get("name", "")))
@@ -405,6 +446,23 @@ class _RuleFile:
                 for text in (names if isinstance(names, list) else [names])
             ]
         return SuiteEntry(suite, given, refused)
+
+    def _trend(self) -> TrendEntry | None:
+        """The history that must not become worse, and the options of its trend."""
+        table = self.tables.get(TREND)
+        if table is None:
+            return None
+        refused = partial(self.refused, at=TREND)
+        given = self._given(table if isinstance(table, dict) else {}, trend_keys(), refused)
+        history = given.pop("history", None)
+        if not isinstance(history, str):
+            raise refused(_NO_HISTORY)
+        try:
+            for group in (TrendOptions, Request, Confidence):
+                filled(group, given)
+        except ParameterError as error:
+            raise refused(error) from None
+        return TrendEntry(self._path(history), given, refused)
 
     def _given(
         self, table: Mapping[str, Any], keys: Mapping[str, Declared],

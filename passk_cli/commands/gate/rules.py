@@ -64,23 +64,35 @@ class Relative(float):
         return f"{100 * self:g}%"
 
 
-def parse_rate(value: Any) -> float:
-    """A rate; ValueError for another text, ParameterError for a count of attempts.
+class OfAttempts(float):
+    """A rate as passes of attempts, which are counted: 0.8 of "8/10"."""
 
-    >>> parse_rate("0.8"), parse_rate("80%")
-    (0.8, 0.8)
+    passes: int
+    attempts: int
+
+    @classmethod
+    def from_text(cls, text: str) -> OfAttempts:
+        """From "8/10"; ValueError for another text."""
+        passes, attempts = (int(part) for part in text.split("/"))
+        if not 0 <= passes <= attempts or not attempts:
+            raise ValueError
+        rate = cls(passes / attempts)
+        rate.passes, rate.attempts = passes, attempts
+        return rate
+
+    def __str__(self) -> str:
+        return f"{self.passes}/{self.attempts}"
+
+
+def parse_rate(value: Any) -> float:
+    """A rate, or passes of attempts; ValueError for another text.
+
+    >>> parse_rate("0.8"), parse_rate("80%"), str(parse_rate("8/10"))
+    (0.8, 0.8, '8/10')
     """
     text = str(value)
-    passes, counts, attempts = text.partition("/")
-    if counts:
-        if not 0 <= float(passes) <= float(attempts):
-            raise ValueError
-        share = f"{float(passes) / max(float(attempts), 1.0):.3g}"
-        raise ParameterError(
-            Given("--min-each", text), "it takes a rate and does not count any more",
-            settles=[Settle({"--must-pass": "*", "--must-pass-rate": share, "--min-each": None},
-                            "asks each task for this share of its attempts")],
-        )  # fmt: skip
+    if "/" in text:
+        return OfAttempts.from_text(text)
     return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
 
 
@@ -187,6 +199,7 @@ class GateRule:
             if isinstance(value, Mapping):
                 value = ",".join(f"{metric.name}={number}" for metric, number in value.items())
             value = ",".join(value) if isinstance(value, tuple) else value
+            value = str(value) if isinstance(value, OfAttempts) else value
             name = "min" if option.name == "minimum" else option.name
             entries[name] = "yes" if value is True else value
         return entries
@@ -724,27 +737,55 @@ class MustPass(EachRule):
 
 @dataclass(frozen=True)
 class MinEach(EachRule):
-    """No task's pass rate is significantly below a number."""
+    """No task's pass rate is significantly below a number, or every task passes enough attempts."""
 
     min_each: Annotated[float | None, Option(
-        "--min-each", "RATE", "Fails when a task is significantly below RATE.",
+        "--min-each", "RATE|N/M", "Fails when a task is significantly below RATE.",
         low=0.0, high=1.0, parse=parse_rate,
         detail="Exact binomial test of each task, Holm over the tasks. It passes when every"
-        " task is shown to reach RATE, and is undecided otherwise.")] = None  # fmt: skip
-    phrase = "each task ≥ {limit}"
+        " task is shown to reach RATE, and is undecided otherwise. 8/10 counts instead: it fails"
+        " when a task passes fewer than 8 of 10 attempts.")] = None  # fmt: skip
+    phrase = "each task {?limit|≥ {limit}}{?attempts|passes {passes} of {attempts:attempt}}"
     findings: ClassVar[Mapping[str, str]] = {
         FAIL: "{below:task} of {model} {below:is|are} significantly below a pass rate of {limit}",
         "": "{reached} of {tasks:task} of {model} have an observed pass rate of at least {limit}",
     }
+    counting: ClassVar[str] = (
+        "{reached} of {tasks:task} of {model} {reached:passes|pass} {passes} of {attempts:attempt}"
+    )
 
     def statements(self, trial: Trial) -> int:
         """One per candidate's series: its tests are adjusted for the number of tasks."""
-        return len(trial.sides.series)
+        return 0 if isinstance(self.given, OfAttempts) else len(trial.sides.series)
 
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
+        if isinstance(self.given, OfAttempts):
+            return {"passes": self.given.passes, "attempts": self.given.attempts}
         return {"limit": Phrase(((self.given, Column("", "given")),))}
 
     def judge_series(self, trial: Trial, rates: TaskValues) -> Judgement:
+        if isinstance(self.given, OfAttempts):
+            return self._counted(trial, rates, self.given)
+        return self._tested(trial, rates)
+
+    def _counted(self, trial: Trial, rates: TaskValues, least: OfAttempts) -> Judgement:
+        """The tasks that pass that many attempts, or the same share of more attempts.
+
+        A task with fewer attempts has to pass as many: attempts that were lost are not passes.
+        """
+        import numpy as np
+
+        n, c = rates.n, rates.c
+        enough = c * least.attempts >= least.passes * np.maximum(n, least.attempts)
+        below, reached = np.flatnonzero(~enough), int(enough.sum())
+        reason = _passes(trial, rates, below[np.argsort(c[below] / n[below], kind="stable")])
+        line = self.judgement(
+            trial.fact(rates.series, rates.metric), FAIL if len(below) else PASS, rates.metric,
+            reason, least, (), Counted(reached, len(n)), reached=reached, tasks=len(n),
+        )  # fmt: skip
+        return replace(line, template=self.counting)
+
+    def _tested(self, trial: Trial, rates: TaskValues) -> Judgement:
         """The tasks that reach a pass rate as observed, or are significantly below it."""
         import numpy as np
 

@@ -9,22 +9,30 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from passk_cli.commands.gate.judgement import Judgement
-from passk_cli.commands.gate.rulebook import Quarantined, Rulebook, SuiteEntry
+from passk_cli.commands.gate.rulebook import (
+    TREND,
+    Quarantined,
+    Rulebook,
+    SuiteEntry,
+    TrendEntry,
+)
 from passk_cli.commands.gate.rules import BY_INTERVAL, EveryTask
 from passk_cli.commands.gate.sides import OF, Counted
 from passk_cli.commands.gate.trial import JudgedRun, open_row
 from passk_cli.commands.question import Read
-from passk_cli.errors import DataError
+from passk_cli.commands.trend.view import Trend
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import paths_of
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import ReadFacts
-from passk_cli.report.model import Column, Report
+from passk_cli.report.model import Check, Column, Estimate, Phrase, Report
 from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.answer import Answer
 from passk_cli.study.baseline import label_of
-from passk_cli.study.rules import ERROR
+from passk_cli.study.fact import Fact
+from passk_cli.study.rules import ERROR, NOT_JUDGED, PASS
 from passk_cli.study.section import VERSION, Section
 from passk_cli.study.study import Study
 
@@ -176,11 +184,44 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
         statements=sum(rule.statements(r.trial) for r in runs for rule in r.gate.chosen),
     )  # fmt: skip
     runs = [run.judged(book.each) for run in runs]
-    report: Report = gate.reported(_study([run.trial.study for run in runs]), runs, book, unread)
+    others = [*unread, *_trend_rows(book.trend, read, first_run=gate.first_run)]
+    report: Report = gate.reported(_study([run.trial.study for run in runs]), runs, book, others)
     # Each suite is read by options of its own, which are in the file.
     entry_of = {name: value for name, value in report.signature.items()
                 if name not in ("missing", "duplicates", "by")}  # fmt: skip
     return replace(report, sign=lambda: entry_of)
+
+
+def _trend_rows(entry: TrendEntry | None, read: Read, *, first_run: bool) -> list[Judgement]:
+    """The verdicts of `passk trend --fail` on the history that a file of rules names.
+
+    If the history cannot be read, the row is an error, and on a first night it is not judged.
+    """
+    if entry is None:
+        return []
+    given, history = {"metrics": "pass@1", **entry.given, "fail": True}, [entry.history]
+    try:
+        question, options = Trend.ask(given, history, needed=True)
+        report = question.answered(
+            options, lambda request, source=None, /: read(request, source or history)
+        )
+    except DataError as error:
+        words = (f"no change of {given['metrics']} for the worse",)
+        row = open_row(words, (TREND,), str(error), NOT_JUDGED if first_run else ERROR)
+        return [replace(row, failing=not first_run)]
+    except ParameterError as error:
+        raise entry.refused(error) from None
+    return [_trend_row(check, several=len(report.checks) > 1) for check in report.checks]
+
+
+def _trend_row(check: Check, *, several: bool) -> Judgement:
+    """The verdict on one trend.  several : whether the row has to name its model."""
+    fields = {"words": check.rule, "finding": Phrase(check.finding)}
+    line = Judgement(
+        "{words}", Fact((check.model, TREND), "", None, Estimate(None)), check.verdict,
+        "trend: {finding}", fields, details=check.details, noun=TREND,
+    ).counting(PASS)  # fmt: skip
+    return replace(line, name=f"{TREND}: {check.model}" if several else TREND)
 
 
 def _study(studies: Sequence[Study]) -> Study:

@@ -197,7 +197,7 @@ class Failing:
     @classmethod
     def groups(cls, lines: Sequence[Judgement], noun: str) -> list[Failing]:
         """Failing lines by their rule: what fails before what is undecided or cannot be checked,
-        changes first.  noun : what each line is about, "model", "group" or "suite"."""
+        changes first.  noun : what lines are about, "model", "group" or "suite"."""
 
         def merit(line: Judgement) -> float:
             value = line.fact.estimate.value or 0.0
@@ -209,8 +209,9 @@ class Failing:
         groups = []
         for (rule, _), own in grouped(order, lambda line: (line.rule, line.verdict)).items():
             judged, number = sum(line.rule == rule for line in lines), len(own)
-            who = own[0].name if number == 1 else f"{number} of {judged} {noun}s"
-            who = every_one(plural(number, noun)) if 1 < number == judged else who
+            thing = own[0].noun or noun
+            who = own[0].name if number == 1 else f"{number} of {judged} {thing}s"
+            who = every_one(plural(number, thing)) if 1 < number == judged else who
             groups.append(cls(sorted(own, key=merit), who))
         return groups
 
