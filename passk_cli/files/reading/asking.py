@@ -107,8 +107,10 @@ def asking(
         tasks = found[0].get("task", ())
         stated = [task.values for task in tasks if strength("task", task.column)]
         files = 0 if isinstance(counts, PasskError) else len(counts.tasks)
-        # Questions that tell fewer tasks apart make the files runs.
-        if files and "task" in parts(named) and all(values >= files for values in stated):
+        # Questions that tell fewer tasks apart make the files runs, and another column that may be
+        # the task makes them anything.
+        sure = all(values >= files for values in stated) and len(tasks) == len(stated)
+        if files and "task" in parts(named) and sure:
             return error.but(type(error), settles=[way])
         template = str(option.options["--path"])
         tasks = (*tasks, Candidate("task", template, option, f"{len(paths):,} files"))

@@ -437,3 +437,15 @@ def test_an_index_and_a_total_are_not_passes(screen: Any, count: str) -> None:
     rows = [{"question": f"q{i}", "task_0_success_total": 20, count: i % 4, "safe": i % 3 > 0}
             for i in range(20)]  # fmt: skip
     assert "counts" not in screen(lines(rows))
+
+
+def test_files_are_not_taken_as_tasks_if_a_column_may_be_the_task(
+    passk: Passk, tmp_path: Path
+) -> None:
+    for model in ("one_high", "two_mini", "three"):
+        rows = [f"{case},{(case + len(model)) % 3 > 0}" for case in range(1, 11) for _ in range(3)]
+        (tmp_path / f"{model}.csv").write_text("\n".join(["fallnummer,correct", *rows, ""]))
+    done = passk("estimate", tmp_path)
+    assert (done.code, done.error) == (3, "no-task-column")
+    printed = [line for line in done.err.splitlines() if line.startswith("  passk estimate")]
+    assert [line for line in printed if "--field task=fallnummer" in line] == printed != []
