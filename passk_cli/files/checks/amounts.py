@@ -7,16 +7,26 @@ from shlex import quote
 
 import numpy as np
 
-from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
+from passk_cli.arrays import Floats
+from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.reading.survey import distinct, joined_codes
-from passk_cli.files.roles import EQUAL, leaf, words
+from passk_cli.files.roles import EQUAL, above, leaf, words
+from passk_cli.files.vocabulary import ATTEMPT_COUNT_WORDS, AVERAGE_WORDS
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
-# Names made of these words are those of weights, of tests that passed, and of all tests.
+# Names made of these words are those of weights, of numbers of attempts, of rates, of highest
+# scores, of tests that passed, and of all tests.
 _WEIGHTS = frozenset("count times weight weights".split())
+_SIZES = (ATTEMPT_COUNT_WORDS - {"count", "size"}) | {"num"}
+_RATES = AVERAGE_WORDS | {"accuracy", "acc", "score"}
+_MAXIMA = frozenset("max score points possible out of total".split())
 _PASSED = frozenset("passed passes correct successes tests num n".split())
 _TOTALS = frozenset("total tests count num n".split())
+# The digits after the point to which rates are rounded.
+_DIGITS = (2, 3, 4, 5)
+# Rows of costs that are enough to see that they only grow.
+_GROWING = 10
 
 WEIGHTED_ROWS = Message(
     "weighted-rows", WARNING,
@@ -25,6 +35,20 @@ WEIGHTED_ROWS = Message(
     " count each row as one attempt. Write a row per attempt, or a row per task with n attempts and"
     " c passes.",
 )  # fmt: skip
+RATES_OF_SEVERAL = Message(
+    "rates-of-several", WARNING,
+    "{outcome} is the share of {column} attempts ({values}) and would count as one attempt",
+    "write the number of passes as a column c",
+    "A row sums up several attempts at its task as a rate, next to their number. One attempt that"
+    " passes or fails would replace all of them. Write a column c = rate × n next to n, or a row"
+    " per attempt.",
+)  # fmt: skip
+PARTIAL_SCORES = Message(
+    "partial-scores", WARNING,
+    "{outcome} is a score out of {column} ({values}), so 1 is not a pass", "",
+    "A row has a score and the highest possible score. A score of 1 passes only if that is the"
+    " highest. Set the score from which an attempt passes, for example with --threshold 3.",
+)  # fmt: skip
 COUNTED_TESTS = Message(
     "counted-tests", WARNING,
     "{outcome} next to {column} ({values}) counts tests, and an attempt passes if all tests do", "",
@@ -32,10 +56,16 @@ COUNTED_TESTS = Message(
     " failed. An attempt with 1 of 5 tests passed is not a pass. Compare the two columns, for"
     " example with --field outcome=passed==total.",
 )  # fmt: skip
+SUMMED_COSTS = Message(
+    "summed-costs", WARNING,
+    "{column} only grows from row to row ({first} to {last}) and may be a running total", "",
+    "If the cost of a row contains the cost of all rows before it, the sum of all costs is far too"
+    " high. Write the cost of the attempt itself, which is the difference of two rows.",
+)  # fmt: skip
 
 
 def next_to_outcomes(context: CheckContext) -> Iterator[Finding]:
-    """Numbers of attempts or tests next to the outcome of a row."""
+    """Numbers of attempts, points or tests next to the outcome of a row."""
     survey, outcome = context.survey, context.column("outcome")
     if outcome not in survey.columns or context.harness:
         return
@@ -58,8 +88,34 @@ def next_to_outcomes(context: CheckContext) -> Iterator[Finding]:
                 all_tests = Settle(compared, "passes if all tests do")
                 yield Finding(COUNTED_TESTS, True, shown, (all_tests,) * below_total)
                 return
-        if words(name) <= _WEIGHTS and whole and highest > 1:
+        if highest <= 1:
+            continue
+        if words(name) <= _WEIGHTS and whole:
             yield from _weighted(context, name)
+        elif words(name) <= _SIZES and whole and _are_rates(outcome, scores, numbers):
+            yield Finding(RATES_OF_SEVERAL, True, shown)
+        elif _is_maximum(context, name, outcome):
+            full = Settle({"--threshold": (highest,)}, "counts full scores as passes")
+            only = bool(np.nanmin(numbers) == highest)
+            yield Finding(PARTIAL_SCORES, True, shown, (full,) * only)
+
+
+def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
+    """Whether scores are shares of numbers of attempts, exact or rounded, and named so or
+    between 0 and 1."""
+    there = np.isfinite(scores * attempts) & (attempts > 0)
+    rates, n = scores[there], attempts[there]
+    named = words(outcome) & _RATES or np.any((rates > 0) & (rates < 1))
+    if not (named and len(n)) or rates.min() < 0 or rates.max() > 1:
+        return False
+    shares = np.round(rates * n) / n
+    return any(np.allclose(np.round(shares, d), rates, rtol=0, atol=1e-5) for d in _DIGITS)
+
+
+def _is_maximum(context: CheckContext, name: str, outcome: str) -> bool:
+    """Whether a column is named like the highest score, next to scores without a threshold."""
+    named = words(name) <= _MAXIMA and words(name) & {"max", "possible", "out"}
+    return bool(named) and above(name) == above(outcome) and context.request.bar is None
 
 
 def _is_passed(name: str) -> bool:
@@ -89,6 +145,21 @@ def _weighted(context: CheckContext, name: str) -> Iterator[Finding]:
     yield Finding(WEIGHTED_ROWS, True, shown, (once,) if weighs else ())
 
 
+def summed(context: CheckContext) -> Iterator[Finding]:
+    """Costs that add up from row to row."""
+    survey, name = context.survey, context.column("cost")
+    if name not in survey.columns or len(survey.files) > 1 or not survey.whole:
+        return
+    costs = survey.numbers(name)
+    steps = np.diff(costs)
+    if len(costs) < _GROWING or not np.all(steps > 0):
+        return
+    # Costs that are only sorted grow by less than the first of them.
+    if costs[-1] > 0.5 * len(costs) * costs[0] and np.median(steps) > 0.5 * costs[0]:
+        shown = {"column": quote(name), "first": f"{costs[0]:g}", "last": f"{costs[-1]:g}"}
+        yield Finding(SUMMED_COSTS, False, shown)
+
+
 CHECKS = (
     ReadingCheck(
         COUNTED_TESTS, CERTAIN,
@@ -101,5 +172,21 @@ CHECKS = (
         "A column named count, freq, times or weight has whole numbers above 1, and there is one"
         " row per task and outcome.",
         ("--pool X",), next_to_outcomes,
+    ),
+    ReadingCheck(
+        RATES_OF_SEVERAL, CERTAIN,
+        "The outcome is named accuracy or pass_rate, or has values between 0 and 1, next to a"
+        " column such as n, episodes or num_samples, and their product is whole.",
+        (), next_to_outcomes,
+    ),
+    ReadingCheck(
+        PARTIAL_SCORES, CERTAIN,
+        "A score is next to max_score, out_of or points_possible above 1, without a threshold.",
+        ("--threshold X",), next_to_outcomes,
+    ),
+    ReadingCheck(
+        SUMMED_COSTS, LIKELY,
+        "The costs that a metric needs grow in ten rows or more, by steps as large as the first.",
+        (), summed,
     ),
 )  # fmt: skip

@@ -312,8 +312,7 @@ def _finding(
     parts = (task, name) if leaf(task or "") in STATEMENT_WORDS else (name, task)
     tasks = Settle({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = Settle({"--pool": (name,)}, "pools them on purpose")
-    names_tasks = strength("task", name) == 3 and not words(name) & NUMBERING_WORDS
-    if even is _RESTARTING or (names_tasks and not _named(context, name)):
+    if even is _RESTARTING or _restarts(context, survey, column):
         return Finding(RESTARTING_TASKS, certain, shown, (tasks, apart, pool))
     once = even.once > _ONCE and not context.numbered and not _named(context, name)
     if once and _numbers(survey, column):
@@ -353,6 +352,25 @@ def _restarts_attempts(context: CheckContext, name: str) -> bool:
     parts = joined_codes(numbers, column.codes)
     there = parts >= 0
     return bool(there.all() and distinct(numbers) < there.sum() == distinct(parts))
+
+
+def _restarts(context: CheckContext, survey: Survey, column: Observed) -> bool:
+    """Whether a column is a part of the task's name, or tasks are numbered from 0 or 1 again under
+    each of its values, unequally far."""
+    if _named(context, column.name) or words(column.name) & NUMBERING_WORDS:
+        return False
+    task = context.column("task")
+    if strength("task", column.name) == 3 or task not in survey.columns:
+        return strength("task", column.name) == 3
+    if survey.kind(task).name != "number":
+        return False
+    numbers, ends = survey.numbers(task), set()
+    for value in range(column.distinct):
+        found = np.unique(numbers[(column.codes == value) & np.isfinite(numbers)])
+        if len(found) < 3 or found[0] > 1 or found[-1] - found[0] + 1 > 1.2 * len(found):
+            return False
+        ends.add(len(found))
+    return len(ends) > 1
 
 
 def arms(context: CheckContext) -> Iterator[Finding]:
@@ -420,7 +438,8 @@ CHECKS = (
     ReadingCheck(
         RESTARTING_TASKS, CERTAIN,
         "Attempts of one number repeat at a task and do not repeat under an unread column; or that"
-        " column has a usual name of a task.",
+        " column has a usual name of a task, or tasks are numbered from the start under each"
+        " value.",
         ("--field task=X,task", "--by X", "--pool X"), laid_out,
     ),
     ReadingCheck(

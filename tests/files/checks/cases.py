@@ -311,9 +311,9 @@ MISLEADING: dict[str, Case] = {
             for i, row in enumerate(_coarse())
         ],
     ),
-    "ids start again": Case("pooled-settings", renamed(_coarse(), number="task")),
+    "ids start again": Case("restarting-tasks", renamed(_coarse(), number="task")),
     "ids start again, unlisted": Case(
-        "pooled-settings", renamed(_coarse(), number="task", subject="zork")
+        "restarting-tasks", renamed(_coarse(), number="task", subject="zork")
     ),
     "answers beside a success of the call": Case(
         "always-success",
@@ -334,6 +334,14 @@ MISLEADING: dict[str, Case] = {
     "tasks with a weight": Case(
         "weighted-rows",
         [{"task": f"t{t}", "weight": 1 + t % 3, "passed": t % 4 > 0} for t in range(12)],
+    ),
+    "rates beside n": Case(
+        "rates-of-several",
+        [{"task": f"t{t}", "accuracy": t % 2, "num_samples": 5} for t in range(12)],
+    ),
+    "scores out of": Case(
+        "partial-scores",
+        [{"task": f"t{t}", "score": t % 2, "max_score": 3} for t in range(12)],
     ),
     "totals of models": Case(
         "unlikely-tasks",

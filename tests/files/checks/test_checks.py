@@ -283,6 +283,31 @@ def test_ids_that_start_again_in_each_domain_are_parts_of_the_task() -> None:
     assert len(read(rows, **first.options).tasks) == 8
 
 
+@pytest.mark.parametrize("outcome", ["success_rate", "success_within_7_actions"])
+@pytest.mark.parametrize("digits", [2, 3, 16])
+def test_every_rate_next_to_a_number_of_attempts_is_refused(outcome: str, digits: int) -> None:
+    rows: Rows = [
+        {"agent": agent, "perturbation": f"p{t}", "episodes": 30,
+         "success_rate": round((t + 9) / 30, digits),
+         "success_within_7_actions": round(t / 30, digits)}
+        for agent in ("base", "tuned") for t in range(12)
+    ]  # fmt: skip
+    options: dict[str, Any] = {"fields": {"task": "perturbation", "outcome": outcome}}
+    options["threshold"] = 1
+    assert found(rows, **options)[:2] == ("rates-of-several", True)
+    for row in rows:
+        row["episodes"] = 31
+    assert found(rows, **options)[0] == ""
+
+
+def test_costs_that_only_grow_are_reported(passk: Passk, tmp_path: Path) -> None:
+    rows = attempts(12, 1, cost=lambda t, a, p: 0.5 * (t + 1))
+    summed = "cost only grows from row to row (0.5 to 6)"
+    assert summed in passk("cost", lines(tmp_path / "m.jsonl", rows)).err
+    rows[3]["cost"] = 0.25
+    assert "only grows" not in passk("cost", lines(tmp_path / "m.jsonl", rows)).err
+
+
 def test_a_consequence_is_never_a_setting() -> None:
     assert found(attempts(8, 4, severity=lambda t, a, p: 0 if p else 1))[0] == ""
 
