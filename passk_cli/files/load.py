@@ -1,9 +1,9 @@
 """Files or a frame in, Counts out.
 
-The way of a row, a function per step: `sources_of` finds the files, `_Reading.recognised` parts
-those of harnesses from tables, `tallied` reads them (`look`: how rows are laid out, what columns
-mean; `Statement`, `run`: one SQL statement), `checked` looks for what contradicts the reading,
-`policies.decide` counts, and `with_attempts` adds what else is to be known of attempts.
+The way of a row, a function per step: `sources_of` finds the files, `_CountsReader.recognised`
+parts those of harnesses from tables, `tallied` reads them (`look`: how rows are laid out, what
+columns mean; `Statement`, `run`: one SQL statement), `checked` looks for what contradicts the
+reading, `policies.decide` counts, and `with_attempts` adds what else is to be known of attempts.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _read(
 
             # Here: what a cursor makes known goes with it, and the database would still call it.
             register(con, request.normalise)
-        reading = _Reading(con, sources, folder)
+        reading = _CountsReader(con, sources, folder)
         try:
             counts = reading.counts(request, tolerant=tolerant)
             missing = reading.without_outcomes(counts, request, tolerant) if files else None
@@ -152,7 +152,7 @@ def _read(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Reading:
+class _CountsReader:
     """Files, and the database that reads them with one request or, to try remedies, with several.
 
     folder : for temporary files.

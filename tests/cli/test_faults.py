@@ -132,7 +132,7 @@ def test_a_file_that_changes_while_it_is_read(
     path, target = tmp_path / "x.csv", tmp_path / "out.csv"
     path.write_text(MANY_ROWS)
     target.write_text("old")
-    tallied = reading._tallied
+    tallied = reading._CountsReader.tallied
 
     def late(*arguments: object) -> object:
         done = tallied(*arguments)  # type: ignore[arg-type]
@@ -140,7 +140,7 @@ def test_a_file_that_changes_while_it_is_read(
             file.write("more,1\n")
         return done
 
-    monkeypatch.setattr(reading, "_tallied", late)
+    monkeypatch.setattr(reading._CountsReader, "tallied", late)
     done = passk(command, path, "-o", target)
     assert_said(done, 3, "x.csv: changed while it was read; read it again when it is complete\n")
     assert target.read_text() == "old"
@@ -150,7 +150,9 @@ def test_a_file_that_goes_while_it_is_read(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = shutil.copy(next((DATA / "tau_bench").glob("*.json")), tmp_path / "x.json")
-    monkeypatch.setattr(reading, "_recognised", lambda *_, **more: path.unlink() or path.stat())
+    monkeypatch.setattr(
+        reading._CountsReader, "recognised", lambda *_, **more: path.unlink() or path.stat()
+    )
     assert_said(passk("estimate", path), 3, "x.json: cannot be read (No such file or directory)")
 
 

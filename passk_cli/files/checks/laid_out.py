@@ -59,7 +59,7 @@ _NAMES |= frozenset("reasoning tools budget step model_type model_version model_
 _HAPPENING = HAPPENING_WORDS | {"cached", "cache"} | (ENDINGS - {"state"})
 # Words of what an attempt came to, under which no ids start again.
 _RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
-_DATE = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}([T ].*)?")
+_DATE = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
 # The share of the pairs of a cell and a value with one row, if the values number attempts.
 _ONCE = 0.9
 # Standard errors by which arms differ, or the rows that each has; the most arms; records of a list.
@@ -203,13 +203,23 @@ def _named(context: CheckContext, name: str) -> bool:
 
 
 def _by_value(survey: Survey, column: Observed) -> Observed:
-    """The column with equal numbers as one value."""
+    """The column with equal numbers as one value, and times by days."""
+    if days := _days(survey, column):
+        values, inverse = np.unique(days, return_inverse=True)
+        by_day = np.where(column.codes < 0, -1, inverse[column.codes])
+        return replace(column, codes=by_day, distinct=len(values))
     if survey.kind(column.name).name != "number":
         return column
     numbers = survey.numbers(column.name)
     there, codes = np.isfinite(numbers), np.full(len(numbers), -1, dtype=np.int64)
     values, codes[there] = np.unique(numbers[there], return_inverse=True)
     return replace(column, codes=codes, distinct=len(values))
+
+
+def _days(survey: Survey, column: Observed) -> list[str]:
+    """The days of a column's values in the order of their codes; none if one is not a date."""
+    dates = [*map(_DATE.fullmatch, survey.texts(column.name, column.distinct))]
+    return ["".join(date.groups()[:3]) for date in dates if date] if all(dates) else []
 
 
 def _layout(survey: Survey, column: Observed) -> Evenness:
@@ -242,10 +252,16 @@ def _may_be(context: CheckContext, name: str) -> bool:
     if column.distinct > most and not goes_up(survey.cell, survey.numbers(name)):
         return False
     named = _named(context, name)
-    dates = all(map(_DATE.fullmatch, survey.texts(name, 20)))
-    happens = (words(name) & _HAPPENING or dates) and not named
+    happens = words(name) & _HAPPENING and not (named or _days(survey, column))
     outcome = ROLES["outcome"].ranks.get(leaf(name)) == 0
     consequence = _separates(survey, column) and not look_like_models(survey.texts(name, most))
+    # Numbers that the caller chose no longer leave other numbers of attempts a meaning.
+    chosen = survey.columns.get(context.request.fields.get("attempt", ""))
+    numbers = leaf(name) in ROLES["attempt"].ranks and survey.kind(name).name == "number"
+    if chosen and numbers:
+        others = _pairs(survey.cell, column.codes)
+        if _pairs(survey.cell, chosen.codes) >= others:
+            return False
     return not (happens or outcome or consequence or (context.harness and not named))
 
 
@@ -305,9 +321,9 @@ def _finding(
     shown = {"column": quote(name), "values": [*values, *["none"] * (column.share < 1)]}
     apart = Settle({"--by": (name,)}, "keeps them apart")
     both_models = {"--field": {"model": f"{model},{name}" if model else name}}
-    # A label names one model.
+    # A label names one model, and a row without a value would have none.
     labelled = any(source.label is not None for source in context.sources)
-    models = [] if labelled else [Settle(both_models, "as models")]
+    models = [] if labelled or column.share < 1 else [Settle(both_models, "as models")]
     # A part of the data comes before a number in it, and after a statement about it.
     parts = (task, name) if leaf(task or "") in STATEMENT_WORDS else (name, task)
     tasks = Settle({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
@@ -315,6 +331,9 @@ def _finding(
     if even is _RESTARTING or _restarts(context, survey, column):
         return Finding(RESTARTING_TASKS, certain, shown, (tasks, apart, pool))
     once = even.once > _ONCE and not context.numbered and not _named(context, name)
+    if once and _days(context.survey, context.survey.columns[name]):
+        numbering = Settle({"--field": {"attempt": name}}, "numbers the attempts")
+        return Finding(UNREAD_NUMBER, certain, shown, (apart, numbering, tasks, pool))
     if once and _numbers(survey, column):
         numbering = Settle({"--field": {"attempt": name}}, "numbers the attempts")
         order = [numbering, apart, tasks, pool]
