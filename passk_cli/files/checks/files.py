@@ -12,6 +12,7 @@ from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, Reading
 from passk_cli.files.checks.evenness import evenness
 from passk_cli.files.checks.laid_out import most_numbers
 from passk_cli.files.reading.strays import copy_of
+from passk_cli.files.sources.paths import labels_of
 from passk_cli.files.sources.source import Source
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
@@ -22,6 +23,8 @@ _SUMMARY = re.compile(
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
     re.I,
 )
+# Files that a line names, each with a label.
+_LABELLED = 6
 FILES_SHARE_TASKS = Message(
     "files-share-tasks", WARNING,
     "{values} contain attempts of one model at the same tasks and would be pooled", "",
@@ -78,6 +81,11 @@ def files_of_a_model(context: CheckContext) -> Iterator[Finding]:
             for path, part in levels.items()
             if all(len({*map(part, own)}) == len(own) for own in files.values())]  # fmt: skip
     again = {"--duplicates": "keep"} if attempt or counts else {}
+    named = all(source.named for source in sources)
+    if named and len(sources) <= _LABELLED and len(files) == 1:
+        # Whoever names a few files can label each, which keeps them apart in every command.
+        runs = labels_of([source.name for source in sources])
+        ways.insert(0, Settle({}, "keeps them apart as runs", labels=runs))
     ways = [*ways[:1], Settle({"--pool": ("file",), **again}, "pools them as runs")]
     yield Finding(FILES_SHARE_TASKS, True, {"values": sorted(survey.files)}, tuple(ways))
 
