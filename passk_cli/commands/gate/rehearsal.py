@@ -507,8 +507,8 @@ _LOG_ONLY = "{verdict} on this run: {finding}; not rehearsed"
 
 
 def _of(cell: Callable[[Any], Any]) -> Callable[[Rehearsed], Any]:
-    """A cell of the rehearsals; None if there are none."""
-    return lambda line: None if line.odds is None else cell(line)
+    """A cell of the rehearsals; None if there are none, as of the row that counts further ones."""
+    return lambda line: cell(line) if getattr(line, "odds", None) is not None else None
 
 
 @dataclass(frozen=True)

@@ -164,6 +164,12 @@ MISLEADING: dict[str, Case] = {
         attempts(each=2, evaluator=lambda t, a, p: ("gpt", "claude")[a],
                  predicted=lambda t, a, p: "A" if p else "BCD"[a]),
     ),
+    "runs of days": Case(
+        "unread-column", attempts(30, 6, date=lambda t, a, p: f"2026-01-0{a + 1}")
+    ),
+    "days of several attempts": Case(
+        "pooled-settings", attempts(30, 6, zork=lambda t, a, p: f"2026-07-0{1 + a // 2}T9Z")
+    ),
     "more arms than the root of the rows": Case(
         "pooled-settings", attempts(20, 30, zork=lambda t, a, p: f"arm {chr(a + 65)}")
     ),
@@ -605,7 +611,6 @@ def honest(seed: int = 1) -> Iterator[tuple[str, Rows]]:
         "a stamp under any name",
         attempts(30, 6, zork=lambda t, a, p: f"2026-07-05T1{a // 2}Z"),
     )
-    yield "days", attempts(30, 6, zork=lambda t, a, p: f"2026-07-0{1 + a // 2}")
     yield "numbers up to those of attempts", attempts(2, 30, zork=any_of(*range(30)))
     yield "counts", [{"task": f"t{t}", "n": 10, "c": t % 11} for t in range(20)]
     yield "counts, unequal", [{"task": f"t{t}", "n": 5 + t % 3, "c": t % 5} for t in range(20)]
