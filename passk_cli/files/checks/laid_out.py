@@ -450,8 +450,8 @@ CHECKS = (
     ),
     ReadingCheck(
         UNREAD_NUMBER, EITHER,
-        "An unread column has each value once per task, and numbers; or it goes up from 0 or 1 at"
-        " each task.",
+        "An unread column has each value once per task, and numbers or days; or it goes up from 0"
+        " or 1 at each task.",
         ("--field attempt=X", "--by X", "--field task=X,task", "--pool X"), laid_out,
     ),
     ReadingCheck(

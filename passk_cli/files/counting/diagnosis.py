@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -383,8 +384,10 @@ def repeated_attempt(
     differs = any(other.record != first.record for other in others)
     settles: tuple[Settle, ...] = (resumed, copy, own) if differs else _OF_REPEATS
     if settings:
-        # Attempts under several settings are neither copies nor resumed.
-        settles = (Settle({"--by": (*settings,)}, "keeps these apart"), own)
+        # Attempts under several settings are neither copies nor resumed, and a command could not
+        # know whether others differ as well.
+        flags = " ".join(f"--by {shlex.quote(name)}" for name in settings)
+        settles, remedy = (), f"keep them apart with {flags}"
     column = first.batch.roles.attempt
     if column and contradicting and repeats.rows >= _NO_NUMBER * repeats.attempts:
         # Left out, most attempts would be lost.
@@ -400,7 +403,7 @@ def repeated_attempt(
         files = list(dict.fromkeys(row.source.name for row in (first, *others)))
         if "run" in statement.request.by:
             run = str(first.record["run"])
-            raise recorded_twice(f"run {run} of {model}", str(first.record["suite"]), files)
+            return recorded_twice(f"run {run} of {model}", str(first.record["suite"]), files)
         problem = f"a history of runs; in another one {subject} is there as well"
         settles, remedy = _of_runs(con, statement), ""
     return DataError(place, problem, remedy, name="duplicate-attempts", settles=settles)

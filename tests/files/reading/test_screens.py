@@ -449,3 +449,13 @@ def test_files_are_not_taken_as_tasks_if_a_column_may_be_the_task(
     assert (done.code, done.error) == (3, "no-task-column")
     printed = [line for line in done.err.splitlines() if line.startswith("  passk estimate")]
     assert [line for line in printed if "--field task=fallnummer" in line] == printed != []
+
+
+def test_repeats_under_two_settings_are_not_called_copies(passk: Passk, write: Any) -> None:
+    rows = [{"task": f"t{i}", "attempt": 1, "passed": (i + (s == "b")) % 3 > 0, "suite": s}
+            for s in "ab" for i in range(6)]  # fmt: skip
+    # One attempt more is a repeat within its suite, so the suite does not explain all repeats.
+    done = passk("estimate", write("m.jsonl", lines([*rows, {**rows[5], "passed": False}])))
+    assert (done.code, done.error) == (3, "duplicate-attempts")
+    assert "the two differ in suite; keep them apart with --by suite" in done.err
+    assert "--duplicates" not in done.err
