@@ -231,7 +231,7 @@ def test_gate(passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "1 undecided, counted as pass: " in done.err
     shut = passk(*open_, "--on-undecided", "fail")
     assert (shut.code, json.loads(shut.out)["rows"][2]["fails"]) == (1, True)
-    assert "FAIL: undecided, counted as fail: codellama-13b" in shut.err
+    assert "FAIL: undecided, counted as fail: pass@1 of codellama-13b" in shut.err
     suite = ElementTree.fromstring(passk(*back, "--no-regression", "-f", "junit").out)
     assert suite.get("failures") == "2"
     summary = tmp_path / "summary.md"
@@ -239,7 +239,7 @@ def test_gate(passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     done = passk(*back, "--no-regression", "-f", "github")
     assert done.out.startswith("::notice title=passk%3A every baseline task::")
     assert "::error title=passk%3A pass@1 no regression::" in done.out
-    assert summary.read_text().startswith(r"**FAIL:** codellama-13b\_temp0.2 lost ")
+    assert summary.read_text().startswith(r"**FAIL:** pass@1 of codellama-13b\_temp0.2 fell by ")
     assert "\n\n| rule | evidence | verdict |" in summary.read_text()
 
 

@@ -127,7 +127,12 @@ FROM attempt_values GROUP BY cell"""
     last, made = np.full(len(counts.n), -1), counts.n.copy()
     last[cell] = np.where(numbered, passed, -1)
     # Times, and numbers that begin elsewhere, say which attempt was the last, not how many.
-    if numbered.all() and lowest.min(initial=0) in (0, 1) and highest.max(initial=0) < _MOST_MADE:
+    if (
+        len(cell)
+        and numbered.all()
+        and lowest.min(initial=0) in (0, 1)
+        and highest.max(initial=0) < _MOST_MADE
+    ):
         made[cell] = np.maximum(made[cell], np.floor(highest) + 1 - lowest.min())
     return replace(counts, numbering=Numbering(made, last))
 

@@ -42,7 +42,7 @@ from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
 # Words that change nothing in the name of a grade.
-_FILLING_WORDS = frozenset("final overall total eval is task".split())
+_FILLING_WORDS = frozenset("final overall total eval evaluation is task".split())
 # Words that make a verdict something else: what was expected, or a part of the attempt.
 _OTHER_WORDS = (
     (EXPECTED_WORDS - {"label", "true"})
