@@ -24,6 +24,11 @@ _FAMILIES = {
     " then a [[suite]] for each, with a name, runs and rules under the names of the options of"
     " `passk gate`. The message has the line. `passk gate --rules FILE --check` checks the file"
     " without data.",
+    "untrusted-rules": "a file of rules names a file that it may not name. Rules name files in"
+    " their own folder and below it. An address, an absolute path, and a path or a link that leads"
+    " out of the folder need --trust-rules (in Python trust_rules=True): a file of rules may come"
+    " with a change that somebody else proposes. Nothing was opened or fetched. Move the file below"
+    " the folder of the rules, or use --trust-rules if you know who wrote the rules.",
     "bad-map": "a map is not as it should be. The file is TOML: a table [data], or several"
     " [[data]], with the roles and the options of reading as keys. The message names the line."
     " `passk describe FILE --init passk.toml` writes a map, and --map none reads without one.",

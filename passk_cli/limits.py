@@ -20,6 +20,8 @@ MOST_DRAWS = 125_000_000
 MOST_STEPS, MOST_CURVE = 100_000, 1_000_000
 # Bytes of a file of rules or prices, and tables and lists within each other in it.
 MOST_TOML, MOST_NESTED = 1_000_000, 30
+# Bytes of a file that lists tasks, a name on each line.
+MOST_LISTED = 10_000_000
 # Columns of a table.
 MOST_COLUMNS = 20_000
 # Groups that an answer is given for; chapters of a page, and models on it.

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
-from passk_cli.errors import ParameterError, not_named, refuse
+from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
-from passk_cli.files.request import BOUNDS, COUNTED, Request
+from passk_cli.files.request import BOUNDS, COUNTED, Request, first_absent
 from passk_cli.files.roles import TRUTH
 from passk_cli.files.sources.arguments import comes_once, paths_of, split_label
 from passk_cli.limits import refuse_many
@@ -244,10 +244,8 @@ def require_met(names: Collection[tuple[str, str]], every: Sequence[Counts]) -> 
 
     names : options and names, as `Request.chosen_names`.  every : the data that was read.
     """
-    for each in sorted(names):
-        near = [counts.facts.named.get(each, "there are none") for counts in every]
-        if all(near):
-            raise not_named(*each, near[0])
+    near = {each: [c.facts.named.get(each, "there are none") for c in every] for each in names}
+    first_absent(sorted(names), {each: texts[0] for each, texts in near.items() if all(texts)})
 
 
 def require_few_groups(counts: Counts, most: float) -> None:

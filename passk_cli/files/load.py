@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from passk_cli.cleanup import no_room, temporary_folder
-from passk_cli.errors import DataError, ParameterError, not_named
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.checks import (
     CELLS,
     DISTINGUISHING,
@@ -41,7 +41,7 @@ from passk_cli.files.reading.condition import columns_in, ordered
 from passk_cli.files.reading.look import Inputs, Spooled, first_columns, look
 from passk_cli.files.reading.strays import is_empty
 from passk_cli.files.reading.survey import Survey
-from passk_cli.files.request import TABLES, Request
+from passk_cli.files.request import TABLES, Request, first_absent
 from passk_cli.files.roles import TRUTH, UNITS, find
 from passk_cli.files.roles import words as words_of
 from passk_cli.files.sources.memory import sources_of
@@ -424,8 +424,7 @@ def _near_names(con: duckdb.DuckDBPyConnection, statement: Statement) -> dict[tu
     asked = [(o, n, models if o == "--alias" else tasks) for o, n in request.chosen_names]
     named = {(o, n): "" if n in names else meant(n, sorted(names)) for o, n, names in asked}
     if request.only_tasks and all(named["--only-task", name] for name in request.only_tasks):
-        first = request.only_tasks[0]
-        raise not_named("--only-task", first, named["--only-task", first])
+        first_absent([("--only-task", name) for name in request.only_tasks], named)
     return named
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request, parse_fields
 from passk_cli.files.roles import CANONICAL, OF_COUNTS, OF_HISTORIES, ROLES, VALUE
-from passk_cli.files.sources.arguments import paths_of, split_label
+from passk_cli.files.sources.arguments import leaves, paths_of, split_label
 from passk_cli.files.sources.source import Source
 from passk_cli.message import NOTE, Message, Said
 from passk_cli.near import meant
@@ -193,7 +193,9 @@ class _DataTable:
                 elif key in ROLES:
                     fields[key] = self.column(key, value)
                 elif key in keys():
-                    options[keys()[key].field] = checked(keys()[key], _as_text(value))
+                    option = keys()[key]
+                    value = self.located(key, value) if option.option.file else value
+                    options[option.field] = checked(option, _as_text(value))
             except ParameterError as error:
                 if error.name == "bad-map":
                     raise
@@ -205,6 +207,17 @@ class _DataTable:
         folder = os.path.dirname(os.path.abspath(self.name)) if self.name else os.getcwd()
         place = self.name or "map"
         return Map(place, folder, files, has, fields, options)
+
+    def located(self, key: str, value: Any) -> Any:
+        """The path of a file that a key names, which lies in the folder of the map or below it."""
+        if not self.name or not isinstance(value, str):
+            return value
+        folder = os.path.dirname(self.name)
+        path = os.path.join(folder, value)
+        if os.path.isabs(value) or leaves(path, folder):
+            problem = f"{value} is not below the folder of the map"
+            raise self.refused(key, problem, f"move it there, or use --{key} on the command line")
+        return path
 
     def column(self, key: str, value: Any) -> str:
         """What a role is given, as --field takes it."""

@@ -6,14 +6,13 @@ import glob
 import math
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError, ParameterError, not_named
 from passk_cli.files.roles import (
     ALL,
     EQUAL,
@@ -31,6 +30,7 @@ from passk_cli.files.roles import (
     verdict_sql,
 )
 from passk_cli.files.sources.paths import Template
+from passk_cli.limits import MOST_LISTED
 from passk_cli.near import meant
 from passk_cli.option import Option, declared, split
 from passk_cli.outcomes.selection import selected
@@ -123,10 +123,60 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
     return aliases
 
 
+class ListedTask(str):
+    """The name of a task on a line of a file.
+
+    file : the path of the file.  If the data has none of its names, the file may be anything, and
+    no message shows them.
+    """
+
+    __slots__ = ("file",)
+    file: str
+
+    @classmethod
+    def of_line(cls, line: str, file: str) -> ListedTask:
+        """The name on a line of a file."""
+        name = cls(line.strip())
+        name.file = file
+        return name
+
+
+def unfit_lists(names: Iterable[str], absent: Collection[str]) -> dict[str, int]:
+    """Path → the number of its names, of each list of tasks without a name that is in the data.
+
+    names : those that are given.  absent : those that the data does not have.
+    """
+    listed: dict[str, list[str]] = {}
+    for name in names:
+        if isinstance(name, ListedTask):
+            listed.setdefault(name.file, []).append(name)
+    return {file: len(own) for file, own in listed.items() if absent and {*own} <= {*absent}}
+
+
+def first_absent(names: Sequence[tuple[str, str]], near: Mapping[tuple[str, str], str]) -> None:
+    """Raise the error of the first name that the data does not have.
+
+    names : pairs of an option and a name.  near : such a pair → what the name may have meant; it
+        lacks the names that the data has, or has "" for them.
+    """
+    absent = [pair for pair in names if near.get(pair)]
+    if not absent:
+        return
+    option, name = absent[0]
+    lists = unfit_lists(*([name for o, name in pairs if o == option] for pairs in (names, absent)))
+    if not isinstance(name, ListedTask) or name.file not in lists:
+        raise not_named(option, name, near[option, name])
+    problem = f"the data has no task of the {lists[name.file]:,} that it lists"
+    raise ParameterError(
+        Given(option, name.file), f"{problem}; write the name of a task on each line",
+        name="no-such-task",
+    )  # fmt: skip
+
+
 def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
     """Names of tasks from texts as "a,b", or from files with one on each line.
 
-    Errors: ParameterError for a file that cannot be read or names no task.
+    Errors: ParameterError for a file that cannot be read, is too long or names no task.
     """
     names: list[str] = []
     for text in value:
@@ -134,12 +184,17 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
             names += split(text)
             continue
         try:
-            lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
+            with open(text, "rb") as file:
+                content = file.read(MOST_LISTED + 1)
+            lines = content[:MOST_LISTED].decode("utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError):
             raise ParameterError(
                 Given(option, text), "not a text file; write a task a line"
             ) from None
-        tasks = [line.strip() for line in lines if line.strip()]
+        if len(content) > MOST_LISTED:
+            problem = f"longer than {MOST_LISTED:,} bytes; name a file with one task on each line"
+            raise ParameterError(Given(option, text), problem)
+        tasks = [ListedTask.of_line(line, text) for line in lines if line.strip()]
         if not tasks:
             raise ParameterError(Given(option, text), "it names no task; write one on each line")
         names += tasks

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -103,8 +104,9 @@ def test_a_file_of_rules_has_a_trend(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    shutil.copy(TAU, "tau.csv")
     history(tmp_path / "h.parquet", [0.8] * 8 + [0.6] * 8)
-    suite = f'[[suite]]\nname = "s"\nruns = "{TAU}"\nmin = {{"pass@1" = 0.2}}\n[trend]\n'
+    suite = '[[suite]]\nname = "s"\nruns = "tau.csv"\nmin = {"pass@1" = 0.2}\n[trend]\n'
     for keys, code, said in (
         ('history = "h.parquet"\n', 1, "FAIL: trend: pass@1 of m is lower by 0.200 since r9"),
         ('history = "h.parquet"\nacknowledge = "r9"\n', 0, "PASS: both rules hold"),
@@ -130,9 +132,10 @@ def test_a_gate_names_the_trends_that_fail_and_its_file_in_their_errors(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    shutil.copy(TAU, "tau.csv")
     for model, level in (("a", 0.6), ("b", 0.6), ("c", 0.8)):
         history(tmp_path / "h.parquet", [0.8] * 8 + [level] * 8, model)
-    suite = f'[[suite]]\nname = "s"\nruns = "{TAU}"\nmin = {{"pass@1" = 0.2}}\n'
+    suite = '[[suite]]\nname = "s"\nruns = "tau.csv"\nmin = {"pass@1" = 0.2}\n'
     trend = '[trend]\nhistory = "h.parquet"\n'
     Path("passk.toml").write_text(trend + suite)
     done = passk("gate", "-f", "github")
@@ -152,8 +155,9 @@ def test_the_trend_of_a_first_night_is_not_judged(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    shutil.copy(TAU, "tau.csv")
     Path("passk.toml").write_text(
-        f'[[suite]]\nname = "s"\nruns = "{TAU}"\nmin = {{"pass@1" = 0.2}}\n'
+        '[[suite]]\nname = "s"\nruns = "tau.csv"\nmin = {"pass@1" = 0.2}\n'
         'baseline = "h.parquet:last3"\nno-regression = true\n[trend]\nhistory = "h.parquet"\n'
     )
     done = passk("gate", "--first-run")

@@ -25,6 +25,12 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import FAIL, PASS, Rules
 
+TRUST_RULES = Annotated[bool, Option(
+    "--trust-rules", help="The file of rules may name files anywhere.", rare=True,
+    detail="Without it, rules name files in their own folder and below it: an address, an absolute"
+    " path, and a path or a link out of that folder are refused. Use it for rules that you wrote.",
+)]  # fmt: skip
+
 
 # The rules there are, in the order of their lines; each brings its options.
 @dataclass(frozen=True)
@@ -45,6 +51,7 @@ class GateOptions(
         "--rules", "FILE", "Suites with rules, in a file.", file="read",
         detail="Without files and --rules: passk.toml, else [tool.passk] of pyproject.toml, in"
         " the current folder. Options beside it replace those of the file.")] = None  # fmt: skip
+    trust_rules: TRUST_RULES = False
     tier: Annotated[str | None, Option(
         "--tier", "NAME", "Run the suites of this tier only.", detail="Of --rules.", rare=True,
     )] = None  # fmt: skip

@@ -69,7 +69,8 @@ class Gate(Question, GateOptions):
         question, options = super().ask(given, source, needed=False)
         if source is not None:
             of_suites = {"--rules": question.rules, "--tier": question.tier,
-                         "--check": question.check}  # fmt: skip
+                         "--check": question.check, "--trust-rules": question.trust_rules,
+                         }  # fmt: skip
             refuse("contradicting-options", *(
                 (there, Given(option),
                  "a file of rules names the files to judge; name none beside it",
@@ -78,7 +79,7 @@ class Gate(Question, GateOptions):
             ))  # fmt: skip
             question.require_rules()
             return question, options
-        book = read_rulebook(question.rules, question.tier)
+        book = read_rulebook(question.rules, question.tier, trusted=question.trust_rules)
         if book is None:
             raise ParameterError(
                 f"no files given, and no {FILE}; name files",

@@ -12,10 +12,9 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from passk_cli.commands.gate import COMMAND
@@ -23,9 +22,10 @@ from passk_cli.commands.gate.rules import is_given
 from passk_cli.commands.trend import COMMAND as TREND_COMMAND
 from passk_cli.commands.trend import TrendOptions
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.mapping import TABLE, FoundMap, read_maps
+from passk_cli.files.mapping import NO_MAP, TABLE, FoundMap, read_maps
 from passk_cli.files.request import Request
-from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
+from passk_cli.files.sources.arguments import is_file_argument, is_result, leaves, split_label
+from passk_cli.limits import MOST_TOML
 from passk_cli.message import Said
 from passk_cli.near import meant
 from passk_cli.option import Declared, Option, by_flag, declared, filled
@@ -50,8 +50,14 @@ _GONE = {
 # Options that are about all suites, and those that a file does not hold.
 SHARED = ("level", "population")
 _ELSEWHERE = (
-    "rules", "tier", "check", "first_run", "rehearse", "max_false_alarms", "error", "ignore"
+    "rules", "trust_rules", "tier", "check", "first_run", "rehearse", "max_false_alarms", "error",
+    "ignore",
 )  # fmt: skip
+# Keys that name files, those that name a file or something in the data, and those of tasks, which
+# may name a file that lists them.
+PATHS = ("runs", "history", "map", "price", "truth_from")
+PATHS_OR_NAMES = ("baseline", "truth")
+TASKS = ("must_pass", "only_tasks", "exclude_tasks")
 
 _RECORD = "record"
 _NO_RECORD = (
@@ -115,7 +121,8 @@ class Suite:
     name: Annotated[str, Option("name", "NAME", "The name of the suite, unique.")] = ""
     runs: Annotated[tuple[str, ...], Option(
         "runs", "FILE", "Files, folders, globs or URLs of the new run.",
-        detail="Relative to the folder of the rules, as are baselines.")] = ()  # fmt: skip
+        detail="Relative to the folder of the rules and below it, as all files that rules name."
+        " Others, and addresses, need --trust-rules.")] = ()  # fmt: skip
     tier: Annotated[tuple[str, ...], Option(
         "tier", "NAME", "Tiers that the suite belongs to, for --tier.")] = ()  # fmt: skip
     quarantine: Annotated[tuple[Any, ...], Option(
@@ -288,11 +295,15 @@ def all_of(make: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
             made.append(make(item))
         except ParameterError as error:
             wrong.setdefault(str(error), error)
-    if len(wrong) > 1:
-        raise ParameterError(clauses(*wrong), name=next(iter(wrong.values())).name)
-    for single in wrong.values():
-        raise single
-    return made
+    if not wrong:
+        return made
+    first, *others = wrong.values()
+    if not others:
+        raise first
+    if any(error.settles != first.settles for error in others):
+        raise ParameterError(clauses(*wrong), name=first.name)
+    problems = (str(error.args[0]) for error in (first, *others))
+    raise ParameterError(clauses(*problems), name=first.name, settles=first.settles)
 
 
 def options() -> dict[str, Declared]:
@@ -309,32 +320,39 @@ def trend_keys() -> dict[str, Declared]:
     return {"history": declared(TrendTable)["history"], **keys}
 
 
-def read_rulebook(path: str | None, tier: str | None) -> Rulebook | None:
+def read_rulebook(path: str | None, tier: str | None, *, trusted: bool = False) -> Rulebook | None:
     """The rules in a file; without a path those of passk.toml, else of [tool.passk] in
     pyproject.toml, in the current folder; None where there are none.
 
-    Errors: ParameterError, with the line, for what is not TOML, unknown keys and wrong values.
+    trusted : whether they may name addresses, and files that are not below their folder.
+    Errors: ParameterError, with the line, for what is not TOML, unknown keys and wrong values, and
+    for files that the rules may not name; none of these was opened.
     """
     if path is None:
-        try:
-            project = b"[tool.passk" in Path(PROJECT).read_bytes()
-        except OSError:
-            project = False
+        project = False
+        if os.path.isfile(PROJECT):
+            with suppress(OSError), open(PROJECT, "rb") as file:
+                project = b"[tool.passk" in file.read(MOST_TOML)
         path = FILE if os.path.isfile(FILE) else PROJECT if project else None
         # A file of maps only has no rules.
         if path is None or {TABLE} >= _RuleFile.read(path).tables.keys():
             return None
-    return _RuleFile.read(path).rulebook(tier)
+    return replace(_RuleFile.read(path), trusted=trusted).rulebook(tier)
 
 
 @dataclass(frozen=True)
 class _RuleFile:
-    """A file of rules.  name : its path.  prefix : of its tables, "tool.passk." in a project."""
+    """A file of rules.
+
+    name : its path.  prefix : of its tables, "tool.passk." in a project.
+    trusted : whether it may name addresses, and files that are not below its folder.
+    """
 
     name: str
     text: str
     tables: Mapping[str, Any]
     prefix: str = ""
+    trusted: bool = False
 
     @classmethod
     def read(cls, path: str) -> _RuleFile:
@@ -431,20 +449,9 @@ class _RuleFile:
         given = {**top, **{k: v for k, v in given.items() if k not in declared(Suite)}}
         if given.get("baseline") == _RECORD:
             raise refused(_NO_RECORD)
-        given["runs"] = [self._path(run) for run in suite.runs]
-        if isinstance(given.get("map"), str):
-            given["map"] = self._path(given["map"])
-        elif TABLE in self.tables:
+        given = self._located({**given, "runs": list(suite.runs)}, refused)
+        if TABLE in self.tables:
             given.setdefault("map", FoundMap(self.name))
-        if baseline := given.get("baseline"):
-            several = baseline if isinstance(baseline, list) else [baseline]
-            paths = [self._path(each, of_models=True) for each in several]
-            given["baseline"] = paths if len(paths) > 1 else paths[0]
-        if names := given.get("must_pass"):
-            given["must_pass"] = [
-                path if os.path.isfile(path := self._beside(str(text))) else str(text)
-                for text in (names if isinstance(names, list) else [names])
-            ]
         return SuiteEntry(suite, given, refused)
 
     def _trend(self) -> TrendEntry | None:
@@ -454,15 +461,16 @@ class _RuleFile:
             return None
         refused = partial(self.refused, at=TREND)
         given = self._given(table if isinstance(table, dict) else {}, trend_keys(), refused)
-        history = given.pop("history", None)
-        if not isinstance(history, str):
+        if not isinstance(given.get("history"), str):
             raise refused(_NO_HISTORY)
+        history = self._located(given, refused)["history"]
+        del given["history"]
         try:
             for group in (TrendOptions, Request, Confidence):
                 filled(group, given)
         except ParameterError as error:
             raise refused(error) from None
-        return TrendEntry(self._path(history), given, refused)
+        return TrendEntry(history, given, refused)
 
     def _given(
         self, table: Mapping[str, Any], keys: Mapping[str, Declared],
@@ -492,16 +500,55 @@ class _RuleFile:
         all_of(take, table)
         return given
 
+    def _located(
+        self, given: Mapping[str, Any], refused: Callable[..., ParameterError]
+    ) -> dict[str, Any]:
+        """The values of a table, with paths as they are from the current folder.
+
+        Errors: ParameterError for a path that the rules may not name.
+        """
+        located = dict(given)
+        for key, each in {**options(), **trend_keys(), "runs": declared(Suite)["runs"]}.items():
+            value = given.get(each.field)
+            if each.field not in (*PATHS, *PATHS_OR_NAMES, *TASKS) or value is None:
+                continue
+            several = value if isinstance(value, list) else [value]
+            paths = [self._location(each.field, key, part, refused) for part in several]
+            located[each.field] = paths if isinstance(value, list) and paths[1:] else paths[0]
+        return located
+
+    def _location(
+        self, field: str, key: str, value: Any, refused: Callable[..., ParameterError]
+    ) -> Any:
+        """What a key names, from the current folder; what is not a path stays as it is."""
+        is_file: Callable[[str], bool] = os.path.isfile
+        if field in TASKS:
+            label, path = None, str(value)
+        elif not isinstance(value, str) or (field == "map" and value == NO_MAP):
+            return value
+        else:
+            label, path = split_label(value)
+            is_file = is_file_argument
+        kind = "an address" if "://" in path else "an absolute path" if os.path.isabs(path) else ""
+        moved = path if kind or path == "-" else self._beside(path)
+        located = moved if label is None else f"{label}={moved}"
+        if field not in PATHS and not is_file(located):
+            is_path = is_result(path) and field in PATHS_OR_NAMES
+            is_past = ":last" in path or (os.sep in path and not kind)
+            if not is_path and not (is_past and field == "baseline"):
+                if not is_file(str(value)):
+                    return str(value)
+                # From the current folder it is a file, and would be read.
+                located = str(value)
+        if not kind and leaves(located, os.path.dirname(self.name)):
+            kind = "not below the folder of the rules"
+        if kind and not self.trusted:
+            problem = f"{key}: {value} is {kind}; name a file below the folder of the rules"
+            raise refused(problem).but(
+                ParameterError, name="untrusted-rules",
+                settles=[Settle({"--trust-rules": True}, "allows others")],
+            )  # fmt: skip
+        return located
+
     def _beside(self, path: str) -> str:
         return os.path.join(os.path.dirname(self.name), path)
-
-    def _path(self, argument: str, *, of_models: bool = False) -> str:
-        """A path of the file, relative to its folder; a name that can only be a model's stays."""
-        label, path = split_label(argument)
-        if "://" in path or os.path.isabs(path) or path == "-":
-            return argument
-        moved = self._beside(path)
-        is_path = is_file_argument(moved) or os.sep in path or is_result(path) or ":last" in path
-        if of_models and not is_path:
-            return argument
-        return moved if label is None else f"{label}={moved}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.sides import SHARED, Counted
 from passk_cli.errors import ParameterError, refuse
-from passk_cli.files.request import fits, parse_tasks
+from passk_cli.files.request import ListedTask, fits, parse_tasks, unfit_lists
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.message import filled
@@ -704,6 +705,15 @@ class MustPass(EachRule):
         FAIL: "{failing} of {tasks:named task} {failing:does|do} not pass {rate} in {model}",
     }
 
+    @property
+    def signature(self) -> dict[str, object]:
+        """The names that were given, and a file of names by its path and their number."""
+        files = Counter(name.file for name in self.must_pass if isinstance(name, ListedTask))
+        own = [name for name in self.must_pass if not isinstance(name, ListedTask)]
+        lists = [f"{file} ({plural(number, 'task')})" for file, number in files.items()]
+        entries = super().signature
+        return {**entries, "must_pass": ",".join([*own, *lists])} if entries else entries
+
     def judge_series(self, trial: Trial, rates: TaskValues) -> Judgement:
         """The named tasks that pass, and those that pass too rarely or have no attempts."""
         import numpy as np
@@ -731,8 +741,14 @@ class MustPass(EachRule):
         )  # fmt: skip
         if not unknown:
             return line
-        absent = f"{cut(first_few(unknown))} in the data{_remedy(unknown, places)}"
-        return replace(line, details=()).unchecked(f"no task {absent}", absent=True)
+        lists = unfit_lists(self.must_pass, unknown)
+        named = [name for name in unknown if getattr(name, "file", "") not in lists]
+        problems = [f"no task of the {number:,} that {file} lists is in the data"
+                    for file, number in lists.items()]  # fmt: skip
+        if named:
+            remedy = _remedy(named, places)
+            problems.append(f"no task {cut(first_few(named))} in the data{remedy}")
+        return replace(line, details=()).unchecked("; ".join(problems), absent=True)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from passk_cli.commands.command import Command
+from passk_cli.commands.gate import TRUST_RULES
 from passk_cli.commands.gate.rules import MaxDrop, MaxIncrease, Minimum, NoRegression
 from passk_cli.files.request import Request
 from passk_cli.option import DATA, Option
@@ -57,6 +58,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         "--rules", "FILE", "A file of rules of passk gate; its suite is watched.", file="read",
         detail="FILE... stands in place of its runs, and options in place of its own.",
     )] = None
+    trust_rules: TRUST_RULES = False
     suite: Annotated[str | None, Option(
         "--suite", "NAME", "The suite of --rules, where it has several.", rare=True)] = None
     looks: Annotated[str | None, Option(

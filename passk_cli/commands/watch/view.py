@@ -258,9 +258,11 @@ class Watch(Question, WatchOptions):
         Errors: ParameterError where there are neither files nor rules.
         """
         skipped: list[str] = []
-        asked = filled(WatchOptions, {name: given.get(name) for name in ("rules", "suite")})
+        asked = filled(
+            WatchOptions, {name: given.get(name) for name in ("rules", "suite", "trust_rules")}
+        )
         if asked.rules is not None:
-            entry = _suite(asked.rules, asked.suite)
+            entry = _suite(asked.rules, asked.suite, asked.trust_rules)
             own = {name: value for name, value in entry.given.items() if name not in _ELSEWHERE}
             over = {name: value for name, value in given.items() if is_given(value)}
             skipped = [key for name, key in _NOT_WATCHED.items() if is_given(entry.given.get(name))]
@@ -412,12 +414,12 @@ def _stamp(files: Sequence[str]) -> list[tuple[str, int, int]]:
     return states
 
 
-def _suite(path: str, name: str | None) -> SuiteEntry:
+def _suite(path: str, name: str | None, trusted: bool) -> SuiteEntry:
     """A suite of a file of rules; its only one where none is named.
 
     Errors: ParameterError where there is no such suite, or there are several.
     """
-    book = read_rulebook(path, None)
+    book = read_rulebook(path, None, trusted=trusted)
     entries = {} if book is None else {entry.suite.name: entry for entry in book.entries}
     if name is None and len(entries) == 1:
         return next(iter(entries.values()))

@@ -107,6 +107,33 @@ def _real(path: str) -> str:
     return path if remote.is_remote(path) else os.path.realpath(path)
 
 
+def leaves(argument: str, folder: str) -> bool:
+    """Whether an argument means a file that is not in a folder or below it.
+
+    folder : "" is the current one.  The files of a folder and of a glob are looked at one by one,
+    links are followed to their ends, and a part after a colon may be the runs of a history.
+    Nothing is opened.
+
+    >>> leaves("runs/a.csv", ""), leaves("old=../a.csv", ""), leaves("https://example.org/a", "")
+    (False, True, True)
+    """
+    _, path = split_label(argument)
+    if path == "-":
+        return False
+    top = os.path.realpath(folder or ".")
+
+    def is_outside(place: str) -> bool:
+        return os.path.commonpath([top, os.path.realpath(place)]) != top
+
+    places = [path, *(path[:at] for at, sign in enumerate(path) if sign == ":")]
+    if remote.is_remote(path) or any(map(is_outside, places)):
+        return True
+    try:
+        return any(map(is_outside, _paths(path)))
+    except DataError:
+        return False
+
+
 def paths_of(data: Any) -> list[str]:
     """The arguments that data is given by, if it lies in files; else none.
 
