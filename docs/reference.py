@@ -144,9 +144,9 @@ def _shared(_: str) -> str:
 def _commands(_: str) -> str:
     """Every command by section, with its question."""
     lines: list[str] = []
-    for section in dict.fromkeys(COMMANDS.values()):
+    for section in dict.fromkeys(entry.section for entry in COMMANDS.values()):
         lines += ["", f"**{section}**", ""]
-        for name in (name for name, its in COMMANDS.items() if its == section):
+        for name in (name for name, entry in COMMANDS.items() if entry.section == section):
             lines.append(f"- [`{name}`]({name}.md): {command_of(name).meaning[0]}")
     return "\n".join(lines)
 

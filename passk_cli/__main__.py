@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import sys
 
 # Nothing of a process that ends is looked through for garbage, which takes a twentieth of a start.
 atexit.register(gc.freeze)
@@ -16,12 +17,28 @@ def main() -> None:
         from passk_cli.cli.process import ending_on_signals, lasting_streams
 
         with lasting_streams(), ending_on_signals():
-            from passk_cli.cli import app
+            if sys.argv[1:] in (["--help"], ["-h"]):
+                _print_overview()
+            else:
+                from passk_cli.cli import app
 
-            app.main()
+                app.main()
     except KeyboardInterrupt:
         # Before the signal has a handler of ours.
         raise SystemExit(130) from None
+
+
+def _print_overview() -> None:
+    """Print the list of commands without what describes and runs them."""
+    from passk_cli.cli.overview import overview
+    from passk_cli.errors import PasskError
+
+    try:
+        print(overview(), flush=True)
+    except PasskError as error:
+        from passk_cli.cli.failure import write_failure
+
+        sys.exit(write_failure(error, sys.argv[1:]))
 
 
 if __name__ == "__main__":

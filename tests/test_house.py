@@ -92,6 +92,9 @@ def test_drawing_of_the_house_is_what_is_checked() -> None:
     ("arguments", "banned"),
     [
         (["--version"], ["numpy", "duckdb", "pandas", "scipy", "rich"]),
+        (["--help"], ["numpy", "duckdb", "pandas", "scipy", "rich", "typer"]),
+        (["gate", "--help"], ["numpy", "duckdb", "pandas", "scipy", "rich"]),
+        (["watch", "--help"], ["numpy", "duckdb", "pandas", "scipy", "rich"]),
         (["estimate", "--help"], ["numpy", "duckdb", "pandas", "scipy", "rich"]),
         (["compare", "--help"], ["numpy", "duckdb", "pandas", "scipy", "rich", "vl_convert"]),
         (["estimate", str(SAMPLES / "tau_airline.csv")], ["pandas", "scipy", "rich"]),

@@ -42,7 +42,8 @@ class DeclaredCommand(TyperCommand):
 
     def get_help(self, ctx: Any) -> str:
         """The text of --help."""
-        from passk_cli.cli.manual import manual, overview
+        from passk_cli.cli.manual import manual
+        from passk_cli.cli.overview import overview
 
         return overview() if self.name == HELP else manual(str(self.name))
 
@@ -52,7 +53,7 @@ class DeclaredGroup(TyperGroup):
 
     def get_help(self, ctx: Any) -> str:
         """The text of --help."""
-        from passk_cli.cli.manual import overview
+        from passk_cli.cli.overview import overview
 
         return overview()
 
@@ -76,7 +77,8 @@ def _help(
     topic: Annotated[str, typer.Argument(metavar="[WORD]", autocompletion=_topics)] = "",
 ) -> None:
     """Everything about a command, a message, an option, a metric, a method, a column."""
-    from passk_cli.cli.manual import explained, listed, manual, overview
+    from passk_cli.cli.manual import explained, listed, manual
+    from passk_cli.cli.overview import overview
 
     if not topic:
         typer.echo(overview())
@@ -128,7 +130,7 @@ def _named(name: str, completing: bool) -> Callable[[], None]:
         raise NotImplementedError(name)
 
     # Shells show it beside the name; the help itself is made without it.
-    stand.__doc__ = command_of(name).meaning[0] if completing else None
+    stand.__doc__ = COMMANDS[name].purpose if completing else None
     return stand
 
 

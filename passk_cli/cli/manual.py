@@ -7,54 +7,20 @@ time that `--help` takes.
 from __future__ import annotations
 
 import re
-import shutil
-import textwrap
 from collections.abc import Iterable, Iterator
 
-from passk_cli.commands import COMMANDS
+from passk_cli.cli.overview import GAP, LEFT, Row, filled, table, terminal_width
 from passk_cli.commands.command import OWN, Command, command_of
 from passk_cli.message import ERROR, Message
 from passk_cli.option import Declared
 
-ABOUT = (
-    "pass@k and pass^k from evaluation results: estimates with confidence intervals, comparisons,"
-    " gates."
-)
 FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
-_BELOW = (
-    "passk COMMAND --help: its options · passk help WORD: anything in full",
-    "-V, --version · -h, --help · --install-completion · --show-completion",
-    "Exit codes: 0 done, 1 check failed, 2 usage, 3 data, 4 internal error, 5 not yet",
-)
 # The shared options that people use most, of those that a command takes: `--help` explains the
 # first few, and names the others.
 _COMMON, _SHARED = 5, (
     "k", "by", "where", "fields", "form", "metrics", "output", "chart", "models", "threshold",
     "cluster", "level", "full", "verbose", "quiet",
 )  # fmt: skip
-_NARROWEST = 40
-# What stands left of an explanation may take so many columns; longer ones get a line of their own.
-_LEFT, _GAP = 24, 2
-
-Row = tuple[str, str]
-
-
-def overview() -> str:
-    """The commands by section, each with what it is for."""
-    section_width = max(map(len, COMMANDS.values())) + _GAP
-    name_width = max(map(len, COMMANDS)) + _GAP
-    rows: list[Row] = []
-    section = ""
-    for name, its_section in COMMANDS.items():
-        heading = "" if its_section == section else its_section
-        section = its_section
-        meaning = command_of(name).meaning[0].removesuffix(".")
-        rows.append((f"{heading:{section_width}}{name}", meaning))
-    width = _width()
-    listed = _table(rows, section_width + name_width, width)
-    below = [filled(line, width) for line in _BELOW]
-    usage = "Usage: passk COMMAND FILE... [OPTIONS]"
-    return "\n".join([usage, "", filled(ABOUT, width), "", *listed, "", *below])
 
 
 def manual(name: str, *, full: bool = False) -> str:
@@ -62,7 +28,7 @@ def manual(name: str, *, full: bool = False) -> str:
 
     full : every option with its details, the columns and fields of the answer, and its messages.
     """
-    declaration, width = command_of(name), _width()
+    declaration, width = command_of(name), terminal_width()
     paragraphs = "\n\n".join(filled(part, width) for part in declaration.meaning)
     blocks = [f"Usage: {usage(name, declaration)}", paragraphs]
     examples = [_example(line, width) for line in declaration.examples]
@@ -72,9 +38,9 @@ def manual(name: str, *, full: bool = False) -> str:
     blocks.append("\n".join(["Examples:", *examples]))
     sections = [*_sections(declaration, full), *(_answer(declaration) if full else ())]
     lefts = [len(left) for _, rows in sections for left, _ in rows]
-    room = max(each for each in lefts if each <= _LEFT) + _GAP
+    room = max(each for each in lefts if each <= LEFT) + GAP
     for title, rows in sections:
-        blocks.append("\n".join([f"{title}:", *_table(rows, room, width, indent=2)]))
+        blocks.append("\n".join([f"{title}:", *table(rows, room, width, indent=2)]))
     if not full:
         every = len(list(declared(declaration)))
         also = f"passk help {name}: all {every} options, columns, messages · --full: every table"
@@ -112,13 +78,13 @@ def explained(message: Message) -> str:
         f"{message.severity}[{message.name}]", message.pattern, message.meaning,
         f"{asks} {choices}".strip() if message.severity != ERROR else "",
     ]  # fmt: skip
-    return "\n\n".join(filled(text, _width()) for text in filter(None, paragraphs))
+    return "\n\n".join(filled(text, terminal_width()) for text in filter(None, paragraphs))
 
 
 def listed(messages: Iterable[Message]) -> str:
     """Every message: its name and what it says."""
     rows = [(message.name, f"{message.severity}: {message.pattern}") for message in messages]
-    return "\n".join(_table(rows, _LEFT + _GAP, _width()))
+    return "\n".join(table(rows, LEFT + GAP, terminal_width()))
 
 
 def usage(name: str, declaration: Command) -> str:
@@ -188,28 +154,3 @@ def row(declared: Declared, full: bool) -> Row:
         number = f"{default:,g}" if isinstance(default, int | float) else default
         text = f"{text.removesuffix('.')} (default {number})."
     return left, f"{text} {option.further}".rstrip() if full else text
-
-
-def _table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:
-    """Rows in two columns, the left one `room` wide, the right one broken into lines."""
-    lines = []
-    margin = " " * (indent + room)
-    for left, right in rows:
-        words = filled(right, max(width - len(margin), _LEFT)).split("\n")
-        if len(left) > room - _GAP:
-            lines.append(" " * indent + left)
-        else:
-            words = [" " * indent + left.ljust(room) + words[0], *words[1:]]
-            lines.append(words.pop(0))
-        lines += [margin + line for line in words]
-    return lines
-
-
-def filled(text: str, width: int = 0) -> str:
-    """A text in lines as wide as the terminal, or as `width`, broken at blanks alone."""
-    lines = textwrap.wrap(text, width or _width(), break_on_hyphens=False, break_long_words=False)
-    return "\n".join(lines)
-
-
-def _width() -> int:
-    return max(shutil.get_terminal_size((80, 24)).columns, _NARROWEST)

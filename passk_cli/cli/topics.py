@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from passk_cli.cli.manual import ABOUT, FILES, declared, filled, row
+from passk_cli.cli.manual import FILES, declared, row
+from passk_cli.cli.overview import ABOUT, filled
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import ParameterError

@@ -6,8 +6,10 @@ A question of yes or no (is there a spread, which of two is larger) is not answe
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from passk_cli.arrays import Floats
+if TYPE_CHECKING:
+    from passk_cli.arrays import Floats
 
 # A share of the numbers that a result was computed from.
 ROUNDING = 1e-12

@@ -322,3 +322,8 @@ def test_docstrings_end_a_question_with_its_mark() -> None:
     assert not [name for name in COMMANDS if "?." in getattr(passk_cli, name).__doc__]
     assert "e.g. task=id" not in passk_cli.estimate.__doc__
     assert '{"task": "id", "outcome": "passed"}' in " ".join(passk_cli.estimate.__doc__.split())
+
+
+def test_purposes_in_the_list_of_commands_begin_their_help() -> None:
+    purposes = {name: entry.purpose for name, entry in COMMANDS.items()}
+    assert purposes == {name: command_of(name).meaning[0] for name in COMMANDS}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from passk_cli.commands.gate.sides import Counted, Coverage
+from passk_cli.commands.gate.evidence import Counted, Coverage
 from passk_cli.message import filled
 from passk_cli.report.model import Check, Estimate, Phrase, Sentence
 from passk_cli.report.words import SeriesName

@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from passk_cli.commands.gate.evidence import SHARED, Counted
 from passk_cli.commands.gate.judgement import Judgement
-from passk_cli.commands.gate.sides import SHARED, Counted
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.request import ListedTask, fits, parse_tasks, unfit_lists
 from passk_cli.inference.populations import THESE_TASKS

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from passk_cli.arrays import Ints, grouped
+from passk_cli.commands.gate.evidence import OF, Counted, Coverage
 from passk_cli.errors import ParameterError
 from passk_cli.files.sources.arguments import no_baseline
 from passk_cli.outcomes.counts import Counts
@@ -23,43 +24,7 @@ from passk_cli.study.values import Series
 # The name of a baseline that is the run itself.
 ITSELF = "itself"
 
-# A count, as text.
-OF = "{0:,} of {1:,}"
-SHARED = " on the shared tasks"
-
 _NONE = np.zeros(0, dtype=np.int64)
-
-
-class Counted(NamedTuple):
-    """A count as evidence: "24 of 60".
-
-    words : with the two numbers as {0} and {1}.
-    """
-
-    part: int
-    whole: int
-    words: str = OF
-
-    def __str__(self) -> str:
-        return self.words.format(self.part, self.whole)
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """Tasks of a candidate's series, of those it should have.
-
-    shared : tasks it has of the `expected` ones: the baseline's, or those of all candidates.
-    more : tasks it has besides.
-    """
-
-    shared: int
-    expected: int
-    more: int = 0
-
-    @property
-    def lost(self) -> int:
-        """Tasks it should have and has not."""
-        return self.expected - self.shared
 
 
 @dataclass(frozen=True)

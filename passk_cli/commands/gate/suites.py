@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from passk_cli.commands.gate.evidence import OF, Counted
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import (
     TREND,
@@ -17,7 +18,6 @@ from passk_cli.commands.gate.rulebook import (
     TrendEntry,
 )
 from passk_cli.commands.gate.rules import BY_INTERVAL, EveryTask
-from passk_cli.commands.gate.sides import OF, Counted
 from passk_cli.commands.gate.trial import JudgedRun, open_row
 from passk_cli.commands.question import Read
 from passk_cli.commands.trend.view import Trend

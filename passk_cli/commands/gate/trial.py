@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any, Self
 
 from passk_cli.arrays import Ints
+from passk_cli.commands.gate.evidence import Coverage
 from passk_cli.commands.gate.judgement import Judgement, at_both_ends
-from passk_cli.commands.gate.sides import ITSELF, Coverage, Made, Sides
+from passk_cli.commands.gate.sides import ITSELF, Made, Sides
 from passk_cli.inference.intervals import Interval
 from passk_cli.inference.stopping import LEVEL, REPLACED, stopping
 from passk_cli.message import Said

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from passk_cli.arrays import gathered, grouped
+from passk_cli.commands.gate.evidence import Counted
 from passk_cli.commands.gate.judgement import UNCHECKED, Judgement, flat, text_of
 from passk_cli.commands.gate.rulebook import Rulebook, said_in_keys
 from passk_cli.commands.gate.rules import EVERY, EVERY_ATTEMPT, MaxIncrease, Relative, extremes
-from passk_cli.commands.gate.sides import ITSELF, Counted
+from passk_cli.commands.gate.sides import ITSELF
 from passk_cli.commands.gate.trial import JudgedRun, Trial
 from passk_cli.commands.tasks.flips import changes_of
 from passk_cli.message import NOTE, WARNING, Message, Said

@@ -1,0 +1,72 @@
+"""The list of commands, which `passk --help` prints, and how help is laid out.
+
+It imports no declaration of a command, nor typer: the list is asked for most often.
+"""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterable
+
+from passk_cli.commands import COMMANDS
+
+ABOUT = (
+    "pass@k and pass^k from evaluation results: estimates with confidence intervals, comparisons,"
+    " gates."
+)
+_BELOW = (
+    "passk COMMAND --help: its options · passk help WORD: anything in full",
+    "-V, --version · -h, --help · --install-completion · --show-completion",
+    "Exit codes: 0 done, 1 check failed, 2 usage, 3 data, 4 internal error, 5 not yet",
+)
+_NARROWEST = 40
+# What stands left of an explanation may take so many columns; longer ones get a line of their own.
+LEFT, GAP = 24, 2
+
+Row = tuple[str, str]
+
+
+def overview() -> str:
+    """The commands by section, each with what it is for."""
+    section_width = max(len(entry.section) for entry in COMMANDS.values()) + GAP
+    name_width = max(map(len, COMMANDS)) + GAP
+    rows: list[Row] = []
+    section = ""
+    for name, entry in COMMANDS.items():
+        heading = "" if entry.section == section else entry.section
+        section = entry.section
+        rows.append((f"{heading:{section_width}}{name}", entry.purpose.removesuffix(".")))
+    width = terminal_width()
+    listed = table(rows, section_width + name_width, width)
+    below = [filled(line, width) for line in _BELOW]
+    usage = "Usage: passk COMMAND FILE... [OPTIONS]"
+    return "\n".join([usage, "", filled(ABOUT, width), "", *listed, "", *below])
+
+
+def table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:
+    """Rows in two columns, the left one `room` wide, the right one broken into lines."""
+    lines = []
+    margin = " " * (indent + room)
+    for left, right in rows:
+        words = filled(right, max(width - len(margin), LEFT)).split("\n")
+        if len(left) > room - GAP:
+            lines.append(" " * indent + left)
+        else:
+            words = [" " * indent + left.ljust(room) + words[0], *words[1:]]
+            lines.append(words.pop(0))
+        lines += [margin + line for line in words]
+    return lines
+
+
+def filled(text: str, width: int = 0) -> str:
+    """A text in lines as wide as the terminal, or as `width`, broken at blanks alone."""
+    lines = textwrap.wrap(
+        text, width or terminal_width(), break_on_hyphens=False, break_long_words=False
+    )
+    return "\n".join(lines)
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, 80 if there is none, and never too few for two columns."""
+    return max(shutil.get_terminal_size((80, 24)).columns, _NARROWEST)
