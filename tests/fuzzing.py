@@ -17,6 +17,7 @@ import random
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import time
 import traceback
@@ -41,6 +42,8 @@ from tests.files.formats.test_corrupted import CASES
 
 # Of processor time; a page of all commands is several commands.
 MOST_SECONDS, MOST_SECONDS_OF_PAGE = 5.0, 15.0
+# Seconds on the clock for a process.
+PATIENCE = 120
 # No message is longer: what it quotes is cut.
 LONGEST_MESSAGE = 4000
 
@@ -367,6 +370,18 @@ def try_command(words: list[str]) -> Outcome:
     return _in_time(_of_end(code, printed, err.getvalue()), start, most)
 
 
+def try_process(words: list[str]) -> Outcome:
+    """Run a command line as a process of its own; whatever is wrong with how it ends."""
+    command = [sys.executable, "-m", "passk_cli", *words]
+    try:
+        done = subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL,
+                              timeout=PATIENCE)  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return Outcome(f"above {PATIENCE} s")
+    out, err = (stream.decode(errors="replace") for stream in (done.stdout, done.stderr))
+    return _of_end(done.returncode, out.replace("\t", "") if "tsv" in words else out, err)
+
+
 def _of_end(code: int, out: str, err: str) -> Outcome:
     """What is wrong with an exit code and what was printed."""
     if code not in (0, 1, 2, 3):
@@ -554,10 +569,13 @@ def written_cases(count: int, seed: int, place: Path) -> Iterator[Case]:
         )
 
 
-def option_cases(count: int, seed: int, place: Path) -> Iterator[Case]:
-    """Absurd command lines."""
+def option_cases(
+    count: int, seed: int, place: Path, attempt: Callable[[list[str]], Outcome] = try_command
+) -> Iterator[Case]:
+    """Absurd command lines.  attempt : runs one, in this process or in another."""
+    kind = "command line" if attempt is try_command else "process"
     for number in range(count):
         if number % 20 == 0:
             fresh(place)
         words = command_line(random.Random(f"options {seed} {number}"), "rows.jsonl")
-        yield Case("command line", shlex.join(words), try_command(words))
+        yield Case(kind, shlex.join(words), attempt(words))

@@ -435,14 +435,14 @@ ELSEWHERE: Mapping[str, str] = {
 
 
 def test_every_remedy_is_brought_about() -> None:
-    """And docs/trust.md says how many."""
+    """And benchmarks/safety.md says how many."""
     kept = _kept()
     each = [words.split(" ") for text in kept.values() for words in text.split(", ") if words]
     names = {name for _, name, _ in each}
     assert {*_with_remedies()} - names == {*ELSEWHERE}
     assert {*kept} == {*QUICK, *SLOW}
     doors = {door: sum(int(n) for d, _, n in each if d == door) for door in ("typed", "called")}
-    page = (PACKAGE.parent / "docs" / "trust.md").read_text()
+    page = (PACKAGE.parent / "benchmarks" / "safety.md").read_text()
     assert (
         f"Of {len(kept)} situations {sum(map(bool, kept.values()))} bring up a remedy, of"
         f" {len(names)} messages and errors. {doors['typed']} were typed on the command line and"

@@ -20,6 +20,8 @@ import pytest
 from passk_cli import DataError, read
 from passk_cli.files.sources import archive
 from tests.conftest import SAMPLES, Passk, package_nodes
+from tests.files.formats.test_inspect import archive as archive_of
+from tests.files.formats.test_inspect import log_of, sample
 
 TAU = SAMPLES / "tau_airline.csv"
 FORMULAS = ["=1+1", "+1", "-m", "@SUM(A1)", "\t=1", "\r=1", "=cmd|' /C calc'!A0"]
@@ -79,6 +81,7 @@ def test_safe_csv(passk: Passk, tmp_path: Path, form: str) -> None:
 def test_no_code_is_made_of_data() -> None:
     """The package evaluates no text, unpickles nothing and starts no process; one file fetches."""
     calls = {"eval", "exec", "compile", "__import__", "system", "popen", "Popen", "call"}
+    calls |= {"fork", "execv", "spawnv", "posix_spawn"}
     modules = {"pickle", "marshal", "shelve", "subprocess", "dill", "joblib", "yaml", "socket"}
     modules |= {"ctypes", "runpy", "code"}
     network = {"urllib.request", "http.client", "requests"}
@@ -178,3 +181,14 @@ def test_names_of_signs_are_not_spellings_of_each_other(passk: Passk, tmp_path: 
     ]
     assert "gpt 5" in warning
     assert "]]>" not in warning
+
+
+def test_members_of_an_archive_are_not_written(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    folder.mkdir(parents=True)
+    away = [f"{up}{name}" for up in ("../", "../../", f"{tmp_path}/") for name in ("x.json", "x")]
+    log = log_of(sample(1, 1, "C")) | dict.fromkeys(away, b"{}")
+    (folder / "log.eval").write_bytes(archive_of(log))
+    before = sorted(tmp_path.rglob("*"))
+    assert read(folder / "log.eval").n.tolist() == [1]
+    assert sorted(tmp_path.rglob("*")) == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import shutil
 import signal
 import sys
@@ -168,6 +169,17 @@ def test_a_file_is_fetched_once_in_a_command(passk: Passk, server: str, tmp_path
 def test_a_stream_of_unknown_length_and_a_redirect(server: str) -> None:
     counts = [passk_cli.read(f"m={server}/{name}") for name in ("stream", "moved")]
     assert [int(each.n.sum()) for each in counts] == [18, 18]
+
+
+def test_addresses_in_a_file_are_not_fetched(passk: Passk, server: str, tmp_path: Path) -> None:
+    address = f"{server}/runs/gpt-4_results.jsonl"
+    row = {"task": address, "model": address, "passed": True, "url": address, "path": address}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row))
+    (tmp_path / "b.csv").write_text(f"task,model,passed,file\n{address},{address},1,{address}\n")
+    for name in ("a.jsonl", "b.csv"):
+        for command in ("estimate", "describe", "tasks"):
+            assert passk(command, tmp_path / name).code == 0
+    assert Handler.asked == []
 
 
 def test_files_that_differ_in_their_query(server: str) -> None:

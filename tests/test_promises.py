@@ -1,0 +1,212 @@
+"""Each sentence of SECURITY.md and docs/trust.md that promises something, and its tests."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+REMOTE = "tests/files/sources/test_remote.py"
+FUZZING, FAULTS, NAMES = (
+    "tests/test_fuzzing.py",
+    "tests/cli/test_faults.py",
+    "tests/cli/test_names.py",
+)
+SAFETY, LIMITS = "tests/test_safety.py", "tests/test_limits.py"
+LOAD, TRUST = "tests/files/test_load.py", "tests/commands/test_gate_trust.py"
+INSPECT, PROCESS = "tests/files/formats/test_inspect.py", "tests/cli/test_process.py"
+
+# Sentence → file:names of its tests.
+SECURITY = {
+    "Nothing in a file, a name or an option is evaluated as Python.": [
+        f"{SAFETY}:test_no_code_is_made_of_data",
+    ],
+    "passk unpickles nothing and starts no process of its own.": [
+        f"{SAFETY}:test_no_code_is_made_of_data",
+    ],
+    "passk fetches the addresses that you name as files, and none that a result file contains.": [
+        f"{REMOTE}:test_a_remote_file_is_read_as_one_here",
+        f"{REMOTE}:test_addresses_in_a_file_are_not_fetched",
+    ],
+    "A redirect leads to addresses of the web only, and never from https to http.": [
+        f"{REMOTE}:test_https_stays_https",
+        f"{REMOTE}:test_what_goes_wrong_is_said",
+    ],
+    "Addresses of the web with a user or a password are refused.": [
+        f"{REMOTE}:test_a_password_is_neither_sent_nor_shown",
+    ],
+    "s3:// and hf:// are read through fsspec.": [f"{REMOTE}:test_a_bucket"],
+    "Messages and reports show addresses without query and user.": [
+        f"{LIMITS}:test_no_message_shows_a_password",
+        f"{REMOTE}:test_a_file_is_fetched_once_in_a_command",
+    ],
+    "A file of rules names files in its own folder and below it.": [
+        f"{TRUST}:test_a_file_of_rules_elsewhere_names_files_of_its_own_folder_only",
+        f"{TRUST}:test_every_option_of_rules_that_reads_a_file_is_kept_in_the_folder",
+    ],
+    "passk refuses addresses, absolute paths, and paths and links out of that folder before it"
+    " opens anything.": [
+        f"{TRUST}:test_rules_that_nobody_trusts_request_nothing",
+        f"{TRUST}:test_rules_open_no_file_outside_of_their_folder",
+        f"{TRUST}:test_folders_and_globs_of_rules_do_not_lead_out",
+    ],
+    "--trust-rules allows them.": [
+        f"{TRUST}:test_rules_that_are_trusted_name_addresses_and_files_anywhere",
+    ],
+    "A map names prices in its own folder and below it.": [
+        f"{TRUST}:test_a_map_names_prices_of_its_own_folder",
+    ],
+    "A list of tasks is a regular file of at most 10 MB.": [
+        f"{TRUST}:test_a_list_of_tasks_has_a_limit",
+    ],
+    "If the data has none of its tasks, messages show how many it lists, and none of its lines.": [
+        f"{TRUST}:test_a_list_without_a_task_of_the_data_is_counted_and_not_shown",
+    ],
+    "--where sees the columns of the files and nothing else.": [
+        f"{SAFETY}:test_a_condition_does_nothing_else",
+        "tests/files/test_bad_input.py:test_an_expression_reads_no_files",
+    ],
+    "COPY, ATTACH, LOAD, PRAGMA, SET, subqueries and table functions are refused.": [
+        f"{SAFETY}:test_a_condition_does_nothing_else",
+    ],
+    "Control characters, line breaks and marks of direction are shown as codes.": [
+        f"{NAMES}:test_a_name_stays_a_name",
+        f"{NAMES}:test_errors_quote_names_safely",
+        f"{NAMES}:test_errors_quote_data_safely",
+    ],
+    "Names are escaped in csv, JSON, XML, Markdown, LaTeX, HTML, charts and annotations of"
+    " GitHub.": [
+        f"{NAMES}:test_a_name_stays_a_name",
+    ],
+    "No line that is printed becomes a command of the runner of GitHub's actions.": [
+        f"{LIMITS}:test_no_line_is_a_command_of_the_runner",
+        f"{LIMITS}:test_data_that_is_printed_has_no_command_of_the_runner",
+    ],
+    "A page runs its own script only.": [f"{SAFETY}:test_a_page_runs_only_its_own_script"],
+    "--safe-csv puts an apostrophe before texts in csv and tsv that begin with =, +, - or @, also"
+    " at full width or after blanks and control characters.": [f"{SAFETY}:test_safe_csv"],
+    "Nothing is written under the names of an archive's members.": [
+        f"{SAFETY}:test_members_of_an_archive_are_not_written",
+    ],
+    "An archive that unpacks to far more than it holds is refused, and so is one with overlapping"
+    " members.": [
+        f"{SAFETY}:test_archives_that_unpack_to_more_than_they_hold",
+        f"{INSPECT}:test_a_zip_bomb_is_refused_before_it_is_unpacked",
+    ],
+    "A packed file with a line of gigabytes and a file of nested brackets are refused before they"
+    " take memory.": [
+        f"{LOAD}:test_a_packed_file_that_unpacks_to_far_more",
+        f"{LOAD}:test_deep_nesting_takes_little_memory",
+        f"{LIMITS}:test_a_packed_file_without_end_takes_little_memory",
+    ],
+    "Links to folders are not followed.": [
+        f"{SAFETY}:test_links_in_a_folder",
+        "tests/files/sources/test_paths.py:"
+        "test_a_glob_follows_no_links_and_passes_over_hidden_folders",
+    ],
+    "Pipes inside a folder are not read, and devices nowhere.": [
+        f"{SAFETY}:test_links_in_a_folder",
+        f"{FAULTS}:test_a_device_without_an_end",
+    ],
+    "What a format reads next to a result is a regular file.": [
+        "tests/files/formats/test_lists_and_records.py:"
+        "test_what_lies_next_to_a_file_is_only_opened_if_it_is_a_file",
+    ],
+    "A full disk, a signal or kill -9 leaves the old file or the new one.": [
+        f"{FAULTS}:test_a_full_disk_leaves_the_old_output",
+        f"{FAULTS}:test_kill_while_writing",
+        f"{PROCESS}:test_other_signals_that_end_a_process",
+    ],
+    "A file that changes while it is read is refused.": [
+        f"{FAULTS}:test_a_file_that_changes_while_it_is_read",
+    ],
+    "Damaged files are refused, or read as Python's own parsers read them.": [
+        f"{FUZZING}:test_mutated_files",
+        f"{FUZZING}:test_what_was_once_read_wrongly",
+    ],
+}  # fmt: skip
+PAGE = {
+    "A second program in exact fractions computes every metric of random data.": [
+        "tests/test_reference.py:test_every_metric_is_compared",
+    ],
+    "Both agree to 10⁻¹².": ["tests/test_reference.py:test_tool_and_reference_agree"],
+    "Damaged files are refused in one sentence, or read as Python's own parsers read them.": [
+        f"{FUZZING}:test_mutated_files",
+    ],
+    "No value of an option ends in an internal error.": [f"{FUZZING}:test_absurd_options"],
+    "The commands and calls that passk prints as remedies are accepted as they are printed.": [
+        "tests/test_remedies.py:test_every_remedy_is_accepted_as_it_is_printed",
+        "tests/test_remedies.py:test_every_remedy_is_brought_about",
+    ],
+    "Small files that ask for much work are refused, or need little memory.": [
+        f"{LIMITS}:test_answers_that_nobody_reads",
+        f"{LIMITS}:test_small_files_take_little_memory",
+    ],
+    "A full disk or kill -9 leaves the old output or the new one, whole.": [
+        f"{FAULTS}:test_a_full_disk_leaves_the_old_output",
+        f"{FAULTS}:test_kill_while_writing",
+    ],
+    "Ctrl-C leaves nothing behind.": [
+        f"{PROCESS}:test_ctrl_c_while_reading",
+        f"{PROCESS}:test_ctrl_c_while_computing",
+    ],
+    "Names with line breaks, terminal commands or markup stay names in every text format.": [
+        f"{NAMES}:test_a_name_stays_a_name",
+    ],
+    "Order of rows, number of files, packing, threads, hash seed, locale and time zone do not"
+    " change the output.": [
+        "tests/test_determinism.py:test_order_of_rows_files_and_packing",
+        "tests/test_determinism.py:test_threads_hash_seed_locale_and_time_zone",
+    ],
+    "passk works with the lowest version that it allows of every dependency.": [
+        "tests/test_lowest.py:test_commands_run_with_the_lowest_versions",
+    ],
+}  # fmt: skip
+
+
+def promises(text: str) -> list[str]:
+    """The sentences of a list, without the marks of Markdown and the words that open an item.
+
+    >>> promises("- **A.** `x` is y.\\n  It is z.\\n- **All of `w` is v.** So it is.")
+    ['x is y.', 'It is z.', 'All of w is v.', 'So it is.']
+    """
+    sentences = []
+    for item in re.split(r"^- ", text, flags=re.M)[1:]:
+        bold, rest = re.match(r"\*\*(.*?)\*\*\s*(.*)", item.partition("\n\n")[0], re.S).groups()  # type: ignore[union-attr]
+        # What opens an item is a promise if it has a verb.
+        verb = re.search(r" (is|are|sees|stays|stay|runs) ", bold)
+        of_item = f"{bold} {rest}" if verb and not rest.startswith(bold) else rest
+        plain = " ".join(of_item.replace("`", "").split())
+        sentences += re.split(r"(?<=\.) (?=[A-Z]|passk|--|s3)", plain)
+    return sentences
+
+
+def test_every_promise_has_its_tests() -> None:
+    text = (ROOT / "SECURITY.md").read_text()
+    promised = text[text.index("## What is promised") : text.index("## What is not promised")]
+    # What only names what follows it.
+    openings = {"Output is whole or not there.", "Names stay names.", "No code runs."}
+    assert [each for each in promises(promised) if each not in openings] == [*SECURITY]
+
+
+def test_the_page_on_trust_is_short_and_each_sentence_has_its_tests() -> None:
+    text = (ROOT / "docs" / "trust.md").read_text()
+    assert promises(text) == [*PAGE]
+    assert len(text.split()) <= 200
+
+
+@pytest.mark.parametrize("sentence", [*SECURITY, *PAGE])
+def test_the_tests_of_a_promise_exist(sentence: str) -> None:
+    for place in {**SECURITY, **PAGE}[sentence]:
+        file, name = place.split(":")
+        assert name in _tests(ROOT / file), place
+
+
+def _tests(path: Path) -> set[str]:
+    """The names of the tests in a file."""
+    nodes = ast.parse(path.read_text()).body
+    return {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
