@@ -73,15 +73,16 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
     >>> round(intraclass_correlation(n, np.array([2, 2, 0, 1]))[0], 6)  # B = 11/24, W = 1/8
     0.571429
     """
-    weights = np.ones((1, len(n)))
-    value = float(_correlations(n, c, weights)[0])
+    # Tasks with the same counts are drawn together, which takes no time that grows with the tasks.
+    (n, c), alike = np.unique(np.stack([n, c]), axis=1, return_counts=True)
+    value = float(_correlations(n, c, alike[None].astype(np.float64))[0])
     if math.isnan(value):
         return value, value, value
-    rng, tasks, found = stream(0, "intraclass correlation"), len(n), list[Floats]()
-    block = max(1, _BLOCK // tasks)
+    rng, tasks, found = stream(0, "intraclass correlation"), int(alike.sum()), list[Floats]()
+    block = max(1, _BLOCK // len(n))
     for first in range(0, _RESAMPLES, block):
         rows = min(block, _RESAMPLES - first)
-        drawn = rng.multinomial(tasks, np.full(tasks, 1 / tasks), size=rows)
+        drawn = rng.multinomial(tasks, alike / tasks, size=rows)
         found.append(_correlations(n, c, drawn.astype(np.float64)))
     drawn_values = np.concatenate(found)
     drawn_values = drawn_values[~np.isnan(drawn_values)]
@@ -90,7 +91,7 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
 
 
 def _correlations(n: Ints, c: Ints, weights: Floats) -> Floats:
-    """The correlation of each row of weights of tasks."""
+    """The correlation for each row of weights; a weight is the number of tasks with these counts."""
     sums = weights @ np.stack([n, c, n**2.0, c**2.0 / n], axis=1)
     (attempts, passes, squares, between), tasks = sums.T, weights.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
