@@ -1,13 +1,13 @@
 """Names of arrays by what they hold, for annotations; blocks of rows that bound memory; groups."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["ArrayLike", "Bools", "Floats", "Ints", "NDArray", "Places", "blocks", "gathered",
-           "grouped"]  # fmt: skip
+           "grouped", "same"]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,6 +26,15 @@ def blocks(rows: int, cells: int, most: int) -> Iterator[slice]:
     """
     size = max(1, most // max(cells, 1))
     return (slice(first, min(first + size, rows)) for first in range(0, rows, size))
+
+
+def same(first: NDArray[Any], second: NDArray[Any]) -> bool:
+    """Whether two arrays are equal; an array is not compared with itself.
+
+    >>> same(np.arange(3), np.array([0, 1, 2]))
+    True
+    """
+    return first is second or np.array_equal(first, second)
 
 
 def gathered(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:

@@ -30,6 +30,9 @@ _AT_BOUND = 1e-9
 _HALVINGS = 50
 # Laws of more tasks than these are made anew each time: those of 100,000 take 170 MB.
 _FEW_TASKS = 20_000
+# Up to so many tasks T a root of z² N that is no integer is not rounded to one: the two lie 1 / 2T³
+# of themselves apart, and the rounding is below 2⁻⁵².
+_EXACT = 100_000
 # Numbers held at once.
 _CELLS = 1 << 21
 # Values of z tried at once, and the width at which two attainable ones cannot lie between.
@@ -60,9 +63,10 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     away, discordant = np.abs(b - c).ravel(), (b + c).ravel()
     square = away * away
     divisor = np.maximum(np.gcd(square, discordant), 1)
-    ratios = np.stack([square // divisor, discordant // divisor])
-    distinct, place = np.unique(ratios, axis=1, return_inverse=True)
-    p = np.ones(distinct.shape[1])
+    ratios = square // divisor * (tasks + 1) + discordant // divisor
+    ratios, place = np.unique(ratios, return_inverse=True)
+    distinct = np.stack(np.divmod(ratios, tasks + 1))
+    p = np.ones(len(ratios))
     moved = np.flatnonzero(distinct[0])
     n = np.arange(tasks + 1)
     for here in blocks(len(moved), tasks + 1, _CELLS):
@@ -70,9 +74,10 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
         # Per z² = square / discordant and N = 0 … T: the least |b − c| ≥ z √N with b + c = N.
         square, discordant = distinct[:, some, None]
         least = np.ceil(np.sqrt(square * n / discordant)).astype(np.int64)
-        # The root is rounded: at most one off.
-        least -= (least > 0) & ((least - 1) ** 2 * discordant >= square * n)
-        least += least**2 * discordant < square * n
+        if tasks > _EXACT:
+            # The root is rounded: at most one off.
+            least -= (least > 0) & ((least - 1) ** 2 * discordant >= square * n)
+            least += least**2 * discordant < square * n
         p[some] = _maxima(tasks, _tails(tasks, _of_parity(least, n)))
     return np.minimum(p[place.ravel()], 1.0).reshape(b.shape)
 
@@ -190,8 +195,12 @@ def score_limits(
     >>> [limit.round(3).tolist() for limit in score_limits(20, [6, 0], [1, 0])]
     [[-0.027, -0.179], [0.518, 0.179]]
     """
-    critical, b, c = critical_z(tasks, level), np.asarray(b), np.asarray(c)
-    return _low_limits(tasks, b, c, critical), -_low_limits(tasks, c, b, critical)
+    critical, (b, c) = critical_z(tasks, level), np.broadcast_arrays(b, c)
+    # Of many pairs several have the same counts, and the high limit is a low one of the reverse.
+    tables = np.concatenate([(b * (tasks + 1) + c).ravel(), (c * (tasks + 1) + b).ravel()])
+    tables, place = np.unique(tables, return_inverse=True)
+    low, high = np.split(_low_limits(tasks, *np.divmod(tables, tasks + 1), critical)[place], 2)
+    return low.reshape(b.shape), -high.reshape(b.shape)
 
 
 def score_equivalence(tasks: int, b: int, c: int, margin: float) -> float:

@@ -91,7 +91,7 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
 
 
 def _correlations(n: Ints, c: Ints, weights: Floats) -> Floats:
-    """The correlation for each row of weights; a weight is the number of tasks with these counts."""
+    """The correlation for each row of weights: the numbers of tasks with these counts."""
     sums = weights @ np.stack([n, c, n**2.0, c**2.0 / n], axis=1)
     (attempts, passes, squares, between), tasks = sums.T, weights.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -166,12 +167,12 @@ class Metric:
     k: int
     share: Fraction | None = None
 
-    @property
+    @cached_property
     def kind(self) -> Kind:
         """The family's entry in the registry."""
         return FAMILIES[self.family]
 
-    @property
+    @cached_property
     def unit(self) -> str:
         """Unit of its values: that of what attempts use, a "share" in [0, 1], or a "score" of
         another kind."""
@@ -192,7 +193,7 @@ class Metric:
             return "Probability that an attempt passes."
         return self.kind.meaning.format(k=self.k, share="" if self.share is None else self.share)
 
-    @property
+    @cached_property
     def bounds(self) -> tuple[float, float] | None:
         """Lowest and highest possible value; None where that depends on the scores."""
         return None if self.kind.bounds is None else self.kind.bounds(self.k)
@@ -288,7 +289,7 @@ class Change(Metric):
             )
         return cls("", max(start.k, end.k), start=start, end=end)
 
-    @property
+    @cached_property
     def kind(self) -> Kind:
         """Of both: what either needs to know of the attempts."""
         kinds = self.start.kind, self.end.kind
@@ -298,12 +299,12 @@ class Change(Metric):
             exchangeable=all(kind.exchangeable for kind in kinds), monotone=False,
         )  # fmt: skip
 
-    @property
+    @cached_property
     def unit(self) -> str:
         """That of both."""
         return self.start.unit
 
-    @property
+    @cached_property
     def bounds(self) -> tuple[float, float] | None:
         """Lowest and highest possible change, those of one set of k attempts; None where that
         depends on the scores."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, gathered, grouped
+from passk_cli.arrays import Floats, Ints, blocks, gathered, grouped, same
 from passk_cli.errors import DataError
 from passk_cli.inference.attempts import attempt_floor
+from passk_cli.inference.discordance import score_limits
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import (
     GUARDED_T,
@@ -151,8 +152,10 @@ class Comparison:
         """Variance of the mean difference that values do not show, and degrees of freedom where
         they are fewer; see `Corrected`."""
         own, other = self.first, self.second
-        known = [side.degrees for side in (own, other) if side.degrees is not None]
-        return own.hidden + self.share**2 * other.hidden, min(known, default=None)
+        degrees = own.degrees
+        if degrees is None or (other.degrees is not None and other.degrees < degrees):
+            degrees = other.degrees
+        return own.hidden + self.share**2 * other.hidden, degrees
 
     @property
     def between(self) -> tuple[Floats, Floats] | None:
@@ -195,6 +198,21 @@ class Comparison:
         bags = [rates.on(self.tasks).attempts for rates in (self.first, self.second)]
         first, second = (bag for bag in bags if bag is not None)
         return first, second
+
+    @property
+    def span(self) -> tuple[int | None, int | None]:
+        """The fewest and the most attempts of either model at a compared task; None without any."""
+        if self._whole:
+            ends = [*self.first.span, *self.second.span]
+        else:
+            ends = [int(end) for n in self.n if len(n) for end in (n.min(), n.max())]
+        return min(ends, default=None), max(ends, default=None)
+
+    @_Lazy
+    def discordant(self) -> tuple[int, int]:
+        """Tasks that only the first model passes, and only the second; for values of 0 and 1."""
+        d = self.d
+        return int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
 
     @_Lazy
     def attempts_differ(self) -> bool:
@@ -253,28 +271,31 @@ class Comparison:
             return self.ends[0].difference
         if self.law is not None:
             return float(self.law[0].estimate[self.law[1]])
+        if not self.reason and self.binary:
+            only_first, only_second = self.discordant
+            return (only_first - only_second) / len(self.tasks)
         return None if self.reason else float(self.d.mean())
 
     @property
     def sign(self) -> int:
         """Of the mean difference: 1, −1, or 0, also where it is a range that holds 0."""
-        differences = [c.difference or 0.0 for c in self.ends or (self,)]
-        return int(min(differences) > 0) - int(max(differences) < 0)
+        one, other = (end.difference or 0.0 for end in self.ends or (self, self))
+        return int(min(one, other) > 0) - int(max(one, other) < 0)
 
     def fact(self, confidence: Confidence, **more: Cell) -> Fact:
         """The mean difference, first − second, as a number with its limits, test and verdict."""
         metric, first, second = self.first.metric, self.first, self.second
-        n = (*first.span, *second.span) if self._whole else np.concatenate(self.n).tolist()
-        method, testable = confidence.for_differences().method, self.testable
-        nothing = Interval(None, None, confidence.level, method, confidence.population)
-        limits = self.interval or nothing
+        testable, limits = self.testable, self.interval
+        if limits is None:
+            method = confidence.for_differences().method
+            limits = Interval(None, None, confidence.level, method, confidence.population)
         estimate = Estimate(
             self.difference, low=limits.low, high=limits.high, reason=self.reason, signed=True,
             unit=metric.unit, upper=self.ends[1].difference if self.ends else None,
         )  # fmt: skip
         return Fact(
             first.series, metric.name, metric.k, estimate, against=second.series[0],
-            size=Size(len(self.tasks), min(n, default=None), max(n, default=None)),
+            size=Size(len(self.tasks), *self.span),
             method=limits.method, level=limits.level,
             flaw=limits.reason,
             p=self.p if testable else None, p_adjusted=self.adjusted if testable else None,
@@ -299,16 +320,27 @@ def difference_intervals(
     alphas = [1.0 - confidence.level if math.isnan(alpha) else alpha for alpha in alphas]
     levels = [1.0 - alpha for alpha in alphas]
     made: dict[tuple[int, float], list[list[float]]] = {}
+    scored: dict[tuple[int, float], list[int]] = {}
     about = confidence.level, GUARDED_T, confidence.population
     for at, (c, alpha) in enumerate(zip(plain, alphas, strict=True)):
-        # Differences that are one number have a remark, which their law does not know.
-        if c.law is None or c.law[0].alike[c.law[1]] or _method(c, confidence) != GUARDED_T:
+        method = _method(c, confidence)
+        if method == PAIRED_SCORE and confidence.population == NEW_TASKS and c.binary:
+            tasks, (b, m) = len(c.tasks), c.discordant
+            if tasks not in (b, m, tasks - b - m):
+                scored.setdefault((tasks, levels[at]), []).append(at)
+        # Differences that are one number have a remark, which no law knows.
+        if c.law is None or c.law[0].alike[c.law[1]] or method != GUARDED_T:
             continue
         (law, row), key = c.law, (id(c.law[0]), alpha)
         if key not in made:
             # Not 1 − (1 − α), in which few digits of a small α are left.
             made[key] = [ends.tolist() for ends in law.limits(alpha)]
         answers[at] = Interval(made[key][0][row], made[key][1][row], *about)
+    for (tasks, level), part in scored.items():
+        b, m = np.array([plain[at].discordant for at in part]).T
+        ends = zip(*(limit.tolist() for limit in score_limits(tasks, b, m, level)), strict=True)
+        for at, (low, high) in zip(part, ends, strict=True):
+            answers[at] = Interval(low, high, confidence.level, PAIRED_SCORE, confidence.population)
     others = [at for at in range(len(plain)) if at not in answers]
     for part, method, level in _alike(plain, others, levels, confidence):
         samples = difference_samples([plain[at] for at in part], confidence)
@@ -442,13 +474,31 @@ def _both(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
     return np.concatenate(arrays).reshape(2, len(sides), -1)
 
 
+def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
+    """`discordant` of comparisons over equally many tasks, counted together and kept by each."""
+    tasks, counts = len(comparisons[0].tasks), np.empty((2, len(comparisons)), dtype=np.int64)
+    for here in blocks(len(comparisons), tasks, _VALUES_TOGETHER):
+        both = [c.values for c in comparisons[here]]
+        # A model's values are one array in all its pairs.
+        models = {id(values): values for pair in both for values in pair}
+        rows = {key: row for row, key in enumerate(models)}
+        passed = np.stack([values > 0 for values in models.values()])
+        places = np.array([[rows[id(values)] for values in pair] for pair in both])
+        first, second = passed[places[:, 0]], passed[places[:, 1]]
+        counts[0, here] = np.count_nonzero(first & ~second, axis=1)
+        counts[1, here] = np.count_nonzero(second & ~first, axis=1)
+    for c, found in zip(comparisons, zip(*counts.tolist(), strict=True), strict=True):
+        c.kept["discordant"] = found
+    return counts[0], counts[1]
+
+
 def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comparison:
     """The two on the tasks both have; unpaired tasks are counted, or refused with "error".
 
     Where outcomes are missing that may pass or fail, the values are those where all fail.
     """
-    same = np.array_equal(first.tasks, second.tasks)
-    shared = first.tasks if same else np.intersect1d(first.tasks, second.tasks)
+    whole = same(first.tasks, second.tasks)
+    shared = first.tasks if whole else np.intersect1d(first.tasks, second.tasks)
     only = (len(first.tasks) - len(shared), len(second.tasks) - len(shared))
     if any(only) and unpaired == "error":
         raise DataError(
@@ -459,7 +509,7 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
         )
     reason, sides = "", (first, second)
     corrected = first.degrees is not None or second.degrees is not None
-    if (first.metric.kind.ratio or corrected) and not same:
+    if (first.metric.kind.ratio or corrected) and not whole:
         # What tasks contribute to a ratio, or labels to a task, depends on the others.
         sides = first.on(shared), second.on(shared)
     for rates in sides:
@@ -481,7 +531,7 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
         ends = one.having(opposite=other), other.having(opposite=one)
     at: tuple[Places, Places] = (_EVERY, _EVERY)
     values = first.values, second.values
-    if not same:
+    if not whole:
         at = np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared)
         values = first.values[at[0]], second.values[at[1]]
     if first.metric.kind.ratio or corrected:

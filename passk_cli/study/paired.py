@@ -20,7 +20,7 @@ from passk_cli.limits import refuse_many_steps
 from passk_cli.option import loaded
 from passk_cli.report.words import span
 from passk_cli.settle import Given, Settle
-from passk_cli.study.comparison import Comparison, difference_samples
+from passk_cli.study.comparison import Comparison, count_discordant, difference_samples
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import (
     GUARDED_T,
@@ -146,8 +146,7 @@ def by_suissa_shuster(
 ) -> list[PairedTestResult]:
     """The exact test of values that are 0 or 1."""
     tasks = len(group[0].tasks)
-    signs = ([np.count_nonzero(c.d * sign > 0) for c in group] for sign in (1, -1))
-    p = suissa_shuster(tasks, *signs)
+    p = suissa_shuster(tasks, *count_discordant(group))
     return _answers(p, np.minimum(p, 2.0 ** (1 - tasks)))
 
 
@@ -178,15 +177,16 @@ def _totals(group: Sequence[Comparison]) -> Floats:
 
 def differences_of(group: Sequence[Comparison]) -> Floats | Differences:
     """Those of comparisons over the same tasks or clusters: a column each, or what they are of."""
-    codes, places = group[0].clusters, dict[bytes, int]()
+    codes, places, known = group[0].clusters, dict[bytes, int](), dict[int, int]()
     models: list[Floats] = []
     sides: list[int] = []
     for values in (side for c in group for side in c.values):
-        key = values.tobytes()
-        if key not in places:
-            places[key] = len(models)
-            models.append(values)
-        sides.append(places[key])
+        # A model's values are one array in all its pairs.
+        if id(values) not in known:
+            known[id(values)] = places.setdefault(values.tobytes(), len(models))
+            if known[id(values)] == len(models):
+                models.append(values)
+        sides.append(known[id(values)])
     if len(models) >= len(group):
         return _totals(group)
     totals = cluster_totals(np.stack(models, axis=1), codes)[0]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.arrays import Floats, grouped
+from passk_cli.arrays import Floats, grouped, same
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text
 from passk_cli.files.sources.arguments import no_baseline
@@ -294,10 +294,10 @@ def _tests(comparisons: Sequence[Comparison], p: Floats) -> Family | None:
     """
     tested = [c for c in comparisons if c.testable]
     first, clusters = comparisons[0].tasks, comparisons[0].clusters
-    same = all(np.array_equal(c.tasks, first) for c in comparisons)
-    if not tested or (clusters is not None and not same) or any(c.ends for c in comparisons):
+    shared = all(same(c.tasks, first) for c in comparisons)
+    if not tested or (clusters is not None and not shared) or any(c.ends for c in comparisons):
         return None
-    if same:
+    if shared:
         sizes = cluster_totals(np.zeros((len(first), 1)), clusters)[1]
         return Family(differences_of(tested), sizes, p=p)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
@@ -305,11 +305,11 @@ def _tests(comparisons: Sequence[Comparison], p: Floats) -> Family | None:
         # Of thousands of groups with tasks of their own, which are all but independent.
         return None
     differences = np.zeros((len(tasks), len(tested)))
-    shared = np.zeros(differences.shape, dtype=bool)
+    there = np.zeros(differences.shape, dtype=bool)
     for column, c in enumerate(tested):
         at = np.searchsorted(tasks, c.tasks)
-        differences[at, column], shared[at, column] = c.d, True
-    return Family(differences, shared=shared, p=p)
+        differences[at, column], there[at, column] = c.d, True
+    return Family(differences, shared=there, p=p)
 
 
 def _tested(

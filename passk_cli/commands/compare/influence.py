@@ -48,14 +48,15 @@ def decided_by_few(
             continue
         if not c.testable or not c.adjusted <= 1 - confidence.level + 1e-12:
             continue
-        d = c.d
-        few = -(-len(d) // 100) + 1
-        if len(d) < few + 2 or c.clusters is not None:
+        count, mean = len(c.tasks), c.difference or 0.0
+        few = -(-count // 100) + 1
+        if count < few + 2 or c.clusters is not None:
             continue
-        mean, (least, most) = float(d.mean()), c.first.bounds(confidence)
+        least, most = c.first.bounds(confidence)
         # So few tasks cannot carry half of a large difference, whichever they are.
-        if (abs(mean) * len(d) - few * (most - least)) / (len(d) - few) > abs(mean) * _LEFT * _NEAR:
+        if (abs(mean) * count - few * (most - least)) / (count - few) > abs(mean) * _LEFT * _NEAR:
             continue
+        d = c.d
         order = np.argsort(-np.abs(d), kind="stable")
         rest = float(d[order[few:]].mean())
         if rest / mean >= _LEFT:

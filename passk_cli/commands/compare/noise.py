@@ -63,7 +63,7 @@ def noisy_pairs(study: Study, compared: Sequence[Comparison]) -> list[NoisyPair]
     pairs = []
     for c in compared:
         known = c.first.metric.name in _MEANS and not (c.reason or c.ends) and c.hidden[1] is None
-        if known and len(c.tasks) > 1 and min(int(n.min()) for n in c.n) > 1:
+        if known and len(c.tasks) > 1 and (c.span[0] or 0) > 1:
             (n, m), (passes, others) = c.n, c.c
             split = noise_split((n, passes), (m, others), c.clusters)
             if split.se() > 0:
