@@ -689,6 +689,7 @@ def plan(
     budget: str | float | None = None,
     max_tasks: str | float | None = None,
     cluster: str | None = None,
+    population: Literal['new-tasks', 'these-tasks'] = 'new-tasks',
     detect: float = 0.05,
     power: float = 0.8,
     level: float = 0.95,

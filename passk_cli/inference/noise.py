@@ -9,6 +9,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.design import cluster_excess
+from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.streams import stream
 
 # Values drawn at once, and resamples of tasks.
@@ -57,6 +58,37 @@ def noise_split(
     attempts = float(luck.sum()) / tasks**2
     total = (float(d.var(ddof=1)) + cluster_excess(d, clusters)) / tasks
     return NoiseSplit(max(total - attempts, 0.0), attempts)
+
+
+def noise_floor(n: Ints, c: Ints, attempts: float = 1.0, level: float = 0.95) -> float:
+    """The difference of the pass rates of two runs at the same tasks that chance rarely exceeds.
+
+    d = z √(2 Σ v_t / m) / T, at most 1, with z the normal quantile of (1 + level) / 2, m attempts
+    at each of T tasks, and v_t = c_t (n_t − c_t) / (n_t (n_t − 1)), which has no bias.
+
+    n, c : (T,), n ≥ 2, of earlier attempts of one model.  attempts : m.
+    level : the share of pairs of runs that differ by d or less; measured in benchmarks/noise.md.
+
+    >>> round(noise_floor(np.array([4, 4]), np.array([2, 4])), 6)  # v = 1/3 and 0
+    0.800159
+    """
+    spread = (c * (n - c) / (n * (n - 1.0))).sum()
+    z = NORMAL.inv_cdf((1.0 + level) / 2.0)
+    return min(z * math.sqrt(2.0 * spread / attempts) / len(n), 1.0)
+
+
+def attempts_for_noise(n: Ints, c: Ints, difference: float, level: float = 0.95) -> int:
+    """The fewest attempts per task with which the noise floor is at most a difference > 0.
+
+    >>> n, c = np.array([4, 4]), np.array([2, 4])
+    >>> [round(noise_floor(n, c, attempts), 4) for attempts in (7, 8)]
+    [0.3024, 0.2829]
+    >>> attempts_for_noise(n, c, 0.3)
+    8
+    """
+    spread = float((c * (n - c) / (n * (n - 1.0))).sum())
+    z = NORMAL.inv_cdf((1.0 + level) / 2.0)
+    return max(math.ceil(2.0 * spread * (z / (difference * len(n))) ** 2 * (1 - 1e-12)), 1)
 
 
 def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float, float, float]:

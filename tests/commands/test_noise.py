@@ -1,14 +1,22 @@
-"""The noise of a difference in `compare --full`, and the correlation in `estimate --full`."""
+"""The noise of one model and of a difference, and the correlation of attempts at one task."""
 
 from __future__ import annotations
 
+import json
+import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import passk_cli
+from passk_cli.report.model import Stated
 from tests.conftest import Passk
+from tests.truth import proves
 
+pytestmark = pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 CASES = {"a": (4, 4, 3, 0, 1, 2), "b": (4, 2, 1, 0, 0, 1)}
 
 
@@ -44,3 +52,94 @@ def test_estimate_has_the_intraclass_correlation(passk: Passk, counts: Path) -> 
     out = passk("estimate", counts, "-k", "1", "--full").out
     # Of b: B = 4 Σ (p − 1/3)²/5 = .566667, W = Σ 4 p (1 − p)/18 = .138889.
     assert re.search(r"b .* 0\.435 \[", out)
+
+
+def noise_said(command: str, rows: list[dict[str, Any]], **options: Any) -> Stated | None:
+    """What a command says of the noise; None for nothing."""
+    said = getattr(passk_cli, command)(rows, **options).report.answer
+    return next((each for each in said if each.name.startswith("noise-floor")), None)
+
+
+def expected_floor(cells: list[tuple[int, int]]) -> float:
+    """1.96 √(2 Σ v) / T, of the tasks with two attempts or more."""
+    several = [(n, c) for n, c in cells if n > 1]
+    variance = 2 * sum(c * (n - c) / (n * (n - 1)) for n, c in several) / len(several) ** 2
+    return min(1.959963984540054 * variance**0.5, 1.0)
+
+
+@proves("noise-floor", "noise-floor-of-tasks")
+def test_what_is_said_of_the_noise_is_true() -> Iterator[str]:
+    draw = random.Random(90)
+    for number in range(20):
+        counts = {
+            f"m{m}": [(n, draw.randint(0, n)) for n in draw.choices(range(1, 6), k=12)]
+            for m in range(number % 3 + 1)
+        }
+        rows = [{"model": m, "task": f"t{t}", "n": n, "c": c}
+                for m, cells in counts.items() for t, (n, c) in enumerate(cells)]  # fmt: skip
+        floors = {m: expected_floor(cells) for m, cells in counts.items()}
+        noisiest, steadiest = max(floors, key=floors.__getitem__), min(floors, key=floors.get)
+        cells = counts[noisiest]
+        for command in ("estimate", "tasks"):
+            said = noise_said(command, rows)
+            assert said is not None
+            fields = said.fields
+            assert fields["floor"] == pytest.approx(floors[noisiest])
+            single = any(n == 1 for n, _ in cells)
+            assert fields["several"] == (sum(n > 1 for n, _ in cells) if single else 0)
+            if len(counts) > 1:
+                assert (fields["model"], fields["steadiest"]) == (noisiest, steadiest)
+                assert fields["least"] == pytest.approx(floors[steadiest])
+            else:
+                assert fields["flaky"] == sum(0 < c < n for n, c in cells)
+                assert fields["tasks"] == len(cells)
+            yield said.name
+
+
+@pytest.mark.parametrize(
+    ("cells", "metrics"),
+    [
+        ([(1, 1), (1, 0), (1, 1)], "pass@1"),  # one attempt per task
+        ([(4, 4), (4, 0)], "pass@1"),  # no attempts at one task differ
+        ([(2, 1), (2, 1)], "pass@1"),  # two runs may differ by all there is
+        ([(4, 2), (4, 1)] * 9, "pass@2"),  # not about single attempts
+    ],
+)
+def test_nothing_is_said_of_noise_that_no_attempts_show(
+    cells: list[tuple[int, int]], metrics: str
+) -> None:
+    rows = [{"task": f"t{t}", "n": n, "c": c} for t, (n, c) in enumerate(cells)]
+    assert noise_said("estimate", rows, metrics=metrics) is None
+
+
+@proves("attempts-of-suite")
+def test_a_plan_for_a_fixed_suite_says_how_many_attempts_it_needs(
+    passk: Passk, counts: Path
+) -> Iterator[str]:
+    plan = ("plan", counts, "--population", "these-tasks", "--detect", "0.1")
+    report = json.loads(passk(*plan, "-f", "json").out)
+    said = report["answers"][0]["fields"]
+    # Of a: Σ v = 3/12 + 3/12 + 4/12 = 5/6; of b: 4/12 + 3/12 + 3/12.
+    needed = 2 * 5 / 6 * (1.959963984540054 / 0.1 / 6) ** 2
+    assert (said["needed"], said["tasks"]) == (int(needed) + 1, 6)
+    floors = {row["n_min"]: row["estimate"] for row in report["rows"] if row["model"] == "a"}
+    assert floors[1] == pytest.approx(1.959963984540054 * (5 / 3) ** 0.5 / 6)
+    assert max(floors) == said["needed"]
+    assert floors[said["needed"]] <= 0.1 < floors[max(k for k in floors if k < said["needed"])]
+    yield report["answers"][0]["name"]
+    frame = passk_cli.plan(counts, population="these-tasks", attempts=[3]).frame
+    assert list(frame["n_min"]) == [3, 3]
+
+
+def test_a_plan_for_a_fixed_suite_has_no_use_for_other_tasks(
+    passk: Passk, counts: Path, tmp_path: Path
+) -> None:
+    plan = ("plan", "--population", "these-tasks")
+    done = passk(*plan, counts, "--budget", "100", "--next")
+    assert done.code == 2
+    assert "a fixed suite has no use for --budget, --next" in done.err
+    assert passk(*plan).code == 2
+    steady = tmp_path / "steady.csv"
+    steady.write_text("task,n,c\nt1,4,4\nt2,4,0\n")
+    done = passk(*plan, steady)
+    assert (done.code, "no-pilot" in done.err) == (2, True)

@@ -7,7 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from passk_cli.inference.noise import intraclass_correlation, noise_split
+from passk_cli.inference.noise import (
+    attempts_for_noise,
+    intraclass_correlation,
+    noise_floor,
+    noise_split,
+)
 
 TASKS, N = 200, 5
 
@@ -83,3 +88,32 @@ def test_the_correlation_and_its_interval_agree_with_beta_rates() -> None:
 def test_outcomes_that_are_all_the_same_have_no_correlation() -> None:
     assert np.isnan(intraclass_correlation(np.full(5, 3), np.full(5, 3))).all()
     assert np.isnan(intraclass_correlation(np.ones(5, int), np.array([0, 1, 0, 1, 1]))).all()
+
+
+def test_the_noise_floor_of_a_small_case_is_exact() -> None:
+    n, c = np.array([4, 2, 3]), np.array([1, 1, 3])
+    spread = Fraction(3, 12) + Fraction(1, 2)
+    expected = 1.959963984540054 * float(2 * spread / 5) ** 0.5 / 3
+    assert noise_floor(n, c, attempts=5) == pytest.approx(expected, rel=1e-12)
+    assert noise_floor(n, c, level=0.999) == 1.0
+
+
+@pytest.mark.parametrize("rates", [0.5, 0.9, None])
+def test_two_runs_differ_by_the_noise_floor_as_often_as_it_says(rates: float | None) -> None:
+    rng, tasks, runs = np.random.default_rng(3), 60, 2000
+    p = rng.beta(1, 2, (runs, tasks)) if rates is None else np.full((runs, tasks), rates)
+    n = np.full(tasks, 4)
+    floor = np.array([noise_floor(n, c) for c in rng.binomial(4, p)])
+    first, second = (rng.binomial(1, p).mean(axis=1) for _ in range(2))
+    # A multiple of 1/60 counts as up to the floor if it is no larger.
+    assert 0.92 < (np.abs(first - second) <= floor).mean() < 0.98
+
+
+def test_the_attempts_for_a_noise_floor_are_the_fewest() -> None:
+    rng = np.random.default_rng(5)
+    for within in (0.01, 0.05, 0.3, 1.0):
+        n = rng.integers(2, 9, 20)
+        c = rng.binomial(n, 0.6)
+        attempts = attempts_for_noise(n, c, within)
+        assert noise_floor(n, c, attempts) <= within + 1e-12
+        assert attempts == 1 or noise_floor(n, c, attempts - 1) > within

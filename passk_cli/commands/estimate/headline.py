@@ -245,10 +245,12 @@ HEADLINES = (
     Answer("highest", lambda found: True,
            "{model} " + _BEST + _WHERE + ": {metric} {estimate}." + _WITHOUT),
 )  # fmt: skip
-FURTHER = (
-    Answer("any-and-all-attempts", lambda found: found.at_most is not None,
-           "At least one of {k:attempt} passes with probability {at}, all {k} with {hat}"
-           "{?all| on {tasks} of {all:task}}.", lambda found: found.of_most),
-    Answer("own-tasks-below", lambda found: bool(found.where and found.leaders),
-           "Below, each model is on its own tasks.", lambda found: {}),
+ANY_AND_ALL = Answer(
+    "any-and-all-attempts", lambda found: found.at_most is not None,
+    "At least one of {k:attempt} passes with probability {at}, all {k} with {hat}"
+    "{?all| on {tasks} of {all:task}}.", lambda found: found.of_most,
+)  # fmt: skip
+OWN_TASKS = Answer(
+    "own-tasks-below", lambda found: bool(found.where and found.leaders),
+    "Below, each model is on its own tasks.", lambda found: {},
 )  # fmt: skip

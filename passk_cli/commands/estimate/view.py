@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from passk_cli.commands.estimate import EstimateOptions
-from passk_cli.commands.estimate.headline import FURTHER, HEADLINES, Headline
+from passk_cli.commands.estimate.headline import ANY_AND_ALL, HEADLINES, OWN_TASKS, Headline
 from passk_cli.commands.question import Question
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
@@ -18,13 +18,14 @@ from passk_cli.near import meant
 from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Stated, Table
 from passk_cli.report.words import SeriesName, first_few, numbers_of_models
 from passk_cli.settle import Given
-from passk_cli.study.answer import every_true, first_true
+from passk_cli.study.answer import first_true
 from passk_cli.study.extremes import NONE_SHARED
 from passk_cli.study.fact import Fact
+from passk_cli.study.noise import Noise, noise_said
 from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks, one_task
 from passk_cli.study.section import Number, NumberTable, SeriesRow, rows_of, view
 from passk_cli.study.study import Study, ranked
-from passk_cli.study.values import NO_PASS, UNPRICED, Series, TaskValues, TooFew, of_all
+from passk_cli.study.values import NO_PASS, UNPRICED, Series, TooFew, of_all
 
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
@@ -63,8 +64,13 @@ class Estimates(NumberTable):
         Column("intraclass correlation", "score", shown=FULL,
                meaning="Correlation of two attempts at one task, with its interval over tasks: near"
                " 1 tasks always pass or always fail, so that further attempts tell little.",
-               where=lambda section: any(map(_counted, section.records)),
+               where=lambda section: any(map(_noise, section.records)),
                cell=lambda row: _correlation(row)),
+        Column("noise floor", "points", shown=FULL,
+               meaning="The difference that two runs of one attempt per task stay below by chance"
+               " in 95 % of cases. Empty where no attempts at one task differ.",
+               where=lambda section: any(map(_noise, section.records)),
+               cell=lambda row: _floor(row)),
     )  # fmt: skip
 
     @property
@@ -86,7 +92,10 @@ class Estimates(NumberTable):
     def answer(self) -> Iterator[Stated]:
         found = Headline(self.study, self.facts())
         yield from first_true(HEADLINES, found)
-        yield from every_true(FURTHER, found)
+        yield from first_true((ANY_AND_ALL,), found)
+        if any(metric.k == 1 and not metric.kind.needs for metric in self.study.metrics):
+            yield from noise_said(self.study)
+        yield from first_true((OWN_TASKS,), found)
         if found.apart:
             yield from first_true(NONE_SHARED, found.short_of)
 
@@ -139,23 +148,23 @@ class Estimates(NumberTable):
         return tuple(pictures)
 
 
-def _counted(row: SeriesRow) -> TaskValues | None:
-    """The values of a row with the most tasks, if they come from counts of several attempts."""
+def _noise(row: SeriesRow) -> Noise | None:
+    """The noise of a row, by its most tasks, if it has counts of several attempts."""
     every = [fact.values for fact in row.numbers.values() if fact.values is not None]
     plain = [v for v in every if not (v.metric.kind.needs or v.labels or v.errors or v.passing)]
     values = max(plain, key=lambda values: len(values.n), default=None)
-    return values if values is not None and len(values.n) > 1 and values.n.max() > 1 else None
+    several = values is not None and len(values.n) > 1 and values.n.max() > 1
+    return Noise(row.series, values.n, values.c) if several and values is not None else None
 
 
 def _correlation(row: SeriesRow) -> Estimate:
-    """The intraclass correlation of the outcomes of a row."""
-    from passk_cli.inference.noise import intraclass_correlation
+    noise = _noise(row)
+    return noise.correlation if noise else Estimate(None, reason="one attempt per task")
 
-    values = _counted(row)
-    if values is None:
-        return Estimate(None, reason="one attempt per task")
-    value, low, high = intraclass_correlation(values.n, values.c)
-    return Estimate(None) if math.isnan(value) else Estimate(value, low=low, high=high)
+
+def _floor(row: SeriesRow) -> Estimate:
+    noise = _noise(row)
+    return Estimate(noise.floor()) if noise and noise.flaky else Estimate(None)
 
 
 def _attempts_first(fact: Fact) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from passk_cli.errors import ParameterError
+from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import whole_number
 from passk_cli.option import Option
 from passk_cli.report.words import amount_text, plural
@@ -134,8 +135,14 @@ class Aims:
         "--cluster", "COLUMN", "The pilot's column of groups of related tasks.",
         detail="E.g. repositories or passages; the plan's tasks come in groups of such sizes.",
     )] = None
+    population: Annotated[str, Option(
+        "--population", help="Plan for", choices=POPULATIONS,
+        detail="new-tasks: tasks like those of the pilot; these-tasks: the pilot's tasks as a fixed"
+        " suite, and the attempts with which two runs of one model differ by at most --detect by"
+        " chance.")] = NEW_TASKS
     detect: Annotated[float, Option(
-        "--detect", "X", "Difference to detect.", low=0, high=1, between=True)] = 0.05
+        "--detect", "X", "Difference to detect.", low=0, high=1, between=True,
+        detail="With --population these-tasks, the most that chance may make.")] = 0.05
     power: Annotated[float, Option(
         "--power", "P", "Power to detect it with.", low=0, high=1, between=True)] = 0.8
     level: Annotated[float, Option(

@@ -15,10 +15,12 @@ from passk_cli.commands.plan.aims import PILOT, Aims
 from passk_cli.commands.plan.designs import DesignChoice, Designs, goals
 from passk_cli.commands.plan.next import Next, steps
 from passk_cli.commands.plan.outlook import Outlook, Pilot, alike, pilot_of
+from passk_cli.commands.plan.suite import FixedSuite, designs
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.request import Request
 from passk_cli.inference.design import Assumed, BetaRates
+from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ratio import Spending, mean_cost
 from passk_cli.limits import MOST_PLANNED_K
 from passk_cli.message import NOTE, WARNING, Message, Said
@@ -31,11 +33,17 @@ from passk_cli.report.words import SeriesName, amount_text, first_few, plural, s
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.answer import Answer
 from passk_cli.study.fact import Fact
+from passk_cli.study.noise import noise_of
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.study.signature import signature
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, attempts_of, cluster_codes
 
+# What plans for new tasks alone have a use for.
+_OF_NEW_TASKS = frozenset({
+    "--mean", "--spread", "--correlation", "--tasks", "--budget", "--max-tasks", "--cluster",
+    "--power", "--next", "--cost-per-attempt",
+})  # fmt: skip
 # Predicted powers are rough with fewer tasks: benchmarks/plan.md.
 _FEW_TASKS = 50
 # Standard errors more uncertain than this are worth a warning.
@@ -473,7 +481,7 @@ def _words(fact: Fact) -> str:
 class Plan(Question, PlanOptions):
     """The question of `passk plan`."""
 
-    sections = (DesignChoices, Outlooks, Next)
+    sections = (DesignChoices, Outlooks, Next, FixedSuite)
 
     uncorrected: ClassVar[str] = "a plan counts verdicts"
     unbounded: ClassVar[str] = "a plan needs one success rate of each task"
@@ -506,6 +514,8 @@ class Plan(Question, PlanOptions):
             for metric in metrics
         ))  # fmt: skip
         assumed, there = (self.mean, self.spread), options.data
+        if self.population == THESE_TASKS:
+            self._check_fixed(bool(there))
         refuse("contradicting-options", (
             there and assumed != (None, None), "",
             "a mean and a spread are for planning without a pilot",
@@ -528,6 +538,18 @@ class Plan(Question, PlanOptions):
             (read, "", "without a pilot there is nothing to read or leave out; name its FILE", ()),
         )  # fmt: skip
         return self.assumed(tuple(dict.fromkeys(metrics)) or standard_metrics((1, 10)))
+
+    def _check_fixed(self, there: bool) -> None:
+        """ParameterError for what a plan for a fixed suite has no use for."""
+        given = [name for name in changed(self) if name in _OF_NEW_TASKS]
+        place = Given("--population", self.population)
+        refuse("contradicting-options", (
+            given, place, f"a fixed suite has no use for {first_few(given)}",
+            (Settle(dict.fromkeys(given)),),
+        ))  # fmt: skip
+        refuse(
+            "no-pilot", (not there, place, "a fixed suite is planned from the FILE of a pilot", ())
+        )
 
     def assumed(self, metrics: Sequence[Metric]) -> Report:
         """The plan for a model, and a second one similar to it, with Beta success rates."""
@@ -574,6 +596,8 @@ class Plan(Question, PlanOptions):
 
         Errors: ParameterError when the pilot says nothing about any metric.
         """
+        if self.population == THESE_TASKS:
+            return self._fixed(study)
         pilot = pilot_of(study, self.correlation)
         messages = list(_pilot_messages(pilot, study.counts.cluster))
         if not pilot.outlooks:
@@ -598,6 +622,20 @@ class Plan(Question, PlanOptions):
             return self._next(study, pilot.outlooks[0], asked, messages)
         designs = Designs(pilot.outlooks, asked, len(study.counts.series) > 1, cost)
         return _report(study, designs, (*study.messages(()), *messages))
+
+    def _fixed(self, study: Study) -> Report:
+        """The attempts at each task of a fixed suite."""
+        noises = [noise for noise in noise_of(study.counts, self.level) if noise.flaky]
+        if not noises:
+            problem = "attempts at one task never differ, so the pilot shows no noise"
+            raise ParameterError(
+                f"nothing to plan from; {problem}", "make more attempts per task", name="no-pilot"
+            )
+        study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
+        rows = list(designs(noises, self.detect, self.attempts))
+        section = FixedSuite(study, rows, self.detect)
+        return view(study, [section], messages=study.messages(()), interval=None,
+                    population=self.population, detect=self.detect)  # fmt: skip
 
     def _next(
         self, study: Study, outlook: Outlook, asked: Aims, messages: Sequence[Said]

@@ -53,6 +53,7 @@ from passk_cli.report.model import (
     Hint,
     Limits,
     Report,
+    Stated,
     Table,
 )
 from passk_cli.report.plot import Plot, bars, heat
@@ -63,6 +64,7 @@ from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact
 from passk_cli.study.flips import strips_of
+from passk_cli.study.noise import NOISE_OF_TASKS, noise_said
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
@@ -173,6 +175,10 @@ class PassesOfTasks(Section[ByPasses]):
                _FLAKY + "; {passed} passed every attempt, {failed} failed every attempt."),
     )  # fmt: skip
 
+    def answer(self) -> Iterator[Stated]:
+        yield from super().answer()
+        yield from noise_said(self.study, NOISE_OF_TASKS)
+
     @cached_property
     def fields(self) -> Mapping[str, Any]:
         """How many tasks are flaky, passed and failed every attempt; fewest and most attempts."""
@@ -262,6 +268,10 @@ class FlakyModels(Section[ClassesOfModel]):
                "Flaky tasks per model: {least} to {most} of {tasks}, most for {flakiest}."),
     )  # fmt: skip
     further_answers = (AGREED,)
+
+    def answer(self) -> Iterator[Stated]:
+        yield from super().answer()
+        yield from noise_said(self.study, NOISE_OF_TASKS)
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:

@@ -1,0 +1,77 @@
+"""How often two runs of one attempt per task differ by no more than the noise floor says.
+
+Run: python benchmarks/noise.py [--runs 4000]
+Writes its tables into benchmarks/noise.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from itertools import product
+from math import sqrt
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import numpy as np
+from measure import keep, table
+from numpy.typing import NDArray
+
+from passk_cli.inference.noise import attempts_for_noise, noise_floor
+
+Floats = NDArray[np.float64]
+Rates = Callable[[np.random.Generator, tuple[int, ...]], Floats]
+
+TASKS = (3, 10, 30, 50, 200)
+# The last: half of the tasks have two attempts and half ten.
+ATTEMPTS: tuple[int | str, ...] = (2, 4, 20, "2/10")
+LAWS: dict[str, Rates] = {
+    "all 0.5": lambda rng, shape: np.full(shape, 0.5),
+    "Beta(1, 2)": lambda rng, shape: rng.beta(1, 2, shape),
+    "Beta(9, 1)": lambda rng, shape: rng.beta(9, 1, shape),
+    "U-shaped": lambda rng, shape: rng.beta(0.3, 0.3, shape),
+    "90 % impossible": lambda rng, shape: rng.beta(1, 1, shape) * (rng.random(shape) < 0.1),
+}
+# What a plan for a fixed suite is asked for.
+WITHIN = 0.1
+
+
+def attempts_of(made: int | str, tasks: int) -> NDArray[np.int64]:
+    """Attempts at each task."""
+    return np.where(np.arange(tasks) % 2, 10, 2) if isinstance(made, str) else np.full(tasks, made)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=4000)
+    runs = parser.parse_args().runs
+    floors, plans = [], []
+    for tasks, made, (name, draw) in product(TASKS, ATTEMPTS, LAWS.items()):
+        rng = np.random.default_rng([tasks, len(str(made)), attempts_of(made, tasks).sum(), 7])
+        n, rates = attempts_of(made, tasks), draw(rng, (runs, tasks))
+        c = rng.binomial(n, rates)
+        # Where no attempts at one task differ, no noise floor is printed.
+        said = ((c > 0) & (c < n)).any(axis=1)
+        floor = np.array([noise_floor(n, each) for each in c[said]])
+        first, second = (rng.binomial(1, rates[said]).mean(axis=1) for _ in range(2))
+        within = np.abs(first - second) <= floor + 1e-9
+        head = [tasks, made, name, f"{said.mean():.3f}"]
+        floors.append([*head, f"{floor.mean():.3f}", f"{within.mean():.3f}"])
+        needed = [attempts_for_noise(n, each, WITHIN) for each in c[said]]
+        first, second = (
+            (rng.binomial(np.array(needed)[:, None], rates[said]) / np.array(needed)[:, None])
+            .mean(axis=1)
+            for _ in range(2)
+        )  # fmt: skip
+        share = (np.abs(first - second) <= WITHIN + 1e-9).mean()
+        plans.append([*head, f"{np.median(needed):.0f}", f"{share:.3f}"])
+    error = f"{runs:,} runs a row; Monte-Carlo error {sqrt(0.05 * 0.95 / runs):.3f} at 95 %"
+    columns = ["tasks", "attempts", "rates", "said"]
+    keep("floor", f"{error}\n\n{table([*columns, 'floor', 'within'], floors)}", "noise.md")
+    shown = [*columns, "attempts needed", "within"]
+    keep("plan", f"{error}\n\n{table(shown, plans)}", "noise.md")
+
+
+if __name__ == "__main__":
+    main()

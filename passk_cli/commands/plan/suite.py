@@ -1,0 +1,95 @@
+"""A plan for a fixed suite: the attempts with which two runs of one model hardly differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from passk_cli.report.model import Column, Estimate
+from passk_cli.report.words import SeriesName
+from passk_cli.study.answer import Answer
+from passk_cli.study.fact import Fact, Size
+from passk_cli.study.noise import Noise
+from passk_cli.study.section import GROUPS, MODEL, Section, data_field
+from passk_cli.study.values import Series
+
+
+class SuiteDesign(NamedTuple):
+    """A number of attempts at each task of the suite, for one series."""
+
+    noise: Noise
+    attempts: int
+
+    @property
+    def series(self) -> Series:
+        """The model and its groups."""
+        return self.noise.series
+
+    @property
+    def floor(self) -> float:
+        """The difference of two such runs that chance rarely exceeds."""
+        return self.noise.floor(self.attempts)
+
+
+@dataclass(frozen=True)
+class FixedSuite(Section[SuiteDesign]):
+    """Attempts per task, and how far apart two runs of one model are by chance.
+
+    within : the difference that chance may make.
+    """
+
+    within: float
+
+    view = "with --population these-tasks"
+    columns = (
+        data_field("fact", "Kind of row: suite.", lambda design: "suite"),
+        MODEL,
+        GROUPS,
+        Column("attempts per task", "count", cell=lambda design: design.attempts,
+               meaning="Attempts of each run at each task."),
+        Column("two runs differ by up to", "points", cell=lambda design: Estimate(design.floor),
+               meaning="The difference of the pass rates of two runs of one model at these tasks"
+               " that chance exceeds in 5 % of cases, or as --level says."),
+    )  # fmt: skip
+
+    answers = (
+        Answer("attempts-of-suite", lambda _: True,
+               "With {needed:attempt} per task, two runs of {model} at these {tasks:task} differ by"
+               " up to {floor:=points} by chance ({level}); with one attempt, by up to"
+               " {single:=points}.{?others| The other models need no more attempts.}"),
+    )  # fmt: skip
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The attempts that the noisiest series needs."""
+        noise = max((design.noise for design in self.records), key=Noise.floor)
+        needed = noise.needed(self.within)
+        return {
+            "needed": needed, "model": SeriesName(noise.series), "tasks": len(noise.n),
+            "floor": noise.floor(needed), "level": f"{100 * noise.level:g} %",
+            "single": noise.floor(), "others": len({design.series for design in self.records}) > 1,
+        }  # fmt: skip
+
+    def facts_of(self, record: SuiteDesign) -> Iterator[Fact]:
+        attempts = record.attempts
+        yield Fact(
+            record.series, "noise floor", None, Estimate(record.floor),
+            size=Size(len(record.noise.n), attempts, attempts), level=record.noise.level,
+        )  # fmt: skip
+
+    def context(self) -> Iterator[str]:
+        yield "pass@1 of these tasks"
+        yield "attempts as independent"
+
+
+def designs(
+    noises: Iterable[Noise], within: float, attempts: Sequence[int]
+) -> Iterator[SuiteDesign]:
+    """These numbers of attempts for each series; when none are given, each twice the one before, up
+    to those needed."""
+    for noise in noises:
+        needed = noise.needed(within)
+        usual = [1 << power for power in range(needed.bit_length()) if 1 << power < needed]
+        for number in attempts or (*usual, needed):
+            yield SuiteDesign(noise, number)
