@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import csv
 import io
+import json
 import os
 import re
 import sys
@@ -153,10 +154,12 @@ def lent(tmp_path_factory: pytest.TempPathFactory) -> Connect:
 
 @pytest.fixture(scope="module", autouse=True)
 def reads_are_lent_a_database(request: pytest.FixtureRequest, lent: Connect) -> Iterator[None]:
-    """But where what a read may see is tested: with files, their sources and safety."""
-    own = {ROOT / "tests" / "files", ROOT / "tests" / "files" / "sources"}
+    """But where what a read may see is tested: with sources, databases, threads and safety."""
+    own = request.path.parent == ROOT / "tests" / "files" / "sources" or request.path.stem in (
+        "test_database", "test_large", "test_spark", "test_safety",
+    )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
-        if request.path.parent not in own and request.path.stem != "test_safety":
+        if not own:
             patch.setattr(reading, "connect", lent)
         yield
 
@@ -197,6 +200,11 @@ def only(names: Iterable[Any], *quick: Any) -> list[Any]:
 def records(text: str) -> list[dict[str, str]]:
     """The rows of a csv, by the names of its columns."""
     return list(csv.DictReader(io.StringIO(text)))
+
+
+def jsonl(rows: Iterable[object]) -> str:
+    """The text of a file with one record per line."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 Connect = Callable[..., duckdb.DuckDBPyConnection]

@@ -37,6 +37,7 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import PasskError
 from passk_cli.text import unsafe
+from tests.conftest import jsonl
 from tests.files.formats.cells import DATA, Cells, cells, cells_of
 from tests.files.formats.test_corrupted import CASES
 
@@ -94,10 +95,10 @@ def _tables() -> Iterator[Seed]:
     records = frame.to_dict("records")
     lists = [{"task": f"t{t}", "results": [True, t == 1, False]} for t in range(4)]
     counts = pd.DataFrame({"task": list("abc"), "n": [5, 4, 9], "c": [0, 4, 3]})
-    lines = "".join(json.dumps(row) + "\n" for row in records).encode()
+    lines = jsonl(records).encode()
     table = frame.to_csv(index=False).encode()
     yield Seed("rows.jsonl", lines, "lines")
-    yield Seed("lists.jsonl", "".join(json.dumps(row) + "\n" for row in lists).encode(), "lines")
+    yield Seed("lists.jsonl", jsonl(lists).encode(), "lines")
     yield Seed("array.json", json.dumps(records, indent=1).encode(), "document")
     yield Seed("outcomes.json", b'{"a": true, "b": false, "c": false}', "document")
     yield Seed("rows.csv", table, "csv")
@@ -447,7 +448,7 @@ def fresh(place: Path) -> None:
     """Empty the folder, but for the rows, and go there."""
     for path in place.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    (place / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    (place / "rows.jsonl").write_text(jsonl(ROWS))
     os.chdir(place)
 
 
@@ -550,7 +551,7 @@ def written_cases(count: int, seed: int, place: Path) -> Iterator[Case]:
             data = rewritten(PRICES, chance)
             (place / "x.toml").write_bytes(data)
             spent = ({**row, "tokens_in": 900, "tokens_out": 80} for row in ROWS)
-            (place / "spent.jsonl").write_text("".join(json.dumps(row) + "\n" for row in spent))
+            (place / "spent.jsonl").write_text(jsonl(spent))
             words = ["cost", "spent.jsonl", "--price", "x.toml"]
         else:
             to = chance.choice(["h.parquet", "h/"])

@@ -25,7 +25,7 @@ from passk_cli.python.spelling import spelled
 from passk_cli.settle import Given
 from tests import stub
 from tests.cli.test_messages import MIXED
-from tests.conftest import SAMPLES, Passk, long
+from tests.conftest import SAMPLES, Passk, Write, long
 
 TAU, CRUX = SAMPLES / "tau_airline.csv", SAMPLES / "cruxeval.jsonl.gz"
 ROWS: list[dict[str, Any]] = [
@@ -424,9 +424,8 @@ def test_the_stub_is_in_step() -> None:
     assert stub.STUB.read_text() == stub.text()
 
 
-def test_warnings_stand_at_the_callers_line(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "mixed.csv"
-    path.write_text(MIXED)
+def test_warnings_stand_at_the_callers_line(passk: Passk, write: Write) -> None:
+    path = write("mixed.csv", MIXED)
     printed = passk("estimate", path, "-m", "pass@1").err
     with pytest.warns(passk_cli.PasskWarning) as caught:
         passk_cli.estimate(path, "pass@1")

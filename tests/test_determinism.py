@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import random
 import subprocess
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from tests.conftest import Passk
+from tests.conftest import Passk, jsonl
 
 # Tried by .ci/run after the others.
 pytestmark = pytest.mark.long
@@ -37,7 +36,7 @@ MACHINE = {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "Asia/Tokyo", "OMP_NUM_TH
 
 
 def lines(rows: list[dict[str, object]]) -> bytes:
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+    return jsonl(rows).encode()
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ import pytest
 import passk_cli
 from passk_cli.errors import ParameterError
 from passk_cli.inspect import stop
+from tests.conftest import Write
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -139,9 +140,8 @@ def test_a_baseline_is_a_log(run: Run) -> None:
     assert log.results.early_stopping.early_stops
 
 
-def test_rules_of_a_file(run: Run, tmp_path: Path) -> None:
-    book = tmp_path / "passk.toml"
-    book.write_text('[[suite]]\nname = "a"\nruns = ["x"]\nmin = { "pass@1" = 0.5 }\n')
+def test_rules_of_a_file(run: Run, write: Write) -> None:
+    book = write("passk.toml", '[[suite]]\nname = "a"\nruns = ["x"]\nmin = { "pass@1" = 0.5 }\n')
     log = run(stop(rules=str(book)))
     assert re.match(DECIDED, told(log)["answer"])
 

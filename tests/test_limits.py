@@ -18,7 +18,7 @@ import pytest
 import zstandard
 
 from passk_cli.limits import MOST_COLUMNS, MOST_GROUPS, MOST_TOML
-from tests.conftest import SAMPLES, Done, Passk, long
+from tests.conftest import SAMPLES, Done, Passk, Write, long
 
 # Bytes of data that a command may hold, for files of a few megabytes.
 MOST = 500 << 20
@@ -45,21 +45,17 @@ def assert_refused(done: Done, code: int, message: str) -> None:
     ],
     ids=["lists", "tables", "a key", "digits", "hexadecimal", "long", "bytes"],
 )
-def test_rules_and_prices_of_any_text(
-    passk: Passk, tmp_path: Path, text: str, problem: str
-) -> None:
-    path = tmp_path / "x.toml"
-    path.write_bytes(text.encode(errors="surrogateescape"))
+def test_rules_and_prices_of_any_text(passk: Passk, write: Write, text: str, problem: str) -> None:
+    path = write("x.toml", text.encode(errors="surrogateescape"))
     assert_refused(passk("gate", "--rules", path), 2, f"x.toml: {problem}; write a [[suite]]")
     assert_refused(
         passk("cost", SAMPLES / "costs.csv", "--price", path), 2, f"x.toml: {problem}; write TOML"
     )
 
 
-def test_a_long_word_in_rules_is_read_once(passk: Passk, tmp_path: Path) -> None:
+def test_a_long_word_in_rules_is_read_once(passk: Passk, write: Write) -> None:
     """It was looked through from each of its letters, for twenty minutes."""
-    path = tmp_path / "x.toml"
-    path.write_text(f'min = "{"x" * 100_000}"')
+    path = write("x.toml", f'min = "{"x" * 100_000}"')
     done = passk("gate", "--rules", path)
     assert (done.code, done.error) == (2, "bad-rules"), done.err
 
@@ -86,9 +82,8 @@ def test_damaged_histories(passk: Passk, tmp_path: Path, at: int, bit: int) -> N
         assert path.read_bytes() == content
 
 
-def test_a_task_of_thousands_of_digits(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text(f"task,passed\n{'9' * 5000},1\n7,0\n")
+def test_a_task_of_thousands_of_digits(passk: Passk, write: Write) -> None:
+    path = write("x.csv", f"task,passed\n{'9' * 5000},1\n7,0\n")
     assert passk("tasks", path, "--full").code == 0
 
 
@@ -129,9 +124,8 @@ def test_answers_that_nobody_reads(
     assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
 
 
-def test_the_remedy_of_groups_works(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text(groups(MOST_GROUPS + 1))
+def test_the_remedy_of_groups_works(passk: Passk, write: Write) -> None:
+    path = write("x.csv", groups(MOST_GROUPS + 1))
     done = passk("compare", path, "--by", "lang", "--where", "\"lang\" = 'g0'")
     assert (done.code, "1 shared task" in done.out) == (0, True), done.err
 
@@ -161,10 +155,9 @@ SMALL: dict[str, tuple[list[str], Callable[[], str]]] = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", SMALL)
-def test_small_files_take_little_memory(tmp_path: Path, name: str) -> None:
+def test_small_files_take_little_memory(write: Write, name: str) -> None:
     (command, *options), content = SMALL[name]
-    path = tmp_path / "x.csv"
-    path.write_text(content())
+    path = write("x.csv", content())
     done = _limited(command, path, *options)
     assert done.returncode in (0, 1), done.stderr
 
@@ -250,9 +243,8 @@ def assert_no_command(done: Done, *ours: str) -> None:
     ["http://a.org", "HTTPS://a.org", "www.a.org", "GH-2", "o/r#12", "@me", "me@a.org", "0123abc",
      "c0ffee" * 6 + "abcd", "mailto:x"],
 )  # fmt: skip
-def test_a_comment_links_no_name(passk: Passk, tmp_path: Path, name: str) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text(f"model,task,passed\n{name},a,1\n{name},b,0\n")
+def test_a_comment_links_no_name(passk: Passk, write: Write, name: str) -> None:
+    path = write("x.csv", f"model,task,passed\n{name},a,1\n{name},b,0\n")
     out = passk("gate", path, "--min", "pass@1=0.9", "-f", "markdown").out
     assert name not in out
     assert name in out.replace("<!-- -->", "").replace("\\", "")
@@ -292,9 +284,8 @@ def test_no_message_shows_a_password(
 
 
 @pytest.mark.parametrize("text", ["A=SECRETabc\nOTHER=4711\n", "export A=SECRET,abc\nB=47,11\n"])
-def test_a_file_of_keys_is_named_and_not_quoted(passk: Passk, tmp_path: Path, text: str) -> None:
-    path = tmp_path / ".env"
-    path.write_text(text)
+def test_a_file_of_keys_is_named_and_not_quoted(passk: Passk, write: Write, text: str) -> None:
+    path = write(".env", text)
     done = passk("estimate", path)
     assert_refused(done, 3, ".env: neither JSON nor a delimited table; a table needs a header line")
     assert not re.search("SECRET|abc|4711", done.err)

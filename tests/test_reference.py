@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import random
 import re
 from pathlib import Path
@@ -13,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from passk_cli.metrics.registry import FAMILIES
-from tests.conftest import Passk, records
+from tests.conftest import Passk, jsonl, records
 from tests.reference import read, values
 
 Row = dict[str, object]
@@ -75,7 +74,7 @@ def written(rows: list[Row], shape: str, place: Path) -> Path:
         rows = [head | {"n": len(each), "c": sum(map(bool, each))}
                 for head, each in zip(heads, cells.values(), strict=True)]  # fmt: skip
     if path.suffix == ".jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        path.write_text(jsonl(rows))
         return path
     with open(path, "w", newline="") as file:
         table = csv.DictWriter(file, list(rows[0]))

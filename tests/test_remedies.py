@@ -28,7 +28,7 @@ from passk_cli.commands.catalogue import messages
 from passk_cli.commands.command import command_of
 from passk_cli.errors import PasskError, PasskWarning
 from tests.commands.test_every_command import spelled_in_python
-from tests.conftest import PACKAGE, Passk, only, package_nodes
+from tests.conftest import PACKAGE, Passk, jsonl, only, package_nodes
 
 # What each situation below brought about when it was last looked at.
 GOLDEN = Path(__file__).parent / "golden" / "remedies.txt"
@@ -222,7 +222,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files, and prices."""
     path = tmp_path_factory.mktemp("remedies")
     for name, rows in FILES.items():
-        (path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        (path / f"{name}.jsonl").write_text(jsonl(rows))
     (path / "sums").mkdir()
     for name, text in DOCUMENTS.items():
         (path / name).write_text(text)

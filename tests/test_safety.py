@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import csv
 import io
-import json
 import os
 import re
 import zipfile
@@ -19,7 +18,7 @@ import pytest
 
 from passk_cli import DataError, read
 from passk_cli.files.sources import archive
-from tests.conftest import SAMPLES, Passk, package_nodes
+from tests.conftest import SAMPLES, Passk, Write, jsonl, package_nodes
 from tests.files.formats.test_inspect import archive as archive_of
 from tests.files.formats.test_inspect import log_of, sample
 
@@ -48,9 +47,10 @@ FORMULAS += ["＝1+1", "＠SUM(A1)", " \x01=1", "\u200b-1", "\x7f＋1"]
         "COLUMNS('trial') = 1",
     ],
 )
-def test_a_condition_does_nothing_else(passk: Passk, tmp_path: Path, where: str) -> None:
-    secret = tmp_path / "secret.txt"
-    secret.write_text("x")
+def test_a_condition_does_nothing_else(
+    passk: Passk, tmp_path: Path, write: Write, where: str
+) -> None:
+    secret = write("secret.txt", "x")
     text = where.format(secret=secret, folder=tmp_path)
     done = passk("estimate", TAU, "--where", text)
     assert (done.code, done.out, done.sentences) == (2, "", 1), done.err
@@ -62,7 +62,7 @@ def test_a_condition_does_nothing_else(passk: Passk, tmp_path: Path, where: str)
 def test_safe_csv(passk: Passk, tmp_path: Path, form: str) -> None:
     path = tmp_path / "x.jsonl"
     rows = [{"model": name, "task": "a", "passed": True} for name in (*FORMULAS, "m-1")]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text(jsonl(rows))
     ask = ["compare", path, "--baseline", "m-1", "-k", "1", "-f", form]
     plain, safe = (passk(*ask, *more).out for more in ([], ["--safe-csv"]))
     delimiter = {"csv": ",", "tsv": "\t"}[form]
@@ -173,9 +173,8 @@ def test_a_column_with_the_name_of_an_internal_one_is_refused(
     assert "the column '#source' has a name that passk gives" in done.err
 
 
-def test_names_of_signs_are_not_spellings_of_each_other(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("task,model,passed\na,\\,1\na,]]>,1\na,gpt 5,1\na,GPT-5,0\n")
+def test_names_of_signs_are_not_spellings_of_each_other(passk: Passk, write: Write) -> None:
+    path = write("x.csv", "task,model,passed\na,\\,1\na,]]>,1\na,gpt 5,1\na,GPT-5,0\n")
     (warning,) = [
         line for line in passk("estimate", path).err.splitlines() if "similar-names" in line
     ]

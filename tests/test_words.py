@@ -12,6 +12,7 @@ import pytest
 from passk_cli.cli.manual import manual
 from passk_cli.cli.overview import overview
 from passk_cli.commands import COMMANDS
+from tests.conftest import Write
 from tests.words import faults, prose
 
 ROOT = Path(__file__).parents[1]
@@ -85,9 +86,8 @@ def test_messages() -> None:
     assert {path: words for path, text in texts.items() if (words := found(text))} == {}
 
 
-def test_a_message_in_parts_is_seen(tmp_path: Path) -> None:
-    path = tmp_path / "a.py"
-    path.write_text('"""How sure."""\nx = (\n    f"models {1} not told"\n    f" apart"\n)\n')
+def test_a_message_in_parts_is_seen(write: Write) -> None:
+    path = write("a.py", '"""How sure."""\nx = (\n    f"models {1} not told"\n    f" apart"\n)\n')
     assert found(_BETWEEN.sub("", path.read_text())) != []
     assert found("\n".join(messages(path))) == found("not told apart")
 

@@ -20,6 +20,7 @@ from passk_cli.message import Said
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, curves
 from tests.charts.plots import PLOTS
+from tests.conftest import Write
 
 MAGIC = {".png": b"\x89PNG\r\n", ".svg": b"<svg", ".pdf": b"%PDF-", ".html": b"<!DOCTYPE html>"}
 
@@ -159,9 +160,10 @@ setTimeout(() => {
 
 @pytest.mark.skipif(not BROWSER, reason="no Chromium on this machine to open the page in")
 @pytest.mark.parametrize("scheme", [0, 1], ids=["dark", "light"])
-def test_the_page_in_a_browser_without_network(page: str, scheme: int, tmp_path: Path) -> None:
-    file = tmp_path / "chart.html"
-    file.write_text(page.removesuffix("</body>\n</html>\n") + PROBE)
+def test_the_page_in_a_browser_without_network(
+    page: str, scheme: int, tmp_path: Path, write: Write
+) -> None:
+    file = write("chart.html", page.removesuffix("</body>\n</html>\n") + PROBE)
     options = (
         "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run"
         " --disable-background-networking --disable-component-update --disable-sync"

@@ -11,7 +11,7 @@ import pytest
 
 from passk_cli.charts import PICTURES
 from passk_cli.charts.theme import THEMES
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, Write
 
 TAU, CRUX = SAMPLES / "tau_airline.csv", SAMPLES / "cruxeval.jsonl.gz"
 COMPARE = ["compare", CRUX, "--where", "temperature < 0.5 AND task_id LIKE '%7'", "-k", "1"]
@@ -80,9 +80,8 @@ def test_refused_before_any_work(
     assert os.listdir(tmp_path) == []
 
 
-def test_an_input_is_not_drawn_over(passk: Passk, tmp_path: Path) -> None:
-    source = tmp_path / "data.svg"
-    source.write_text("task,passed\na,1\n")
+def test_an_input_is_not_drawn_over(passk: Passk, write: Write) -> None:
+    source = write("data.svg", "task,passed\na,1\n")
     done = passk("compare", source, "--chart", source)
     assert (done.code, "is read as well" in done.err) == (2, True)
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, Write
 
 AGENTS, TAU = SAMPLES / "agents.jsonl", SAMPLES / "tau_airline.csv"
 GPT = ["gpt-5.3-codex", "gpt-5.5", "gpt-5.6-luna", "gpt-5.6-sol", "gpt-5.6-terra"]
@@ -53,9 +53,8 @@ def test_a_pattern_that_fits_nothing_is_refused(
     assert done.err.startswith(f"error[no-such-model]: {said}")
 
 
-def test_names_with_signs_of_patterns(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("model,task,passed\nm[1],a,1\nm1,a,0\nm*,a,1\n,b,1\n")
+def test_names_with_signs_of_patterns(passk: Passk, write: Write) -> None:
+    path = write("x.csv", "model,task,passed\nm[1],a,1\nm1,a,0\nm*,a,1\n,b,1\n")
     done = passk("estimate", path, "--exclude-model", "m1", "-f", "csv")
     assert (done.code, "x.csv:5: no model in" in done.err) == (3, True)
     path.write_text("model,task,passed\nm[1],a,1\nm1,a,0\nm*,a,1\n")
@@ -78,9 +77,8 @@ def test_a_gate_keeps_its_baseline_beside_patterns(passk: Passk) -> None:
     assert "claude-fable" not in done.out
 
 
-def test_order_of_rows(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("model,task,n,c\na,1,2,1\nb,1,2,2\nc,1,1,0\nd,1,2,0\n")
+def test_order_of_rows(passk: Passk, write: Write) -> None:
+    path = write("x.csv", "model,task,n,c\na,1,2,1\nb,1,2,2\nc,1,1,0\nd,1,2,0\n")
 
     def order(sort: str) -> str:
         done = passk("estimate", path, "-m", "pass@1,pass@2", "--sort", sort, "-f", "csv", "-q")

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from passk_cli.cli import app
-from tests.conftest import CRUXEVAL, SAMPLES, Golden, Passk, records
+from tests.conftest import CRUXEVAL, SAMPLES, Golden, Passk, Write, records
 
 TAU, CRUX, AGENTS = (SAMPLES / f for f in ("tau_airline.csv", "cruxeval.jsonl.gz", "agents.jsonl"))
 COLD = [CRUX, "--where", "temperature < 0.5"]
@@ -262,9 +262,8 @@ def test_what_cannot_be_checked_does_not_open_the_gate(passk: Passk, tmp_path: P
     assert "::warning" in passk(*back, "-f", "github").out
 
 
-def test_groups_that_lack_the_baseline_are_not_passed_over(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("model,task,kind,passed\na,1,x,1\nb,1,x,1\na,2,y,0\n")
+def test_groups_that_lack_the_baseline_are_not_passed_over(passk: Passk, write: Write) -> None:
+    path = write("x.csv", "model,task,kind,passed\na,1,x,1\nb,1,x,1\na,2,y,0\n")
     base = [path, "--by", "kind", "--baseline", "b"]
     done = passk("gate", *base, "--max-drop", "pass@1=0.1")
     assert (done.code, "cannot be checked: b is not in this group" in done.out) == (3, True)
@@ -292,9 +291,8 @@ def test_the_baseline_is_kept_beside_the_models_asked_for(passk: Passk) -> None:
     assert passk("compare", *base).code == 0
 
 
-def test_a_bayesian_bootstrap_of_models_that_always_pass(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("model,task,n,c\n" + "".join(f"m,{t},3,3\n" for t in range(18)))
+def test_a_bayesian_bootstrap_of_models_that_always_pass(passk: Passk, write: Write) -> None:
+    path = write("x.csv", "model,task,n,c\n" + "".join(f"m,{t},3,3\n" for t in range(18)))
     done = passk("bootstrap", path, "--weights", "dirichlet", "-k", "1", "-f", "json")
     (row, *_) = json.loads(done.out)["rows"]
     assert (done.code, row["estimate"], row["bias"], row["se"]) == (0, 1.0, 0.0, 0.0)

@@ -1,6 +1,5 @@
 """Maps at a terminal, in a pipe and from Python: what is open is asked, or left open."""
 
-import json
 import os
 import pty
 import select
@@ -15,7 +14,7 @@ import pytest
 
 import passk_cli
 from passk_cli.errors import DataError, ParameterError
-from tests.conftest import Passk
+from tests.conftest import Passk, jsonl
 
 ROWS = [
     {"question": f"q{q}", "compiles": True, "answer_ok": q % 3 > 0, "effort": effort, "verdict": v}
@@ -27,7 +26,7 @@ ROWS = [
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    (tmp_path / "runs.jsonl").write_text(jsonl(ROWS))
     return tmp_path
 
 
@@ -128,7 +127,7 @@ def test_a_file_without_outcomes_or_of_a_harness_gets_no_draft(folder: Path) -> 
 
 def test_a_draft_leaves_open_what_another_column_contradicts(folder: Path) -> None:
     rows = [{"task": f"{t}", "reward": 1, "verified": t % 2 > 0} for t in range(8)]
-    (folder / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "runs.jsonl").write_text(jsonl(rows))
     passk_cli.describe("runs.jsonl", init="passk.toml")
     with pytest.raises(ParameterError, match=r"verified. \(4") as caught:
         passk_cli.read("runs.jsonl")

@@ -17,7 +17,7 @@ from passk_cli.cli.output import say
 from passk_cli.commands.catalogue import messages
 from passk_cli.errors import ParameterError
 from passk_cli.message import ERROR
-from tests.conftest import SAMPLES, Passk, long
+from tests.conftest import SAMPLES, Passk, Write, long
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
 POOLED = (
@@ -33,11 +33,9 @@ MIXED = "task,mode,passed\n" + "".join(
 
 
 @pytest.fixture
-def mixed(tmp_path: Path) -> Path:
+def mixed(write: Write) -> Path:
     """A file whose attempts differ in a column that is called as a setting."""
-    path = tmp_path / "mixed.csv"
-    path.write_text(MIXED)
-    return path
+    return write("mixed.csv", MIXED)
 
 
 @pytest.mark.parametrize("name", ["pooled-settings", "all", "short-tasks,pooled-settings"])
@@ -94,9 +92,8 @@ def test_a_gate_shows_it_where_pipelines_look(passk: Passk, tmp_path: Path) -> N
     assert ElementTree.fromstring(target.read_text()).get("errors") == "1"
 
 
-def test_notes_are_no_errors_unless_named(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("task,attempt,passed\na,1,1\na,2,\nb,1,0\nb,2,1\n")
+def test_notes_are_no_errors_unless_named(passk: Passk, write: Write) -> None:
+    path = write("a.csv", "task,attempt,passed\na,1,1\na,2,\nb,1,0\nb,2,1\n")
     words = ("estimate", path, "--missing", "fail", "-k", "1")
     assert passk(*words, "--error", "all").code == 0
     done = passk(*words, "--error", "missing-counted")

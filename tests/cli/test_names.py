@@ -23,7 +23,7 @@ from passk_cli.option import loaded
 from passk_cli.render.style import Style, shown
 from passk_cli.report.model import Report
 from passk_cli.text import printable, unsafe
-from tests.conftest import SAMPLES, Passk, only
+from tests.conftest import SAMPLES, Passk, Write, jsonl, only
 
 ORDINARY = "é中 👩‍🔬 R2-D2"
 TERMINAL = "t\x1b[31m\x9b1m\r\x08\x7f\u202e\u2028\ufeff\x85::error::x\nEVIL"
@@ -37,7 +37,7 @@ WIDE, COLOURED = Style(width=10_000), Style(width=10_000, colour=True)
 
 
 @pytest.fixture
-def results(tmp_path: Path) -> tuple[Path, ...]:
+def results(write: Write) -> tuple[Path, ...]:
     """A file per model, named as badly as a file can be, with tasks and groups no better."""
     paths = []
     for which, name in enumerate((TERMINAL, MARKUP.replace("/", "∕"), TABLE)):
@@ -53,8 +53,7 @@ def results(tmp_path: Path) -> tuple[Path, ...]:
             for task in range(12)
             for attempt in range(12)
         ]
-        path = tmp_path / f"{name}.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        path = write(f"{name}.jsonl", jsonl(rows))
         paths.append(path)
     return tuple(paths)
 
@@ -105,10 +104,10 @@ def test_a_name_stays_a_name(
         assert_page(picture(report, ".html").decode())
 
 
-Write = Callable[..., None]
+Writer = Callable[..., None]
 
 
-def keeping(reports: list[Report], write: Write) -> Write:
+def keeping(reports: list[Report], write: Writer) -> Writer:
     """`Output.write` that also keeps what it is given."""
 
     def kept(output: Output, report: Report, *more: Any) -> None:
@@ -287,25 +286,22 @@ def test_errors_quote_names_safely(passk: Passk, arguments: list[object]) -> Non
     assert_lines(done.err)
 
 
-def test_errors_quote_data_safely(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "x.jsonl"
-    path.write_text(json.dumps({"task": "a", "passed": TERMINAL}) + "\n")
+def test_errors_quote_data_safely(passk: Passk, write: Write) -> None:
+    path = write("x.jsonl", json.dumps({"task": "a", "passed": TERMINAL}) + "\n")
     done = passk("estimate", path)
     assert (done.code, "t\\u001b[31m\\x9b1m\\r" in done.err) == (3, True), done.err
     assert_lines(done.err)
 
 
 @pytest.mark.parametrize("format", ["table", "csv", "json", "latex", "markdown"])
-def test_names_of_ten_thousand_signs(passk: Passk, tmp_path: Path, format: str) -> None:
+def test_names_of_ten_thousand_signs(passk: Passk, write: Write, format: str) -> None:
     name = "é" * 10_000
-    path = tmp_path / "x.jsonl"
-    path.write_text(json.dumps({"model": name, "task": name, "passed": True}) + "\n")
+    path = write("x.jsonl", json.dumps({"model": name, "task": name, "passed": True}) + "\n")
     done = passk("estimate", path, "-f", format)
     assert (done.code, name in done.out.replace("\n", "")) == (0, True), done.err
 
 
-def test_ordinary_names_stay_as_they_are(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / f"{ORDINARY}.csv"
-    path.write_text("task,passed\na,1\na,0\n")
+def test_ordinary_names_stay_as_they_are(passk: Passk, write: Write) -> None:
+    path = write(f"{ORDINARY}.csv", "task,passed\na,1\na,0\n")
     for name in ("table", "plain", "markdown", "latex", "csv", "json"):
         assert ORDINARY in passk("estimate", path, "-f", name).out

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLES, Golden, Passk, records
+from tests.conftest import ROOT, SAMPLES, Golden, Passk, Write, records
 
 TAU, CRUX, AGENTS = (SAMPLES / f for f in ("tau_airline.csv", "cruxeval.jsonl.gz", "agents.jsonl"))
 LATITUDE = ROOT / "tests" / "data" / "latitude" / "results.jsonl.gz"
@@ -40,16 +39,16 @@ def test_order_is_never_guessed(passk: Passk) -> None:
     assert "by trial" not in passk("order", TAU, "--order-from-lines").out
 
 
-def test_lines_and_numbers_agree_where_they_say_the_same(passk: Passk, tmp_path: Path) -> None:
+def test_lines_and_numbers_agree_where_they_say_the_same(passk: Passk, write: Write) -> None:
     lines = TAU.read_text().splitlines()
-    bare = tmp_path / "tau.csv"
-    bare.write_text("\n".join(",".join(line.split(",")[i] for i in (0, 1, 3)) for line in lines))
+    bare = write(
+        "tau.csv", "\n".join(",".join(line.split(",")[i] for i in (0, 1, 3)) for line in lines)
+    )
     assert passk("order", bare).code == 3
     found = passk("order", bare, "--order-from-lines", "-f", "csv")
     assert records(found.out) == records(passk("order", TAU, "-f", "csv").out)
     # Lines the other way round are attempts the other way round.
-    turned = tmp_path / "turned.csv"
-    turned.write_text("\n".join([lines[0], *reversed(lines[1:])]))
+    turned = write("turned.csv", "\n".join([lines[0], *reversed(lines[1:])]))
     by_line = records(passk("order", turned, "--order-from-lines", "-f", "csv", "-k", "1").out)
     by_number = records(passk("order", TAU, "-f", "csv", "-k", "1").out)
     assert float(by_line[0]["estimate"]) == pytest.approx(-float(by_number[0]["estimate"]))

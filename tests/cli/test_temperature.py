@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CRUXEVAL, SAMPLES, Golden, Passk, but, records
+from tests.conftest import CRUXEVAL, SAMPLES, Golden, Passk, Write, but, records
 from tests.proposals import commands, run_printed
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
@@ -90,11 +90,10 @@ def test_data_without_temperatures(passk: Passk, options: list[object], message:
     assert message in done.err
 
 
-def test_nested_temperatures_are_proposed(passk: Passk, tmp_path: Path) -> None:
+def test_nested_temperatures_are_proposed(passk: Passk, write: Write) -> None:
     rows = [{"task": f"t{t}", "passed": t < 30 * heat, "config": {"temperature": heat}}
             for heat in (0.2, 0.7) for t in range(30)]  # fmt: skip
-    path = tmp_path / "x.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)))
+    path = write("x.jsonl", "\n".join(map(json.dumps, rows)))
     done = passk("temperature", path)
     assert (done.code, "no column 'temperature'" in done.err) == (2, True)
     [run] = run_printed(passk, done.err)
@@ -103,14 +102,13 @@ def test_nested_temperatures_are_proposed(passk: Passk, tmp_path: Path) -> None:
     assert [words[-2:] for words in commands(other.err)] == [["--by", "config.temperature"]]
 
 
-def test_columns_found_and_named(passk: Passk, tmp_path: Path) -> None:
+def test_columns_found_and_named(passk: Passk, write: Write) -> None:
     rows = "".join(
         f"{heat},t{t},{kind},{int(t % 10 < 10 * heat)}\n"
         for heat in (0.2, 0.7)
         for t, kind in ((t, "easy" if t < 15 else "hard") for t in range(30))
     )
-    path = tmp_path / "x.csv"
-    path.write_text("temp,task,kind,passed\n" + rows)
+    path = write("x.csv", "temp,task,kind,passed\n" + rows)
     found = passk("temperature", path, "-f", "json")
     named = passk("temperature", path, "--temperature", "temp", "-f", "json")
     assert found.out == named.out
@@ -124,12 +122,11 @@ def test_columns_found_and_named(passk: Passk, tmp_path: Path) -> None:
     assert (once.code, "no column 'temperature'; did you mean temp?" in once.err) == (2, True)
 
 
-def test_clusters_widen_and_the_seed_is_a_seed(passk: Passk, tmp_path: Path) -> None:
+def test_clusters_widen_and_the_seed_is_a_seed(passk: Passk, write: Write) -> None:
     lines = ["temperature,task,repo,n,c"]
     for t in range(40):
         lines += [f"0.2,t{t},r{t % 4},4,{2 + t % 2}", f"0.8,t{t},r{t % 4},4,{1 + t % 4 // 2}"]
-    path = tmp_path / "x.csv"
-    path.write_text("\n".join(lines))
+    path = write("x.csv", "\n".join(lines))
     base = ["temperature", path, "-k", "1", "-f", "csv"]
 
     def p(*more: str) -> float:

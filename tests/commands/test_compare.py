@@ -626,10 +626,9 @@ def test_an_interval_of_another_law_is_not_called_unadjusted() -> None:
     assert all(message.fields["differences"] for message in said)
 
 
-def test_crossings_are_drawn_on_the_curves(passk: Passk, tmp_path: Path) -> None:
+def test_crossings_are_drawn_on_the_curves(passk: Passk, tmp_path: Path, write: Write) -> None:
     rows = [("a", 1, 4), ("a", 2, 0), ("b", 1, 2), ("b", 2, 1)]
-    data = tmp_path / "counts.csv"
-    data.write_text("model,task,n,c\n" + "".join(f"{m},{t},4,{c}\n" for m, t, c in rows))
+    data = write("counts.csv", "model,task,n,c\n" + "".join(f"{m},{t},4,{c}\n" for m, t, c in rows))
     picture = tmp_path / "x.svg"
     done = passk("compare", data, "--crossings", "-m", "pass@1", "-q", "--chart", picture)
     assert done.code == 0

@@ -22,7 +22,7 @@ from passk_cli import Counts
 from passk_cli.files.formats import recognise
 from passk_cli.files.formats.format import look
 from passk_cli.files.sources.arguments import expand
-from tests.conftest import SAMPLES, Passk, Write, long
+from tests.conftest import SAMPLES, Passk, Write, jsonl, long
 from tests.files.formats.cells import DATA
 
 FORMS = ("csv", "jsonl", "parquet")
@@ -112,7 +112,7 @@ def test_attempts_read_back_as_the_same_counts(form: str, graded: bool, data: An
     by = data.draw(st.sampled_from([by, []]))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "original.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in original))
+        path.write_text(jsonl(original))
         table = convert(path, Path(folder) / f"table.{form}", **own, by=by)
         for threshold in (0.5, None) if graded else (None,):
             options = {**missing, "threshold": threshold, "by": by}
@@ -239,7 +239,7 @@ def test_attempts_stay_in_order(tmp_path: Path) -> None:
             | ({} if part == "a" else {"model": f"m{i % 2}"})
             for i in range(2_400)
         ]
-        (tmp_path / f"{part}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in own))
+        (tmp_path / f"{part}.jsonl").write_text(jsonl(own))
         every += [(r.get("model", "a"), r["task"], r["attempt"]) for r in own]
     files = [tmp_path / f"{part}.jsonl" for part in "cab"]
 
@@ -388,7 +388,7 @@ def test_amounts_are_kept_under_the_names_of_their_roles(write: Write) -> None:
     names = ("task", "passed", "wall_ms", "costUsd", "num_turns")
     values = (("a", True, 1500, 0.5, 3), ("b", False, 500, None, 2))
     rows = [dict(zip(names, row, strict=True)) for row in values]
-    path = write("runs.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    path = write("runs.jsonl", jsonl(rows))
     found = pd.read_csv(convert(path, path.parent / "all.csv"))
     assert found["duration"].tolist() == [1.5, 0.5]
     assert found["turns"].tolist() == [3, 2]
@@ -408,7 +408,7 @@ def test_amounts_that_are_not_certain_are_not_kept(
     write: Write, first: dict[str, Any], second: dict[str, Any]
 ) -> None:
     rows = [{"task": "a", "passed": True, **first}, {"task": "b", "passed": False, **second}]
-    path = write("runs.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    path = write("runs.jsonl", jsonl(rows))
     table = pd.read_csv(convert(path, path.parent / "all.csv"))
     assert not {"duration", "cost", "turns"} & {*table.columns}
 

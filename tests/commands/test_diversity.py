@@ -6,7 +6,6 @@ import gzip
 import json
 from collections import Counter
 from itertools import combinations
-from pathlib import Path
 from statistics import mean
 
 import numpy as np
@@ -30,7 +29,7 @@ from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
 from passk_cli.study.values import values_of
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, Write
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
 
@@ -279,9 +278,8 @@ def test_intervals_of_distinct_solutions_cover() -> None:
     assert covered / 200 >= 0.92
 
 
-def test_an_answer_is_offered_as_the_solution(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("task,passed,predicted_answer\na,1,x\na,0,y\nb,1,z\nb,0,z\n")
+def test_an_answer_is_offered_as_the_solution(passk: Passk, write: Write) -> None:
+    path = write("a.csv", "task,passed,predicted_answer\na,1,x\na,0,y\nb,1,z\nb,0,z\n")
     words = f"diversity {path} --field solution=predicted_answer"
     assert f"  passk {words}  # " in passk("diversity", path).err
     assert passk(*words.split()).code == 0

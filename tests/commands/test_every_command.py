@@ -29,7 +29,7 @@ from passk_cli.files.request import RESERVED, Request
 from passk_cli.option import Declared, Option, declared, loaded
 from passk_cli.render import FORMATS, OF_VERDICTS
 from passk_cli.render.style import Style
-from tests.conftest import COUNTS, Done, Passk, only, records
+from tests.conftest import COUNTS, Done, Passk, Write, jsonl, only, records
 
 # Those of a history, which one writes and the other reads: see test_history.py.
 HISTORY = ("record", "trend")
@@ -232,7 +232,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for attempt in range(12)
     ]
     path = tmp_path_factory.mktemp("every").resolve() / "results.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text(jsonl(rows))
     return path
 
 
@@ -381,15 +381,14 @@ def test_a_machine_that_has_little(
     ),
 )  # fmt: skip
 def test_the_smallest_files_are_answered_or_refused(
-    passk: Passk, tmp_path: Path, name: str, tasks: int, attempts: int
+    passk: Passk, write: Write, name: str, tasks: int, attempts: int
 ) -> None:
     """Two models whose second passes at every third attempt; of few tasks little can be said."""
     rows = (
         {"model": model, "task": f"t{task}", "attempt": at, "passed": (at + task) % 3 < most}
         for model, most in (("a", 2), ("b", 1)) for task in range(tasks) for at in range(attempts)
     )  # fmt: skip
-    path = tmp_path / "x.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = write("x.jsonl", jsonl(rows))
     needed = [word for word in NEEDED.get(name, []) if word not in POOL]
     done = passk(name, path, *needed)
     assert done.code in (0, 1, 2, 3, 5), done.err

@@ -16,14 +16,14 @@ import passk_cli
 from passk_cli.commands.gate.sides import Sides
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
-from tests.conftest import SAMPLES, Passk, Write, long
+from tests.conftest import SAMPLES, Passk, Write, jsonl, long
 
 Run = Callable[..., Path]
 DROP = ["--max-drop", "pass@1=0.15"]
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(write: Write) -> Run:
     """run(name, tasks, n=4, …) → a CSV of counts: task t passes the less often the higher t."""
 
     def make(name: str, tasks: range, n: int = 4, worse: int = 0, model: str = "") -> Path:
@@ -32,9 +32,7 @@ def run(tmp_path: Path) -> Run:
             c = max(0, n - (task * n) // 80 - worse)
             kind = "hard" if task >= 30 else "easy"
             lines.append(f"t{task:03d},{kind},{n},{c}" + (f",{model}" if model else ""))
-        path = tmp_path / f"{name}.csv"
-        path.write_text("\n".join(lines) + "\n")
-        return path
+        return write(f"{name}.csv", "\n".join(lines) + "\n")
 
     return make
 
@@ -406,9 +404,8 @@ def test_the_baseline_as_a_model_of_the_data_loses_tasks_alike(passk: Passk, run
     assert (done.code, "--unpaired none: choose one of fail, drop" in done.err) == (2, True)
 
 
-def test_warnings_of_the_baseline_file_are_said(passk: Passk, run: Run, tmp_path: Path) -> None:
-    old = tmp_path / "old.csv"
-    old.write_text("task,temperature,passed\n" + "".join(f"t{t:03d},0.{a},1\n"
+def test_warnings_of_the_baseline_file_are_said(passk: Passk, run: Run, write: Write) -> None:
+    old = write("old.csv", "task,temperature,passed\n" + "".join(f"t{t:03d},0.{a},1\n"
                    for t in range(9) for a in range(2)))  # fmt: skip
     done = passk("gate", run("new", range(9)), "--baseline", old, *DROP, "-q", "-f", "github")
     assert (done.code, "attempts at one task differ in temperature" in done.err) == (3, True)
@@ -653,11 +650,12 @@ def test_what_a_verdict_says_of_fewer_attempts_and_of_a_drop_that_is_there(
     assert "other has other numbers of attempts than the baseline at 60 tasks" in done.out
 
 
-def test_rows_that_no_screen_has_room_for_are_counted(passk: Passk, tmp_path: Path) -> None:
+def test_rows_that_no_screen_has_room_for_are_counted(
+    passk: Passk, tmp_path: Path, write: Write
+) -> None:
     """Twenty suites, each with a minimum of its own."""
     (tmp_path / "a.csv").write_text("task,passed\n" + "".join(f"t{t},0\n" for t in range(30)))
-    book = tmp_path / "passk.toml"
-    book.write_text("".join(
+    book = write("passk.toml", "".join(
         f'[[suite]]\nname = "s{s}"\nruns = "a.csv"\nmin = {{"pass@1" = 0.{s + 40}}}\n'
         for s in range(20)
     ))  # fmt: skip
@@ -668,7 +666,7 @@ def test_rows_that_no_screen_has_room_for_are_counted(passk: Passk, tmp_path: Pa
 
 
 def test_the_verdict_on_many_models_counts_them_names_the_worst_and_says_drops_first(
-    passk: Passk, tmp_path: Path
+    passk: Passk, write: Write
 ) -> None:
     """Twelve of 24 models lose a half of their passes, and all of them an attempt at each task."""
     rows = [
@@ -677,8 +675,7 @@ def test_the_verdict_on_many_models_counts_them_names_the_worst_and_says_drops_f
         for t in range(60)
         for a in range(5 if not m else 3 + t % 2)
     ]  # fmt: skip
-    file = tmp_path / "many.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    file = write("many.jsonl", jsonl(rows))
     ask = ["gate", file, "--baseline", "m00", "--max-drop", "pass@1=0.1", "-q"]
     verdict, table, _ = passk(*ask).out.split("\n\n")
     words = " ".join(verdict.split())

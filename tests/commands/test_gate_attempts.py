@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 import passk_cli
-from tests.conftest import Passk
+from tests.conftest import Passk, jsonl
 
 Write = Callable[..., Path]
 RULE, DROP = "every baseline attempt", ["--max-drop", "pass@1=0.9"]
@@ -32,7 +32,7 @@ def write(tmp_path: Path) -> Write:
             for t, attempts in enumerate(outcomes)
             for passed in attempts
         )
-        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        path.write_text(jsonl(records))
         return path
 
     return make

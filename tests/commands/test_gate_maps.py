@@ -1,11 +1,10 @@
 """Rules and maps in one passk.toml."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Passk
+from tests.conftest import Passk, jsonl
 
 MAP = """\
 [[data]]
@@ -29,7 +28,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for place, passes in (("runs", 20), ("base", 27)):
         rows = [{"case": f"{i}", "verdict": "met" if i < passes else "unmet"} for i in range(30)]
         Path(place).mkdir()
-        Path(place, "m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        Path(place, "m.jsonl").write_text(jsonl(rows))
 
 
 def test_a_gate_reads_runs_and_baseline_with_the_map_of_its_rules(passk: Passk) -> None:

@@ -15,7 +15,7 @@ import passk_cli
 from docs import rulebook
 from passk_cli.inference.streams import stream
 from tests import schema
-from tests.conftest import SAMPLES, Passk, Write, long, records
+from tests.conftest import SAMPLES, Passk, Write, jsonl, long, records
 
 TODAY = date.today()
 LATER, PAST = TODAY + timedelta(days=30), TODAY - timedelta(days=2)
@@ -28,7 +28,7 @@ def write_run(path: Path, passes: list[int], n: int = 5, names: str = "t") -> No
         for t, c in enumerate(passes)
         for a in range(n)
     )
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text(jsonl(rows))
 
 
 @pytest.fixture
@@ -355,7 +355,7 @@ def test_missing_outcomes_of_tasks_in_quarantine_are_none_of_the_suite(
 ) -> None:
     rows = [json.loads(line) for line in (nightly / "a.jsonl").read_text().splitlines()]
     lost = [{**row, "passed": None} if row["task"] in ("t0", "t1") else row for row in rows]
-    (nightly / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lost))
+    (nightly / "a.jsonl").write_text(jsonl(lost))
     out = ", ".join(f'{{task = "{t}", until = {LATER}, reason = "flaky"}}' for t in ("t0", "t1"))
     rules(nightly, f'missing = "drop"\n{TWO}'.replace("tier =", f"quarantine = [{out}]\ntier ="))
     done = passk("gate", "-f", "json", "--tier", "smoke")
@@ -465,7 +465,7 @@ def spending(path: Path, seed: int, times: float = 1.0, less: float = 0.0) -> Pa
         for t in range(40)
         for a in range(4)
     ]  # fmt: skip
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text(jsonl(rows))
     return path
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Passk, Write
+from tests.conftest import Passk, Write, jsonl
 
 
 def run(write: Write, passes: list[int], n: int = 10, name: str = "new", cost: float = 1.0) -> Path:
@@ -70,7 +70,7 @@ def test_missing_outcomes_and_errors_have_a_share(passk: Passk, write: Write) ->
          "error": "429" if a == 0 else ""}
         for t in range(10) for a in range(10)
     ]  # fmt: skip
-    new = write("new.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    new = write("new.jsonl", jsonl(rows))
     words = ["gate", new, "--missing", "fail", "-q", "--full"]
     # Three have no outcome, one of which has an error as well; nine further ones have one.
     for option, share, code in (

@@ -53,9 +53,8 @@ def test_a_gate_is_true_when_it_passes() -> None:
     assert not api.gate(TAU, must_pass=["13"])
 
 
-def test_names_come_from_a_file(rules: Any, passk: Passk, tmp_path: Path) -> None:
-    names = tmp_path / "must.txt"
-    names.write_text("12\n\n18\n13\n")
+def test_names_come_from_a_file(rules: Any, passk: Passk, write: Write) -> None:
+    names = write("must.txt", "12\n\n18\n13\n")
     code, (row,) = rules(TAU, "--must-pass", names)
     assert (code, row["rule"]) == (1, "3 named tasks pass all attempts")
     names.write_text("\n")
@@ -64,14 +63,13 @@ def test_names_come_from_a_file(rules: Any, passk: Passk, tmp_path: Path) -> Non
     assert "not a text file" in passk("gate", TAU, "--must-pass", names).err
 
 
-def test_a_task_that_is_not_there_cannot_be_checked(rules: Any, tmp_path: Path) -> None:
+def test_a_task_that_is_not_there_cannot_be_checked(rules: Any, write: Write) -> None:
     code, (row,) = rules(TAU, "--must-pass", "12,nothing")
     assert (code, row["verdict"]) == (3, "error") or code == 1
     assert row["note"].endswith("no task nothing in the data")
     assert rules(TAU, "--must-pass", "mist.txt")[1][0]["note"].endswith(", and no such file")
     assert rules(TAU, "--must-pass", "# a")[1][0]["note"].endswith("file of tasks has no comments")
-    path = tmp_path / "a.csv"
-    path.write_text("model,task,n,c\nx,a,2,2\nx,b,2,2\ny,a,2,2\n")
+    path = write("a.csv", "model,task,n,c\nx,a,2,2\nx,b,2,2\ny,a,2,2\n")
     code, lines = rules(path, "--must-pass", "a,b")
     assert [line["verdict"] for line in lines] == ["pass", "fail"]
     assert "no attempts at b" in lines[1]["note"]
@@ -82,9 +80,8 @@ def test_a_rate_without_tasks_is_refused(passk: Passk) -> None:
     assert (done.code, "--must-pass-rate: no tasks have to pass" in done.err) == (2, True)
 
 
-def test_every_task_has_to_reach_a_rate(rules: Any, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("task,n,c\na,60,60\nb,60,59\n")
+def test_every_task_has_to_reach_a_rate(rules: Any, write: Write) -> None:
+    path = write("a.csv", "task,n,c\na,60,60\nb,60,59\n")
     assert [rules(path, "--min-each", rate)[1][0]["verdict"] for rate in (0.9, 0.95)] == [
         "pass", "undecided",
     ]  # fmt: skip

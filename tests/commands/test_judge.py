@@ -16,7 +16,7 @@ import pytest
 import passk_cli
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from tests.conftest import SAMPLES, Passk, Write
+from tests.conftest import SAMPLES, Passk, Write, jsonl
 
 DATA = Path(__file__).parents[1] / "data"
 EVALPLUS = SAMPLES / "evalplus.csv.gz"
@@ -74,7 +74,7 @@ def test_labels_are_read_from_a_column_a_file_another_outcome_and_a_list(write: 
         )
         for name in ("passed", "human"):
             record[name].append(row[name])  # type: ignore[attr-defined]
-    nested = write("lists.jsonl", "".join(f"{json.dumps(each)}\n" for each in lists.values()))
+    nested = write("lists.jsonl", jsonl(lists.values()))
     column = numbers(passk_cli.estimate(both, fields={"truth": "human"}))
     assert {name for _, name in column} == {"pass@1", "pass@2", "pass^2"}
     for other in (
@@ -412,7 +412,7 @@ def of_pairs(layout: str) -> str:
                 "metricsData": [{"name": name, "success": each} for name, each in metrics],
             })  # fmt: skip
     if layout == "promptfoo":
-        return "".join(f"{json.dumps(case)}\n" for case in cases)
+        return jsonl(cases)
     run = {"testCases": cases, "conversationalTestCases": [], "metricsScores": []}
     return json.dumps({"testRunData": {**run, "hyperparameters": {"model": "m"}}})
 

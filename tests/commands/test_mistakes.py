@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from passk_cli import errors
 from passk_cli.cli.manual import declared
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from tests.conftest import Passk, package_nodes
+from tests.conftest import Passk, jsonl, package_nodes
 
 # What a command cannot do without, or what makes it quick.
 NEEDED = {
@@ -90,7 +89,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for task in range(8)
         for attempt in range(4)
     )  # fmt: skip
-    (made / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (made / "results.jsonl").write_text(jsonl(rows))
     (made / "prices.toml").write_text("[alpha-large]\ninput = 1\noutput = 2\n")
     (made / "rules.toml").write_text("[[suite]]\nname = 'all'\nruns = 'results.jsonl'\n")
     return made

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +24,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, Write, jsonl
 
 
 def counted(cluster: str | None = None, **models: np.ndarray | list[list[int]]) -> Counts:
@@ -397,7 +395,7 @@ def test_attempts_that_move_up_a_place_are_report_on() -> None:
         assert ("moved-attempts" in said(report_on(counts))) == there
 
 
-def test_first_at_k_of_attempts_that_stop_at_a_pass(tmp_path: Path, passk: Passk) -> None:
+def test_first_at_k_of_attempts_that_stop_at_a_pass(write: Write, passk: Passk) -> None:
     # 20 tasks that stop at their first pass, of which 16 pass within 4 attempts.
     rows = [
         {"task": f"t{t}", "attempt": a, "passed": a == t % 5}
@@ -406,15 +404,14 @@ def test_first_at_k_of_attempts_that_stop_at_a_pass(tmp_path: Path, passk: Passk
     ] + [
         {"task": f"t{t}", "attempt": a, "passed": False} for t in range(4, 20, 5) for a in range(4)
     ]  # fmt: skip
-    path = tmp_path / "early.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = write("early.jsonl", jsonl(rows))
     for more in ([], ["--short-tasks", "drop"]):
         done = passk("estimate", path, "-m", "first@4", *more)
         assert done.out.startswith("early: first@4 0.800 ["), done.out
         # The number is the one that the warning about pass@k promises; it has none itself.
         assert "(first@4 is 0.800)" in passk("estimate", path, "-k", "1", *more).err
         assert not done.err
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows[:-1]))
+    path.write_text(jsonl(rows[:-1]))
     done = passk("estimate", path, "-m", "first@4")
     assert "n=3 < k=4 and no pass on 1 of 20 tasks" in done.err
 

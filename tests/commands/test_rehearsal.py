@@ -25,7 +25,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
-from tests.conftest import SAMPLES, Passk, long
+from tests.conftest import SAMPLES, Passk, Write, long
 
 pytestmark = pytest.mark.usefixtures("few")
 TAU = SAMPLES / "tau_airline.csv"
@@ -184,9 +184,8 @@ def test_undecided_counts_as_the_gate_counts_it(passk: Passk) -> None:
         assert after["predicted_failure"] > before["predicted_failure"]
 
 
-def test_rules_that_decide_nothing_are_said(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "three.csv"
-    path.write_text("task,n,c\na,1,1\nb,1,0\nc,1,1\n")
+def test_rules_that_decide_nothing_are_said(passk: Passk, write: Write) -> None:
+    path = write("three.csv", "task,n,c\na,1,1\nb,1,0\nc,1,1\n")
     found = document(passk, path, "--no-regression", "-m", "pass@1", "--min", "pass@2=0.5")
     named = {message["name"]: message["fields"] for message in found["messages"]}
     assert named["rule-decides-nothing"]["rule"] == ["pass@1 no regression"]
@@ -197,9 +196,8 @@ def test_rules_that_decide_nothing_are_said(passk: Passk, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("c", [0, 3])
-def test_all_pass_and_all_fail(passk: Passk, tmp_path: Path, c: int) -> None:
-    path = tmp_path / "same.csv"
-    path.write_text("task,n,c\n" + "".join(f"t{t},3,{c}\n" for t in range(12)))
+def test_all_pass_and_all_fail(passk: Passk, write: Write, c: int) -> None:
+    path = write("same.csv", "task,n,c\n" + "".join(f"t{t},3,{c}\n" for t in range(12)))
     found = document(passk, path, "--max-drop", "pass@1=0.05")
     row = found["rows"][2]
     assert row["false_alarm"] <= 0.02
@@ -289,15 +287,16 @@ def test_false_alarms_are_about_a_rehearsal(passk: Passk) -> None:
     assert passk("gate", TAU, *low).code == 0
 
 
-def test_a_rehearsal_says_what_its_numbers_lack(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "uneven.csv"
-    path.write_text("task,n,c\n" + "".join(f"t{t},{2 + t % 3},1\n" for t in range(12)))
+def test_a_rehearsal_says_what_its_numbers_lack(passk: Passk, write: Write) -> None:
+    path = write("uneven.csv", "task,n,c\n" + "".join(f"t{t},{2 + t % 3},1\n" for t in range(12)))
     found = document(passk, path, "--min", "pass@1=0.1")
     assert found["answer"].endswith("; this run would PASS; 2 to 4 attempts per task")
 
 
 @pytest.mark.long
-def test_of_suites_the_whole_gate_fails_where_one_does(passk: Passk, tmp_path: Path) -> None:
+def test_of_suites_the_whole_gate_fails_where_one_does(
+    passk: Passk, tmp_path: Path, write: Write
+) -> None:
     """Two suites that fail independently: 1 − (1 − p)²; two of the same run fail together."""
     rows = "".join(f"t{t},5,{2 + t % 2}\n" for t in range(60))
     for name, prefix in (("a", "t"), ("b", "u")):
@@ -308,8 +307,7 @@ def test_of_suites_the_whole_gate_fails_where_one_does(passk: Passk, tmp_path: P
     one += 'min-by = "estimate"\n'
     found = {}
     for second in ("a", "b"):
-        path = tmp_path / "passk.toml"
-        path.write_text(one.format("one", "a") + one.format("two", second))
+        path = write("passk.toml", one.format("one", "a") + one.format("two", second))
         rows_of = {row["suite"]: row for row in document(passk, "--rules", path)["rows"]}
         found[second] = [rows_of[name]["false_alarm"] for name in ("one", "two", "")]
     first, second, both = found["a"]

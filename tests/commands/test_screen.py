@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 import shlex
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Passk, long
+from tests.conftest import ROOT, Passk, jsonl, long
 
 CRUX = "sample_data/cruxeval.jsonl.gz"
 COLD = f'{CRUX} --where "temperature < 0.5"'
@@ -112,7 +111,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
             for j in range(6 if models == 1 else 5 + (m + i) % 3)
         ]  # fmt: skip
         paths[models] = folder / f"{models}.jsonl"
-        paths[models].write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        paths[models].write_text(jsonl(rows))
     return paths
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Passk
+from tests.conftest import Passk, jsonl
 
 
 @pytest.fixture
@@ -24,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     missing = [{"model": "a", "task": f"t{t}", "passed": (True, False, None)[t % 3]}
                for t in range(12)]  # fmt: skip
     for name, records in (("nights", nights), ("odd", odd), ("missing", missing)):
-        text = "".join(json.dumps(record) + "\n" for record in records)
+        text = jsonl(records)
         (tmp_path / f"{name}.jsonl").write_text(text)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -73,9 +72,7 @@ def test_what_the_command_lacks_comes_before_what_the_file_lacks(
 def test_two_copies_leave_nothing_to_compare(passk: Passk, folder: Path) -> None:
     records = [{"task": f"t{t}", "passed": t * j % 3 == 1} for t in range(40) for j in range(5)]
     for name in ("x", "y", "z"):
-        text = "".join(
-            json.dumps(record) + "\n" for record in records[: -5 * (name == "z") or None]
-        )
+        text = jsonl(records[: -5 * (name == "z") or None])
         Path(f"{name}.jsonl").write_text(text)
     said = passk("compare", "x.jsonl", "y.jsonl").err
     assert "if one is a copy, name another run: one model is left" in said
@@ -92,10 +89,7 @@ def test_a_prediction_keeps_the_groups_that_temperature_makes(passk: Passk) -> N
 
 
 def test_words_that_are_not_named_are_offered_as_either(passk: Passk, folder: Path) -> None:
-    text = "".join(
-        json.dumps({"task": f"t{t}", "passed": ("yes", "no", "maybe")[t % 3]}) + "\n"
-        for t in range(12)
-    )
+    text = jsonl({"task": f"t{t}", "passed": ("yes", "no", "maybe")[t % 3]} for t in range(12))
     Path("words.jsonl").write_text(text)
     said = passk("estimate", "words.jsonl", "--passes", "yes", "--fails", "no").err
     assert "neither passes nor fails by name: maybe" in said
@@ -109,7 +103,7 @@ def test_runs_whose_number_is_none_are_compared(passk: Passk, folder: Path) -> N
         own = {"model": "agent", "run": f"v{night}"}
         records = [own | {"task": f"t{t}", "passed": (t + j * night) % 3 > 0}
                    for t in range(12) for j in range(4)]  # fmt: skip
-        text = "".join(json.dumps(record) + "\n" for record in records)
+        text = jsonl(records)
         Path(f"run_n{night}.jsonl").write_text(text)
     first, *_ = remedies(passk("compare", "run_n1.jsonl", "run_n2.jsonl").err)
     assert first[-2:] == ["--field", "model=run"]
@@ -132,7 +126,7 @@ def test_files_of_one_model_are_compared_by_what_they_differ_in(
              **({column: f"v{night}"} if column else {})}
             for t in range(12) for j in range(4)
         ]  # fmt: skip
-        text = "".join(json.dumps(record) + "\n" for record in records)
+        text = jsonl(records)
         Path(f"run_n{night}.jsonl").write_text(text)
     done = passk("compare", "run_n1.jsonl", "run_n2.jsonl")
     assert done.error == "nothing-to-compare"
@@ -166,7 +160,7 @@ def test_models_with_too_few_attempts_are_told_of_at_once(passk: Passk, folder: 
         {"model": f"m{m}", "task": f"t{t}", "passed": (t * m + j) % 3 > 0}
         for m in range(4) for t in range(12) for j in range(6 - (t <= m) - (t < m))
     ]  # fmt: skip
-    Path("few.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    Path("few.jsonl").write_text(jsonl(records))
     reason = "n=4–5 < k=6 on 1 to 4 of 12 tasks, by model"
     ways = "--short-tasks drop uses the tasks with n ≥ k; -k 4 uses all tasks"
     done = passk("estimate", "few.jsonl", "-k", "6")

@@ -90,9 +90,8 @@ def test_a_terminal_has_signs_and_programs_all_rows(passk: Passk, tmp_path: Path
     assert {row["attempts"] for row in rows} >= {"++++", "----"}
 
 
-def test_missing_outcomes_that_may_pass_are_refused(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("task,attempt,passed\na,1,1\na,2,\n")
+def test_missing_outcomes_that_may_pass_are_refused(passk: Passk, write: Write) -> None:
+    path = write("a.csv", "task,attempt,passed\na,1,1\na,2,\n")
     err = passk("tasks", path, "--missing", "bounds").err
     assert [f" --missing {way} " in err for way in ("fail", "drop")] == [True, True]
     assert passk("tasks", path, "--missing", "fail").code == 0
@@ -226,9 +225,8 @@ def test_a_matrix_is_sorted_so_that_structure_shows() -> None:
     assert matrix.rates[0].tolist() == [1, 1, 1, 1, 1, 0]
 
 
-def test_a_matrix_has_a_column_per_model_and_all_tasks(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("model,task,n,c\ntask,a,4,1\ntask,b,4,4\nother,a,2,1\n")
+def test_a_matrix_has_a_column_per_model_and_all_tasks(passk: Passk, write: Write) -> None:
+    path = write("a.csv", "model,task,n,c\ntask,a,4,1\ntask,b,4,4\nother,a,2,1\n")
     out = passk("tasks", path, "--matrix", "--rows", "1", "-f", "csv").out
     assert out.splitlines() == ["task,task (model),other", "b,1.0,", "a,0.25,0.5"]
     markdown = passk("tasks", path, "--matrix", "-f", "markdown").out

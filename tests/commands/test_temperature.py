@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 
@@ -25,7 +24,7 @@ from passk_cli.report.model import Estimate, Phrase, Report
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, Rules
 from passk_cli.study.study import Study
-from tests.conftest import CRUXEVAL, SAMPLES, Passk, Write, records
+from tests.conftest import CRUXEVAL, SAMPLES, Passk, Write, jsonl, records
 from tests.proposals import commands
 
 FEW = Confidence(resamples=2000)
@@ -514,7 +513,7 @@ def test_what_leaves_rows_without_a_temperature_out_does(passk: Passk, write: Wr
         for i, heat in enumerate((0.2, 0.8, 0.8, None, ""))
     ]
     for missing in (rows, [row for row in rows if row["temperature"] != ""]):
-        path = write("h.jsonl", "".join(json.dumps(row) + "\n" for row in missing))
+        path = write("h.jsonl", jsonl(missing))
         done = passk("temperature", path)
         (remedy,) = commands(done.err)
         assert passk(*remedy).code == 0

@@ -21,7 +21,7 @@ import passk_cli
 from passk_cli.commands.watch.looks import Look, Looks
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.boundary import boundary, level_at
-from tests.conftest import ROOT, SAMPLES, Done, Golden, Passk, long
+from tests.conftest import ROOT, SAMPLES, Done, Golden, Passk, Write, jsonl, long
 
 TASKS = [f"t{at:02}" for at in range(60)]
 
@@ -43,7 +43,7 @@ class WatchedRun:
     def has(self, *tasks: str) -> None:
         """The run holds these tasks and no others."""
         rows = ({"task": task, "passed": self.outcomes[task], "model": "m"} for task in tasks)
-        self.path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        self.path.write_text(jsonl(rows))
 
     def watch(self, *words: object, rule: str = "pass@1=0.5") -> Done:
         return self.passk("watch", self.path, "--order", self.order, "--min", rule, *words)
@@ -125,19 +125,19 @@ def test_a_look_counts_the_first_tasks_that_are_all_complete(
     assert "note[waiting-for-task]: 31 tasks are complete and wait for t08, which" in done.err
 
 
-def test_a_task_is_complete_with_all_its_attempts(passk: Passk, tmp_path: Path) -> None:
+def test_a_task_is_complete_with_all_its_attempts(
+    passk: Passk, tmp_path: Path, write: Write
+) -> None:
     rows = [{"task": f"t{i}", "n": 4 - (i == 5), "c": 3, "model": "m"} for i in range(8)]
-    path = tmp_path / "run.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    order = tmp_path / "order"
-    order.write_text("\n".join(f"t{i}" for i in range(8)))
+    path = write("run.jsonl", jsonl(rows))
+    order = write("order", "\n".join(f"t{i}" for i in range(8)))
     words = ("watch", path, "--order", order, "--min", "pass@1=0.5")
     done = passk(*words, "--attempts", 4)
     assert done.out.startswith("NOT YET: 5 of 8 tasks")
     assert "note[short-of-plan]: 1 task does not count: 3 of 4 planned attempts\n" in done.err
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows[:6]))
+    path.write_text(jsonl(rows[:6]))
     assert "short-of-plan" not in passk(*words, "--attempts", 4, "--looks", tmp_path / "new").err
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    path.write_text(jsonl(rows))
     done = passk("watch", path, "--min", "pass@1=0.5", "--planned", 8)
     assert "--attempts 4  # assumes that this is the plan, and" in done.err
     done = passk(*words, "--attempts", 3, "--looks", tmp_path / "other")
@@ -150,7 +150,7 @@ def test_a_task_is_complete_with_all_its_attempts(passk: Passk, tmp_path: Path) 
 def test_lost_attempts_do_not_hold_up_a_task(passk: Passk, tmp_path: Path) -> None:
     rows = [{"task": t, "passed": None if t == "t03" else True, "model": "m"} for t in TASKS[:20]]
     path, order = tmp_path / "run.jsonl", tmp_path / "order.txt"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    path.write_text(jsonl(rows))
     order.write_text("\n".join(TASKS))
     words = ("watch", path, "--order", order, "--min", "pass@1=0.5", "--missing", "drop")
     done = passk(*words)
@@ -219,7 +219,7 @@ def test_a_lines_verdict_is_that_of_its_first_decision(passk: Passk, tmp_path: P
             for model, outcomes in (("good", good), ("fair", fair))
             for at, task in enumerate(TASKS)]  # fmt: skip
     path, order = tmp_path / "run.jsonl", tmp_path / "order.txt"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    path.write_text(jsonl(rows))
     order.write_text("\n".join(TASKS))
     done = passk("watch", path, "--order", order, "--min", "pass@1=0.5", "-f", "json")
     document = json.loads(done.out)
@@ -229,7 +229,7 @@ def test_a_lines_verdict_is_that_of_its_first_decision(passk: Passk, tmp_path: P
 
 
 def test_a_baseline_is_compared_on_the_tasks_that_are_complete(
-    passk: Passk, tmp_path: Path
+    passk: Passk, tmp_path: Path, write: Write
 ) -> None:
     old, new = passes(0.9, 2), passes(0.3, 3)
     paths = {}
@@ -238,9 +238,8 @@ def test_a_baseline_is_compared_on_the_tasks_that_are_complete(
             {"task": t, "passed": o, "model": "m"} for t, o in zip(tasks, outcomes, strict=False)
         )
         paths[name] = tmp_path / f"{name}.jsonl"
-        paths[name].write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    order = tmp_path / "order.txt"
-    order.write_text("\n".join(TASKS))
+        paths[name].write_text(jsonl(rows))
+    order = write("order.txt", "\n".join(TASKS))
     words = ("watch", paths["new"], "--baseline", paths["old"], "--order", order)
     done = passk(*words, "--max-drop", "pass@1=0.1")
     assert done.code == 1
@@ -248,8 +247,9 @@ def test_a_baseline_is_compared_on_the_tasks_that_are_complete(
         r"After \d\d of 60 tasks, FAIL: pass@1 of m fell by 0\.\d+ .* more than 0\.1", done.out
     )
     assert "baseline-tasks-not-run" not in done.err
-    few = tmp_path / "few.jsonl"
-    few.write_text("".join(f"{line}\n" for line in paths["old"].read_text().splitlines()[1:]))
+    few = write(
+        "few.jsonl", "".join(f"{line}\n" for line in paths["old"].read_text().splitlines()[1:])
+    )
     words = ("watch", paths["new"], "--baseline", few, "--order", order, "--looks", tmp_path / "x")
     done = passk(*words, "--no-regression", "-k", 1)
     assert (done.code, done.error) == (3, "other-plan")
@@ -341,7 +341,7 @@ def _until(there: Callable[[], bool], seconds: float = 20.0) -> None:
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(s, marks=pytest.mark.long) for s in (2, 3, 4))])
 def test_killed_and_started_again_it_says_the_same(
-    run: Callable[..., WatchedRun], tmp_path: Path, seed: int
+    run: Callable[..., WatchedRun], tmp_path: Path, write: Write, seed: int
 ) -> None:
     """A folder that is filled meanwhile, with lines that are half written at times."""
     draw, one = random.Random(seed), run(0.72, seed)
@@ -349,12 +349,11 @@ def test_killed_and_started_again_it_says_the_same(
     folder.mkdir()
     options = ["--min", "pass@1=0.5", "-q", "--on-undecided", "fail", "--order", one.order]
     words = [sys.executable, "-m", "passk_cli", "watch", folder, *options, "--follow"]
-    script = tmp_path / "fill.py"
-    script.write_text(_FILLS)
+    script = write("fill.py", _FILLS)
     rows = [{"task": t, "passed": one.outcomes[t], "model": "m"} for t in TASKS]
     # Neighbours are complete in any order.
     rows = [row for at in range(0, 60, 6) for row in draw.sample(rows[at : at + 6], 6)]
-    one.path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    one.path.write_text(jsonl(rows))
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     killed = 0
     with subprocess.Popen([sys.executable, script, one.path, folder]) as filler:

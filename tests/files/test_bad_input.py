@@ -21,7 +21,7 @@ import pytest
 import zstandard
 
 from passk_cli import read
-from tests.conftest import SAMPLES, Passk, Write
+from tests.conftest import SAMPLES, Passk, Write, jsonl
 from tests.proposals import commands, run_printed
 
 GOOD = '{"task_id": "a", "passed": true}\n'
@@ -522,7 +522,7 @@ def test_describe_counts_scores_as_attempts(passk: Passk, write: Write) -> None:
 def test_names_that_would_break_a_table(passk: Passk, write: Write) -> None:
     rows = [{"model": "a\nb\x1b[31m", "task": "x", "passed": 1},
             {"model": "模型", "task": "x", "passed": 0}]  # fmt: skip
-    path = write("x.jsonl", "".join(json.dumps(r) + "\n" for r in rows))
+    path = write("x.jsonl", jsonl(rows))
     text = passk("estimate", path).out
     lines = text[text.index("\nmodel ") + 1 :].splitlines()
     assert lines[1].startswith("a\\nb\\x1b[31m  1.000")
@@ -662,7 +662,7 @@ def test_other_encodings_are_read_and_said(
 
 _HEAD = "task,note,passed\n"
 _TABLE = "".join(f"t{i // 2},n,{i % 3 > 0}\n" for i in range(12))
-_LINES = "".join(json.dumps({"task": f"t{i // 2}", "passed": i % 3 > 0}) + "\n" for i in range(12))
+_LINES = jsonl({"task": f"t{i // 2}", "passed": i % 3 > 0} for i in range(12))
 _ARRAY = json.dumps([*map(json.loads, _LINES.splitlines())])
 
 

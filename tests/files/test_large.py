@@ -13,6 +13,7 @@ import passk_cli
 from passk_cli.files.counting.checks import may_be_uneven
 from passk_cli.files.reading import look
 from passk_cli.files.sources.source import Source
+from tests.conftest import Write
 from tests.files.formats.cells import cells
 
 _READ = """
@@ -77,23 +78,21 @@ def test_many_short_files_are_one_table(
         assert cells(tmp_path / folder) == {("m", f"t{i}"): (2, 2) for i in range(count // 2)}
 
 
-def test_delimited_texts_that_cannot_be_read_in_pieces(tmp_path: Path) -> None:
+def test_delimited_texts_that_cannot_be_read_in_pieces(write: Write) -> None:
     """A line of 3 MB, and rows inside quotes; DuckDB refuses these where it reads in pieces."""
     inside = 'm,t9,0,true,\n""said""\n' * 150_000
     lines = [f'm,t{i % 3},{i // 3},{str(i % 2 == 0).lower()},"{inside if i == 4 else i}"'
              for i in range(9)]  # fmt: skip
-    path = tmp_path / "long.csv"
-    path.write_text("\n".join(["model,task,attempt,passed,log", *lines]) + "\n")
+    path = write("long.csv", "\n".join(["model,task,attempt,passed,log", *lines]) + "\n")
     assert cells(path) == {("m", "t0"): (3, 2), ("m", "t1"): (3, 1), ("m", "t2"): (3, 2)}
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("last", ["", "x,true,,", "x,true,"])
-def test_uneven_rows_wherever_blocks_end(tmp_path: Path, end: str, last: str) -> None:
+def test_uneven_rows_wherever_blocks_end(write: Write, end: str, last: str) -> None:
     """Rows with a delimiter at their end may be uneven; it stands at every place of a block."""
     rows = [f"t{i:05},true," for i in range(99_991)]
-    path = tmp_path / "rows.csv"
-    path.write_bytes(end.join(["task,passed,log", *rows, last]).encode())
+    path = write("rows.csv", end.join(["task,passed,log", *rows, last]).encode())
     source = Source(str(path), "rows.csv", None, "none")
     assert may_be_uneven(source, b",", 3) is (last == "x,true,,")
     assert may_be_uneven(source, b",", 2)

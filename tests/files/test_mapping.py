@@ -11,6 +11,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import mapping
 from passk_cli.files.roles import OF_ATTEMPTS, ROLES, TRUTH
 from passk_cli.outcomes.counts import Counts
+from tests.conftest import jsonl
 
 ROWS = [
     {
@@ -25,7 +26,7 @@ PLAIN = {"task": "suite,case", "model": "llm", "attempt": "seed"}
 
 
 def write(path: Path, rows: list[dict[str, object]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text(jsonl(rows))
     return path
 
 

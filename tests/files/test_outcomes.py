@@ -17,11 +17,9 @@ LABELS = "task,label\na,not_misled\na,misled\nb,Partial\nb,not_misled\nc,\n"
 
 
 @pytest.fixture
-def labels(tmp_path: Path) -> Path:
+def labels(write: Write) -> Path:
     """A table whose outcomes are words of its own."""
-    path = tmp_path / "labels.csv"
-    path.write_text(LABELS)
-    return path
+    return write("labels.csv", LABELS)
 
 
 def test_words_that_pass_and_the_others_that_fail(passk: Passk, labels: Path) -> None:
@@ -37,10 +35,9 @@ def test_words_that_pass_and_the_others_that_fail(passk: Passk, labels: Path) ->
 
 
 def test_named_words_pass_beside_a_threshold_that_judges_the_numbers(
-    passk: Passk, tmp_path: Path
+    passk: Passk, write: Write
 ) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("task,score\na,good\na,9\nb,true\nb,6\nb,7\n")
+    path = write("a.csv", "task,score\na,good\na,9\nb,true\nb,6\nb,7\n")
     for words in (("good",), ("good", "true")):
         counts = read(path, fields={"outcome": "score"}, passes=words, threshold=7)
         assert counts.c.tolist() == [2, len(words)]
@@ -56,10 +53,9 @@ def test_named_words_pass_beside_a_threshold_that_judges_the_numbers(
 
 @pytest.mark.parametrize(("cell", "plain"), [("0,48", "0.48"), ("85 %", "85"), ("-2,5%", "-2.5")])
 def test_a_decimal_comma_or_a_percent_sign_is_said(
-    passk: Passk, tmp_path: Path, cell: str, plain: str
+    passk: Passk, write: Write, cell: str, plain: str
 ) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f'task;score\na;"{cell}"\nb;"{cell}"\n')
+    path = write("a.csv", f'task;score\na;"{cell}"\nb;"{cell}"\n')
     for more in ((), ("--threshold", "0.5"), ("-m", "mean")):
         done = passk("estimate", path, *more)
         said = f"write numbers with a decimal point and without %, as {plain}"
@@ -76,11 +72,8 @@ def test_a_threshold_that_no_score_or_every_score_reaches(passk: Passk, write: W
     assert "one-sided" not in passk("estimate", scores, "-k", "1", "--threshold", "0.4").err
 
 
-def test_a_threshold_with_a_decimal_comma_is_no_two_thresholds(
-    passk: Passk, tmp_path: Path
-) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("task,score\na,0.6\nb,5\n")
+def test_a_threshold_with_a_decimal_comma_is_no_two_thresholds(passk: Passk, write: Write) -> None:
+    path = write("a.csv", "task,score\na,0.6\nb,5\n")
     for text, plain, two in (("0,5", "0.5", "0.0,5.0"), ("7,5", "7.5", "7.0,5.0")):
         done = passk("estimate", path, "--threshold", text)
         said = f"write {plain}, or {two} for two thresholds"
@@ -112,9 +105,8 @@ def test_a_word_of_what_ended_early_is_missing_unless_it_is_named() -> None:
     assert "wrong answer" in said.text.partition("as failures: ")[2]
 
 
-def test_a_word_among_those_that_are_known_fails_or_passes(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("task,passed\na,true\na,maybe\nb,false\nb,maybe\n")
+def test_a_word_among_those_that_are_known_fails_or_passes(passk: Passk, write: Write) -> None:
+    path = write("a.csv", "task,passed\na,true\na,maybe\nb,false\nb,maybe\n")
     done = passk("estimate", path)
     assert "--fails maybe or --passes true --passes maybe" in done.err
     for options, rate in ((["--fails", "maybe"], 0.25), (["--passes", "true,maybe"], 0.75)):

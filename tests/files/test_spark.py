@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import re
 import shutil
@@ -18,7 +17,7 @@ import duckdb
 import pytest
 
 import passk_cli
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, Write, jsonl
 
 pytestmark = [
     pytest.mark.skipif(
@@ -152,7 +151,7 @@ def _rows() -> list[dict[str, Any]]:
 
 def _jsonl(path: Path, rows: list[dict[str, Any]], more: str = "") -> Path:
     path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows) + more)
+    path.write_text(jsonl(rows) + more)
     return path
 
 
@@ -307,10 +306,11 @@ def test_other_headers_are_refused(shared: Path, master: str, passk: Passk, tmp_
     ],
 )
 def test_addresses_that_are_refused(
-    shared: Path, master: str, passk: Passk, tmp_path: Path, address: str, words: str
+    shared: Path, master: str, passk: Passk, tmp_path: Path, write: Write, address: str, words: str
 ) -> None:
-    given = tmp_path / "passk.toml"
-    given.write_text('[data]\nfiles = "*.csv"\nmodel = "m"\ntask = "t"\noutcome = "ok"\n')
+    given = write(
+        "passk.toml", '[data]\nfiles = "*.csv"\nmodel = "m"\ntask = "t"\noutcome = "ok"\n'
+    )
     _jsonl(shared / "other" / "rows.jsonl", [{"m": "a", "t": "x", "ok": 1}])
     done = passk("convert", address, "--map", given, *_spark(master, "-o", tmp_path / "x.csv"))
     assert (done.code, done.out) == (3, "")
@@ -320,7 +320,7 @@ def test_addresses_that_are_refused(
 
 
 def test_no_map_and_no_pyspark(
-    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    passk: Passk, tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = ("--counts", "--engine", "spark", "-o", tmp_path / "counts.csv")
     done = passk("convert", SAMPLES / "costs.csv", *given)
@@ -329,8 +329,7 @@ def test_no_map_and_no_pyspark(
         "error[bad-map]: --engine spark: a cluster needs a map of the columns, one table [data];"
     )
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-    own = tmp_path / "passk.toml"
-    own.write_text('[data]\nmodel = "model"\ntask = "task"\noutcome = "passed"\n')
+    own = write("passk.toml", '[data]\nmodel = "model"\ntask = "task"\noutcome = "passed"\n')
     done = passk("convert", SAMPLES / "costs.csv", "--map", own, *given)
     assert done.code == 2
     assert done.err == (

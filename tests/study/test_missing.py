@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from passk_cli.study.pairs import compare_pairs
 from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
 from passk_cli.study.values import values_of
-from tests.conftest import Passk
+from tests.conftest import Passk, Write
 
 # Tried by .ci/run after the others.
 pytestmark = pytest.mark.long
@@ -255,9 +254,8 @@ def test_a_gate_passes_only_if_both_ends_pass(
     assert "missing outcomes tried as fail and as pass" in findings.report.context
 
 
-def test_a_rule_that_fails_at_one_end_shuts_the_gate(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("task,passed\na,1\nb,1\nc,\nd,0\n")
+def test_a_rule_that_fails_at_one_end_shuts_the_gate(passk: Passk, write: Write) -> None:
+    path = write("a.csv", "task,passed\na,1\nb,1\nc,\nd,0\n")
     ask = ["gate", str(path), "--min", "pass@1=0.6", "--min-by", "estimate", "--missing", "bounds"]
     done = passk(*ask)
     assert done.code == 1
@@ -304,9 +302,8 @@ def test_what_has_no_ends_is_refused(command: str, options: dict[str, Any], mess
         found(command, passk_cli.read(PAIR, missing="bounds"), **options)
 
 
-def test_the_command_line_refuses_in_the_same_words(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("task,passed\na,1\nb,\n")
+def test_the_command_line_refuses_in_the_same_words(passk: Passk, write: Write) -> None:
+    path = write("a.csv", "task,passed\na,1\nb,\n")
     done = passk("plan", str(path), "--missing", "bounds")
     assert (done.code, done.out) == (2, "")
     assert done.err == (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -13,7 +12,7 @@ from passk_cli import read
 from passk_cli.message import Said
 from passk_cli.render.style import Style, said
 from passk_cli.study.notes import reading_notes
-from tests.conftest import Passk, Write
+from tests.conftest import Passk, Write, jsonl
 
 MOST = 10
 
@@ -30,7 +29,7 @@ def rows(seed: int = 0, tasks: int = 60, model: str = "m") -> list[dict[str, obj
 
 
 def lines(records: list[dict[str, object]]) -> str:
-    return "".join(json.dumps(record) + "\n" for record in records)
+    return jsonl(records)
 
 
 def warnings(records: list[dict[str, object]], **how: object) -> list[Said]:

@@ -240,13 +240,21 @@ class Layout:
                 return f"CASE {verdict} WHEN 1 THEN 'false' WHEN 0 THEN 'true' ELSE {texts[0]} END"
             if of == "all" and judged is not None:
                 # The opposite of a flag is true or false, whatever words pass.
-                verdicts = [verdict_sql(text, None) if part in self.joined else judged(text)
-                            for part, text in zip(parts, texts, strict=True)]  # fmt: skip
-                wrong = "".join(f" WHEN ({verdict}) = -1 THEN {text}"
-                                for verdict, text in zip(verdicts, texts, strict=True))  # fmt: skip
-                every = " AND ".join(f"({verdict}) = 1" for verdict in verdicts)
-                failed = f"0 IN ({', '.join(verdicts)})"
-                return f"CASE{wrong} WHEN {failed} THEN 'false' WHEN {every} THEN 'true' END"
+                flags = {p: self.text(self.joined[p].parts[0], nested) for p in parts
+                         if p in self.joined}  # fmt: skip
+                verdicts = [
+                    f"[-1, 1, 0][2 + {verdict_sql(flags[part], None)}]"
+                    if part in flags else judged(text)
+                    for part, text in zip(parts, texts, strict=True)
+                ]  # fmt: skip
+                # A verdict is long and the statement repeats the outcome, so each is there once.
+                return (
+                    f"list_transform([[{', '.join(verdicts)}]], lambda each: CASE"
+                    f" WHEN list_contains(each, -1)"
+                    f" THEN [{', '.join(texts)}][list_position(each, -1)]"
+                    f" WHEN list_contains(each, 0) THEN 'false'"
+                    f" WHEN list_sum(each) = {len(parts)} THEN 'true' END)[1]"
+                )
             if of == "a model":
                 whens = (
                     f"WHEN {quote_text(part.partition(EQUAL)[0])} THEN {text}"

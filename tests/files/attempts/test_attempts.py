@@ -14,6 +14,7 @@ from passk_cli import DataError, ParameterError, estimate, read
 from passk_cli.commands.compare.sensitivity import halved
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
+from tests.conftest import Write, jsonl
 
 ROWS: list[dict[str, Any]] = [
     {"model": m, "task": t, "trial": i, "score": s, "passed": s > 0.4, "answer": a, "code": a}
@@ -82,7 +83,7 @@ def _as(kind: str, rows: list[dict[str, Any]], folder: Path) -> Any:
         return frame
     path = folder / f"rows.{kind}"
     if kind == "jsonl":
-        path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+        path.write_text(jsonl(rows))
     elif kind == "csv":
         frame.to_csv(path, index=False)
     else:
@@ -131,13 +132,13 @@ def test_order_is_a_number_or_a_time(tmp_path: Path) -> None:
     assert only == [(2, 1, 0), (9, 1, 0), (10, 1, 1)]
 
 
-def test_the_order_of_lines_is_taken_when_asked_for(tmp_path: Path) -> None:
+def test_the_order_of_lines_is_taken_when_asked_for(tmp_path: Path, write: Write) -> None:
     rows = [{"task": "t", "passed": p} for p in (True, False, True, True)]
     (only,) = _multiset(read(_as("jsonl", rows, tmp_path), attempts=["line"]), "attempt").values()
     assert [passed for _, _, passed in only] == [1, 0, 1, 1]
-    lists = tmp_path / "lists.jsonl"
-    lists.write_text(
-        '{"task": "t", "outcomes": [true, false]}\n{"task": "u", "outcomes": [0, 1]}\n'
+    lists = write(
+        "lists.jsonl",
+        '{"task": "t", "outcomes": [true, false]}\n{"task": "u", "outcomes": [0, 1]}\n',
     )
     found = _multiset(read(lists, attempts=["line"]), "attempt")
     assert [[p for *_, p in rows] for rows in found.values()] == [[1, 0], [0, 1]]

@@ -21,6 +21,7 @@ from passk_cli import DataError, ParameterError, PasskWarning, read
 from passk_cli.message import Said
 from passk_cli.metrics.budget import pass_within
 from passk_cli.outcomes.counts import Counts
+from tests.conftest import Write, jsonl
 
 DATA = Path(__file__).parents[2] / "data"
 COST = DATA / "cost"
@@ -179,11 +180,10 @@ def test_a_list_of_costs_is_offered_where_there_is_no_column() -> None:
     assert totals == pytest.approx([71.0930931, 71.0930931])
 
 
-def test_a_cost_that_lies_deeper_is_offered(tmp_path: Path) -> None:
+def test_a_cost_that_lies_deeper_is_offered(write: Write) -> None:
     rows = [{"task": f"t{i % 5}", "passed": i % 2 == 0, "usage": {"cost_usd": 0.1, "calls": i}}
             for i in range(20)]  # fmt: skip
-    path = tmp_path / "m.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = write("m.jsonl", jsonl(rows))
     for attempts, offered in (("cost", [{"cost": "usage.cost_usd"}]), ("tokens", ["COLUMN"])):
         with pytest.raises(DataError) as error:
             read(path, attempts=attempts)
@@ -374,10 +374,12 @@ def tokens(model: str, into: int | None, out: int, cached: int = 0) -> dict[str,
     return {"model": model, "task": "a", "passed": True, "cost": 99, **usage}
 
 
-def test_prices_make_costs_of_tokens(tmp_path: Path) -> None:
+def test_prices_make_costs_of_tokens(write: Write) -> None:
     rows = [tokens("m-1", 1_000_000, 100_000, 500_000), tokens("m-2", 10, 20)]
-    file = tmp_path / "prices.toml"
-    file.write_text('["m-*"]\ninput = 2\noutput = 10\ncached = 0.5\n[m-2]\ninput = 1\noutput = 1\n')
+    file = write(
+        "prices.toml",
+        '["m-*"]\ninput = 2\noutput = 10\ncached = 0.5\n[m-2]\ninput = 1\noutput = 1\n',
+    )
     for price in (PRICES, file):
         counts = read(rows, attempts="cost", price=price)
         # Its own name comes before a pattern.
@@ -404,9 +406,8 @@ def test_prices_make_costs_of_tokens(tmp_path: Path) -> None:
         ("[gpt*]\n", "this is not TOML"),
     ],
 )
-def test_prices_that_are_none_are_refused(tmp_path: Path, text: str, problem: str) -> None:
-    file = tmp_path / "prices.toml"
-    file.write_text(text)
+def test_prices_that_are_none_are_refused(write: Write, text: str, problem: str) -> None:
+    file = write("prices.toml", text)
     with pytest.raises(ParameterError, match=problem):
         read([tokens("m", 1, 1)], attempts="cost", price=file)
 
@@ -484,10 +485,9 @@ def test_tokens_that_nobody_counted_are_said() -> None:
     ("fee", ""), ("token_cost", ""), ("usd_of_tokens", ""),
 ])  # fmt: skip
 def test_another_amount_that_is_asked_for_as_dollars_is_said_to_be(
-    tmp_path: Path, column: str, other: str
+    write: Write, column: str, other: str
 ) -> None:
-    data = tmp_path / "took.csv"
-    data.write_text(f"task,passed,{column}\n1,1,2\n2,0,3\n")
+    data = write("took.csv", f"task,passed,{column}\n1,1,2\n2,0,3\n")
     counts = read(data, fields={"cost": column}, attempts="cost")
     texts = [m.text for m in counts.facts.messages if m.name in ("other-unit", "amount-read")]
     assert texts == [f"{column} is in {other} by its name, and read as dollars"] * bool(other)

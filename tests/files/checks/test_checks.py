@@ -22,13 +22,13 @@ from passk_cli.files.request import Request
 from passk_cli.option import declared
 from passk_cli.python.spelling import named
 from passk_cli.settle import Settle
-from tests.conftest import Passk, long, only
+from tests.conftest import Passk, jsonl, long, only
 from tests.files.checks.cases import MISLEADING, Case, Rows, attempts, honest
 from tests.proposals import commands, run_calls
 
 
 def lines(path: Path, rows: Rows) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text(jsonl(rows))
     return path
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from passk_cli import DataError, PasskWarning, read
+from tests.conftest import jsonl
 
 TASKS = range(6)
 
@@ -65,7 +66,7 @@ def test_two_prompts_of_lm_eval_are_asked_about(tmp_path: Path, prompt: str) -> 
              "prompt_hash": f"{own}-{task}", "exact_match": float(task % 2)}
             for task in TASKS
         ]  # fmt: skip
-        text = "".join(json.dumps(row) + "\n" for row in rows)
+        text = jsonl(rows)
         (folder / f"samples_gsm8k_{time}.jsonl").write_text(text)
     assert names(tmp_path) == {"pooled-settings"}
 
@@ -75,7 +76,7 @@ def test_greedy_decoding_of_nemo_skills_is_not_a_sample(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     rows = [{"problem": f"p{task}", "expected_answer": "4", "symbolic_correct": task % 2 == 0,
              "generation": "x", "num_generated_tokens": 4} for task in TASKS]  # fmt: skip
-    text = "".join(json.dumps(row) + "\n" for row in rows)
+    text = jsonl(rows)
     for name in ("output-rs0.jsonl", "output-rs1.jsonl"):
         (folder / name).write_text(text)
     assert "pooled-settings" not in names(tmp_path)
@@ -89,7 +90,7 @@ def verl(path: Path, **columns: Any) -> Path:
         | {name: of(task) for name, of in columns.items()}
         for task in range(12)
     ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text(jsonl(rows))
     return path
 
 

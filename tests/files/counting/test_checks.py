@@ -13,7 +13,7 @@ import pytest
 
 from passk_cli import DataError, PasskWarning, estimate, read
 from passk_cli.study.notes import reading_notes
-from tests.conftest import Passk, long
+from tests.conftest import Passk, Write, long
 from tests.files.formats.cells import DATA, cells
 from tests.files.formats.test_generic import written
 
@@ -222,11 +222,10 @@ def test_lines_with_a_summary_at_the_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model", [{}, {"model": "@column"}])
 def test_a_line_without_a_task_is_one_line_however_many_outcomes_it_has(
-    tmp_path: Path, model: dict[str, str]
+    write: Write, model: dict[str, str]
 ) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(
-        "task,a,b,c,d\n,no,yes,no,no\nx,yes,no,yes,no\ny,yes,yes,no,no\n,yes,no,no,no\n"
+    path = write(
+        "a.csv", "task,a,b,c,d\n,no,yes,no,no\nx,yes,no,yes,no\ny,yes,yes,no,no\n,yes,no,no,no\n"
     )
     counts = read(path, fields={"outcome": "a,b,c", **model}, skip_bad=True)
     assert (counts.facts.skipped, int(counts.n.sum())) == (2, 6)

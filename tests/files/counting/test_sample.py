@@ -9,6 +9,7 @@ import pandas as pd
 
 from passk_cli.files.load import load
 from passk_cli.files.request import Request
+from tests.conftest import jsonl
 
 CELLS = [(f"t{task}", arm) for task in range(9) for arm in "pq" for _ in range(2)]
 
@@ -20,7 +21,7 @@ def test_layouts_are_one_survey(tmp_path: Path) -> None:
     ]
     pd.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
     deeper = [{**row, "task_id": f"d{row['task_id']}", "meta": {"host": "h1"}} for row in rows]
-    (tmp_path / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in deeper))
+    (tmp_path / "b.jsonl").write_text(jsonl(deeper))
     lists = [{"model": "n", "task_id": "t1", "results": [True, False], "note": "x"}]
     (tmp_path / "c.jsonl").write_text(json.dumps(lists[0]) + "\n")
     counts = [{"model": "o", "task_id": "t1", "n": 4, "c": 1}]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli import DataError, read
-from tests.conftest import Passk
+from tests.conftest import Passk, Write, jsonl
 from tests.files.formats.cells import DATA, cells, pass_at
 
 NEW, OLD = (DATA / "evalplus" / f"{age}_eval_results.json" for age in ("new", "old"))
@@ -79,12 +79,11 @@ def test_livecodebench_by_difficulty() -> None:
     assert solutions.valueless == 0
 
 
-def test_livecodebench_scenarios_with_several_records_of_a_question(tmp_path: Path) -> None:
+def test_livecodebench_scenarios_with_several_records_of_a_question(write: Write) -> None:
     one = {"question_id": "q", "test_id": 0, "pred_list": ["1", "2"], "graded_list": [True, False]}
     other = {**one, "test_id": 1, "graded_list": [True, True]}
     never = {**one, "test_id": 2, "graded_list": []}
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps([one, other, never]))
+    path = write("x.json", json.dumps([one, other, never]))
     found = cells(path, missing="drop")
     assert found == {("x", "q/0"): (2, 1), ("x", "q/1"): (2, 2)}
     assert read(path, missing="drop").facts.reasons == {"x": {"not attempted": 1}}
@@ -113,10 +112,11 @@ def test_livecodebench_by_position() -> None:
     }
 
 
-def test_livecodebench_by_position_without_details(tmp_path: Path, passk: Passk) -> None:
+def test_livecodebench_by_position_without_details(write: Write, passk: Passk) -> None:
     """Code execution has no details; a list of pass@1 by task is no such file."""
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps([{"pass@1": 25.0}, {"0": [[True, -1], [True]], "1": [[-2], []]}]))
+    path = write(
+        "x.json", json.dumps([{"pass@1": 25.0}, {"0": [[True, -1], [True]], "1": [[-2], []]}])
+    )
     assert cells(path, missing="drop") == {("x", "0"): (2, 1), ("x", "1"): (1, 0)}
     path.write_text(json.dumps([{"task": "a", "pass@1": 0.5}, {"task": "b", "pass@1": 0.7}]))
     done = passk("estimate", path)
@@ -133,13 +133,12 @@ def test_human_eval_numbers_the_samples_of_a_task() -> None:
     assert read(path, attempts=["solution"]).attempts["solution"].valueless == 0
 
 
-def test_human_eval_with_more_columns_is_a_table(tmp_path: Path) -> None:
+def test_human_eval_with_more_columns_is_a_table(write: Write) -> None:
     rows = [
         {"task_id": "t", "completion": "", "result": "passed", "passed": True, "model": model}
         for model in ("a", "b")
     ]
-    path = tmp_path / "x.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = write("x.jsonl", jsonl(rows))
     assert cells(path) == {("a", "t"): (1, 1), ("b", "t"): (1, 1)}
 
 

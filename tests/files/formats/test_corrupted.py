@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from passk_cli import DataError, read
+from tests.conftest import Write
 from tests.files.formats.cells import DATA
 
 Corrupt = Callable[[str], str]
@@ -107,12 +107,11 @@ CASES: list[tuple[str, Corrupt, dict[str, object], str]] = [
 @pytest.mark.long
 @pytest.mark.parametrize(("fixture", "corrupt", "options", "message"), CASES)
 def test_corrupted(
-    fixture: str, corrupt: Corrupt, options: dict[str, object], message: str, tmp_path: Path
+    fixture: str, corrupt: Corrupt, options: dict[str, object], message: str, write: Write
 ) -> None:
     path, *_ = sorted(DATA.glob(fixture))
     data = path.read_bytes()
     text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
-    corrupted = tmp_path / "x"
-    corrupted.write_text(corrupt(text))
+    corrupted = write("x", corrupt(text))
     with pytest.raises(DataError, match=message):
         read(corrupted, **options)  # type: ignore[arg-type]

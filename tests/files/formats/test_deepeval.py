@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli import read
-from tests.conftest import Passk
+from tests.conftest import Passk, Write
 from tests.files.formats.cells import DATA, cells
 
 ROOT = DATA / "deepeval"
@@ -95,10 +95,9 @@ def test_the_same_input_with_other_expectations_is_another_task(tmp_path: Path) 
     assert found["r", "refund"] == (1, 0)
 
 
-def test_a_link_and_a_look_alike(tmp_path: Path, passk: Passk) -> None:
+def test_a_link_and_a_look_alike(write: Write, passk: Passk) -> None:
     """A link holds no results; the name without the shape ends in a question."""
-    path = tmp_path / ".latest_test_run.json"
-    path.write_text(json.dumps({"testRunLink": "https://example.com/run/1"}))
+    path = write(".latest_test_run.json", json.dumps({"testRunLink": "https://example.com/run/1"}))
     done = passk("estimate", path)
     assert (done.code, done.out) == (3, "")
     assert "error[no-results]" in done.err

@@ -16,7 +16,7 @@ import pytest
 import zstandard
 
 from passk_cli import DataError, read
-from tests.conftest import Passk
+from tests.conftest import Passk, Write
 from tests.files.formats.cells import DATA, cells, pass_at
 
 LOGS, STOPPED = DATA / "inspect" / "logs", DATA / "inspect" / "stopped"
@@ -175,41 +175,39 @@ def log_of(*samples: object, header: Mapping[str, object] = HEADER) -> dict[str,
 
 
 @pytest.mark.parametrize("method", [0, 8, 93])
-def test_every_packing_reads_the_same(tmp_path: Path, method: int) -> None:
+def test_every_packing_reads_the_same(write: Write, method: int) -> None:
     members = log_of(*(sample(i, e, "C" if i == e else "I") for i in (1, 2) for e in (1, 2)))
-    path = tmp_path / "a.eval"
-    path.write_bytes(archive(members, method))
+    path = write("a.eval", archive(members, method))
     assert cells(path) == {("m", "t/1"): (2, 1), ("m", "t/2"): (2, 1)}
 
 
-def test_a_log_of_samples_alone_is_read(tmp_path: Path) -> None:
+def test_a_log_of_samples_alone_is_read(write: Write) -> None:
     """Nothing sums them up, so that each is opened."""
     members = {"header.json": json.dumps(HEADER).encode()} | {
         f"samples/{number}_epoch_1.json": json.dumps(sample(number, 1, value)).encode()
         for number, value in ((1, "C"), (2, "I"))
     }
-    path = tmp_path / "a.eval"
-    path.write_bytes(archive(members))
+    path = write("a.eval", archive(members))
     counts = read(path)
     assert (counts.n.tolist(), counts.c.tolist()) == ([1, 1], [1, 0])
 
 
-def test_the_last_record_of_a_sample_counts(tmp_path: Path) -> None:
+def test_the_last_record_of_a_sample_counts(write: Write) -> None:
     members = {"_journal/start.json": json.dumps(HEADER).encode()}
     for number, value in ((2, "C"), (10, "I"), (1, "C")):
         records = [sample(1, 1, value), sample("2", number, "C")]
         members[f"_journal/summaries/{number}.json"] = json.dumps(records).encode()
     for method in (8, 93):
-        path = tmp_path / f"{method}.eval"
-        path.write_bytes(archive(members, method))
+        path = write(f"{method}.eval", archive(members, method))
         # The tenth part of the journal comes after the second; each has an epoch of "2".
         assert cells(path) == {("m", "t/1"): (1, 0), ("m", "t/2"): (3, 3)}
 
 
-def test_values_are_taken_as_inspect_takes_them(tmp_path: Path) -> None:
+def test_values_are_taken_as_inspect_takes_them(write: Write) -> None:
     values = ["C", "I", "N", "yes", "False", "1.0", 0, True, float("nan"), None]
-    path = tmp_path / "a.eval"
-    path.write_bytes(archive(log_of(*(sample(i, 1, value) for i, value in enumerate(values)))))
+    path = write(
+        "a.eval", archive(log_of(*(sample(i, 1, value) for i, value in enumerate(values))))
+    )
     counted = cells(path, missing="drop")
     passed = {int(task.removeprefix("t/")) for (_, task), (_, c) in counted.items() if c}
     assert (passed, len(counted)) == ({0, 3, 5, 7}, 8)
@@ -219,10 +217,9 @@ def test_values_are_taken_as_inspect_takes_them(tmp_path: Path) -> None:
             read(path)
 
 
-def test_a_temperature_of_zero_is_one(tmp_path: Path) -> None:
+def test_a_temperature_of_zero_is_one(write: Write) -> None:
     run = {**HEADER["eval"], "model_generate_config": {"temperature": 0.0}}  # type: ignore[dict-item]
-    path = tmp_path / "a.eval"
-    path.write_bytes(archive(log_of(sample(1, 1, "C"), header={**HEADER, "eval": run})))
+    path = write("a.eval", archive(log_of(sample(1, 1, "C"), header={**HEADER, "eval": run})))
     assert list(cells(path, by="temperature")) == [("m", "0.0", "t/1")]
 
 
@@ -260,10 +257,9 @@ DAMAGES: tuple[tuple[str, Damage, str], ...] = (
     ("damage", "message"), [d[1:] for d in DAMAGES], ids=[d[0] for d in DAMAGES]
 )
 def test_a_damaged_log_is_one_message(
-    tmp_path: Path, damage: Damage, message: str, method: int
+    tmp_path: Path, write: Write, damage: Damage, message: str, method: int
 ) -> None:
-    path = tmp_path / "a.eval"
-    path.write_bytes(damage(archive(log_of(*(sample(i, 1, "C") for i in range(50))), method)))
+    path = write("a.eval", damage(archive(log_of(*(sample(i, 1, "C") for i in range(50))), method)))
     with pytest.raises(DataError, match=message):
         read(path)
     with pytest.raises(DataError, match=message):
@@ -271,10 +267,9 @@ def test_a_damaged_log_is_one_message(
 
 
 @pytest.mark.parametrize("method", [8, 93])
-def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, method: int) -> None:
+def test_a_zip_bomb_is_refused_before_it_is_unpacked(write: Write, method: int) -> None:
     bomb = b"[" + b" " * (1 << 26) + b"]"
-    path = tmp_path / "a.eval"
-    path.write_bytes(archive({**log_of(), "summaries.json": bomb}, method))
+    path = write("a.eval", archive({**log_of(), "summaries.json": bomb}, method))
     with pytest.raises(
         DataError, match=r"summaries\.json: unpacks to 67,108,866 bytes from [\d,]+;"
     ):
@@ -293,9 +288,8 @@ def test_names_of_members_lead_nowhere(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.rglob("*")] == ["logs", "a.eval"]
 
 
-def test_a_zip_of_something_else_is_no_log(tmp_path: Path) -> None:
-    path = tmp_path / "a.eval"
-    path.write_bytes(archive({"a.txt": b"x"}))
+def test_a_zip_of_something_else_is_no_log(write: Write) -> None:
+    path = write("a.eval", archive({"a.txt": b"x"}))
     with pytest.raises(DataError, match="an archive, which is not unpacked"):
         read(path)
 
@@ -313,14 +307,13 @@ def test_a_password_and_an_unknown_method_are_said(tmp_path: Path) -> None:
         read(path)
 
 
-def test_a_log_of_version_1_has_one_score_of_each_sample(passk: Passk, tmp_path: Path) -> None:
+def test_a_log_of_version_1_has_one_score_of_each_sample(passk: Passk, write: Write) -> None:
     log = {
         "version": 1, "status": "success", "eval": {"task": "t", "model": "m"},
         "results": {"scorer": {"name": "graded_deception"}},
         "samples": [{"id": i, "epoch": 1, "score": {"value": int(i < 1)}} for i in range(4)],
     }  # fmt: skip
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps(log))
+    path = write("log.json", json.dumps(log))
     done = passk("estimate", path)
     assert "pass@1 0.250" in done.out
     assert "warning[unclear-score]" in done.err
@@ -331,11 +324,10 @@ def test_a_log_of_version_1_has_one_score_of_each_sample(passk: Passk, tmp_path:
     assert "unclear-score" not in passk("estimate", path).err
 
 
-def test_the_summaries_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_summaries_are_read_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     from passk_cli.files.sources.archive import Archive
 
-    path = tmp_path / "a.eval"
-    path.write_bytes(archive(log_of(sample(1, 1, "C"))))
+    path = write("a.eval", archive(log_of(sample(1, 1, "C"))))
     names: list[str] = []
     own: Any = Archive.read
     monkeypatch.setattr(Archive, "read", lambda self, name: names.append(name) or own(self, name))

@@ -19,6 +19,7 @@ from passk_cli.files.formats import FORMATS
 from passk_cli.files.formats.format import Format, Row, Wanted, look
 from passk_cli.files.sources.source import Source
 from passk_cli.text import strict_json
+from tests.conftest import jsonl
 from tests.files.formats.cells import DATA
 
 # One of each type, and those that break what is done with it: sums, keys, names.
@@ -69,7 +70,7 @@ def parsed(text: str) -> tuple[Any, bool]:
 
 def written(document: Any, lines: bool, name: str) -> bytes:
     records = document if lines and isinstance(document, list) else [document]
-    data = "".join(json.dumps(record) + "\n" for record in records).encode()
+    data = jsonl(records).encode()
     return gzip.compress(data) if name.endswith(".gz") else data
 
 

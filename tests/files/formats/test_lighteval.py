@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from passk_cli import DataError, read
-from tests.conftest import Passk
+from tests.conftest import Passk, Write
 from tests.files.formats.cells import DATA, Cells, cells
 
 FOLDER = DATA / "lighteval"
@@ -90,10 +90,9 @@ def test_other_columns_are_no_number(tmp_path: Path, columns: str) -> None:
         read(written(tmp_path, columns))
 
 
-def test_a_damaged_file(tmp_path: Path) -> None:
+def test_a_damaged_file(write: Write) -> None:
     data = bytearray(FIRST.read_bytes())
-    path = tmp_path / "x.parquet"
-    path.write_bytes(data[:-20])
+    path = write("x.parquet", data[:-20])
     with pytest.raises(DataError, match="not readable as Parquet"):
         read(path)
     # The end, which has the columns' names, is sound.

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli import DataError, read
-from tests.conftest import Passk
+from tests.conftest import Passk, Write
 from tests.files.formats.cells import DATA, cells, pass_at
 
 (RUN,) = (DATA / "helm").glob("mmlu*")
@@ -80,22 +80,19 @@ def test_every_eval_ever() -> None:
     assert found == {("org/alpha", f"sums/{i + 1}"): (3, c) for i, c in enumerate(PASSED)}
 
 
-def test_every_eval_ever_several_results_of_a_sample_are_outcomes(tmp_path: Path) -> None:
+def test_every_eval_ever_several_results_of_a_sample_are_outcomes(write: Write) -> None:
     lines = EVERY.read_text().splitlines()
     other = [line.replace('"exact_match"', '"f1"').replace("true", "false") for line in lines]
-    path = tmp_path / "x.jsonl"
-    path.write_text("\n".join(lines + other))
+    path = write("x.jsonl", "\n".join(lines + other))
     with pytest.raises(DataError, match="2 outcomes: exact_match, f1; outcome="):
         read(path)
     assert cells(path, outcome="exact_match") == cells(EVERY)
 
 
-def test_every_eval_ever_runs_go_on(tmp_path: Path) -> None:
-    second = tmp_path / "second.jsonl"
-    second.write_text(EVERY.read_text().replace("alpha/1", "alpha/2"))
+def test_every_eval_ever_runs_go_on(write: Write) -> None:
+    second = write("second.jsonl", EVERY.read_text().replace("alpha/1", "alpha/2"))
     assert [n for n, _ in cells([EVERY, second]).values()] == [6] * 4
-    both = tmp_path / "both.jsonl"
-    both.write_text(EVERY.read_text() + second.read_text())
+    both = write("both.jsonl", EVERY.read_text() + second.read_text())
     assert cells(both) == cells([EVERY, second])
     # Without epochs the order of the lines numbers the attempts.
     both.write_text(both.read_text().replace('"epoch"', '"other"'))
@@ -117,11 +114,10 @@ def test_openai_evals_an_error_is_missing() -> None:
     assert counts.facts.reasons == {"alpha": {"error": 1}}
 
 
-def test_openai_evals_a_sample_matched_twice_is_no_second_attempt(tmp_path: Path) -> None:
+def test_openai_evals_a_sample_matched_twice_is_no_second_attempt(write: Write) -> None:
     (path,) = (DATA / "openai_evals").glob("*.jsonl")
     lines = path.read_text().splitlines(keepends=True)
-    twice = tmp_path / "x.jsonl"
-    twice.write_text("".join([*lines, lines[2]]))
+    twice = write("x.jsonl", "".join([*lines, lines[2]]))
     with pytest.raises(DataError, match="is duplicated"):
         read(twice, missing="drop")
 

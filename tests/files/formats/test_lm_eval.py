@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli import DataError, read
-from tests.conftest import Passk
+from tests.conftest import Passk, Write
 from tests.files.formats.cells import DATA, cells, pass_at, pass_hat
 
 ALPHA = DATA / "lm_eval" / "org__alpha"
@@ -101,10 +101,9 @@ def test_model_suite_and_temperature(tmp_path: Path) -> None:
     assert read(f"me={tmp_path / 'x.jsonl'}", outcome=STRICT).series == (("me",),)
 
 
-def test_samples_of_early_versions(tmp_path: Path) -> None:
+def test_samples_of_early_versions(write: Write) -> None:
     """They name neither metrics nor filters; a doc that comes twice has two filters."""
-    path = tmp_path / "x.jsonl"
-    path.write_text(jsonl([ROW, {**ROW, "doc_id": 1, "exact_match": 0.0, "f1": [0.5, 1]}]))
+    path = write("x.jsonl", jsonl([ROW, {**ROW, "doc_id": 1, "exact_match": 0.0, "f1": [0.5, 1]}]))
     assert cells(path, by=["temperature"]) == {("x", "0.5", "0"): (1, 1), ("x", "0.5", "1"): (1, 0)}
     path.write_text(jsonl([ROW, {**ROW, "exact_match": 0.0}]))
     with pytest.raises(DataError, match="doc_id 0 is duplicated, once per filter"):

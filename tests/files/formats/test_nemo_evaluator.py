@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli import DataError, read
-from tests.conftest import Passk
+from tests.conftest import Passk, Write
 from tests.files.formats.cells import DATA, Cells, cells, pass_at
 
 FOLDER = DATA / "nemo_evaluator"
@@ -71,9 +71,10 @@ def test_scores_and_averages_are_no_outcomes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["problem_idx", "reward", "scoring_details"])
-def test_a_file_of_the_same_name(tmp_path: Path, key: str) -> None:
-    path = tmp_path / "results.jsonl"
-    path.write_text((SOUND / "results.jsonl").read_text().replace(f'"{key}"', '"other"'))
+def test_a_file_of_the_same_name(write: Write, key: str) -> None:
+    path = write(
+        "results.jsonl", (SOUND / "results.jsonl").read_text().replace(f'"{key}"', '"other"')
+    )
     with pytest.raises(DataError):
         read(path)
 

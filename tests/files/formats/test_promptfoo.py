@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli import DataError, read
-from tests.conftest import Passk
+from tests.conftest import Passk, Write, jsonl
 from tests.files.formats.cells import DATA, cells, pass_at
 
 JSON, LINES = DATA / "promptfoo" / "out.json", DATA / "promptfoo" / "out.jsonl"
@@ -65,27 +65,25 @@ def test_a_column_of_the_file_is_no_outcome(passk: Passk, path: Path) -> None:
     assert done.out == ""
 
 
-def test_tests_of_the_same_variables_and_other_assertions(tmp_path: Path) -> None:
+def test_tests_of_the_same_variables_and_other_assertions(write: Write) -> None:
     lines = [json.loads(line) for line in LINES.read_text().splitlines()]
     some = [one for one in lines if one["provider"]["label"] == "large" and one["promptIdx"] == 2]
     for one in some[::2]:
         one["testCase"]["assert"] = [{"type": "contains", "value": "other"}]
-    path = tmp_path / "x.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in some))
+    path = write("x.jsonl", jsonl(some))
     found = cells(path)
     assert sum(n for n, _ in found.values()) == len(some)
     assert len(found) == 4
     assert all(" #" in task for _, task in found)
 
 
-def test_a_result_without_success(tmp_path: Path) -> None:
-    path = tmp_path / "x.jsonl"
-    path.write_text(LINES.read_text().replace('"success":true', '"success":null', 1))
+def test_a_result_without_success(write: Write) -> None:
+    path = write("x.jsonl", LINES.read_text().replace('"success":true', '"success":null', 1))
     with pytest.raises(DataError, match="no outcome"):
         read(path, by=["prompt"], where="reason IS NULL OR reason = 'unscored'")
 
 
-def test_an_assertion_is_an_outcome_by_its_metric_or_type(tmp_path: Path, passk: Passk) -> None:
+def test_an_assertion_is_an_outcome_by_its_metric_or_type(write: Write, passk: Passk) -> None:
     lines = [json.loads(line) for line in LINES.read_text().splitlines()]
     some = [one for one in lines if one["provider"]["label"] == "large" and one["promptIdx"] == 2]
     for at, one in enumerate(some):
@@ -98,8 +96,7 @@ def test_an_assertion_is_an_outcome_by_its_metric_or_type(tmp_path: Path, passk:
              "metadata": {"graderError": True} if at == 1 else {}},
             {"pass": True, "score": 1},
         ]  # fmt: skip
-    path = tmp_path / "x.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in some))
+    path = write("x.jsonl", jsonl(some))
     n = len(some)
     for outcome, total in {
         "contains": (n, n - 1), "Tone": (n, n - 1), "llm-rubric": (n - 1, 0),

@@ -12,7 +12,7 @@ import pytest
 from passk_cli import read
 from passk_cli.errors import DataError, PasskError
 from passk_cli.files.formats import FORMATS
-from tests.conftest import Passk, only
+from tests.conftest import Passk, Write, only
 from tests.files.formats.cells import DATA
 
 FOLDER = DATA / "refused"
@@ -33,11 +33,10 @@ def test_reason_and_remedy(passk: Passk, name: str, reason: str) -> None:
     assert reason in done.err
 
 
-def test_averages_of_lm_eval_ask_for_samples(passk: Passk, tmp_path: Path) -> None:
+def test_averages_of_lm_eval_ask_for_samples(passk: Passk, tmp_path: Path, write: Write) -> None:
     """The harness's own results, of now and from before 0.4; an object of that name is none."""
     own = next((DATA / "lm_eval").glob("**/results_*.json"))
-    old = tmp_path / "old.json"
-    old.write_text(json.dumps({
+    old = write("old.json", json.dumps({
         "results": {"arc_easy": {"acc": 0.5, "acc_stderr": 0.1}}, "versions": {"arc_easy": 0},
         "config": {"model": "hf-causal", "model_args": "pretrained=a", "num_fewshot": 0},
     }))  # fmt: skip
@@ -80,13 +79,12 @@ def test_passed_over_in_a_folder_beside_results(tmp_path: Path, passk: Passk) ->
 
 
 @pytest.mark.parametrize("name", only(FORMATS, *[*FORMATS][::6]))
-def test_a_format_that_the_file_is_not_of(tmp_path: Path, name: str) -> None:
+def test_a_format_that_the_file_is_not_of(write: Write, name: str) -> None:
     """`--from` of another format reads or refuses, whatever the file holds."""
     for number, text in enumerate(
         ('{"task": "a", "passed": true}\n' * 2, '{"a": {"b": 1}}', "[1]")
     ):
-        path = tmp_path / f"{number}.json"
-        path.write_text(text)
+        path = write(f"{number}.json", text)
         with contextlib.suppress(PasskError):
             read(path, format=name)
 

@@ -13,6 +13,7 @@ import pytest
 from passk_cli.files.formats import FORMATS, recognise
 from passk_cli.files.formats.format import look
 from passk_cli.files.sources.arguments import expand
+from tests.conftest import Write
 from tests.files.formats.cells import DATA
 
 # Format → globs of its fixtures below tests/data.
@@ -100,10 +101,11 @@ def test_every_fixture_is_listed() -> None:
 
 
 @pytest.mark.parametrize(("name", "path"), FILES, ids=lambda value: str(value)[-40:])
-def test_fixture_is_one_format_by_its_content(name: str, path: Path, tmp_path: Path) -> None:
+def test_fixture_is_one_format_by_its_content(
+    name: str, path: Path, tmp_path: Path, write: Write
+) -> None:
     assert formats_of(path, tmp_path) == [name]
-    renamed = tmp_path / "x.txt"
-    renamed.write_bytes(path.read_bytes())
+    renamed = write("x.txt", path.read_bytes())
     assert formats_of(renamed, tmp_path) == [name]
 
 
@@ -121,9 +123,10 @@ def _long() -> Iterator[tuple[str, Path]]:
 
 
 @pytest.mark.parametrize(("name", "path"), list(_long()), ids=lambda value: str(value)[-40:])
-def test_long_text_before_the_decisive_key(name: str, path: Path, tmp_path: Path) -> None:
+def test_long_text_before_the_decisive_key(
+    name: str, path: Path, tmp_path: Path, write: Write
+) -> None:
     data = path.read_bytes()
     text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
-    long = tmp_path / "long.txt"
-    long.write_text(padded(text))
+    long = write("long.txt", padded(text))
     assert formats_of(long, tmp_path) == [name]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from passk_cli import DataError, read
-from tests.conftest import SAMPLES
+from tests.conftest import SAMPLES, Write
 from tests.files.formats.cells import DATA, cells, pass_at, pass_hat
 
 TAU = DATA / "tau_bench" / "gpt-4o-airline.json"
@@ -38,9 +38,8 @@ def results(*rewards: object, **more: object) -> list[dict[str, Any]]:
     ]
 
 
-def test_tau_bench_rounding_and_errors(tmp_path: Path) -> None:
-    path = tmp_path / "m.json"
-    path.write_text(json.dumps(results(1.0 - 1e-7, 0.99, 0.5)))
+def test_tau_bench_rounding_and_errors(write: Write) -> None:
+    path = write("m.json", json.dumps(results(1.0 - 1e-7, 0.99, 0.5)))
     assert cells(path) == {("m", "0"): (3, 1)}
     assert cells(path, threshold=[0.5]) == {("m", "0"): (3, 3)}
     path.write_text(json.dumps(results(1.0) + results(0, 0.0, info={"error": "API"})[1:]))
@@ -101,10 +100,9 @@ def test_tau2_runs_go_on_and_suites_are_apart(tmp_path: Path) -> None:
     assert {key[1].split("/")[0]: n for key, (n, _) in found.items()} == {"airline": 2, "retail": 1}
 
 
-def test_tau2_full_context_window_is_no_outcome(tmp_path: Path) -> None:
+def test_tau2_full_context_window_is_no_outcome(write: Write) -> None:
     document = json.loads(AIRLINE.read_text())
     document["simulations"][0]["termination_reason"] = "context_window_exceeded"
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(document))
+    path = write("x.json", json.dumps(document))
     reasons = read(path, missing="drop").facts.reasons
     assert list(reasons.values()) == [{"context window exceeded": 1}]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from passk_cli import DataError, PasskWarning, read
+from tests.conftest import Write, jsonl
 from tests.files.formats.cells import DATA, cells, pass_at, pass_hat
 
 ROOT = DATA / "verifiers"
@@ -84,7 +85,7 @@ def test_traces_one_episode_per_line() -> None:
 
 def written(folder: Path, *records: object) -> Path:
     path = folder / "traces.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    path.write_text(jsonl(records))
     return path
 
 
@@ -118,15 +119,14 @@ def test_of_several_agents_one_is_chosen(tmp_path: Path) -> None:
         read(path)
 
 
-def test_verl_counts_acc_and_scores_by_threshold(tmp_path: Path) -> None:
+def test_verl_counts_acc_and_scores_by_threshold(write: Write) -> None:
     assert sorted(cells(VERL).values()) == [(2, 0), (2, 1), (2, 2)]
     assert cells(VERL, threshold=[0]) == cells(VERL)
     assert {model for model, _ in cells(VERL)} == {"100"}
     lines = [json.loads(line) for line in VERL.read_text().splitlines()]
     for line in lines:
         del line["acc"]
-    path = tmp_path / "100.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path = write("100.jsonl", jsonl(lines))
     # −1 is neither a pass nor a fail where only the score says it.
     with pytest.raises(DataError, match=r'line \d: "outcome" is -1.0; .*threshold=X says from'):
         read(path)

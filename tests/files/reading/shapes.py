@@ -8,6 +8,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tests.conftest import jsonl
+
 Names = Mapping[str, str]
 
 USUAL = {"task": "task_id", "outcome": "passed", "attempt": "trial", "model": "model"}
@@ -39,7 +41,7 @@ def rows(names: Names, *, models: int = 1) -> list[dict[str, Any]]:
 
 
 def lines(records: list[dict[str, Any]]) -> str:
-    return "".join(json.dumps(record) + "\n" for record in records)
+    return jsonl(records)
 
 
 def table(records: list[dict[str, Any]]) -> str:

@@ -7,14 +7,13 @@ import re
 import shlex
 from collections.abc import Mapping
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import passk_cli
 from passk_cli import DataError, read
-from tests.conftest import Passk, only
+from tests.conftest import Passk, Write, only
 from tests.files.reading.shapes import ATTEMPTS, NEAR, SHAPES, TASKS, USUAL, lines, passes
 
 Document = Any
@@ -350,12 +349,11 @@ def test_the_options_of_the_screen_read_the_file(passk: Passk, write: Any, case:
 @pytest.mark.parametrize("names", [USUAL, NEAR], ids=["usual", "near"])
 @pytest.mark.parametrize("shape", only(SHAPES, *[*SHAPES][:2]))
 def test_a_complete_command_counts_right(
-    passk: Passk, tmp_path: Path, shape: str, names: Mapping[str, str]
+    passk: Passk, write: Write, shape: str, names: Mapping[str, str]
 ) -> None:
     models, made = SHAPES[shape]
     name, text = made(names)
-    path = tmp_path / name
-    path.write_text(text)
+    path = write(name, text)
     done = passk("estimate", path, "-k", "1", "-f", "json", "-q")
     expected = sorted(
         Fraction(sum(passes(t, a, m) for t in range(len(TASKS)) for a in ATTEMPTS), 24)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from passk_cli.errors import DataError
+from tests.conftest import jsonl
 from tests.files.formats.cells import DATA, cells
 
 PAIR = {"model": "agent,model"}
@@ -30,7 +31,7 @@ def file(folder: Path, name: str, rows: list[dict[str, Any]], form: str) -> None
     elif form == "record":
         (folder / f"{name}.json").write_text(json.dumps(rows[0], indent=1))
     else:
-        text = "".join(json.dumps(row) + "\n" for row in rows)
+        text = jsonl(rows)
         (folder / f"{name}.jsonl").write_text(text)
 
 

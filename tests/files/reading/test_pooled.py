@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, read
-from tests.conftest import Passk, long
+from tests.conftest import Passk, Write, long
 from tests.proposals import commands, run_printed
 
 MODELS = ("gpt-x", "claude-y", "llama-z")
@@ -65,13 +65,12 @@ def test_what_is_said_to_be_one_model_is_one(passk: Passk, tmp_path: Path) -> No
 
 
 def test_the_headline_of_describe_begins_with_what_tells_attempts_apart(
-    passk: Passk, tmp_path: Path
+    passk: Passk, write: Write
 ) -> None:
     """Repeats are repeats of another temperature."""
     rows = [f"t{t},{heat},{seed},{(t + seed) % 2}" for t in range(30) for heat in (0, 0.5)
             for seed in range(3)]  # fmt: skip
-    path = tmp_path / "a.csv"
-    path.write_text("task,temperature,seed,passed\n" + "\n".join(rows) + "\n")
+    path = write("a.csv", "task,temperature,seed,passed\n" + "\n".join(rows) + "\n")
     assert passk("describe", path).out.startswith(
         "1 model, 30 tasks, 6 attempts each: enough for k ≤ 6. Attempts at one task differ in"
         " temperature (choose: --by). 90 rows have the attempt number of another row.\n"
@@ -144,10 +143,9 @@ def test_no_policy_for_repeats_pools_models(
         read(path, duplicates=policy)
 
 
-def test_keeping_what_does_not_repeat_pools_nothing(passk: Passk, tmp_path: Path) -> None:
+def test_keeping_what_does_not_repeat_pools_nothing(passk: Passk, write: Write) -> None:
     rows = [f"{'abc'[i % 3]},q{i // 12},{i % 12 * 10},{i % 2}" for i in range(60)]
-    path = tmp_path / "board.csv"
-    path.write_text("\n".join(["machine,task,attempt,passed", *rows]) + "\n")
+    path = write("board.csv", "\n".join(["machine,task,attempt,passed", *rows]) + "\n")
     assert passk("estimate", path, "--duplicates", "keep").code == 0
 
 
@@ -196,14 +194,12 @@ def test_numbers_are_offered_as_the_attempt_before_texts(passk: Passk, tmp_path:
     assert "differ in run (claude-y, gpt-x, llama-z)\n" in done.err
 
 
-def test_a_copy_of_texts_that_number_attempts_is_a_copy(passk: Passk, tmp_path: Path) -> None:
+def test_a_copy_of_texts_that_number_attempts_is_a_copy(passk: Passk, write: Write) -> None:
     rows = [f"q{task},{attempt},1" for task, attempt in product(range(5), "ab")]
-    path = tmp_path / "copied.csv"
-    path.write_text("\n".join(["task,attempt,passed", *rows, *rows]) + "\n")
+    path = write("copied.csv", "\n".join(["task,attempt,passed", *rows, *rows]) + "\n")
     assert "is duplicated" in passk("estimate", path).err
 
 
-def test_one_column_may_be_outcome_and_score(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "scored.jsonl"
-    path.write_text('{"task": "q", "reward": 0.5}\n{"task": "q", "reward": 1}\n')
+def test_one_column_may_be_outcome_and_score(passk: Passk, write: Write) -> None:
+    path = write("scored.jsonl", '{"task": "q", "reward": 0.5}\n{"task": "q", "reward": 1}\n')
     assert passk("estimate", path, "--field", "outcome=reward", "-m", "mean").code == 0

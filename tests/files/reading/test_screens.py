@@ -12,14 +12,14 @@ import pytest
 import passk_cli
 from passk_cli import DataError
 from passk_cli.files.reading.candidates import Candidates
-from tests.conftest import Passk, Write
+from tests.conftest import Passk, Write, jsonl
 from tests.proposals import commands
 
 Rows = Sequence[Mapping[str, Any]]
 
 
 def lines(rows: Rows) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
+    return jsonl(rows)
 
 
 @pytest.fixture
@@ -367,7 +367,7 @@ def test_the_command_of_a_long_file_is_tried_on_its_beginning(
     passk: Passk, write: Write, form: str
 ) -> None:
     rows = [{"prompt": f"Question number {i}, with some words", "passed": i % 3 > 0}
-            for i in range(30_000)]  # fmt: skip
+            for i in range(4000)]  # fmt: skip
     texts = {"jsonl": lines, "json": json.dumps}
     for missing in (False, True):
         if missing:

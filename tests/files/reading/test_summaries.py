@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli import DataError, read
+from tests.conftest import jsonl
 from tests.files.formats.cells import cells
 
 MODELS = {"m": [1, 0, 1], "n": [0, 0, 1]}
@@ -16,7 +17,7 @@ MODELS = {"m": [1, 0, 1], "n": [0, 0, 1]}
 def folder(path: Path) -> Path:
     for model, passed in MODELS.items():
         rows = [{"task": task, "passed": bool(p)} for task in ("x", "y") for p in passed]
-        (path / f"{model}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        (path / f"{model}.jsonl").write_text(jsonl(rows))
     return path
 
 

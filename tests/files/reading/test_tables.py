@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from tests.conftest import Passk
+from tests.conftest import Passk, Write
 
 MODELS, TASKS = ("alpha", "beta"), range(12)
 
@@ -48,10 +48,9 @@ def proposed(passk: Passk, command: str) -> str:
     ],
 )
 def test_the_columns_of_tables_in_other_languages_are_listed(
-    passk: Passk, tmp_path: Path, names: str, true: str, false: str, sign: str
+    passk: Passk, write: Write, names: str, true: str, false: str, sign: str
 ) -> None:
-    path = tmp_path / "tabelle.csv"
-    path.write_text(table(names, true, false, sign))
+    path = write("tabelle.csv", table(names, true, false, sign))
     model, task, outcome = names.split(sign)
     fields = {"task": task, "outcome": outcome, "model": model}
     options = [word for field in fields.items() for word in ("--field", "=".join(field))]
@@ -104,10 +103,9 @@ def test_folders_of_models_tasks_and_runs_get_their_template(passk: Passk, tmp_p
     ],
 )  # fmt: skip
 def test_what_stands_in_the_way_is_said_in_two_lines(
-    passk: Passk, tmp_path: Path, text: str, command: str, said: str
+    passk: Passk, write: Write, text: str, command: str, said: str
 ) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text(text)
+    path = write("x.csv", text)
     done = passk(*command.replace("FILE", str(path)).split())
     assert done.code in (2, 3)
     assert said.replace("FILE", str(path)) in done.err
@@ -129,10 +127,9 @@ def test_a_wrong_column_is_answered_in_two_lines(
     [("sep=;", "begins with 'sep=;'"), ("# run 12", "begins with '#'")],
 )
 def test_lines_before_the_names_of_columns_are_named(
-    passk: Passk, tmp_path: Path, first: str, kind: str
+    passk: Passk, write: Write, first: str, kind: str
 ) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"{first}\ntask;passed\na;1\nb;0\n")
+    path = write("a.csv", f"{first}\ntask;passed\na;1\nb;0\n")
     done = passk("estimate", path)
     assert done.code == 3
     problem = f"{path}: the first line {kind} and does not name the columns"

@@ -17,7 +17,7 @@ import pytest
 
 from passk_cli import DataError, read
 from passk_cli.files.roles import ROLES, candidates, spelled
-from tests.conftest import Passk, only
+from tests.conftest import Passk, Write, jsonl, only
 from tests.proposals import commands
 
 ROOT = Path(__file__).parents[3]
@@ -37,7 +37,7 @@ def attempts(tasks: int = 6, each: int = 4, **more: Callable[[int, int], object]
 
 
 def lines(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text(jsonl(rows))
     return path
 
 
@@ -264,7 +264,7 @@ def test_half_of_a_task_leads_to_the_other_half(
     assert f"50 tasks × {attempts} attempt" in done.out
 
 
-def test_a_task_of_two_columns_in_python(tmp_path: Path) -> None:
+def test_a_task_of_two_columns_in_python(tmp_path: Path, write: Write) -> None:
     path = calendar(tmp_path)
     counts = read(path, fields={"task": ["year", "day"]})
     assert counts.tasks[:2] == ("2015/1", "2015/2")
@@ -274,8 +274,7 @@ def test_a_task_of_two_columns_in_python(tmp_path: Path) -> None:
     nested = [{"of": {"year": 2015, "day": day}, "passed": True} for day in range(3)]
     for form in (lines(tmp_path / "n.jsonl", nested), nested):
         assert read(form, fields={"task": "of.year,of.day"}).tasks[0] == "2015/0"
-    document = tmp_path / "n.json"
-    document.write_text(json.dumps({"results": nested}))
+    document = write("n.json", json.dumps({"results": nested}))
     assert read(document, fields={"task": "of.year,of.day"}).tasks[0] == "2015/0"
 
 

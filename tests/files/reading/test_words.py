@@ -10,7 +10,7 @@ import pytest
 
 from passk_cli import DataError, read
 from passk_cli.files.roles import LOOSE, ROLES, assign
-from tests.conftest import long
+from tests.conftest import Write, long
 from tests.files.formats.cells import cells
 
 WORDS = {
@@ -97,13 +97,12 @@ def test_loose_names_are_names_of_tasks() -> None:
 @pytest.mark.parametrize("size", [0, 80_000])
 @pytest.mark.parametrize("head", ["metadata", *long("config", "run")])
 @pytest.mark.parametrize("key", ["agentModel", *long("model", "model_name", "llm")])
-def test_the_model_of_a_documents_head(tmp_path: Path, head: str, key: str, size: int) -> None:
+def test_the_model_of_a_documents_head(write: Write, head: str, key: str, size: int) -> None:
     document: dict[str, Any] = {
         head: {"date": "2026-01-01", key: "opus", "tools": {"model": "other"}},
         "text": "x" * size, "results": [{"task": "a", "passed": True}, {"task": "b", "passed": 0}],
     }  # fmt: skip
-    path = tmp_path / "night.json"
-    path.write_text(json.dumps(document))
+    path = write("night.json", json.dumps(document))
     assert set(cells(path)) == {("opus", "a"), ("opus", "b")}
     # What is nearer to the records counts, and of two models none.
     path.write_text(json.dumps({**document, "model": "top"}))
@@ -135,8 +134,7 @@ def test_a_tally_of_tests_is_no_outcome_of_a_document(tmp_path: Path) -> None:
     assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
 
 
-def test_a_sample_is_a_task_in_a_file_too(tmp_path: Path) -> None:
-    path = tmp_path / "m.csv"
-    path.write_text("sample_id,trial_number,passed\nx,0,1\nx,1,0\ny,0,1\n")
+def test_a_sample_is_a_task_in_a_file_too(write: Write) -> None:
+    path = write("m.csv", "sample_id,trial_number,passed\nx,0,1\nx,1,0\ny,0,1\n")
     assert cells(path) == {("m", "x"): (2, 1), ("m", "y"): (1, 1)}
     assert read(path).facts.inputs[0].roles["attempt"] == "trial_number"

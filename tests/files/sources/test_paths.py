@@ -11,6 +11,7 @@ import pytest
 
 from passk_cli import DataError, ParameterError, PasskWarning, read
 from passk_cli.files.sources.paths import Template
+from tests.conftest import jsonl
 from tests.files.formats.cells import DATA
 from tests.files.formats.test_generic import cells, written
 
@@ -182,7 +183,7 @@ def test_templates_that_are_none(text: str, tmp_path: Path) -> None:
 def heats(folder: Path, **numbered: object) -> None:
     for heat in ("0.2", "0.8"):
         rows = [{"task": task, "passed": True, **numbered} for task in "ab"]
-        (folder / f"m-{heat}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        (folder / f"m-{heat}.jsonl").write_text(jsonl(rows))
 
 
 def test_a_column_that_a_path_names_and_nothing_uses_is_said(tmp_path: Path) -> None:
