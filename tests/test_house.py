@@ -97,6 +97,7 @@ def test_drawing_of_the_house_is_what_is_checked() -> None:
         (["watch", "--help"], ["numpy", "duckdb", "pandas", "scipy", "rich"]),
         (["estimate", "--help"], ["numpy", "duckdb", "pandas", "scipy", "rich"]),
         (["compare", "--help"], ["numpy", "duckdb", "pandas", "scipy", "rich", "vl_convert"]),
+        (["temperature", "--toy", "gaussian", "-k", "2"], ["duckdb", "pandas", "rich"]),
         (["estimate", str(SAMPLES / "tau_airline.csv")], ["pandas", "scipy", "rich"]),
         (["describe", str(SAMPLES / "tau_airline.csv")], ["pandas", "scipy", "rich"]),
     ],

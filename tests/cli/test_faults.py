@@ -23,7 +23,7 @@ import pytest
 
 from passk_cli.cli import run
 from passk_cli.files import load as reading
-from tests.conftest import SAMPLES, Done, Passk
+from tests.conftest import SAMPLES, Done, Passk, long
 from tests.files.formats.cells import DATA
 
 MANY_ROWS = "task,passed\n" + "".join(f"task {i},{i % 2}\n" for i in range(5000))
@@ -202,7 +202,7 @@ def test_kill_while_writing(tmp_path: Path, moment: int) -> None:
     assert text in ("a" * 3_000_000, "b" * 3_000_000)
 
 
-@pytest.mark.parametrize("words", [["describe"], ["convert", "-o", "out.csv"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["describe"], *long(["convert", "-o", "out.csv"])], ids=" ".join)
 def test_an_environment_with_nothing_in_it(
     passk: Passk, tau: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:

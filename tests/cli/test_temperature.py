@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -135,15 +133,3 @@ def test_clusters_widen_and_the_seed_is_a_seed(passk: Passk, write: Write) -> No
 
     assert p("--cluster", "repo") > 10 * p()
     assert passk(*base, "--seed", "0").out == passk(*base).out
-
-
-def test_the_toy_model_starts_without_the_reader() -> None:
-    script = (
-        "import sys; sys.argv = ['passk', 'temperature', '--toy', 'gaussian', '-k', '2']\n"
-        "from passk_cli.__main__ import main\n"
-        "try: main()\n"
-        "except SystemExit as stop: assert not stop.code\n"
-        "sys.exit(' '.join({'duckdb', 'pandas', 'rich'} & set(sys.modules)) or 0)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr

@@ -132,9 +132,8 @@ def batches(seed: int, model: str) -> list[dict[str, object]]:
 
 
 def test_the_chance_is_shared_by_the_models() -> None:
-    alone = [seed for seed in range(120) if warnings(batches(seed, "m"))]
-    assert alone
-    for seed in alone[:2]:
+    # The seeds below 120 with a warning: such a chance is rare.
+    for seed in (25, 69):
         [said] = warnings(batches(seed, "m"))
         assert said.name == "stopped-once-passed"
         assert int(said.fields["beyond"]) > 40

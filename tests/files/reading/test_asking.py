@@ -329,7 +329,7 @@ CASES: dict[str, tuple[Document, str, Fraction]] = {
 
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", only(CASES, *[*CASES][::3]))
 def test_the_options_of_the_screen_read_the_file(passk: Passk, write: Any, case: str) -> None:
     document, options, expected = CASES[case]
     delimited = isinstance(document, str) and document[0] not in "[{"
