@@ -29,7 +29,7 @@ from passk_cli.files.roles import ENDED_WORDS, FAIL_WORDS, PASS_WORDS, SETTINGS
 from passk_cli.files.sources.arguments import expand
 from passk_cli.files.sources.source import MOST_LEVELS
 from passk_cli.study.notes import reading_notes
-from tests.conftest import ROOT, SAMPLES, Passk, Write, long
+from tests.conftest import ROOT, SAMPLES, Passk, Write, long, only
 from tests.files.formats.cells import cells, cells_of
 
 ROWS = [
@@ -59,35 +59,35 @@ LISTS = [
     for m, t in EXPECTED
 ]  # fmt: skip
 COUNTS = [{"model": m, "task": t, "n": n, "c": c} for (m, t), (n, c) in EXPECTED.items()]
-FILES: list[tuple[str, str | bytes]] = [
-    ("a.jsonl", jsonl(ROWS)),
-    ("bom.jsonl", b"\xef\xbb\xbf" + jsonl(ROWS).encode()),
-    ("crlf.jsonl", jsonl(ROWS).replace("\n", "\r\n")),
-    ("no-newline-at-the-end.jsonl", jsonl(ROWS).rstrip("\n")),
-    ("blank-lines.jsonl", jsonl(ROWS).replace("\n", "\n\n")),
-    ("a.jsonl.gz", gzip.compress(jsonl(ROWS).encode())),
-    ("a.jsonl.zst", zstandard.compress(jsonl(ROWS).encode())),
-    ("bom.jsonl.gz", gzip.compress(b"\xef\xbb\xbf" + jsonl(ROWS).encode())),
-    ("wrong-name.txt", jsonl(ROWS)),
-    ("array.json", json.dumps(ROWS)),
-    ("array.json.gz", gzip.compress(json.dumps(ROWS, indent=1).encode())),
-    ("pretty.json", "\n".join(json.dumps(row, indent=2) for row in ROWS)),
-    ("a.csv", delimited(",")),
-    ("bom.csv", b"\xef\xbb\xbf" + delimited(",").encode()),
-    ("crlf.csv", delimited(",").replace("\n", "\r\n")),
-    ("semicolon.csv", delimited(";")),
-    ("a.csv.gz", gzip.compress(delimited(",").encode())),
-    ("a.csv.zst", zstandard.compress(delimited(",").encode())),
-    ("a.tsv", delimited("\t")),
-    ("lists.jsonl", jsonl(LISTS)),
-    ("counts.jsonl", jsonl(COUNTS)),
-    ("counts.csv", pd.DataFrame(COUNTS).to_csv(index=False)),
-]
+FILES: dict[str, str | bytes] = {
+    "a.jsonl": jsonl(ROWS),
+    "bom.jsonl": b"\xef\xbb\xbf" + jsonl(ROWS).encode(),
+    "crlf.jsonl": jsonl(ROWS).replace("\n", "\r\n"),
+    "no-newline-at-the-end.jsonl": jsonl(ROWS).rstrip("\n"),
+    "blank-lines.jsonl": jsonl(ROWS).replace("\n", "\n\n"),
+    "a.jsonl.gz": gzip.compress(jsonl(ROWS).encode()),
+    "a.jsonl.zst": zstandard.compress(jsonl(ROWS).encode()),
+    "bom.jsonl.gz": gzip.compress(b"\xef\xbb\xbf" + jsonl(ROWS).encode()),
+    "wrong-name.txt": jsonl(ROWS),
+    "array.json": json.dumps(ROWS),
+    "array.json.gz": gzip.compress(json.dumps(ROWS, indent=1).encode()),
+    "pretty.json": "\n".join(json.dumps(row, indent=2) for row in ROWS),
+    "a.csv": delimited(","),
+    "bom.csv": b"\xef\xbb\xbf" + delimited(",").encode(),
+    "crlf.csv": delimited(",").replace("\n", "\r\n"),
+    "semicolon.csv": delimited(";"),
+    "a.csv.gz": gzip.compress(delimited(",").encode()),
+    "a.csv.zst": zstandard.compress(delimited(",").encode()),
+    "a.tsv": delimited("\t"),
+    "lists.jsonl": jsonl(LISTS),
+    "counts.jsonl": jsonl(COUNTS),
+    "counts.csv": pd.DataFrame(COUNTS).to_csv(index=False),
+}
 
 
-@pytest.mark.parametrize(("name", "content"), FILES, ids=[name for name, _ in FILES])
-def test_every_file_gives_the_same_counts(write: Write, name: str, content: str | bytes) -> None:
-    assert cells(write(name, content)) == EXPECTED
+@pytest.mark.parametrize("name", only(FILES, *[*FILES][::3]))
+def test_every_file_gives_the_same_counts(write: Write, name: str) -> None:
+    assert cells(write(name, FILES[name])) == EXPECTED
 
 
 def test_parquet_and_frames(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_marks_that_end_no_line_of_json(write: Write, mark: str) -> None:
     assert cells(write("m.jsonl", text)) == {("A", "a"): (1, 0), ("B", "a"): (1, 1)}
 
 
-@pytest.mark.parametrize("mark", ["\u2028", "\x85", "\x0b", "\x0c", "\x1c", "\x1e"])
+@pytest.mark.parametrize("mark", ["\u2028", "\x85", *long("\x0b", "\x0c", "\x1c", "\x1e")])
 def test_marks_that_end_no_row_of_csv(write: Write, mark: str) -> None:
     path = write("m.csv", f"te{mark}xt,task,passed\n{mark},a,1\nx{mark}y,b,0\n")
     assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
@@ -210,7 +210,7 @@ def test_words(write: Write, case: Callable[[str], str]) -> None:
         assert all(c == passed for _, c in found.values())
 
 
-@pytest.mark.parametrize("case", [str, str.upper, lambda w: f" {w} "])
+@pytest.mark.parametrize("case", [lambda w: f" {w} ", *long(str, str.upper)])
 def test_words_of_attempts_that_ended_are_missing_outcomes(
     write: Write, case: Callable[[str], str]
 ) -> None:
@@ -385,7 +385,8 @@ def test_folders_and_names_of_files_say_nothing_about_rows(tmp_path: Path, suffi
     assert (tmp_path / f"x[1].{suffix}").read_bytes() != (tmp_path / f"x1.{suffix}").read_bytes()
 
 
-def test_times_are_those_of_utc(tmp_path: Path) -> None:
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", *long("America/New_York")])
+def test_times_are_those_of_utc(tmp_path: Path, zone: str) -> None:
     when = pd.to_datetime(["2026-01-01T02:00Z", "2026-01-01T23:00Z"])
     frame = pd.DataFrame({"task": ["a", "b"], "when": when, "passed": [True, False]})
     frame.to_parquet(tmp_path / "m.parquet")
@@ -394,20 +395,15 @@ def test_times_are_those_of_utc(tmp_path: Path) -> None:
         "print(read(path, by=['when']).series);"
         "print(read(path, where='\"when\" < \\'2026-01-01 03:00\\'').n)"
     )
-    told = {
-        subprocess.run(
-            [sys.executable, "-c", code, str(tmp_path / "m.parquet")],
-            env=os.environ | {"TZ": zone},
-            capture_output=True,
-            check=True,
-        ).stdout.decode()
-        for zone in ("America/New_York", "Asia/Tokyo")
-    }
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "m.parquet")],
+        env=os.environ | {"TZ": zone}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
     expected = (("m", "2026-01-01 02:00:00+00"), ("m", "2026-01-01 23:00:00+00"))
-    assert told == {f"{expected}\n[1]\n"}
+    assert done.stdout == f"{expected}\n[1]\n"
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize("suffix", ["parquet", *long("jsonl", "csv")])
 def test_large_whole_numbers_compare_exactly(write: Write, tmp_path: Path, suffix: str) -> None:
     rows = [{"task": f"t{i}", "id": 2**53 + i, "passed": i == 1} for i in range(3)]
     if suffix == "parquet":
@@ -544,6 +540,7 @@ def later(key: str, value: object, at: slice = slice(-100, None)) -> list[dict[s
     return rows
 
 
+@pytest.mark.long
 def test_a_model_that_appears_late_is_not_pooled(write: Write) -> None:
     rows = later("model", "B")
     last = later("model", "B", slice(-1, None))
@@ -681,6 +678,7 @@ def test_a_condition_is_of_the_rows_alone(write: Write, call: str) -> None:
         read(write("m.csv", "task,passed\na,1\n"), where=call)
 
 
+@pytest.mark.long
 def test_columns_asked_for_that_appear_late(write: Write) -> None:
     path = write("a.jsonl", jsonl(later("size", 9, slice(-1, None))))
     assert cells(path, by=["size"])["a", "9", "t49"] == (1, 1)

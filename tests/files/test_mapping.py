@@ -11,7 +11,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import mapping
 from passk_cli.files.roles import OF_ATTEMPTS, ROLES, TRUTH
 from passk_cli.outcomes.counts import Counts
-from tests.conftest import jsonl
+from tests.conftest import jsonl, only
 
 ROWS = [
     {
@@ -65,7 +65,7 @@ KEYS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("key", [*mapping.keys()])
+@pytest.mark.parametrize("key", only(mapping.keys(), "all", "fails", "price", "where", "records"))
 def test_a_key_is_the_option_of_its_name(key: str, tmp_path: Path) -> None:
     text, options = KEYS[key]
     file = write(tmp_path / "runs.jsonl", ROWS)
@@ -194,6 +194,7 @@ def test_options_of_the_caller_win_over_a_map(tmp_path: Path) -> None:
         mapped(file, text, map="none")
 
 
+@pytest.mark.long
 def test_frames_rows_folders_and_packed_files_are_read_with_a_map(tmp_path: Path) -> None:
     table = {"task": ["suite", "case"], "model": "llm", "attempt": "seed", "outcome": "compiles"}
     expected = read(write(tmp_path / "runs.jsonl", ROWS), map=table)

@@ -412,6 +412,7 @@ def test_prices_that_are_none_are_refused(write: Write, text: str, problem: str)
         read([tokens("m", 1, 1)], attempts="cost", price=file)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "form",
     [

@@ -288,7 +288,7 @@ def test_ids_that_start_again_in_each_domain_are_parts_of_the_task() -> None:
 
 
 @pytest.mark.parametrize("outcome", ["success_rate", "success_within_7_actions"])
-@pytest.mark.parametrize("digits", [2, 3, 16])
+@pytest.mark.parametrize("digits", [2, *long(3, 16)])
 def test_every_rate_next_to_a_number_of_attempts_is_refused(outcome: str, digits: int) -> None:
     rows: Rows = [
         {"agent": agent, "perturbation": f"p{t}", "episodes": 30,

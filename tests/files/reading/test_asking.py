@@ -502,7 +502,7 @@ LISTED: dict[str, tuple[list[dict[str, Any]], list[str], list[str]]] = {
 
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
-@pytest.mark.parametrize("case", LISTED)
+@pytest.mark.parametrize("case", only(LISTED, *[*LISTED][::3]))
 def test_the_screen_lists_what_may_be_meant(passk: Passk, write: Any, case: str) -> None:
     records, options, others = LISTED[case]
     path = write("m.jsonl", lines(records))
@@ -571,6 +571,7 @@ def test_describe_lists_every_column_of_a_file_that_cannot_be_read(
         assert re.search(r"(?m)^  column +note +1 n0, 1 n1, 1 n2, 9 more$", text)
 
 
+@pytest.mark.long
 def test_describe_of_many_columns_is_one_screen(
     passk: Passk, write: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,7 @@ def test_names_number_no_attempts_and_may_be_parts_of_tasks(passk: Passk, tmp_pa
     assert passk("estimate", path, "--field", "task=bot,question_id", *FIELDS[2:]).code == 0
 
 
+@pytest.mark.long
 def test_a_frame_and_rows_are_refused_too(tmp_path: Path) -> None:
     frame = pd.read_csv(table(tmp_path)).astype({"is_ok": bool})
     fields = {"task": "question_id", "outcome": "is_ok"}
@@ -164,7 +165,7 @@ def test_attempts_that_are_pooled_on_purpose_may_still_repeat(passk: Passk, tmp_
     assert "5 tasks × 12 attempts" in done.out
 
 
-@pytest.mark.parametrize("policy", ["error", "first", "keep"])
+@pytest.mark.parametrize("policy", ["error", *long("first", "keep")])
 def test_models_named_as_the_attempt_are_no_attempts(
     passk: Passk, tmp_path: Path, policy: str
 ) -> None:

@@ -128,6 +128,7 @@ def verdict(task: int, column: int) -> str:
     return "PASS" if task % (column + 2) else "FAIL"
 
 
+@pytest.mark.long
 def test_columns_that_agree_are_an_outcome_at_every_door(tmp_path: Path, write: Any) -> None:
     import pandas as pd
 

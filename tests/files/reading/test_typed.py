@@ -150,7 +150,7 @@ def check(passk: Passk, path: Path, command: str = "estimate") -> int:
 NAMES = [*TRAPS, *CASES, *LISTED]
 
 
-@pytest.mark.parametrize("name", only(NAMES, *[*TRAPS][::3]))
+@pytest.mark.parametrize("name", only(NAMES, *[*TRAPS][::8]))
 def test_an_option_of_the_screen_does_what_it_says(passk: Passk, tmp_path: Path, name: str) -> None:
     file, text, _ = INPUTS[name]
     path = tmp_path / str(file)

@@ -17,7 +17,7 @@ import pytest
 
 from passk_cli import DataError, read
 from passk_cli.files.roles import ROLES, candidates, spelled
-from tests.conftest import Passk, Write, jsonl, only
+from tests.conftest import Passk, Write, jsonl, long, only
 from tests.proposals import commands
 
 ROOT = Path(__file__).parents[3]
@@ -177,7 +177,7 @@ def test_any_form_of_a_file_ends_in_a_question(form: str, seeds: int, tmp_path: 
             assert len(counts.series) == 1
 
 
-@pytest.mark.parametrize("name", ["n", "try", "sampleIndex", "rep"])
+@pytest.mark.parametrize("name", ["try", *long("n", "sampleIndex", "rep")])
 def test_numbers_of_attempts_find_what_was_run_again(name: str, tmp_path: Path) -> None:
     rows = attempts(**{name: lambda _, a: a + 1})
     again = [*rows, {**rows[5], "passed": not rows[5]["passed"]}]
@@ -300,7 +300,7 @@ def test_joined_names_are_never_the_same_and_have_places(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["instanceId", "puzzle_id", "case_id", "message_id", "nodeid",
                                   "Row Number"])  # fmt: skip
-@pytest.mark.parametrize("outcome", ["verified", "is_eval_success"])
+@pytest.mark.parametrize("outcome", ["verified", *long("is_eval_success")])
 def test_further_names(name: str, outcome: str) -> None:
     assert read([{name: "a", outcome: True}, {name: "b", outcome: False}]).c.tolist() == [1, 0]
     # Beside a usual name, "verified" is something else.
