@@ -114,14 +114,13 @@ def groups(number: int) -> str:
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_answers_that_nobody_reads(
-    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str],
+    passk: Passk, here: Path, arguments: list[str],
     content: str, message: str,
 ) -> None:  # fmt: skip
-    monkeypatch.chdir(tmp_path)
     Path("x.csv").write_text(content)
     command, *options = arguments
     assert_refused(passk(command, "x.csv", *options), 2, message)
-    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
+    assert [path.name for path in here.iterdir()] == ["x.csv"]
 
 
 def test_the_remedy_of_groups_works(passk: Passk, write: Write) -> None:

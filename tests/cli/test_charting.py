@@ -66,18 +66,12 @@ def test_themes(passk: Passk, tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("command", ["compare", "bootstrap"])
 def test_refused_before_any_work(
-    passk: Passk,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    command: str,
-    options: list[str],
-    told: str,
+    passk: Passk, here: Path, command: str, options: list[str], told: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     done = passk(command, "missing.jsonl", *options)
     assert (done.code, done.out, done.sentences) == (2, "", 1)
     assert told.format(command) in done.err
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(here) == []
 
 
 def test_an_input_is_not_drawn_over(passk: Passk, write: Write) -> None:

@@ -204,12 +204,11 @@ def test_kill_while_writing(tmp_path: Path, moment: int) -> None:
 
 @pytest.mark.parametrize("words", [["describe"], *long(["convert", "-o", "out.csv"])], ids=" ".join)
 def test_an_environment_with_nothing_in_it(
-    passk: Passk, tau: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+    passk: Passk, tau: Path, here: Path, words: list[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     command = [words[0], "tau.csv", *words[1:]]
     usual = passk(*command)
-    written = {path.name: path.read_bytes() for path in tmp_path.glob("out.*")}
+    written = {path.name: path.read_bytes() for path in here.glob("out.*")}
     environment = {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0",
                    "PYTHONPATH": str(Path(__file__).parents[2])}  # fmt: skip
     done = subprocess.run([sys.executable, "-m", "passk_cli", *command], check=False,
@@ -218,4 +217,4 @@ def test_an_environment_with_nothing_in_it(
         text.encode("ascii", "backslashreplace").decode() for text in (usual.out, usual.err)
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, *expected)
-    assert {path.name: path.read_bytes() for path in tmp_path.glob("out.*")} == written
+    assert {path.name: path.read_bytes() for path in here.glob("out.*")} == written

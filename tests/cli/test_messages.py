@@ -71,13 +71,10 @@ def test_it_is_an_error_in_data(passk: Passk, mixed: Path) -> None:
     ],
     ids=lambda words: words[0],
 )
-def test_nothing_is_written(
-    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_nothing_is_written(passk: Passk, here: Path, words: list[str]) -> None:
     done = passk(words[0], CRUX, *words[1:], "--error", "pooled-settings")
     assert (done.code, done.error) == (3, "pooled-settings")
-    assert list(tmp_path.iterdir()) == []
+    assert list(here.iterdir()) == []
 
 
 def test_attempts_of_settings_are_converted_apart(passk: Passk, tmp_path: Path) -> None:

@@ -28,10 +28,6 @@ def rows(seed: int = 0, tasks: int = 60, model: str = "m") -> list[dict[str, obj
     ]
 
 
-def lines(records: list[dict[str, object]]) -> str:
-    return jsonl(records)
-
-
 def warnings(records: list[dict[str, object]], **how: object) -> list[Said]:
     counts = read(pd.DataFrame(records), **how)  # type: ignore[arg-type]
     return [note for note in reading_notes(counts) if note.severity == "warning"]
@@ -59,14 +55,14 @@ def test_every_command_warns(passk: Passk, write: Write, command: str) -> None:
     if name in ("compare", "temperature"):
         both += [{**r, "model": "b" if name == "compare" else "m", "temperature": 0.8}
                  for r in rows(1)]  # fmt: skip
-    path = write("x.jsonl", lines(both))
+    path = write("x.jsonl", jsonl(both))
     done = passk(name, path, *options)
     assert "warning[stopped-at-pass]: attempts of m" in done.err
     assert " seem to stop at the first pass, so pass@k is biased" in done.err
 
 
 def test_extrapolation_refuses(passk: Passk, write: Write) -> None:
-    done = passk("extrapolate", write("x.jsonl", lines(rows())))
+    done = passk("extrapolate", write("x.jsonl", jsonl(rows())))
     assert done.code == 3
     assert "sampling seems to have stopped when a task passed" in done.err
 
@@ -144,6 +140,6 @@ def test_the_chance_is_shared_by_the_models() -> None:
 
 
 def test_first_at_k_is_not_said_to_be_biased(passk: Passk, write: Write) -> None:
-    data = write("a.jsonl", lines(rows()))
+    data = write("a.jsonl", jsonl(rows()))
     assert "stopped-at-pass" in passk("estimate", data, "-m", "pass@1,first@5").err
     assert "stopped-at-pass" not in passk("estimate", data, "-m", "first@5,first@10").err

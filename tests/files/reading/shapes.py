@@ -40,10 +40,6 @@ def rows(names: Names, *, models: int = 1) -> list[dict[str, Any]]:
     ]
 
 
-def lines(records: list[dict[str, Any]]) -> str:
-    return jsonl(records)
-
-
 def table(records: list[dict[str, Any]]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, records[0].keys(), lineterminator="\n")
@@ -80,15 +76,15 @@ def _turns(record: dict[str, Any]) -> dict[str, Any]:
 # Name → how many models it has, and the file's name and text for these names of columns.
 SHAPES: dict[str, tuple[int, Callable[[Names], tuple[str, str]]]] = {
     "csv": (1, lambda n: ("a.csv", table(rows(n)))),
-    "lines": (1, lambda n: ("a.jsonl", lines(rows(n)))),
+    "lines": (1, lambda n: ("a.jsonl", jsonl(rows(n)))),
     "array": (1, lambda n: ("a.json", json.dumps(rows(n)))),
-    "records in records": (1, lambda n: ("a.jsonl", lines([_inside(r, n) for r in rows(n)]))),
-    "turns beside": (1, lambda n: ("a.jsonl", lines([_turns(r) for r in rows(n)]))),
+    "records in records": (1, lambda n: ("a.jsonl", jsonl([_inside(r, n) for r in rows(n)]))),
+    "turns beside": (1, lambda n: ("a.jsonl", jsonl([_turns(r) for r in rows(n)]))),
     "a list of attempts": (
         1,
         lambda n: (
             "a.jsonl",
-            lines([{n["task"]: t, "tries": of} for t, of in _by(rows(n), n["task"]).items()]),
+            jsonl([{n["task"]: t, "tries": of} for t, of in _by(rows(n), n["task"]).items()]),
         ),
     ),
     "a list below keys": (
@@ -111,7 +107,7 @@ SHAPES: dict[str, tuple[int, Callable[[Names], tuple[str, str]]]] = {
         2,
         lambda n: (
             "a.jsonl",
-            lines(
+            jsonl(
                 [
                     {n["model"]: m, "arm": "z", "entries": of}
                     for m, of in _by(rows(n, models=2), n["model"]).items()

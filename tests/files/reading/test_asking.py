@@ -13,8 +13,8 @@ import pytest
 
 import passk_cli
 from passk_cli import DataError, read
-from tests.conftest import Passk, Write, only
-from tests.files.reading.shapes import ATTEMPTS, NEAR, SHAPES, TASKS, USUAL, lines, passes
+from tests.conftest import Passk, Write, jsonl, only
+from tests.files.reading.shapes import ATTEMPTS, NEAR, SHAPES, TASKS, USUAL, passes
 
 Document = Any
 
@@ -75,95 +75,95 @@ CASES: dict[str, tuple[Document, str, Fraction]] = {
         Fraction(5, 6),
     ),
     "each model once at each": (
-        lines([{"llm": m, "stack": s, "directory": m + s, "success": (ord(m) + ord(s)) % 2 == 0}
+        jsonl([{"llm": m, "stack": s, "directory": m + s, "success": (ord(m) + ord(s)) % 2 == 0}
                for m in "pqr" for s in ("ab" if m == "r" else "abcd")]),
         "--field task=stack",
         Fraction(1, 2),
     ),
     "counts of tasks of any name": (
-        lines([{"concept": c, "model_id": m, "n_success": len(c) % 5, "n_trials": 8}
+        jsonl([{"concept": c, "model_id": m, "n_success": len(c) % 5, "n_trials": 8}
                for m in "ab" for c in ("Dust", "Avalanche", "Trees", "Origami", "Sea", "Bread")]),
         "--field task=concept",
         Fraction(13, 48),
     ),
     "grades that pass or fail more or less": (
-        lines([{"test_id": i, "grade": ("PASS", "SOFT_FAIL", "HARD_FAIL")[i % 3]}
+        jsonl([{"test_id": i, "grade": ("PASS", "SOFT_FAIL", "HARD_FAIL")[i % 3]}
                for i in range(12)]),
         "--field outcome=grade --passes PASS",
         Fraction(1, 3),
     ),
     "a score of the highest": (
-        lines([{"task": {"id": f"t{i}"}, "score": {"score": float(i % 4), "max_score": 3.0,
+        jsonl([{"task": {"id": f"t{i}"}, "score": {"score": float(i % 4), "max_score": 3.0,
                "results": [{"check": "x", "passed": i % 4 > 1}, {"check": "y", "passed": True}]}}
                for i in range(12)]),
         "--field task=task.id --field outcome=score.score --threshold 3.0",
         Fraction(1, 4),
     ),
     "points of what they are at most": (
-        lines([{"task": f"t{i}", "points": i % 6, "max": 5} for i in range(12)]),
+        jsonl([{"task": f"t{i}", "points": i % 6, "max": 5} for i in range(12)]),
         "--field outcome=points --threshold 5.0",
         Fraction(1, 6),
     ),
     "names and words of Chinese": (
-        lines([{"编号": f"q{i}", "模型": "m", "是否正确": ("正确", "错误")[i % 3 > 0]}
+        jsonl([{"编号": f"q{i}", "模型": "m", "是否正确": ("正确", "错误")[i % 3 > 0]}
                for i in range(12)]),
         "--field task=编号 --field outcome=是否正确 --field model=模型",
         Fraction(1, 3),
     ),
     "games": (
-        lines([{"game_id": f"g{i}", "player": "x", "result": ("win", "loss", "draw")[i % 3]}
+        jsonl([{"game_id": f"g{i}", "player": "x", "result": ("win", "loss", "draw")[i % 3]}
                for i in range(12)]),
         "--field task=game_id --passes win",
         Fraction(1, 3),
     ),
     "a record in a list": (
-        lines([{"example_id": i, "infos": [{"r": int(i < 2), "steps": 5}]} for i in range(50)]),
+        jsonl([{"example_id": i, "infos": [{"r": int(i < 2), "steps": 5}]} for i in range(50)]),
         "--field outcome=infos.r --passes 1",
         Fraction(1, 25),
     ),
     "attempts in a list": (
-        lines([{"task": i, "tries": [{"ok": i % 4 == j} for j in range(4)]} for i in range(8)]),
+        jsonl([{"task": i, "tries": [{"ok": i % 4 == j} for j in range(4)]} for i in range(8)]),
         "--field outcome=tries.ok",
         Fraction(1, 4),
     ),
     "a list inside a record": (
-        lines([{"task": i, "e": {"s": [{"ok": True}, {"ok": i > 2}]}} for i in range(4)]),
+        jsonl([{"task": i, "e": {"s": [{"ok": True}, {"ok": i > 2}]}} for i in range(4)]),
         "--field outcome=e.s[].ok",
         Fraction(5, 8),
     ),
     "flags inside a record": (
-        lines([{"task": i, "e": {"flags": [True, i > 2]}} for i in range(4)]),
+        jsonl([{"task": i, "e": {"flags": [True, i > 2]}} for i in range(4)]),
         "--field outcome=e.flags[] --passes true",
         Fraction(5, 8),
     ),
     "a record in a record": (
-        lines([{"task": i, "eval": {"grade": {"correct": i == 1}}} for i in range(4)]),
+        jsonl([{"task": i, "eval": {"grade": {"correct": i == 1}}} for i in range(4)]),
         "--field outcome=eval.grade.correct",
         Fraction(1, 4),
     ),
     "an outcome that is a record": (
-        lines([{"task": i, "result": {"passed": i == 1, "log": "x"}} for i in range(4)]),
+        jsonl([{"task": i, "result": {"passed": i == 1, "log": "x"}} for i in range(4)]),
         "--field outcome=result.passed",
         Fraction(1, 4),
     ),
     "an empty outcome beside the real one": (
-        lines([{"task": i, "score": None, "eval": {"passed": i == 1}} for i in range(4)]),
+        jsonl([{"task": i, "score": None, "eval": {"passed": i == 1}} for i in range(4)]),
         "--field outcome=eval.passed",
         Fraction(1, 4),
     ),
     "an outcome that is missing where another is not": (
-        lines([{"task": i, "passed": True if i else None, "eval": {"passed": i > 0}}
+        jsonl([{"task": i, "passed": True if i else None, "eval": {"passed": i > 0}}
                for i in range(4)]),
         "--field outcome=eval.passed",
         Fraction(3, 4),
     ),
     "task and outcome in records": (
-        lines([{"doc": {"id": f"q{i}"}, "res": {"ok": i == 1}} for i in range(4)]),
+        jsonl([{"doc": {"id": f"q{i}"}, "res": {"ok": i == 1}} for i in range(4)]),
         "--field task=doc.id --field outcome=res.ok",
         Fraction(1, 4),
     ),
     "a list in each line": (
-        lines([{"model": m, "results": [{"task": i, "passed": i == 1} for i in range(4)]}
+        jsonl([{"model": m, "results": [{"task": i, "passed": i == 1} for i in range(4)]}
                for m in "ab"]),
         "--records results",
         Fraction(1, 4),
@@ -175,12 +175,12 @@ CASES: dict[str, tuple[Document, str, Fraction]] = {
         Fraction(1, 4),
     ),
     "a list of records in one line": (
-        lines([{"config": {"of": "x"}, "results": [{"case": i, "ok": i == 1} for i in range(4)]}]),
+        jsonl([{"config": {"of": "x"}, "results": [{"case": i, "ok": i == 1} for i in range(4)]}]),
         "--records results --field outcome=ok",
         Fraction(1, 4),
     ),
     "a mapping in each line": (
-        lines([{"model": m, "tasks": {f"t{i}": {"ok": i == 1} for i in range(4)}} for m in "ab"]),
+        jsonl([{"model": m, "tasks": {f"t{i}": {"ok": i == 1} for i in range(4)}} for m in "ab"]),
         "--records tasks.{task} --field outcome=ok",
         Fraction(1, 4),
     ),
@@ -254,49 +254,49 @@ CASES: dict[str, tuple[Document, str, Fraction]] = {
         Fraction(1, 4),
     ),
     "turns below an outcome": (
-        lines([{"test_case": f"c{i}", "oracle_pass": i == 1, "turns": [{"status": "success"}] * 3}
+        jsonl([{"test_case": f"c{i}", "oracle_pass": i == 1, "turns": [{"status": "success"}] * 3}
                for i in range(4)]),
         "--field task=test_case --field outcome=oracle_pass",
         Fraction(1, 4),
     ),
     "a model that is a record": (
-        lines([{"task": i, "passed": i == 1, "model": {"name": m, "size": 7}}
+        jsonl([{"task": i, "passed": i == 1, "model": {"name": m, "size": 7}}
                for m in "xy" for i in range(4)]),
         "--field model=model.name",
         Fraction(1, 4),
     ),
     "two outcomes": (
-        lines([{"task": i, "status": "success", "passed": i == 1} for i in range(4)]),
+        jsonl([{"task": i, "status": "success", "passed": i == 1} for i in range(4)]),
         "--field outcome=passed",
         Fraction(1, 4),
     ),
     "a task beside its attempts": (
-        lines([{"scenario": f"s{i}", "reps": [{"rep": j, "won": i == j} for j in range(4)]}
+        jsonl([{"scenario": f"s{i}", "reps": [{"rep": j, "won": i == j} for j in range(4)]}
                for i in range(4)]),
         "--field task=scenario --field outcome=reps.won",
         Fraction(1, 4),
     ),
     "answers beside what was expected": (
-        lines([{"id": f"q{i}", "label": "ABCD"[i % 4], "prediction": "abc "[i % 3].upper()}
+        jsonl([{"id": f"q{i}", "label": "ABCD"[i % 4], "prediction": "abc "[i % 3].upper()}
                for i in range(24)]),
         "--field outcome=prediction==label",
         Fraction(1, 4),
     ),
     "answers and what was expected in records": (
-        lines([{"doc": {"id": i, "gold": i % 3}, "response": {"answer": i % 2}}
+        jsonl([{"doc": {"id": i, "gold": i % 3}, "response": {"answer": i % 2}}
                for i in range(12)]),
         "--field task=doc.id --field outcome=response.answer==doc.gold",
         Fraction(1, 3),
     ),
     "a verdict that was expected": (
-        lines([{"task": i, "expected": ("comply", "refuse")[i % 2], "result": "refuse"}
+        jsonl([{"task": i, "expected": ("comply", "refuse")[i % 2], "result": "refuse"}
                if i % 4 else {"task": i, "expected": "comply", "result": "comply"}
                for i in range(12)]),
         "--field outcome=result==expected",
         Fraction(3, 4),
     ),
     "counts of passing attempts beside rates": (
-        lines([{"test_case": f"c{i}", "n_attempted": 4, "n_passing": i % 3,
+        jsonl([{"test_case": f"c{i}", "n_attempted": 4, "n_passing": i % 3,
                 "pass_at_1": float(i % 3 > 0)} for i in range(6)]),
         "--field task=test_case",
         Fraction(1, 4),
@@ -315,13 +315,13 @@ CASES: dict[str, tuple[Document, str, Fraction]] = {
         Fraction(1, 4),
     ),
     "an expected result and the actual one": (
-        lines([{"test_case": f"c{i}", "expected": "xyz"[i % 3], "actual": "xyz"[i % 2]}
+        jsonl([{"test_case": f"c{i}", "expected": "xyz"[i % 3], "actual": "xyz"[i % 2]}
                for i in range(12)]),
         "--field task=test_case --field outcome=actual==expected",
         Fraction(1, 3),
     ),
     "counts without a task's name": (
-        lines([{"test_case": f"c{i}", "n": 4, "c": i % 3} for i in range(6)]),
+        jsonl([{"test_case": f"c{i}", "n": 4, "c": i % 3} for i in range(6)]),
         "--field task=test_case",
         Fraction(1, 4),
     ),
@@ -433,7 +433,7 @@ LOGS = {
 def test_a_file_that_is_not_one_of_results_gets_no_command(
     passk: Passk, write: Any, name: str
 ) -> None:
-    text = lines(LOGS[name]) if name in LOGS else json.dumps(NO_RESULTS[name])
+    text = jsonl(LOGS[name]) if name in LOGS else json.dumps(NO_RESULTS[name])
     done = passk("estimate", write("m.json", text))
     assert (done.code, done.out, commands(done.err)) == (3, "", [])
 
@@ -505,7 +505,7 @@ LISTED: dict[str, tuple[list[dict[str, Any]], list[str], list[str]]] = {
 @pytest.mark.parametrize("case", only(LISTED, *[*LISTED][::3]))
 def test_the_screen_lists_what_may_be_meant(passk: Passk, write: Any, case: str) -> None:
     records, options, others = LISTED[case]
-    path = write("m.jsonl", lines(records))
+    path = write("m.jsonl", jsonl(records))
     done = passk("estimate", path)
     assert done.code == 3, done.out
     printed = listed(done.err)
@@ -530,7 +530,7 @@ REFUSED = [
 def test_what_holds_no_outcomes_is_refused_by_name(
     passk: Passk, write: Any, name: str, records: list[dict[str, Any]]
 ) -> None:
-    done = passk("estimate", write("m.jsonl", lines(records)))
+    done = passk("estimate", write("m.jsonl", jsonl(records)))
     assert (done.code, done.error, commands(done.err), listed(done.err)) == (3, name, [], [])
 
 
@@ -538,7 +538,7 @@ def test_counts_per_model_are_not_read_with_models_as_tasks(passk: Passk, write:
     rows = [
         {"model": m, "tot_completions": 1000, "tot_correct": c} for m, c in (("a", 48), ("b", 210))
     ]
-    done = passk("estimate", write("m.jsonl", lines(rows)))
+    done = passk("estimate", write("m.jsonl", jsonl(rows)))
     assert (done.error, commands(done.err)) == ("no-task-column", [])
     assert "--field n=tot_completions --field c=tot_correct" in listed(done.err)
 
@@ -560,7 +560,7 @@ def test_describe_lists_every_column_of_a_file_that_cannot_be_read(
 ) -> None:
     rows = [{"test_case": f"c{i}", "went_right": i % 3 > 0, "note": f"n{i}",
              **{f"flag_{k}_ok": i % (k + 2) > 0 for k in range(9)}} for i in range(12)]  # fmt: skip
-    path = write("m.jsonl", lines(rows))
+    path = write("m.jsonl", jsonl(rows))
     short, screen = passk("estimate", path).err, passk("describe", path).err
     full = passk("describe", path, "--full").err
     assert "and 2 more" in short
@@ -578,8 +578,8 @@ def test_describe_of_many_columns_is_one_screen(
     monkeypatch.setenv("COLUMNS", "80")
     rows = [{"case": f"c{i}", **{f"word_{k}": f"{'long ' * 9}{i * k % 5}" for k in range(40)},
              **{f"flag_{k}_ok": i % (k + 2) > 0 for k in range(9)}} for i in range(30)]  # fmt: skip
-    unread = passk("describe", write("a.jsonl", lines(rows))).err
-    path = write("b.jsonl", lines(rows))
+    unread = passk("describe", write("a.jsonl", jsonl(rows))).err
+    path = write("b.jsonl", jsonl(rows))
     monkeypatch.chdir(path.parent)
     known = passk("describe", path.name, "--outcome", "flag_1_ok").out
     for text in (unread, known):
@@ -596,7 +596,7 @@ def test_describe_shows_the_candidates_of_a_file_that_is_read(passk: Passk, writ
     rows = [{"task": f"t{i // 2}", "passed": i % 2 > 0, "compiles": i % 3 > 0,
              "prompt": f"p{i // 3}", "effort": ("low", "high")[i % 2], "seconds": i}
             for i in range(12)]  # fmt: skip
-    path = write("m.jsonl", lines(rows))
+    path = write("m.jsonl", jsonl(rows))
     done = passk("describe", path, "--by", "effort")
     table = done.out.partition("Columns by role\n")[2].splitlines()[1:7]
     assert [line[:10].strip() for line in table] == [

@@ -13,8 +13,8 @@ import pytest
 import passk_cli
 from passk_cli import PasskWarning, read
 from passk_cli.errors import PasskError
-from tests.conftest import only
-from tests.files.reading.shapes import ATTEMPTS, NEAR, SHAPES, TASKS, USUAL, lines, passes
+from tests.conftest import jsonl, only
+from tests.files.reading.shapes import ATTEMPTS, NEAR, SHAPES, TASKS, USUAL, passes
 from tests.files.reading.test_asking import CASES, LISTED
 from tests.files.reading.traps import TRAPS
 
@@ -24,12 +24,12 @@ DATA = Path(__file__).parents[2] / "data"
 def inputs() -> Iterator[tuple[str, str, str, list[Fraction]]]:
     """Name, file name, text, and the pass rates of which one or all are right."""
     for case, (rows, rates) in TRAPS.items():
-        yield case, "m.jsonl", lines(rows), rates
+        yield case, "m.jsonl", jsonl(rows), rates
     for case, (document, _, rate) in CASES.items():
         text = document if isinstance(document, str) else json.dumps(document)
         yield case, "m.csv" if text[0] not in "[{" else "m.json", text, [rate]
     for case, (rows, *_) in LISTED.items():
-        yield case, "m.jsonl", lines(rows), [Fraction(1, 4)] * (case == "counts by value")
+        yield case, "m.jsonl", jsonl(rows), [Fraction(1, 4)] * (case == "counts by value")
     for kind, names in (("usual", USUAL), ("near", NEAR)):
         for shape, (models, made) in SHAPES.items():
             rates = [Fraction(sum(passes(t, a, m) for t in range(len(TASKS)) for a in ATTEMPTS), 24)

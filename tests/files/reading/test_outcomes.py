@@ -11,8 +11,7 @@ import pytest
 
 import passk_cli
 from passk_cli import DataError, ParameterError, read
-from tests.conftest import Passk
-from tests.files.reading.shapes import lines
+from tests.conftest import Passk, jsonl
 
 Rows = Sequence[dict[str, Any]]
 
@@ -71,7 +70,7 @@ def test_what_only_failures_have_is_no_setting(passk: Passk, write: Any) -> None
         {"task": f"t{i}", "passed": passed, "spread": None if passed else rng.random()}
         for i in range(40) for passed in (i % 2 == 0,) * 2
     ]  # fmt: skip
-    done = passk("estimate", write("runs.jsonl", lines(rows)))
+    done = passk("estimate", write("runs.jsonl", jsonl(rows)))
     assert (done.code, "spread" in done.out) == (0, False)
 
 

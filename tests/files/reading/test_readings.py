@@ -13,8 +13,7 @@ import pytest
 import passk_cli
 from passk_cli import DataError, read
 from passk_cli.settle import Settle
-from tests.conftest import Passk
-from tests.files.reading.shapes import lines
+from tests.conftest import Passk, jsonl
 
 Document = Any
 
@@ -35,7 +34,7 @@ def counted(counts: passk_cli.Counts) -> tuple[int, list[int]]:
 def test_what_stands_beside_a_list_can_be_named(write: Any) -> None:
     records = [{"arm": a, "id": f"r{a}", "results": [{"task": i, "passed": i == 1}
                 for i in range(4)]} for a in "xy"]  # fmt: skip
-    for document in (lines(records), json.dumps(records)):
+    for document in (jsonl(records), json.dumps(records)):
         path = write("m.json", document)
         counts = read(path, records="results", by="arm")
         assert [group for _, group in counts.series] == ["x", "y"]
@@ -62,7 +61,7 @@ def test_nothing_is_imported_for_it_where_reading_succeeds(write: Any) -> None:
 
 def test_an_entry_without_the_field_has_no_outcome(write: Any) -> None:
     entries = [{"ok": True}, {"log": "x"}, {"ok": None}]
-    path = write("m.jsonl", lines([{"task": 1, "a": entries}, {"task": 2}]))
+    path = write("m.jsonl", jsonl([{"task": 1, "a": entries}, {"task": 2}]))
     assert rate(path, fields={"outcome": "a.ok"}, missing="fail") == Fraction(1, 4)
     assert rate(path, fields={"outcome": "a.ok"}, missing="drop") == 1
     with pytest.raises(DataError, match=r'm.jsonl:1: "a.ok" has no value \(3 attempts'):
@@ -103,7 +102,7 @@ def test_reports_in_folders_are_named_by_these(tmp_path: Path) -> None:
 
 def test_describe_lists_the_columns_by_role(passk: Passk, write: Any) -> None:
     rows = ({"id": i, "task_id": f"t{i}", "passed": i > 1, "cached": False} for i in range(4))
-    path = write("m.jsonl", lines([*rows]))
+    path = write("m.jsonl", jsonl([*rows]))
     full = passk("describe", path, "--full").out
     assert re.search(r"task +--field task=task_id", full)
     assert re.search(r"outcome +--field outcome=passed", full)
@@ -143,7 +142,7 @@ def test_columns_that_agree_are_an_outcome_at_every_door(tmp_path: Path, write: 
         frame,
         tmp_path / "m.csv",
         tmp_path / "m.parquet",
-        write("m.jsonl", lines(own)),
+        write("m.jsonl", jsonl(own)),
         write("m.json", json.dumps({"runs": own})),
     ):
         fields = {"outcome": "given==gold"}

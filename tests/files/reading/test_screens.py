@@ -18,10 +18,6 @@ from tests.proposals import commands
 Rows = Sequence[Mapping[str, Any]]
 
 
-def lines(rows: Rows) -> str:
-    return jsonl(rows)
-
-
 @pytest.fixture
 def screen(write: Write) -> Callable[..., Candidates]:
     """The candidates of a file that is refused."""
@@ -53,7 +49,7 @@ def test_a_list_of_models_is_not_a_list_of_attempts(passk: Passk, write: Write) 
 @pytest.mark.parametrize("pred", [["1"], "1", [1]])
 def test_an_answer_in_a_list_of_one_is_compared(passk: Passk, write: Write, pred: Any) -> None:
     rows = [{"question": f"q{i}", "gt": str(i % 2), "pred": pred} for i in range(20)]
-    path = write("runs.jsonl", lines(rows))
+    path = write("runs.jsonl", jsonl(rows))
     done = passk("estimate", path)
     assert "--field outcome=pred==gt  10 of 20 agree" in done.err
     done = passk("estimate", path, "--field", "outcome=pred==gt", "--field", "task=question")
@@ -63,21 +59,21 @@ def test_an_answer_in_a_list_of_one_is_compared(passk: Passk, write: Write, pred
 def test_a_verdict_with_a_word_of_time_or_the_highest_reward_is_offered(screen: Any) -> None:
     rows = [{"question": f"q{i}", "found_correct_chunk": i % 3 > 0,
              "turns": {"max_reward": (0, 0.5, 1)[i % 3]}} for i in range(12)]  # fmt: skip
-    found = screen(lines(rows))
+    found = screen(jsonl(rows))
     assert {"found_correct_chunk", "turns.max_reward"} <= {*columns(found, "outcome")}
 
 
 def test_a_flag_that_never_varies_is_offered_if_nothing_else_is(screen: Any) -> None:
     rows = [{"goal": f"g{i}", "jailbroken": True} for i in range(9)]
-    assert columns(screen(lines(rows)), "outcome") == ["jailbroken"]
+    assert columns(screen(jsonl(rows)), "outcome") == ["jailbroken"]
     varied = [{**row, "safe": i % 2 > 0} for i, row in enumerate(rows)]
-    assert columns(screen(lines(varied)), "outcome") == ["safe"]
+    assert columns(screen(jsonl(varied)), "outcome") == ["safe"]
 
 
 def test_no_verdict_is_hidden_by_one_with_the_same_values(screen: Any) -> None:
     rows = [{"task_id": f"t{i}", "silent": i % 4 == 0, "won_with_control": i % 4 > 0,
              "raw_success": i % 5 > 0} for i in range(20)]  # fmt: skip
-    assert {*columns(screen(lines(rows)), "outcome")} == {"won_with_control", "raw_success"}
+    assert {*columns(screen(jsonl(rows)), "outcome")} == {"won_with_control", "raw_success"}
 
 
 def test_the_only_record_of_a_list_is_looked_into(screen: Any) -> None:
@@ -94,19 +90,19 @@ def test_text_that_separates_passes_from_failures_is_not_a_setting(
 ) -> None:
     rows = [{"task": f"t{i % 8}", "model": "m", "success": i % 3 > 0, "arm": "ab"[i // 24],
              "log": f"tests passed={i % 3 and 50 + i % 2} of 90"} for i in range(48)]  # fmt: skip
-    assert "--by log" not in passk("estimate", write("runs.jsonl", lines(rows))).err
+    assert "--by log" not in passk("estimate", write("runs.jsonl", jsonl(rows))).err
 
 
 def test_a_folder_is_tallied_over_its_files(passk: Passk, tmp_path: Path) -> None:
     for number in range(5):
         rows = [{"question": f"q{i}", "cited": i > 2 or number > 0, "kept": (i + number) % 2 > 0}
                 for i in range(30)]  # fmt: skip
-        (tmp_path / f"e{number}.jsonl").write_text(lines(rows))
+        (tmp_path / f"e{number}.jsonl").write_text(jsonl(rows))
     done = passk("estimate", tmp_path)
     assert "75 false, 75 true" in done.err
     assert "values of" not in done.err
     for number in range(60):
-        (tmp_path / f"f{number:02}.jsonl").write_text(lines(rows))
+        (tmp_path / f"f{number:02}.jsonl").write_text(jsonl(rows))
     assert "values of the first 1,000 records of 34 of 65 files" in passk("estimate", tmp_path).err
 
 
@@ -138,14 +134,11 @@ def test_a_folder_of_tasks_has_one_screen(passk: Passk, tmp_path: Path) -> None:
     assert "3 PARTIAL, 2 PASS" in done.err
 
 
-def test_the_map_of_a_screen_is_found_next_to_the_data(
-    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "runs"
+def test_the_map_of_a_screen_is_found_next_to_the_data(passk: Passk, here: Path) -> None:
+    folder = here / "runs"
     folder.mkdir()
     rows = [{"question": f"q{i}", "met": i % 2 > 0, "kept": i % 3 > 0} for i in range(12)]
-    (folder / "a.jsonl").write_text(lines(rows))
+    (folder / "a.jsonl").write_text(jsonl(rows))
     (line,) = (line for line in passk("estimate", "runs").err.splitlines() if "--init" in line)
     assert passk(*line.partition("  # ")[0].split()[1:]).code == 0
     assert passk("estimate", "runs").error == "open-role"
@@ -172,20 +165,20 @@ def test_two_places_leave_the_roles_of_a_draft_open(passk: Passk, write: Write) 
 @pytest.mark.parametrize("word", ["KILLED", "SURVIVED"])
 def test_either_of_two_words_may_pass(screen: Any, word: str) -> None:
     rows = [{"mutation_id": i, "verdict": ("KILLED", "SURVIVED")[i % 3 == 0]} for i in range(12)]
-    (verdict,) = screen(lines(rows))["outcome"]
+    (verdict,) = screen(jsonl(rows))["outcome"]
     assert (word,) in [way.options["--passes"] for way in verdict.passing]
 
 
 def test_numbers_in_questions_and_answers_are_not_errors(passk: Passk, write: Write) -> None:
     rows = [{"task": f"t{i}", "question": f"{i} of 500 bolts", "answer": f"500 of {i}",
              "passed": i % 2 > 0} for i in range(20)]  # fmt: skip
-    assert "errors-as-failures" not in passk("estimate", write("a.jsonl", lines(rows))).err
+    assert "errors-as-failures" not in passk("estimate", write("a.jsonl", jsonl(rows))).err
     for row in rows[::2]:
         row["answer"] = "connections"
-    assert "errors-as-failures" not in passk("estimate", write("c.jsonl", lines(rows))).err
+    assert "errors-as-failures" not in passk("estimate", write("c.jsonl", jsonl(rows))).err
     for row in rows[::2]:
         row["answer"] = "HTTP 503"
-    assert "errors-as-failures" in passk("estimate", write("b.jsonl", lines(rows))).err
+    assert "errors-as-failures" in passk("estimate", write("b.jsonl", jsonl(rows))).err
 
 
 def test_parts_that_are_named_above_their_records_are_kept_apart(
@@ -237,7 +230,7 @@ def test_an_answer_is_compared_with_each_expected_one(
 ) -> None:
     rows = [{"text": f"t{i}", **{name: "xyz"[(i + k * (i % 4 == 0)) % 3]
              for k, name in enumerate(columns_)}} for i in range(24)]  # fmt: skip
-    compared = [name for name in columns(screen(lines(rows)), "outcome") if "==" in name]
+    compared = [name for name in columns(screen(jsonl(rows)), "outcome") if "==" in name]
     assert {*expected} <= {*compared}
     assert all(one != other for one, other in (name.split("==") for name in compared))
 
@@ -248,7 +241,7 @@ def test_what_happens_in_an_attempt_is_not_a_number_of_attempts(
 ) -> None:
     rows = [{"scenario": f"t{i}", n: 5 + i % 7, c: i % 4, "goal_achieved": i % 3 > 0}
             for i in range(24)]  # fmt: skip
-    assert "counts" not in screen(lines(rows))
+    assert "counts" not in screen(jsonl(rows))
 
 
 def test_counts_of_rows_by_category_have_no_command(passk: Passk, write: Write) -> None:
@@ -294,7 +287,7 @@ def test_values_that_name_two_sides_are_a_preference(
     *answers, chosen = fields
     rows = [{"prompt": f"p{i}", **{name: f"{name} says {i}" for name in answers},
              chosen: values[(i + i // 5) % len(values)]} for i in range(24)]  # fmt: skip
-    done = passk("estimate", write("pairs.jsonl", lines(rows)))
+    done = passk("estimate", write("pairs.jsonl", jsonl(rows)))
     assert done.error == "preferences"
 
 
@@ -310,13 +303,13 @@ def test_one_file_per_run_is_not_one_task_per_file(passk: Passk, tmp_path: Path)
 
 def test_that_an_attempt_was_executed_comes_after_its_verdict(screen: Any) -> None:
     rows = [{"problem": f"p{i}", "ran": i % 9 > 0, "equal": i % 9 > 4} for i in range(18)]
-    assert columns(screen(lines(rows)), "outcome")[:2] == ["equal", "ran"]
+    assert columns(screen(jsonl(rows)), "outcome")[:2] == ["equal", "ran"]
 
 
 def test_words_that_are_the_same_at_each_attempt_are_not_outcomes(screen: Any) -> None:
     rows = [{"question": f"q{i % 12}", "decision": "ab"[i % 12 % 2], "category": "xyz"[i % 3],
              "answer_ok": i % 5 > 1} for i in range(48)]  # fmt: skip
-    found = screen(lines(rows))
+    found = screen(jsonl(rows))
     assert columns(found, "outcome") == ["answer_ok"]
     assert "category" in columns(found, "setting")
 
@@ -338,13 +331,13 @@ def test_a_short_column_with_the_expected_values_is_compared(screen: Any) -> Non
     rows = [{"question": f"q{i}", "response": f"Let me think about {i}. " * 8,
              "extracted": str((i + (i % 3 == 0)) % 4), "ground_truth": str(i % 4)}
             for i in range(24)]  # fmt: skip
-    assert columns(screen(lines(rows)), "outcome") == ["extracted==ground_truth"]
+    assert columns(screen(jsonl(rows)), "outcome") == ["extracted==ground_truth"]
 
 
 def test_long_prompts_are_not_named_like_models(passk: Passk, write: Write) -> None:
     rows = [{"prompt": f"Load the weights of net-{i % 8}b, 7b. {'Then do what it says. ' * 9}",
              "passed": i % 3 > 0} for i in range(24)]  # fmt: skip
-    (command,) = commands(passk("estimate", write("runs.jsonl", lines(rows))).err)
+    (command,) = commands(passk("estimate", write("runs.jsonl", jsonl(rows))).err)
     done = passk(*command)
     assert "8 tasks × 3 attempts" in done.out
     assert "unlikely-tasks" not in done.err
@@ -355,7 +348,7 @@ def test_a_draft_of_a_folder_names_the_folder_and_the_suffix(passk: Passk, tmp_p
     folder.mkdir()
     rows = [{"question": f"q{i}", "met": i % 2 > 0, "kept": i % 3 > 0} for i in range(12)]
     for model in ("gpt-4.1", "gpt-4.1-mini"):
-        (folder / f"{model}.jsonl").write_text(lines(rows))
+        (folder / f"{model}.jsonl").write_text(jsonl(rows))
     passk("describe", folder, "--init", folder / "passk.toml")
     draft = (folder / "passk.toml").read_text()
     assert 'files = ["*.jsonl"]' in draft
@@ -368,7 +361,7 @@ def test_the_command_of_a_long_file_is_tried_on_its_beginning(
 ) -> None:
     rows = [{"prompt": f"Question number {i}, with some words", "passed": i % 3 > 0}
             for i in range(30_000)]  # fmt: skip
-    texts = {"jsonl": lines, "json": json.dumps}
+    texts = {"jsonl": jsonl, "json": json.dumps}
     for missing in (False, True):
         if missing:
             rows[2000] = {**rows[2000], "passed": None}
@@ -382,14 +375,14 @@ def test_the_command_of_a_long_file_is_tried_on_its_beginning(
 
 def test_a_screen_asks_one_question(passk: Passk, write: Write) -> None:
     rows = [{"prompt": f"p{i}", "entry": f"e{i // 2}", "met": i % 2 > 0} for i in range(12)]
-    (line, *_) = passk("estimate", write("runs.jsonl", lines(rows))).err.splitlines()
+    (line, *_) = passk("estimate", write("runs.jsonl", jsonl(rows))).err.splitlines()
     assert line.count("?") == 1
 
 
 def test_ids_of_runs_of_a_few_questions_are_not_tasks(passk: Passk, write: Write) -> None:
     rows = [{"id": f"{i:04x}", "question": f"Why {i % 6}?", "is_correct": i % 5 > 1}
             for i in range(72)]  # fmt: skip
-    done = passk("estimate", write("runs.jsonl", lines(rows)))
+    done = passk("estimate", write("runs.jsonl", jsonl(rows)))
     assert "warning[rows-as-tasks]" in done.err
     assert "--field task=question" in done.err
 
@@ -399,7 +392,7 @@ def test_the_verdict_of_each_judge_can_be_chosen_if_each_attempt_has_one(
 ) -> None:
     rows = [{"question": f"q{i % 10}", "reviews": [{"judge": "ab"[i % 3 > 0], "ok": i % 2 > 0}]}
             for i in range(30)]  # fmt: skip
-    path = write("log.jsonl", lines(rows))
+    path = write("log.jsonl", jsonl(rows))
     option = "--field outcome=reviews[judge=a].ok"
     assert option in passk("estimate", path).err.replace("'", "")
     done = passk("estimate", path, "--field", "task=question", *option.split())
@@ -412,7 +405,7 @@ def test_the_verdict_of_each_judge_can_be_chosen_if_each_attempt_has_one(
 def test_whether_an_answer_matches_the_gold_is_an_outcome(screen: Any) -> None:
     rows = [{"question": f"q{i}", "label": i % 3, "answer_matches_gold": i % 4 > 0}
             for i in range(24)]  # fmt: skip
-    assert columns(screen(lines(rows)), "outcome")[0] == "answer_matches_gold"
+    assert columns(screen(jsonl(rows)), "outcome")[0] == "answer_matches_gold"
 
 
 def test_columns_that_no_name_speaks_for_come_last(screen: Any) -> None:
@@ -421,12 +414,12 @@ def test_columns_that_no_name_speaks_for_come_last(screen: Any) -> None:
              "category": ended[i % 2] if i % 9 else "error",
              "compliance": (0, 86, 100)[i * i % 5 % 3], "tokens": i % 5}
             for i in range(24)]  # fmt: skip
-    assert {*columns(screen(lines(rows)), "outcome")[1:]} == {"category", "compliance"}
+    assert {*columns(screen(jsonl(rows)), "outcome")[1:]} == {"category", "compliance"}
 
 
 def test_numbers_without_a_verdict_are_listed_and_not_counted(passk: Passk, write: Any) -> None:
     rows = [{"question": f"q{i % 8}", "compliance": (0, 86, 100)[i % 3]} for i in range(24)]
-    done = passk("estimate", write("m.jsonl", lines(rows)))
+    done = passk("estimate", write("m.jsonl", jsonl(rows)))
     assert (done.code, done.error) == (3, "no-outcome-column")
     assert "--field outcome=compliance" in done.err
     assert not [line for line in done.err.splitlines() if line.startswith("  passk estimate")]
@@ -436,7 +429,7 @@ def test_numbers_without_a_verdict_are_listed_and_not_counted(passk: Passk, writ
 def test_an_index_and_a_total_are_not_passes(screen: Any, count: str) -> None:
     rows = [{"question": f"q{i}", "task_0_success_total": 20, count: i % 4, "safe": i % 3 > 0}
             for i in range(20)]  # fmt: skip
-    assert "counts" not in screen(lines(rows))
+    assert "counts" not in screen(jsonl(rows))
 
 
 def test_files_are_not_taken_as_tasks_if_a_column_may_be_the_task(
@@ -455,7 +448,7 @@ def test_repeats_under_two_settings_are_not_called_copies(passk: Passk, write: A
     rows = [{"task": f"t{i}", "attempt": 1, "passed": (i + (s == "b")) % 3 > 0, "suite": s}
             for s in "ab" for i in range(6)]  # fmt: skip
     # One attempt more is a repeat within its suite, so the suite does not explain all repeats.
-    done = passk("estimate", write("m.jsonl", lines([*rows, {**rows[5], "passed": False}])))
+    done = passk("estimate", write("m.jsonl", jsonl([*rows, {**rows[5], "passed": False}])))
     assert (done.code, done.error) == (3, "duplicate-attempts")
     assert "the two differ in suite; keep them apart with --by suite" in done.err
     assert "--duplicates" not in done.err
