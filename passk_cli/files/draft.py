@@ -21,7 +21,7 @@ from passk_cli.files.mapping import TABLE, folders_of
 from passk_cli.files.reading.asking import likely_places
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates, is_average
 from passk_cli.files.request import Request
-from passk_cli.files.roles import POSITION, words
+from passk_cli.files.roles import words
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source
 from passk_cli.files.vocabulary import BAD_WORDS
@@ -120,7 +120,7 @@ class Draft:
 
     def text(self, path: str) -> str:
         """The map as TOML.  path : where it is written, for its first line."""
-        found, outcome = self.found, self.outcome
+        outcome = self.outcome
         lines = [f"# What the columns of {_line(self.name)} mean. Check each line, then run:"]
         lines += [f"# passk estimate {_line(self.name)} --map {_line(path)}", f"[{TABLE}]"]
         lines += [f"files = {_toml(list(self.files))}"] * bool(self.files)
@@ -128,9 +128,6 @@ class Draft:
             if place.records:
                 lines += _keys({"--records": place.records}, plural(place.rows, "record"), at > 0)
         lines += self._role("task", "task" in self.open)
-        if not found.get("task"):
-            note = "the place of a record in its list"
-            lines += _keys({"--field": {"task": POSITION}}, note, comment=True)
         if outcome is None:
             lines += ['outcome = ""  # choose one']
         for role in _VERDICTS:

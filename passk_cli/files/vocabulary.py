@@ -68,6 +68,7 @@ SETTING_NAMES = SETTING_ENDS | _listed(
 # Names of parts of the data that have tasks of their own.
 SUITE_NAMES = _listed(
     "subject category domain split dataset benchmark suite subset topic language repo group"
+    " difficulty level year"
 )
 # Words of what happens while attempts are made, which is never a setting or a task.
 HAPPENING_WORDS = _listed(
@@ -91,7 +92,9 @@ ATTEMPT_COUNT_WORDS = _listed(
     "n trials episodes attempts samples evaluated total runs completions rollouts count size"
 )
 PASS_COUNT_WORDS = _listed("c successes success correct passed passes solved wins sum")
-AVERAGE_WORDS = _listed("rate rates percent pct avg mean average std")
+AVERAGE_WORDS = _listed("rate rates percent pct avg mean median average std")
+# Words of lists of what happened within one attempt.
+STEP_WORDS = _listed("steps turns actions events trajectory history log")
 # Words of who judges, whose name is not that of the model.
 JUDGE_WORDS = _listed("judge judged grader scorer evaluator annotator")
 

@@ -342,7 +342,7 @@ def _finding(
             order = [finer_tasks, numbering, apart, pool]
         return Finding(UNREAD_NUMBER, certain, shown, tuple(order))
     order = [apart, *models, pool] if model else [*models, apart, pool]
-    if not _named(context, name) and column.share == 1:
+    if column.share == 1 and _may_part_tasks(context, survey, column):
         order.insert(0 if leaf(name) in SUITE_NAMES else 2, tasks)
     return Finding(POOLED_SETTINGS, certain, shown, tuple(order))
 
@@ -362,7 +362,9 @@ def _restarts_attempts(context: CheckContext, name: str) -> bool:
     terms = words(name)
     if attempt is None or terms & (_HAPPENING | NUMBERING_WORDS | _RESULT_WORDS):
         return False
-    if is_setting(name) or 2 * column.distinct > survey.rows or column.share < 1:
+    if 2 * column.distinct > survey.rows or column.share < 1:
+        return False
+    if not _may_part_tasks(context, survey, column):
         return False
     if any("." in text for text in survey.texts(name)) and survey.kind(name).name == "number":
         # Fractions are settings, such as temperatures; parts of a benchmark are not named so.
@@ -371,6 +373,24 @@ def _restarts_attempts(context: CheckContext, name: str) -> bool:
     parts = joined_codes(numbers, column.codes)
     there = parts >= 0
     return bool(there.all() and distinct(numbers) < there.sum() == distinct(parts))
+
+
+def _may_part_tasks(context: CheckContext, survey: Survey, column: Observed) -> bool:
+    """Whether a column may be a part of what names a task: its name is that of a part, or not all
+    tasks occur under all its values; and tasks of one name do not have one statement."""
+    name = column.name
+    if _named(context, name) or strength("model", name) or look_like_models(survey.texts(name)):
+        return False
+    pairs = distinct(joined_codes(survey.task, column.codes))
+    crossed = pairs == distinct(survey.task) * distinct(column.codes) > distinct(column.codes)
+    if crossed and not (words(name) & SUITE_NAMES or strength("task", name)):
+        return False
+    stated = (survey.columns[c].codes for c in survey.columns if leaf(c) in STATEMENT_WORDS)
+    # In a survey of complete cells, columns that were not wanted have no values.
+    return not any(
+        distinct(codes) > 1 and distinct(joined_codes(survey.task, codes)) == distinct(survey.task)
+        for codes in stated
+    )
 
 
 def _restarts(context: CheckContext, survey: Survey, column: Observed) -> bool:

@@ -538,6 +538,8 @@ def inside(key: str, columns: Collection[str] = ()) -> Format:
         # A list on the way is walked record by record.
         lists = (n for n in range(len(keys), 0, -1) if any(True for _ in file.records(*keys[:n])))
         cut = next(lists, 0)
+        if cut == len(keys) and are_flags([*islice(file.records(*keys), _LOOKED_AT)]):
+            return Contents(lambda wanted: ({"outcome": flag} for flag in file.records(*keys)))
         if cut == len(keys):
             return _inside(file, keys, columns)
         if cut:
@@ -664,6 +666,17 @@ def _below(
         yield {**beside, **columns, **({} if value is None else {"outcome": value})}
     else:
         _record(place, value)
+
+
+def are_flags(values: Sequence[Any]) -> bool:
+    """Whether the values of a list are outcomes: true, false, 1, 0 or null.
+
+    >>> are_flags([True, None]), are_flags([0, 1]), are_flags([0, 2]), are_flags([])
+    (True, True, False, False)
+    """
+    return bool(values) and all(
+        value is None or (isinstance(value, int) and value in (0, 1)) for value in values
+    )
 
 
 # A line that is no record counts as well.

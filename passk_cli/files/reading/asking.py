@@ -19,7 +19,7 @@ from passk_cli.files.mapping import folders_of
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
 from passk_cli.files.reading.remedies import Trials, is_open, size
 from passk_cli.files.request import Request
-from passk_cli.files.roles import candidates, leaf, parts, strength
+from passk_cli.files.roles import POSITION, VALUE, candidates, leaf, parts, strength, words
 from passk_cli.files.sources.arguments import comes_once
 from passk_cli.files.sources.memory import unnamed_index
 from passk_cli.files.sources.paths import layout_template
@@ -99,20 +99,32 @@ def asking(
         return refusal if error.name == "unknown-format" else error
     if not found:
         return error
-    if error.name == "no-task-column" and "outcome" in found[0] and layout_template(paths):
+    template = layout_template(paths) if error.name == "no-task-column" else ""
+    if template and "{task}" not in template:
+        # Files that are named like runs, whose rows are tasks by their places.
+        runs = {"--path": template, "--field": {"model": f"{VALUE}all"}}
+        own = [
+            replace(c, option=c.option.merged(Settle(runs)), tally="if each file is an attempt")
+            if c.column == POSITION
+            else c
+            for c in found[0].get("task", ())
+        ]
+        found[0] = replace(found[0], by_role={**found[0].by_role, "task": (*own,)})
+    elif template and "outcome" in found[0]:
         # Files or folders that are named like tasks.
-        option = Settle({"--path": layout_template(paths)})
+        option = Settle({"--path": template})
         way, counts = trials.followed(option)
         named = way.options.get("--field", {}).get("task", "task")
         tasks = found[0].get("task", ())
-        stated = [task.values for task in tasks if strength("task", task.column)]
+        columns = [task for task in tasks if task.column != POSITION]
+        stated = [task.values for task in columns if strength("task", task.column)]
         files = 0 if isinstance(counts, PasskError) else len(counts.tasks)
         # Questions that tell fewer tasks apart make the files runs, and another column that may be
-        # the task makes them anything.
-        sure = all(values >= files for values in stated) and len(tasks) == len(stated)
+        # the task makes them anything.  Rows of one file may be tasks as well.
+        sure = all(values >= files for values in stated) and len(columns) == len(stated)
+        sure = sure and found[0].rows <= len(paths) and not trials.doubt(counts)
         if files and "task" in parts(named) and sure:
             return error.but(type(error), settles=[way])
-        template = str(option.options["--path"])
         tasks = (*tasks, Candidate("task", template, option, f"{len(paths):,} files"))
         found[0] = replace(found[0], by_role={**found[0].by_role, "task": tasks})
     inside = found[0].records and request.records is None and "outcome" not in request.named
@@ -194,7 +206,9 @@ def _refused(error: DataError, found: Sequence[Candidates]) -> DataError | None:
             name="preferences",
         )
     if found[0].summary and error.name != "no-results":
-        problem = f"a summary: {found[0].summary} is an average of several attempts"
+        column = found[0].summary
+        what = "the rank of a row" if "rank" in words(column) else "an average of several attempts"
+        problem = f"a summary: {column} is {what}"
         return DataError(error.place, problem, "give the file with the attempts", name="summary")
     answered = error.name in ("no-results", "bad-outcome")
     if answered or any("outcome" in place or "counts" in place for place in found):
@@ -204,8 +218,8 @@ def _refused(error: DataError, found: Sequence[Candidates]) -> DataError | None:
     if not found[0].weak:
         return DataError(error.place, problem, error.words, name="no-outcome-column")
     problem = f"no column is named like an outcome{more[0] if more else ''}"
-    words = "if one of these says whether an attempt passed, name it"
-    refusal = DataError(error.place, problem, words, name="no-outcome-column")
+    remedy = "if one of these says whether an attempt passed, name it"
+    refusal = DataError(error.place, problem, remedy, name="no-outcome-column")
     refusal.candidates = replace(found[0].with_weak(), others={})
     return refusal
 
@@ -232,7 +246,9 @@ def _asked(
     question = _question(error, best, request)
     if command is not None and command.options:
         command, counts = trials.followed(command, mixing=False)
-        if not isinstance(counts, PasskError):
+        if doubt := trials.doubt(counts):
+            question = f"with the columns of usual names, {doubt}; is this what you mean?"
+        elif not isinstance(counts, PasskError):
             why = size(counts) if trials.small else ""
             settles, question = [replace(command, why=why)], ""
         elif counts.name not in _QUESTIONS or counts.name == "missing-outcome":

@@ -29,10 +29,12 @@ from passk_cli.files.roles import (
     COLUMN,
     EACH,
     EQUAL,
+    POSITION,
     ROLES,
     SHORT,
     SUMMED_UP,
     VALUE,
+    above,
     agree_sql,
     candidates,
     leaf,
@@ -61,6 +63,7 @@ from passk_cli.files.vocabulary import (
     PROSE_WORDS,
     SETTING_NAMES,
     STATEMENT_WORDS,
+    STEP_WORDS,
     VERDICT_WORDS,
     look_like_models,
 )
@@ -93,6 +96,8 @@ _PREFERENCES = {*"winner preference preferred".split()}
 _SIDE, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
 # Words that may be outcomes; values of a setting; values from which on text may name tasks.
 _WORDS, _VALUES, _FEW = 6, 16, 5
+# The most values of a scale, of which the second lowest may pass as well.
+_LEVELS = 5
 # How many more statements than names there may be before a name is one of a kind of tasks.
 _STATED = 1.2
 # The highest grade of columns without a grade's name.
@@ -202,8 +207,13 @@ class _Reader:
         outcomes = [p for p in self.outcomes if p not in self.picks and p not in self.numbered]
         if not any(task.certain for task in tasks):
             tasks += [self._task_candidate(path) for path in self.weak_tasks]
+        texts = any(self.columns[task.column].is_text for task in tasks)
+        if not (texts or self.tasks or self.counts):
+            option = Settle({"--field": {"task": POSITION}})
+            tasks.append(Candidate("task", POSITION, option, "the place of a record in its list"))
+        named = [task for task in tasks if task.column in self.columns]
         totals = self.counts and tasks and all(task.column in self.models for task in tasks)
-        once = all(max(self.columns[task.column].counts.values()) == 1 for task in tasks)
+        once = all(max(self.columns[task.column].counts.values()) == 1 for task in named)
         if totals or (once and "model" in self.place.levels):
             # Counts per model are totals.  Attempts at one question have no column in common.
             option = Settle({"--field": {"task": f"{VALUE}all"}})
@@ -247,11 +257,14 @@ class _Reader:
         task = max(task, bool(self.weak_tasks))
         named = sum(path in self.columns for path in self.request.named.values())
         # Records that are attempts come before records that contain lists of them.
-        inside = "." not in next(iter(self.outcomes), "")
+        first = next(iter(self.outcomes), "")
+        inside = not ("." in first or (first and self.columns[first].listed))
         both, several = min(task, outcome), self.place.rows > 1
         strong = bool(self.tasks) and outcome > 0
+        # Steps of attempts, and sums of them, come last.
+        own = not (words(self.place.keys) & (STEP_WORDS | SUMMED_UP) or self._summary())
         return (
-            named, both > 0, several, inside, strong, both, task + outcome,
+            named, both > 0 and own, both > 0, several, inside, strong, both, task + outcome,
             -self.place.keys.count("."),
         )  # fmt: skip
 
@@ -331,10 +344,11 @@ class _Reader:
         usual = [task for task in self.tasks if self._task_level(task) == 3]
         alone = self.tasks == [path] and not self.weak_tasks
         found = self._candidate("task", path)
-        certain = found.unasked or usual == [path] or (not usual and alone)
-        # Records in a list of models are not attempts.
-        certain = certain and not words(self.place.keys) & SUMMED_UP
         column = self.columns[path]
+        certain = found.unasked or usual == [path] or (not usual and alone)
+        # Records in a list of models are not attempts, and one task is that of a whole run.
+        certain = certain and not words(self.place.keys) & SUMMED_UP
+        certain = certain and (len(column.counts) > 1 or self.place.rows == 1)
         return replace(found, tally=column.spread, values=len(column.counts), certain=certain)
 
     # Outcomes
@@ -398,7 +412,8 @@ class _Reader:
         column, own, named = self.columns[path], _forms(path), strength("outcome", path)
         if path == self.request.named.get("outcome"):
             return 3
-        if path in self.place.above or not re.search(r"[^\W\d_]", path):
+        inner = column.listed and any(words(key) & STEP_WORDS for key in above(path).split("."))
+        if path in self.place.above or inner or not re.search(r"[^\W\d_]", path):
             return 0
         constant = len(column.counts) < 2 <= self.place.rows
         if path in (self.counts or ()) or (own & ENDED_ONLY_WORDS and constant):
@@ -489,7 +504,9 @@ class _Reader:
             return ways[::-1] if own & BAD_WORDS else ways
         if column.numbers:
             values = sorted({*column.numbers})
-            bars = dict.fromkeys((values[-1], values[min(1, len(values) - 1)]))
+            # The ends of a scale: full marks, or all but the lowest.
+            lowest = values[1:2] if len(values) <= _LEVELS else []
+            bars = dict.fromkeys((values[-1], *lowest))
             return tuple(Settle({"--threshold": (bar,)}, f"if {bar:g} or more passes")
                          for bar in bars)  # fmt: skip
         verdict_of = {
@@ -594,6 +611,10 @@ class _Reader:
         # Names of models have the same words of verdicts, or none.
         if len(flags) < 2 or len({frozenset(_forms(path) & VERDICT_WORDS) for path in flags}) > 1:
             return []
+        # Verdicts of one kind are of the same words, and nothing else may be the outcome.
+        kinds = [{*self.columns[path].counts} for path in flags]
+        if max(map(len, kinds)) < len(set[str]().union(*kinds)) or {*self.weak_outcomes} - {*flags}:
+            return []
         joined = ",".join(flags)
         option = Settle({"--field": {"outcome": joined, "model": COLUMN}})
         return [Candidate("outcome", joined, option, "if each column is a model")]
@@ -617,16 +638,27 @@ class _Reader:
         return ""
 
     def _summary(self) -> str:
-        """The column with an average, if there are only grades and each row is one model."""
+        """The column with an average, if there are only grades and each row is one model, or with
+        the ranks of the rows."""
+        if self.counts:
+            return ""
+        rows = self.place.rows
+        ranks = [p for p, c in self.columns.items() if "rank" in words(p) and rows > 2
+                 and {*c.numbers} == {*range(1, rows + 1)}]  # fmt: skip
+        if ranks and not any(strength("task", path) == 3 for path in self.tasks):
+            return ranks[0]
         grades = [self.columns[path] for path in self.outcomes]
-        if self.counts or any(c.verdicts <= {0, 1} or not c.numbers for c in grades):
+        rated = any(is_average(p) and not c.verdicts <= {0, 1} for p, c in self.columns.items())
+        each = any(len(self.columns[path].counts) == rows for path in self.models)
+        flagged = any(c.verdicts <= {0, 1} or not c.numbers for c in grades)
+        if flagged and not (rated and each):
             return ""
         averages = [*filter(is_average, self.columns)]
         named = self.models if grades else [p for p, c in self.columns.items() if c.is_text]
-        once = any(len(self.columns[path].counts) == self.place.rows > 1 for path in named)
+        once = any(len(self.columns[path].counts) == rows > 1 for path in named)
         short = all(map(_is_short, self.columns.values()))
         several = not grades and any(_OF_SEVERAL.fullmatch(leaf(path)) for path in averages)
-        return next(iter([*self.outcomes, *averages]), "") if several or (once and short) else ""
+        return next(iter([*averages, *self.outcomes]), "") if several or (once and short) else ""
 
     # Counts, models and settings
 

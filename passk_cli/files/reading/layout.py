@@ -188,7 +188,9 @@ class Layout:
             rows = f"(SELECT *, row_number() OVER () AS {quote_name(NUMBER_COLUMN)} FROM {rows})"
         for place in {LINE, POSITION} & self.joined.keys():
             nested = {name for name, kind in types.items() if kind == "JSON"}
-            apart = [self.text(column, nested) for column in self.joined[place].parts]
+            # What is constant in a file separates nothing in it.
+            within = (c for c in self.joined[place].parts if c not in self.constants)
+            apart = [self.text(column, nested) for column in within]
             apart += [file] * (self.kind != "frame")
             window = f"PARTITION BY {', '.join(apart)} " if apart else ""
             number = f"row_number() OVER ({window}ORDER BY {quote_name('#row')})"

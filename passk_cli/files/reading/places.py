@@ -304,6 +304,8 @@ def _below(pairs: Pairs, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
     """
     if len(keys) > _LEVELS:
         return
+    from passk_cli.files.formats.generic import are_flags, tabular
+
     lists = [(context, entry) for context, v in pairs if isinstance(v, list) for entry in v]
     if lists:
         entries = [(c, entry) for c, entry in lists if isinstance(entry, dict)][:ROWS]
@@ -312,12 +314,12 @@ def _below(pairs: Pairs, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
             yield from _in_records(entries, keys)
         elif keys[-1:] == ("{}",) and all(isinstance(entry, bool) for _, entry in lists):
             yield keys, [(context, {"outcomes": value}) for context, value in pairs]
+        elif keys and are_flags([entry for _, entry in lists]) and len(lists) > 1:
+            yield keys, [(context, {"outcome": entry}) for context, entry in lists[:ROWS]]
         return
     found = [(context, v) for context, v in pairs if isinstance(v, dict) and v][:ROWS]
     if not found:
         return
-    from passk_cli.files.formats.generic import tabular
-
     if len(found) == 1 and (table := tabular(found[0][1])) and keys:
         yield keys, [(found[0][0], row) for row in table[:ROWS]]
         return
@@ -396,7 +398,11 @@ def _alike(values: Sequence[Any], names: Iterable[str], keys: tuple[str, ...]) -
         shared = {*values[0]}.intersection(*values[1:])
         return bool(shared) or all(_is_mapping(value, (*keys, "{}")) for value in values)
     if all(isinstance(value, list) and value for value in values):
-        return all(isinstance(entry, dict | bool) for value in values for entry in value)
+        # Lists of other records are fields of a document.
+        firsts = [value[0].keys() for value in values if isinstance(value[0], dict)]
+        return all(isinstance(entry, dict | bool) for value in values for entry in value) and all(
+            2 * len(one & other) >= max(len(one), len(other)) for one, other in pairwise(firsts)
+        )
     # Deep in a document, flags describe something, unless a key is a name or speaks of results.
     judging = bool(keys) and strength("outcome", keys[-1]) > 0
     near = len(keys) < 2 or keys[-1] == "{}" or judging

@@ -70,6 +70,19 @@ class Trials:
                 return longer, read
         return settle, found
 
+    def doubt(self, counts: Counts | PasskError) -> str:
+        """What makes counts doubtful: all attempts end alike, or are one task; "" if nothing does.
+
+        A file of failures only, or a column that never varies, is rarely what was meant.
+        """
+        if isinstance(counts, PasskError) or counts.n.sum() < 2:
+            return ""
+        if len(counts.tasks) == 1:
+            return "all attempts are one task"
+        passed, made = int(counts.c.sum()), int(counts.n.sum())
+        ends = {0: "every attempt fails", made: "every attempt passes"}
+        return "" if self.request.scores_only else ends.get(passed, "")
+
     def completed(self, error: DataError) -> PasskError:
         """The error with the remedies that read, each with the answers to what it leads to.
 
@@ -89,7 +102,8 @@ class Trials:
                 unsuited = read.reason
             elif not isinstance(read, PasskError) or read.name not in (error.name, *_LEADING_AWAY):
                 found = longer if not isinstance(read, PasskError) else settle
-                way = replace(found, why=settle.why)
+                why = "; ".join(filter(None, (settle.why, self.doubt(read))))
+                way = replace(found, why=why)
                 kept.setdefault(repr(self.request.settled(way)), way)
         if unsuited is not None and not any(settle.complete for settle in kept.values()):
             return unsuited

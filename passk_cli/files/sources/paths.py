@@ -129,6 +129,8 @@ def layout_template(paths: Sequence[str]) -> str:
     ('{model}/{task}/run-{attempt}/result.json', '{task}/t0/run-1/result.json')
     >>> layout_template([f"out/{m}/2026-11-0{day}/result.json" for m in "ab" for day in (1, 2)])
     '{task}/{attempt}/result.json'
+    >>> layout_template([f"out/trial_{j}.json" for j in (1, 2)])
+    'trial_{attempt}.json'
     >>> layout_template([f"out/{m}/{{x/result.json" for m in "ab"])
     ''
     """
@@ -142,9 +144,9 @@ def layout_template(paths: Sequence[str]) -> str:
     stems = {p: {_DAY.sub("", _RUN.sub(r"\1", n)) for n in levels[p]} for p in varying}
     runs = [place for place in varying if len(stems[place]) == 1][-1:]
     others = [place for place in varying if place not in runs]
-    if not 0 < len(others) <= 2:
+    if not varying or len(others) > 2:
         return ""
-    names = ("{model}", "{task}")[-len(others) :]
+    names = ("{model}", "{task}")[2 - len(others) :]
     roles = dict(zip(others, names, strict=True))
     roles |= {place: f"{next(iter(stems[place]))}{{attempt}}" for place in runs}
     parts = [roles.get(place, own[0]) for place, own in enumerate(levels)][varying[0] :]

@@ -125,7 +125,7 @@ MISLEADING: dict[str, Case] = {
         "pooled-settings", attempts(attempt=lambda t, a, p: a, zork=AB)
     ),
     "numbers start again under each arm": Case(
-        "restarting-tasks", attempts(attempt=lambda t, a, p: a % 3, zork=AB)
+        "pooled-settings", attempts(attempt=lambda t, a, p: a % 3, zork=AB)
     ),
     "models under an unlisted name": Case(
         "pooled-settings", attempts(vendor_brain=arms(("gpt-x", "llama-y"), (3, 3)))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -40,7 +42,7 @@ def test_a_column_that_splits_repeats_evenly_is_named(
     assert "attempts at one task differ in bot (claude-y, gpt-x, llama-z)" in done.err
     models, groups, *_ = commands(done.err)
     assert (models[-2:], groups[-2:]) == (["--field", "model=bot"], ["--by", "bot"])
-    assert "--pool bot --pool " in done.err
+    assert "--pool bot" in done.err
     run_printed(passk, done.err)
 
 
@@ -84,12 +86,42 @@ def test_describe_says_it_and_goes_on(passk: Passk, tmp_path: Path) -> None:
     assert "attempts at one task differ in bot" in done.err
 
 
-def test_names_number_no_attempts_and_may_be_parts_of_tasks(passk: Passk, tmp_path: Path) -> None:
-    path = table(tmp_path, seeds=1)
-    done = passk("estimate", path, *FIELDS)
+def test_names_of_models_number_no_attempts_and_are_not_parts_of_tasks(
+    passk: Passk, tmp_path: Path
+) -> None:
+    done = passk("estimate", table(tmp_path, seeds=1), *FIELDS)
     assert "attempt=" not in done.err
-    assert "--field task=bot,question_id as parts of the tasks" in done.err
-    assert passk("estimate", path, "--field", "task=bot,question_id", *FIELDS[2:]).code == 0
+    assert "--field model=bot as models" in done.err
+    assert "as parts of the tasks" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "asks", "part"),
+    [
+        ("memory", ["on", "off"], "pooled-settings", False),
+        ("use_tools", [True, False], "pooled-settings", False),
+        ("temperature", [0.2, 0.8], "pooled-settings", False),
+        ("topic", ["algebra", "geometry"], "restarting-tasks", True),
+    ],
+)
+def test_tasks_start_again_only_under_what_describes_tasks(
+    passk: Passk, write: Write, column: str, values: list[Any], asks: str, part: bool
+) -> None:
+    rows = [{"task_id": i % 15, "trial": i // 15 % 2, column: values[i // 30],
+             "passed": i * 5 % 7 < 3} for i in range(60)]  # fmt: skip
+    done = passk("estimate", write("runs.jsonl", "".join(json.dumps(r) + "\n" for r in rows)))
+    assert done.error == asks
+    assert ("as parts of the tasks" in done.err) == part
+
+
+def test_a_statement_that_stays_the_same_makes_its_task_the_same(
+    passk: Passk, write: Write
+) -> None:
+    rows = [{"task_id": i % 15, "topic": ["a", "b"][i // 15], "passed": i % 7 < 3,
+             "question": f"How many are {i % 15} apples?"} for i in range(30)]  # fmt: skip
+    done = passk("estimate", write("runs.jsonl", "".join(json.dumps(r) + "\n" for r in rows)))
+    assert done.error == "pooled-settings"
+    assert "as parts of the tasks" not in done.err
 
 
 @pytest.mark.long

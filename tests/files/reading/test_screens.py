@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -452,3 +454,94 @@ def test_repeats_under_two_settings_are_not_called_copies(passk: Passk, write: A
     assert (done.code, done.error) == (3, "duplicate-attempts")
     assert "the two differ in suite; keep them apart with --by suite" in done.err
     assert "--duplicates" not in done.err
+
+
+@pytest.mark.parametrize(("passed", "c"), [(False, 0), (True, 8)])
+def test_a_column_that_never_varies_is_no_command(
+    passk: Passk, write: Write, passed: bool, c: int
+) -> None:
+    rows = [{"item": f"t{i}", "is_correct": passed} for i in range(20)]
+    done = passk("estimate", write("runs.jsonl", lines(rows)))
+    assert f"every attempt {'passes' if passed else 'fails'}; is this what you mean?" in done.err
+    counted = [{"item": f"t{i}", "n_samples": 8, "n_correct": c} for i in range(20)]
+    done = passk("estimate", write("counts.jsonl", lines(counted)))
+    assert "--field task=item" in done.err
+    assert not any(words[0] == "estimate" for words in commands(done.err))
+
+
+def test_lists_of_other_records_are_not_models(screen: Any) -> None:
+    models = ("gpt-4o", "claude-3", "llama-3")
+    summary = [{"model": model, "passed": 10, "total": 20} for model in models]
+    attempts = [{"case_name": f"q{i}", "llm": model, "verdict": "good" if i % 3 else "poor"}
+                for i in range(20) for model in models]  # fmt: skip
+    found = screen(json.dumps({"summary": summary, "attempts": attempts}), "runs.json")
+    assert (found.records, columns(found, "task")) == ("attempts", ["case_name"])
+
+
+def test_a_leaderboard_comes_after_its_details(screen: Any) -> None:
+    board = [{"name": name, "score": 0.4 + at / 10} for at, name in enumerate("abcd")]
+    details = {name: [{"prompt_name": f"q{i}", "pass": (i + at) % 3 > 0} for i in range(15)]
+               for at, name in enumerate("abcd")}  # fmt: skip
+    found = screen(json.dumps({"leaderboard": board, "details": details}), "runs.json")
+    assert found.records == "details.{model}"
+
+
+def test_a_verdict_on_a_step_is_not_one_on_the_attempt(screen: Any) -> None:
+    rows = [{"instance": f"t{i}", "resolved_ok": i % 3 > 0,
+             "trajectory": [{"task": f"a{j}", "success": j % 2 > 0} for j in range(5)]}
+            for i in range(20)]  # fmt: skip
+    assert columns(screen(lines(rows)), "outcome") == ["resolved_ok"]
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_file_per_attempt_has_tasks_by_their_places(
+    passk: Passk, tmp_path: Path, inside: bool
+) -> None:
+    for trial in range(3):
+        flags = [(i * 5 + trial) % 7 < 3 for i in range(20)]
+        rows = [{"passed": flag, "tokens": i} for i, flag in enumerate(flags)]
+        text = json.dumps({"results": flags}) if inside else lines(rows)
+        (tmp_path / f"trial_{trial}.json").write_text(text)
+    done = passk("estimate", tmp_path)
+    option = "--field task=@position --field model=@value:all --path 'trial_{attempt}.json'"
+    assert f"{option}  if each file is an attempt" in done.err
+    records = ("--records", "results") if inside else ()
+    done = passk("estimate", tmp_path, *shlex.split(option), *records)
+    assert "20 tasks × 3 attempts" in done.out
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"rank": i + 1, "team": f"team{i}", "score": 0.9 - i / 20} for i in range(10)],
+        [{"team": f"team{i}", "rank": i + 1, "solved": 10 - i} for i in range(10)],
+        [{"model": name, "median": at / 10, "mean": at / 9, "pass": at % 2}
+         for at, name in enumerate(("gpt-4o", "claude-3", "llama-3", "qwen2"))],
+    ],
+)  # fmt: skip
+def test_ranks_and_medians_make_a_summary(passk: Passk, write: Write, rows: Rows) -> None:
+    assert passk("estimate", write("board.jsonl", lines(rows))).error == "summary"
+
+
+def test_columns_are_models_only_if_their_verdicts_are_of_one_kind(
+    passk: Passk, write: Write
+) -> None:
+    rows = [{"item": f"q{i}", "gpt-4o": i % 2, "claude-3": i % 3 % 2} for i in range(20)]
+    assert "if each column is a model" in passk("estimate", write("a.jsonl", lines(rows))).err
+    mixed = [{**row, "gpt-4o": "yes" if row["gpt-4o"] else "no"} for row in rows]
+    rated = [{**row, "quality": ("good", "bad")[i % 2]} for i, row in enumerate(rows)]
+    for number, others in enumerate((mixed, rated)):
+        done = passk("estimate", write(f"b{number}.jsonl", lines(others)))
+        assert "if each column is a model" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("values", "bars"),
+    [([0, 0.25, 0.5, 1], ["1.0", "0.25"]), ([i / 40 for i in range(41)], ["1.0"])],
+)
+def test_thresholds_are_the_ends_of_a_scale(
+    passk: Passk, write: Write, values: Sequence[float], bars: Sequence[str]
+) -> None:
+    rows = [{"question": f"q{i}", "rating": values[i % len(values)]} for i in range(82)]
+    done = passk("estimate", write("runs.jsonl", lines(rows)))
+    assert re.findall("--threshold ([0-9.]+)", done.err) == bars
