@@ -461,10 +461,10 @@ def test_a_column_that_never_varies_is_no_command(
     passk: Passk, write: Write, passed: bool, c: int
 ) -> None:
     rows = [{"item": f"t{i}", "is_correct": passed} for i in range(20)]
-    done = passk("estimate", write("runs.jsonl", lines(rows)))
+    done = passk("estimate", write("runs.jsonl", jsonl(rows)))
     assert f"every attempt {'passes' if passed else 'fails'}; is this what you mean?" in done.err
     counted = [{"item": f"t{i}", "n_samples": 8, "n_correct": c} for i in range(20)]
-    done = passk("estimate", write("counts.jsonl", lines(counted)))
+    done = passk("estimate", write("counts.jsonl", jsonl(counted)))
     assert "--field task=item" in done.err
     assert not any(words[0] == "estimate" for words in commands(done.err))
 
@@ -490,7 +490,7 @@ def test_a_verdict_on_a_step_is_not_one_on_the_attempt(screen: Any) -> None:
     rows = [{"instance": f"t{i}", "resolved_ok": i % 3 > 0,
              "trajectory": [{"task": f"a{j}", "success": j % 2 > 0} for j in range(5)]}
             for i in range(20)]  # fmt: skip
-    assert columns(screen(lines(rows)), "outcome") == ["resolved_ok"]
+    assert columns(screen(jsonl(rows)), "outcome") == ["resolved_ok"]
 
 
 @pytest.mark.parametrize("inside", [True, False])
@@ -500,7 +500,7 @@ def test_a_file_per_attempt_has_tasks_by_their_places(
     for trial in range(3):
         flags = [(i * 5 + trial) % 7 < 3 for i in range(20)]
         rows = [{"passed": flag, "tokens": i} for i, flag in enumerate(flags)]
-        text = json.dumps({"results": flags}) if inside else lines(rows)
+        text = json.dumps({"results": flags}) if inside else jsonl(rows)
         (tmp_path / f"trial_{trial}.json").write_text(text)
     done = passk("estimate", tmp_path)
     option = "--field task=@position --field model=@value:all --path 'trial_{attempt}.json'"
@@ -520,18 +520,18 @@ def test_a_file_per_attempt_has_tasks_by_their_places(
     ],
 )  # fmt: skip
 def test_ranks_and_medians_make_a_summary(passk: Passk, write: Write, rows: Rows) -> None:
-    assert passk("estimate", write("board.jsonl", lines(rows))).error == "summary"
+    assert passk("estimate", write("board.jsonl", jsonl(rows))).error == "summary"
 
 
 def test_columns_are_models_only_if_their_verdicts_are_of_one_kind(
     passk: Passk, write: Write
 ) -> None:
     rows = [{"item": f"q{i}", "gpt-4o": i % 2, "claude-3": i % 3 % 2} for i in range(20)]
-    assert "if each column is a model" in passk("estimate", write("a.jsonl", lines(rows))).err
+    assert "if each column is a model" in passk("estimate", write("a.jsonl", jsonl(rows))).err
     mixed = [{**row, "gpt-4o": "yes" if row["gpt-4o"] else "no"} for row in rows]
     rated = [{**row, "quality": ("good", "bad")[i % 2]} for i, row in enumerate(rows)]
     for number, others in enumerate((mixed, rated)):
-        done = passk("estimate", write(f"b{number}.jsonl", lines(others)))
+        done = passk("estimate", write(f"b{number}.jsonl", jsonl(others)))
         assert "if each column is a model" not in done.err
 
 
@@ -543,5 +543,5 @@ def test_thresholds_are_the_ends_of_a_scale(
     passk: Passk, write: Write, values: Sequence[float], bars: Sequence[str]
 ) -> None:
     rows = [{"question": f"q{i}", "rating": values[i % len(values)]} for i in range(82)]
-    done = passk("estimate", write("runs.jsonl", lines(rows)))
+    done = passk("estimate", write("runs.jsonl", jsonl(rows)))
     assert re.findall("--threshold ([0-9.]+)", done.err) == bars
