@@ -19,7 +19,7 @@ from passk_cli.files.database import ours
 from passk_cli.files.export import require_folder
 from passk_cli.files.mapping import TABLE, folders_of
 from passk_cli.files.reading.asking import likely_places
-from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates, is_average
+from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
 from passk_cli.files.request import Request
 from passk_cli.files.roles import words
 from passk_cli.files.sources.memory import sources_of
@@ -81,15 +81,15 @@ class Draft:
         """The options of a role that is certain or was chosen; None if it is open."""
         if role in self.chosen:
             return self.chosen[role]
-        certain = self.found.certain(role) if len(likely_places(self.places)) == 1 else None
-        # A map that names one of several verdicts would say that the others do not matter.
-        verdicts = [c for r in _VERDICTS for c in self.found.get(r, ()) if not is_average(c.column)]
-        several = role in _VERDICTS and len(verdicts) > 1
-        # What names models may name tasks of a summary.
-        models = {model.column for model in self.found.get("model", ())} if role == "task" else ()
-        if certain is None or several or certain.column in models:
+        if len(likely_places(self.places)) > 1:
             return None
-        return certain.option
+        models = self.found.get("model", ())
+        if role == "model":
+            return models[0].option if len(models) == 1 and self.choice("task") else None
+        certain = self.found.certain(role)
+        # What names models may name tasks of a summary.
+        named = {model.column for model in models} if role == "task" else ()
+        return None if certain is None or certain.column in named else certain.option
 
     @property
     def outcome(self) -> Candidate | None:

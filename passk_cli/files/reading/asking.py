@@ -246,9 +246,7 @@ def _asked(
     question = _question(error, best, request)
     if command is not None and command.options:
         command, counts = trials.followed(command, mixing=False)
-        if doubt := trials.doubt(counts):
-            question = f"with the columns of usual names, {doubt}; is this what you mean?"
-        elif not isinstance(counts, PasskError):
+        if not isinstance(counts, PasskError):
             why = size(counts) if trials.small else ""
             settles, question = [replace(command, why=why)], ""
         elif counts.name not in _QUESTIONS or counts.name == "missing-outcome":

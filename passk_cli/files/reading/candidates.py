@@ -484,7 +484,8 @@ class _Reader:
         usual = [p for p in self.outcomes if self._outcome_level(p) == 3]
         # An outcome is certain only if nothing next to it looks like a verdict.
         alone = all(self._outcome_level(p) < 2 or p == path for p in self.outcomes)
-        constant = bool(_forms(path) & ENDED_WORDS) and len(column.verdicts) < 2
+        # One that never varies may be that of failures only, or of ends.
+        constant = len(column.counts) < 2 <= self.place.rows
         certain = usual == [path] and not (passing or constant or self.picks) and alone
         return replace(self._candidate("outcome", path, certain=certain), passing=passing)
 
@@ -681,12 +682,13 @@ class _Reader:
         if self.counts is None:
             return []
         n, c = self.counts
-        tally = f"{sum(self.columns[c].numbers):g} of {sum(self.columns[n].numbers):g}"
+        made, passed = (sum(self.columns[path].numbers) for path in (n, c))
+        tally = f"{passed:g} of {made:g}"
         option = Settle({"--field": {"n": n, "c": c}})
         unasked = self._is_unasked("n", n) and self._is_unasked("c", c)
         # A total, or counts next to a verdict, may be of the tests of one attempt.
         attempts = words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "evaluated"})
-        certain = bool(attempts) and all(map(is_average, self.outcomes))
+        certain = bool(attempts) and all(map(is_average, self.outcomes)) and 0 < passed < made
         return [Candidate("counts", f"{n},{c}", option, tally, 0, certain, unasked)]
 
     @cached_property

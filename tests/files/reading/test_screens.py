@@ -461,12 +461,25 @@ def test_a_column_that_never_varies_is_no_command(
     passk: Passk, write: Write, passed: bool, c: int
 ) -> None:
     rows = [{"item": f"t{i}", "is_correct": passed} for i in range(20)]
-    done = passk("estimate", write("runs.jsonl", jsonl(rows)))
-    assert f"every attempt {'passes' if passed else 'fails'}; is this what you mean?" in done.err
+    path = write("runs.jsonl", jsonl(rows))
+    done = passk("estimate", path)
+    assert "--field outcome=is_correct" in done.err
+    assert not any(words[0] == "estimate" for words in commands(done.err))
     counted = [{"item": f"t{i}", "n_samples": 8, "n_correct": c} for i in range(20)]
     done = passk("estimate", write("counts.jsonl", jsonl(counted)))
     assert "--field task=item" in done.err
     assert not any(words[0] == "estimate" for words in commands(done.err))
+    # A draft is not surer than a command.
+    passk("describe", path, "--init", path.with_name("passk.toml"))
+    assert passk("estimate", path).error == "open-role"
+
+
+def test_a_draft_names_the_only_model(passk: Passk, write: Write) -> None:
+    rows = [{"case": f"t{i // 3}", "is_correct": i % 2 > 0, "llm_used": "gpt-4o"}
+            for i in range(30)]  # fmt: skip
+    path = write("runs.jsonl", jsonl(rows))
+    passk("describe", path, "--init", path.with_name("passk.toml"))
+    assert "gpt-4o: pass@1 0.500" in passk("estimate", path).out
 
 
 def test_lists_of_other_records_are_not_models(screen: Any) -> None:
