@@ -96,7 +96,8 @@ def test_without_metrics_those_of_the_change_are_compared(passk: Passk) -> None:
 
 def test_a_change_has_a_family_of_its_own(passk: Passk) -> None:
     def changes(*more: str) -> dict[tuple[str, str], tuple[float, ...]]:
-        done = passk("compare", *WARM, "--change", "pass@1:pass@4", "-f", "csv", *more)
+        words = ["--change", "pass@1:pass@4", "-f", "csv", "--resamples", "2000", *more]
+        done = passk("compare", *WARM, *words)
         return {
             (row["model"], row["against"]): tuple(
                 float(row[name]) for name in ("p", "p_adjusted", "low", "high")

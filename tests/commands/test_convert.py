@@ -370,7 +370,7 @@ def test_every_eval_ever(
         assert [type(value) for value in record["evaluation"].values()] == [float, bool]
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("form", ["csv", *long("jsonl", "parquet")])
 @pytest.mark.parametrize(
     "file", ["promptfoo-hallucination.json.gz", "promptfoo-performance.json.gz"]
 )

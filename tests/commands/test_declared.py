@@ -42,7 +42,7 @@ GROUPS = {"temperature"}
 GOLDEN = re.compile(r"^--- stdout\n(model,.*)$", re.M)
 
 
-@pytest.mark.parametrize("line", only(LINES, *LINES[:5]))
+@pytest.mark.parametrize("line", only(LINES, *LINES[:3]))
 def test_every_column_and_key_is_declared(
     passk: Passk, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:

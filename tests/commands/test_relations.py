@@ -194,7 +194,7 @@ def test_every_command_stands_in_the_table() -> None:
 
 # Every second one of the quick commands, and the others of them beside what comes next.
 PAIRS = [
-    pytest.param(beside, name, marks=[] if name in QUICK[at % 2 :: 2] else pytest.mark.long)
+    pytest.param(beside, name, marks=[] if name in QUICK[at % 4 :: 4] else pytest.mark.long)
     for at, (beside, names) in enumerate(BESIDE.items())
     for name in names
 ]

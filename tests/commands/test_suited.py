@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Passk, jsonl
+from tests.conftest import Passk, jsonl, long
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def remedies(said: str) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("command", "count"), [("compare", 1), ("extrapolate", 4), ("order", 3), ("estimate", 4)]
+    ("command", "count"), [("compare", 1), *long(("extrapolate", 4), ("order", 3), ("estimate", 4))]
 )
 def test_every_remedy_of_pooled_settings_goes_on(
     passk: Passk, folder: Path, command: str, count: int

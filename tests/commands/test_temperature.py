@@ -174,6 +174,7 @@ def test_shares_of_the_lead_are_those_of_resampled_tasks() -> None:
     assert sum(map(float, found.values())) == pytest.approx(1.0)  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_power_law_of_the_toy_model_is_found_from_attempts() -> None:
     """2,000 Gaussian tasks, 64 attempts, seven temperatures: the exponent between k = 2 and 64."""
     counts = toy_counts([6.0, 11.0, 20.0, 36.0, 65.0, 117.0, 210.0], 64, 2000, seed=1)
