@@ -30,6 +30,7 @@ def pairs(text: str) -> dict[tuple[str, str, str], dict[str, str]]:
     return {(r["model"], r["against"], r["metric"]): r for r in records(text)}
 
 
+@pytest.mark.long
 def test_seven_cruxeval_models(passk: Passk) -> None:
     found = pairs(passk("compare", *FILES, "-m", "pass@1", "-f", "csv").out)
     assert len(found) == 21

@@ -69,6 +69,7 @@ def test_a_baseline_with_better_tied_and_worse(passk: Passk) -> None:
     )
 
 
+@pytest.mark.long
 def test_groups_have_a_first_model_each(passk: Passk) -> None:
     assert answer(passk, CRUXEVAL, "--by", "temperature") == (
         "First at pass@1 in 2 groups: gpt-4-0613 (temperature 0.2, temperature 0.8); 12 of 12 pairs"

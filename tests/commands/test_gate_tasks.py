@@ -96,6 +96,7 @@ def test_every_task_has_to_reach_a_rate(rules: Any, write: Write) -> None:
     assert row["counted"] == "observed at 1 of 2", "0.28 × 25 is 7, whatever its last digit"
 
 
+@pytest.mark.long
 def test_both_rules_can_be_rehearsed(rules: Any) -> None:
     code, rows = rules(TAU, "--must-pass", "12", "--min-each", "0.99", "--rehearse")
     assert code == 0

@@ -256,11 +256,9 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "content", "options", "message"), [c[1:] for c in CASES],
-                         ids=[c[0] for c in CASES])  # fmt: skip
-def test_bad_data(
-    passk: Passk, write: Write, name: str, content: str | bytes, options: list[str], message: str
-) -> None:
+@pytest.mark.parametrize("case", only((c[0] for c in CASES), *(c[0] for c in CASES[::2])))
+def test_bad_data(passk: Passk, write: Write, case: str) -> None:
+    ((name, content, options, message),) = (c[1:] for c in CASES if c[0] == case)
     done = passk("estimate", write(name, content), *options)
     assert (done.code, done.out) == (3, "")
     assert message in done.err
