@@ -145,6 +145,18 @@ def test_bad_data_and_no_rules_are_said_in_the_comment(
     assert "\n**ERROR:** " in Path(calls[-1][-1]).read_text()
 
 
+def test_rules_that_lead_out_of_their_folder_need_an_input(steps: Steps, tmp_path: Path) -> None:
+    write_runs(tmp_path, 9)
+    (tmp_path / "ci").mkdir()
+    rules = RULES.replace("new.csv", "../new.csv").replace("old.csv", "../old.csv")
+    (tmp_path / "ci" / "passk.toml").write_text(rules)
+    code, outputs, _, printed = steps(event="push", rules="ci/passk.toml")
+    assert (code, outputs["verdict"], "--trust-rules" in printed) == (2, "error", True)
+    trusting = {"rules": "ci/passk.toml", "trust-rules": "true"}
+    code, outputs, *_ = steps(event="push", **trusting)
+    assert (code, outputs["verdict"]) == (0, "pass")
+
+
 def test_the_comment_of_this_job_is_renewed(steps: Steps, tmp_path: Path) -> None:
     """Whatever else the same account has written since, and whoever has copied its marker."""
     write_runs(tmp_path, 9)
@@ -184,13 +196,16 @@ def test_the_action_installs_the_tree_that_it_is_part_of() -> None:
 
 def test_gitlab_template(tmp_path: Path, passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     header, jobs = yaml.safe_load_all((ROOT / "action" / "gitlab.yml").read_text())
-    assert set(header["spec"]["inputs"]) == {"rules", "requirement"}
+    assert set(header["spec"]["inputs"]) == {"rules", "trust-rules", "requirement"}
     job = jobs[".passk"]
     write_runs(tmp_path, 3)
     monkeypatch.chdir(tmp_path)
-    (script,) = job["script"]
+    trust, script = job["script"]
+    for given, option in (("false", ""), ("true", "--trust-rules")):
+        line = f"PASSK_TRUST_RULES={given}; {trust}; echo ${{PASSK_TRUST_RULES:+--trust-rules}}"
+        assert subprocess.check_output(["sh", "-c", line], text=True).strip() == option
     assert script.startswith("passk gate ${PASSK_RULES:+")
-    assert passk("gate", *script.split('"} ')[1].split()).code == 1
+    assert passk("gate", *script.split("--trust-rules} ")[1].split()).code == 1
     reports = job["artifacts"]["reports"]
     assert (tmp_path / reports["junit"]).read_text().startswith("<?xml")
     assert json.loads((tmp_path / reports["codequality"]).read_text())
