@@ -144,7 +144,7 @@ def files_near(argument: str) -> list[str]:
                  for name in nearest(missing.name, beside)
                  if nearest(stem, [name.partition(".")[0]])]  # fmt: skip
         return [str(each) for each in found if each.exists()]
-    except OSError:
+    except (OSError, ValueError):
         return []
 
 

@@ -83,9 +83,10 @@ def _of_harnesses() -> Iterator[Seed]:
     yield Seed(f"inspect/{whole.name}", whole.read_bytes(), "document", {"missing": "fail"})
 
 
+# Points vary as scores do: with a few values they would be a setting, and every command would ask.
 ROWS: list[dict[str, Any]] = [
     {"model": f"m{m}", "task": f"t{t}", "attempt": a, "passed": (m + t * a) % 3 == 1,
-     "points": (m + t + a) % 4 / 4, "answer": f"{(t + a) % 2}", "temperature": 0.2}
+     "points": (5 * m + 3 * t + 7 * a) % 23 / 23, "answer": f"{(t + a) % 2}", "temperature": 0.2}
     for m in range(2) for t in range(3) for a in range(4)
 ]  # fmt: skip
 
@@ -389,6 +390,9 @@ def _of_end(code: int, out: str, err: str) -> Outcome:
         return Outcome("internal error", err[:1000])
     if any(unsafe(sign) for sign in out + err if sign not in "\n\x1b"):
         return Outcome("control signs in the output", err[:300])
+    if code == 3 and out and "error[" not in err:
+        # A verdict that something could not be checked.
+        return Outcome("read")
     if code in (2, 3):
         *_, last = err.rpartition("error[")
         return _of_message(f"error[{last}", "refused")
@@ -492,17 +496,22 @@ name = "a"
 runs = ["rows.jsonl"]
 min = {"pass@1" = 0.1}
 attempts = 4
+baseline = "m0"
+no-regression = true
+must-pass = ["t1"]
 tier = ["night"]
-quarantine = [{task = "t1", until = 2099-12-31, reason = "flaky"}]
-[average]
-min = {"pass@1" = 0.2}
+quarantine = [{task = "t0", until = 2099-12-31, reason = "flaky"}]
+[trend]
+history = "h.parquet"
+acknowledge = "r9"
 """
 PRICES = b'["m*"]\ninput = 1.25\noutput = 10\ncached = 0.125\n'
 TOML_TOKENS = [
     *TOKENS, "9" * 5000, "0x" + "f" * 5000, "1979-05-27T07:32:00Z", "07:32:00", "0001-01-01", "inf",
     "-nan", "{a = " * 40 + "1" + "}" * 40, "a" + ".b" * 5000, "[" * 3000, '"""', "[[suite]]",
     "true", "[suite]", "[tool.passk]", '"::stop-commands::x"', '"http://me:pw@h.org/p?token=x"',
-    "1_000",
+    "1_000", "[]", '[""]', '"a\\u0000b"', '"../x"', '"/etc/passwd"', '"*"', '"**/../*"', '"-"',
+    '"a=b"', "[trend]",
 ]  # fmt: skip
 TIMES = [
     "0001-01-01T00:00+01:00", "9999-12-31T23:59-01:00", "2026-02-30", "2026-11-23T25:00",

@@ -169,6 +169,18 @@ def test_models_and_tasks_may_be_named_like_paths(folder: Path, passk: Passk) ->
     assert passk("gate").code == 0
 
 
+@pytest.mark.parametrize("key", ["runs", "price", "map", "truth-from", "history"])
+def test_no_path_of_rules_is_an_internal_error(folder: Path, passk: Passk, key: str) -> None:
+    trend = "[trend]\n" * (key == "history")
+    for value in ('"a\\u0000b"', '"x=a\\u0000b"', "[]", '["a\\u0000b"]'):
+        rules(folder, f"{SUITE}{MIN}{RUNS * (key != 'runs')}{trend}{key} = {value}\n")
+        for more in ([], ["--trust-rules"]):
+            done = passk("gate", *more)
+            assert (done.code in (0, 2, 3), "internal" in done.err) == (True, False), done.err
+    with pytest.raises(passk_cli.DataError, match="no such file"):
+        passk_cli.read("a\0b.csv")
+
+
 def test_every_option_of_rules_that_reads_a_file_is_kept_in_the_folder() -> None:
     known = {*PATHS, *PATHS_OR_NAMES, *TASKS, *_ELSEWHERE}
     reading = [o.field for o in COMMAND.options() if o.option.file or "FILE" in o.option.metavar]

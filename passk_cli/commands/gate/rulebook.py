@@ -514,7 +514,7 @@ class _RuleFile:
                 continue
             several = value if isinstance(value, list) else [value]
             paths = [self._location(each.field, key, part, refused) for part in several]
-            located[each.field] = paths if isinstance(value, list) and paths[1:] else paths[0]
+            located[each.field] = paths if isinstance(value, list) and len(paths) != 1 else paths[0]
         return located
 
     def _location(

@@ -120,6 +120,9 @@ def leaves(argument: str, folder: str) -> bool:
     _, path = split_label(argument)
     if path == "-":
         return False
+    if "\0" in path:
+        # No file has such a name, and the system takes no path with it.
+        return True
     top = os.path.realpath(folder or ".")
 
     def is_outside(place: str) -> bool:
@@ -293,7 +296,8 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
         os.stat(path)
     except PermissionError as error:
         raise _unreadable(path, error) from None
-    except OSError:
+    except (OSError, ValueError):
+        # The system takes no path with a NUL.
         pass
     raise not_there(path)
 
