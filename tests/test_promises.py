@@ -119,7 +119,7 @@ SECURITY = {
     "A full disk, a signal or kill -9 leaves the old file or the new one.": [
         f"{FAULTS}:test_a_full_disk_leaves_the_old_output",
         f"{FAULTS}:test_kill_while_writing",
-        f"{PROCESS}:test_other_signals_that_end_a_process",
+        f"{PROCESS}:test_a_terminal_that_goes_away_ends_a_process",
     ],
     "A file that changes while it is read is refused.": [
         f"{FAULTS}:test_a_file_that_changes_while_it_is_read",
