@@ -89,12 +89,14 @@ class Ended:
         return f"{self.cpu:.1f} s, {self.mebibytes:,.0f} MiB, exit {self.code} {self.words}"
 
 
-def ended(command: Sequence[str], variables: Mapping[str, str], most: int) -> Ended:
-    """Run a command once, for so many CPU seconds at most."""
+def ended(
+    command: Sequence[str], variables: Mapping[str, str], most: int, folder: Path | None = None
+) -> Ended:
+    """Run a command once in a folder, for so many CPU seconds at most."""
     with tempfile.TemporaryFile("w+") as said:
         child = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=said, env=variables,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (most, most)),
+            cwd=folder, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (most, most)),
         )  # fmt: skip
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = code = os.waitstatus_to_exitcode(status)

@@ -472,8 +472,9 @@ def _require(
             # What was cached is known or not; labels without a column of their own are joined.
             continue
         if role != "attempt":
+            made = _made_of(columns)
             lists = [c for c, kinds in columns.items() if "list" in kinds and role in UNITS]
-            lists = [column for column in lists if column not in _made_of(columns)]
+            lists = [column for column in lists if column not in made]
             # Solutions are compared as texts, and an answer is one.
             likely = [column for column in columns if role == "solution"
                       and spelled(column) in ROLES["answer"].names[0]]  # fmt: skip
@@ -883,7 +884,9 @@ def strength(role: str, path: str) -> float:
 
 def _made_of(columns: Mapping[str, set[str]]) -> set[str]:
     """The columns among these that are made of others."""
-    several = {name for name in columns if {*parts(name)} <= columns.keys() - {name}}
+    several = {
+        name for name in columns if all(part != name and part in columns for part in parts(name))
+    }
     named = {name for name in columns if name.startswith(VALUE)}
     return several | named | ({COLUMN, LINE, POSITION} & columns.keys())
 

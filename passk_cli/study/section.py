@@ -242,7 +242,7 @@ class NumberTable(Section[SeriesRow]):
         """The numbers, in the order in which they first come."""
         meanings = {metric.name: metric.meaning for metric in self.study.metrics}
         facts = {name: fact for row in self.records for name, fact in row.numbers.items()}
-        ks = [fact.k for fact in facts.values()]
+        ks = {fact.k for fact in facts.values()}
         return [
             Number(name, meanings.get(name, ""), fact.estimate.unit,
                    ALWAYS if self.study.in_brief(fact.k, ks) else FULL)

@@ -241,7 +241,7 @@ class Study:
             said += self._more_attempts()
         if any(fact.note for fact in (*facts, *short)):
             # Those that the table shows are named first.
-            every = [fact.k for fact in facts]
+            every = {fact.k for fact in facts}
             facts = sorted(facts, key=lambda fact: not self.in_brief(fact.k, every))
             said += notes_of_numbers(facts, short, self.short_tasks)
         return said

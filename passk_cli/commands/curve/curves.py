@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -99,7 +100,7 @@ class Curves:
         """Whether they are of known success rates, so that nothing has an interval."""
         return self.never.flaw == EXACT
 
-    @property
+    @cached_property
     def measured(self) -> list[str]:
         """Its curves that are no difference from those of even tasks."""
         return [name for name in self.points if name not in UNEVEN]
@@ -114,12 +115,12 @@ class Curves:
         """pass@k, or pass^k where it stands alone."""
         return self.measured[0]
 
-    @property
+    @cached_property
     def ks(self) -> list[int]:
         """The k's of its curves, increasing."""
         return [point.k or 0 for point in self.points[self.main]]
 
-    @property
+    @cached_property
     def whole(self) -> int:
         """The largest k at which it is about all of its tasks."""
         first, *_ = own = self.points[self.main]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
@@ -192,7 +192,7 @@ class AcrossK(Section[Curves]):
         units = {point.estimate.unit for point in points}
         return units.pop() if len(units) == 1 else "score"
 
-    @property
+    @cached_property
     def ks(self) -> list[int]:
         """The k's that all models share; of many, round ones."""
         every = [set(model.ks) for model in self.records]

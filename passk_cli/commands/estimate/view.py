@@ -125,7 +125,7 @@ class Estimates(NumberTable):
     def plots(self) -> tuple[Plot, ...]:
         from passk_cli.report.plot import forest
 
-        every = [fact.k for fact in self.facts()]
+        every = {fact.k for fact in self.facts()}
         facts = [
             fact
             for fact in self.facts()
