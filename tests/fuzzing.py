@@ -317,8 +317,7 @@ def try_file(seed: Seed, data: bytes, before: Cells, place: Path) -> Outcome:
     path.write_bytes(data)
     start = time.process_time()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             counts = read(path, **seed.options)
         after, end, own = cells_of(counts), Outcome("read"), law(seed, data)
         warned = any(message.name == "other-encoding" for message in counts.facts.messages)

@@ -21,8 +21,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inspect import stop
 from tests.conftest import Write
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
+with warnings.catch_warnings(action="ignore"):
     pytest.importorskip("inspect_ai", reason="pip install -e '.[inspect]'")
     import inspect_ai
     from inspect_ai.dataset import MemoryDataset, Sample

@@ -234,8 +234,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number, rows in enumerate(runs, 1):
             date, run = f"2026-01-{at + 1:02}T0{number}:00Z", f"r{number}"
             columns = ["cost"] if to == "history" else []
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", PasskWarning)
+            with warnings.catch_warnings(action="ignore", category=PasskWarning):
                 passk_cli.record(
                     rows, to=str(path / f"{to}.parquet"), at=run, date=date, columns=columns,
                     incomplete=rows is fewer, **more
@@ -340,8 +339,7 @@ def test_every_remedy_is_accepted_as_it_is_printed(
         wrong.append(typed(passk, remedy))
         counts[f"typed {remedy.family}"] += 1
     _restored(folder, history)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PasskWarning)
+    with warnings.catch_warnings(action="ignore", category=PasskWarning):
         of_files = not {"--chart", "-f", "--stacked", "--chart-theme"} & {*words}
         for remedy in [*in_python(words)] if of_files else ():
             _restored(folder, history)

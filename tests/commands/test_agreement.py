@@ -22,8 +22,7 @@ CASES = [0, 3, 4, 5, *long(1, 2, *range(6, 12))]
 
 
 def found(command: str, data: pd.DataFrame, **options: Any) -> passk_cli.Findings:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", passk_cli.PasskWarning)
+    with warnings.catch_warnings(action="ignore", category=passk_cli.PasskWarning):
         findings: passk_cli.Findings = getattr(passk_cli, command)(data, **options)
     return findings
 

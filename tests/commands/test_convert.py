@@ -53,8 +53,7 @@ def read(data: Any, **options: Any) -> Counts | None:
 
 
 def convert(data: Any, output: Path, **options: Any) -> Path:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", passk_cli.PasskWarning)
+    with warnings.catch_warnings(action="ignore", category=passk_cli.PasskWarning):
         passk_cli.convert(data, output=output, **options)
     return output
 
@@ -212,8 +211,7 @@ def test_the_signature_says_what_became_of_missing_outcomes(
     write: Write, missing: str | None
 ) -> None:
     original, table = write("a.csv", "task,passed\na,1\na,\n"), write("b.csv", "")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", passk_cli.PasskWarning)
+    with warnings.catch_warnings(action="ignore", category=passk_cli.PasskWarning):
         findings = passk_cli.convert(original, output=table, missing=missing)
     assert findings.signature["missing"] == (missing or "keep")
     (said,) = findings.report.answer

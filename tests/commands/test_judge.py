@@ -479,8 +479,7 @@ def test_labels_of_other_models_correct_one_attempt_with_a_warning(write: Write)
     assert {name for _, name in numbers(found)} == {"pass@1"}
     assert "others-labels" in [message.name for message in found.messages]
     for option, value in (("truth", str(others)), ("k", 2)):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             if option == "k":
                 row = passk_cli.estimate(own, **given, k=2).frame.iloc[0]
                 assert "k = 1 alone" in row["note"]

@@ -134,8 +134,7 @@ def answer(name: str, data: Any, options: dict[str, Any]) -> pd.DataFrame:
 
 def numbers(name: str, data: Any, options: dict[str, Any], names: dict[str, str]) -> dict[Any, Any]:
     """What a number is → its value and limits; a difference the other way round has its sign."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", passk_cli.PasskWarning)
+    with warnings.catch_warnings(action="ignore", category=passk_cli.PasskWarning):
         frame = answer(name, data, options)
     found: dict[Any, Any] = {}
     for row in frame.to_dict("records"):

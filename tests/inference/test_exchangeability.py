@@ -25,17 +25,12 @@ from passk_cli.inference.exchangeability import (
 )
 from passk_cli.metrics.order import changes, totals, trend_scores
 from tests.conftest import long
+from tests.metrics.bags import ragged
 
 Tasks = list[list[int]]
 short_tasks = st.lists(
     st.lists(st.integers(0, 1), min_size=1, max_size=5), min_size=1, max_size=4
 ).filter(lambda tasks: sum(map(len, tasks)) <= 14)
-
-
-def ragged(tasks: Tasks) -> tuple[np.ndarray, np.ndarray]:
-    """(start, passed) of the tasks' outcomes."""
-    start = np.concatenate([[0], np.cumsum([len(task) for task in tasks])])
-    return start, np.concatenate([np.array(task, dtype=np.int64) for task in tasks])
 
 
 def orders(n: int, c: int) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""Ragged multisets for tests: what the attempts of a cell are, and every subset of them."""
+"""Ragged multisets and outcomes for tests: the attempts of a cell or task, and subsets of them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ def bag(*cells: Sequence[Row]) -> Bag:
     columns = zip(*(row for rows in cells for row in rows), strict=True)
     value, count, passed = (np.array(column) for column in columns)
     return start, value, count, passed
+
+
+def ragged(tasks: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """(start, passed) of the tasks' outcomes."""
+    start = np.concatenate([[0], np.cumsum([len(task) for task in tasks])])
+    return start, np.concatenate([np.array(task, dtype=np.int64) for task in tasks])
 
 
 def rows(most: int, first: int = 0) -> st.SearchStrategy[list[Row]]:

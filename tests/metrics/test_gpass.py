@@ -141,8 +141,7 @@ def test_agreement_with_scorio(seed: int, tries: int) -> None:
 def test_mgpass_of_odd_k_warns_and_stays_in_its_range(k: int, most: float) -> None:
     tasks = [f"t{task}" for task in range(20)]
     frame = pd.DataFrame({"model": "m", "task": tasks, "n": 5, "c": 5})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         report = passk_cli.estimate(frame, f"mgpass@{k}")
     (row,) = report.frame.itertuples()
     assert (row.estimate, row.high) == (pytest.approx(most), pytest.approx(most))

@@ -27,15 +27,10 @@ from passk_cli.metrics.order import (
     unsolved,
 )
 from passk_cli.metrics.pass_k import pass_at_k
+from tests.metrics.bags import ragged
 
 outcomes = st.lists(st.integers(0, 1), min_size=1, max_size=7)
 tasks_of = st.lists(outcomes, min_size=1, max_size=6)
-
-
-def ragged(tasks: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """(start, passed) of the tasks' outcomes."""
-    start = np.concatenate([[0], np.cumsum([len(task) for task in tasks])])
-    return start, np.concatenate([np.array(task, dtype=np.int64) for task in tasks])
 
 
 def first(tasks: list[list[int]], k: int) -> np.ndarray:

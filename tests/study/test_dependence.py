@@ -51,8 +51,7 @@ def clustered(effect: float, name: str = "repo", n: int = 1) -> Rows:
 
 def messages(command: str, rows: Rows, **options: Any) -> Mapping[str, str]:
     """Name → text, of the messages of a command."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", passk_cli.PasskWarning)
+    with warnings.catch_warnings(action="ignore", category=passk_cli.PasskWarning):
         result = getattr(passk_cli, command)(rows, **options)
     return {said.name: str(said) for said in result.messages}
 
@@ -112,8 +111,7 @@ def test_a_column_that_explains_differences_between_tasks_is_proposed_as_cluster
     text = messages("estimate", rows)["possible-clusters"]
     assert "tasks with the same repo have similar pass rates (30 values for 300 tasks" in text
     assert "repo" in text.split(";")[1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", passk_cli.PasskWarning)
+    with warnings.catch_warnings(action="ignore", category=passk_cli.PasskWarning):
         plain, grouped = (
             passk_cli.estimate(rows, "pass@1", **options).frame.iloc[0]
             for options in ({}, {"cluster": "repo"})

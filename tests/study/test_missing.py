@@ -176,8 +176,7 @@ def rows(model: str, task: str, outcomes: str) -> list[dict[str, Any]]:
 
 
 def found(command: str, data: Any, **options: Any) -> passk_cli.Findings:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", passk_cli.PasskWarning)
+    with warnings.catch_warnings(action="ignore", category=passk_cli.PasskWarning):
         findings: passk_cli.Findings = getattr(passk_cli, command)(data, **options)
     return findings
 

@@ -42,8 +42,7 @@ def options_of(settle: Settle) -> dict[str, Any]:
 
 def found(data: Any, **options: Any) -> tuple[str, bool, tuple[Settle, ...]]:
     """The name of the finding in data, whether it is certain, and what settles it; "" if none."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PasskWarning)
+    with warnings.catch_warnings(action="ignore", category=PasskWarning):
         try:
             counts = read(data, **options)
         except DataError as error:
@@ -127,8 +126,7 @@ def test_every_call_that_settles_it_does(name: str) -> None:
     case = MISLEADING[name]
     with pytest.raises(DataError) as error:
         passk_cli.estimate(case.rows, "pass@1")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PasskWarning)
+    with warnings.catch_warnings(action="ignore", category=PasskWarning):
         assert len(run_calls(error.value, rows=case.rows)) == len(error.value.settles)
 
 

@@ -17,8 +17,7 @@ TASKS = range(6)
 
 def names(data: Path) -> set[str]:
     """The names of the error, or of the messages, of a reading."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PasskWarning)
+    with warnings.catch_warnings(action="ignore", category=PasskWarning):
         try:
             return {message.name for message in read(data).facts.messages}
         except DataError as error:
