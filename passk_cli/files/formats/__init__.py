@@ -10,12 +10,16 @@ from collections.abc import Collection
 
 from passk_cli.files.formats import generic
 from passk_cli.files.formats.aider import AIDER
+from passk_cli.files.formats.braintrust import BRAINTRUST
 from passk_cli.files.formats.cruxeval import CRUXEVAL
 from passk_cli.files.formats.deepeval import DEEPEVAL
+from passk_cli.files.formats.docker_agent import DOCKER_AGENT
 from passk_cli.files.formats.evalplus import EVALPLUS
+from passk_cli.files.formats.evalport import EVALPORT
 from passk_cli.files.formats.evalscope import EVALSCOPE
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER
 from passk_cli.files.formats.format import Example, File, Format
+from passk_cli.files.formats.google_adk import GOOGLE_ADK
 from passk_cli.files.formats.hal import HAL
 from passk_cli.files.formats.harbor import HARBOR
 from passk_cli.files.formats.helm import HELM
@@ -33,6 +37,7 @@ from passk_cli.files.formats.openai_evals import OPENAI_EVALS
 from passk_cli.files.formats.opencompass import OPENCOMPASS
 from passk_cli.files.formats.phoenix import PHOENIX
 from passk_cli.files.formats.promptfoo import PROMPTFOO
+from passk_cli.files.formats.pydantic_evals import PYDANTIC_EVALS
 from passk_cli.files.formats.pytest_report import PYTEST_REPORT
 from passk_cli.files.formats.refused import REFUSED
 from passk_cli.files.formats.skill_evals import SKILL_EVALS
@@ -41,6 +46,7 @@ from passk_cli.files.formats.tau_bench import TAU2, TAU_BENCH
 from passk_cli.files.formats.terminal_bench import TERMINAL_BENCH
 from passk_cli.files.formats.verifiers import VERIFIERS, VERIFIERS_TRACES
 from passk_cli.files.formats.verl import VERL
+from passk_cli.files.formats.weave import WEAVE
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import LINE
 
@@ -53,6 +59,7 @@ FORMATS: dict[str, Format] = {
         NEMO_EVALUATOR, NEMO_SKILLS, OPENAI_EVALS, OPENCOMPASS, PHOENIX, PROMPTFOO, PYTEST_REPORT,
         SKILL_EVALS, *REFUSED, HARBOR, TERMINAL_BENCH, TAU_BENCH, TAU2, MCPMARK, SWE_BENCH,
         SWE_BENCH_INSTANCE, SWE_BENCH_PRO, VERIFIERS, VERIFIERS_TRACES, VERL, HAL,
+        PYDANTIC_EVALS, BRAINTRUST, WEAVE, GOOGLE_ADK, DOCKER_AGENT, EVALPORT,
         *mapped_formats(), *generic.FORMATS,
     )
 }  # fmt: skip

@@ -50,6 +50,9 @@ _BESIDE_BYTES = 1 << 26
 # One attempt, or several, as columns whose roles are found as those of a table.
 Record = Mapping[str, Any]
 Value = TypeVar("Value")
+# Scorer → outcome and score, of an attempt; with the other arguments of the attempt's `Row`.
+Judgements = dict[str, tuple[object, float | None]]
+JudgedAttempts = Iterator[tuple[Judgements, dict[str, Any]]]
 # What the values of a document are, for people.
 _TYPES: dict[type, str] = {list: "a list", dict: "an object", str: "a text", int: "a whole number"}
 
@@ -404,6 +407,33 @@ class Format:
 def outcomes_alone(rows: Callable[[File, Wanted], Iterable[Row]]) -> Callable[[File], Contents]:
     """The table of files that hold nothing but attempts with one outcome."""
     return lambda file: Contents(lambda wanted: rows(file, wanted))
+
+
+def by_scorer(
+    judged_attempts: Callable[[], JudgedAttempts], verdict: str | None = None, **others: Any
+) -> Contents:
+    """The table of attempts that several named scorers judge: each scorer is an outcome.
+
+    judged_attempts : gives them.  A scorer that is not among those of an attempt did not judge it,
+        and an attempt with a reason has no outcome.
+    verdict, others : as of `Contents`.
+    """
+    names = {name: None for judgements, _ in judged_attempts() for name in judgements}
+
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        for judgements, about in judged_attempts():
+            outcome, score = judgements.get(wanted.outcome, (None, None))
+            if about.get("reason"):
+                outcome = score = None
+            yield Row(outcome=outcome, score=score, **about)
+
+    first = () if verdict is None else (verdict,)
+    return Contents(rows, tuple(dict.fromkeys((*first, *names))), verdict=verdict, **others)
+
+
+def as_text(value: Any) -> str:
+    """A text as it is; another value as JSON, with keys in the order of the alphabet."""
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
 
 
 def amounts(**paths: str) -> Callable[[Any], Mapping[str, object]]:

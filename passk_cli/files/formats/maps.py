@@ -1,14 +1,16 @@
 """Harnesses whose files a map describes: a file in TOML each, in passk_cli/files/maps.
 
 [format] says what passes and where the layout was read, with an example. [data] is a map as anybody
-writes it: `has` names the keys, in a record, by which the files are recognised.
+writes it: `has` names the keys, in a record, by which the files are recognised. Instead of an
+outcome, `scorers` of [format] names the list of {name, value} in which each scorer is an outcome,
+and `error` the key and the value of a record that ended in an error.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,13 @@ from passk_cli.files.formats.format import (
     Example,
     File,
     Format,
+    JudgedAttempts,
     Row,
     Wanted,
     at,
+    by_scorer,
+    graded,
+    listed,
     numbered,
     outcomes_alone,
 )
@@ -46,7 +52,9 @@ def _format(path: Path) -> Format:
         about["rule"],
         about["source"],
         lambda file: _has(table, file),
-        outcomes_alone(rows),
+        (lambda file: by_scorer(lambda: _judged(table, file, about)))
+        if "scorers" in about
+        else outcomes_alone(rows),
         tuple(about.get("covers", ())),
         example=Example(tuple(about["paths"]), about["example"].lstrip()),
     )
@@ -79,3 +87,14 @@ def _rows(table: Map, file: File, wanted: Wanted) -> Iterator[Row]:
         reason = "not attempted" if missed else "timeout" if said == "timeout" else ""
         solution = values.get("solution")
         yield Row(task, outcome, None, attempt, reason, solution=solution, place=place)
+
+
+def _judged(table: Map, file: File, about: Mapping[str, Any]) -> JudgedAttempts:
+    """The scores of each record in the list that a map names."""
+    key, failed = about.get("error", ("", None))
+    for number, record in enumerate(file.records(*table.records.split(".")), 1):
+        scores = listed(file, about["scorers"], at(record, about["scorers"]))
+        values = {role: at(record, *name.split(".")) for role, name in table.fields.items()}
+        reason = "error" if key and at(record, key) == failed else ""
+        judgements = {str(at(each, "name")): graded(at(each, "value")) for each in scores}
+        yield judgements, {**values, "reason": reason, "place": f"record {number}"}

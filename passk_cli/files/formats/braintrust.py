@@ -1,0 +1,63 @@
+"""Results of a Braintrust evaluation: what Eval() returns, as as_dict() and json.dump write it.
+
+Source: github.com/braintrustdata/braintrust-sdk (Apache-2.0), py/src/braintrust/framework.py, read
+at 0.48.1: {summary, results: [{input, expected, output, scores, error, metadata}]}.  Each score is
+an outcome.  `trial_count` repeats an input, and the order of results numbers its attempts.  A task
+that raised has an error and no scores; a scorer that raised has no score.
+"""
+
+from __future__ import annotations
+
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    JudgedAttempts,
+    as_text,
+    at,
+    by_scorer,
+    graded,
+)
+
+
+def _table(file: File) -> Contents:
+    def results() -> JudgedAttempts:
+        expected: dict[str, set[str]] = {}
+        for result in file.records("results"):
+            asked = as_text(at(result, "input"))
+            expected.setdefault(asked, set()).add(as_text(at(result, "expected")))
+        for number, result in enumerate(file.records("results")):
+            scores, task = at(result, "scores"), as_text(at(result, "input"))
+            if len(expected[task]) > 1:
+                task += f" → {as_text(at(result, 'expected'))}"
+            about = {
+                "task": task,
+                "reason": "" if at(result, "error") is None else "error",
+                "answer": as_text(at(result, "output")),
+                "place": f"results[{number}]",
+                "record": result,
+            }
+            found = scores.items() if isinstance(scores, dict) else ()
+            yield {name: graded(score) for name, score in found}, about
+
+    summary = file.document("results").get("summary")
+    return by_scorer(results, facts={"run": at(summary, "experiment_name")})
+
+
+BRAINTRUST = Format(
+    "braintrust",
+    "a score of 1; other scores need --threshold; a task that raised is no outcome",
+    "github.com/braintrustdata/braintrust-sdk: py/src/braintrust/framework.py",
+    lambda file: file.has("summary.experiment_name", "results[].input", "results[].scores"),
+    _table,
+    example=Example(
+        ("RESULTS.json",),
+        """\
+{"summary": {"project_name": "sums", "experiment_name": "gpt-5.5", "scores": {}},
+ "results": [
+   {"input": "1 + 1", "expected": "2", "output": "2", "scores": {"exact": 1}, "error": null},
+   {"input": "1 + 1", "expected": "2", "output": "3", "scores": {"exact": 0}, "error": null}]}
+""",
+    ),
+)

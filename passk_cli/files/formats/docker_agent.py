@@ -1,0 +1,80 @@
+"""Runs of `docker agent eval`: evals/results/NAME.json.
+
+Source: github.com/docker/docker-agent (Apache-2.0), pkg/evaluation/save.go and eval.go,
+pkg/session/session.go, read at 219e8ce: {config: {agent}, summary: {total_evals}, sessions:
+[{title, eval_result: {passed, error, checks: {size, tool_calls, relevance}}}]}.  `passed` is the
+verdict of all checks, and each check is an outcome as well.  `--repeat` adds " #2" to the titles.
+An evaluation that ended in an error has no outcome; one without a session is in the summary only.
+"""
+
+from __future__ import annotations
+
+import re
+
+from passk_cli.files.formats.format import (
+    INCOMPLETE_RUN,
+    Contents,
+    Example,
+    File,
+    Format,
+    JudgedAttempts,
+    Judgements,
+    at,
+    by_scorer,
+    number,
+)
+
+_PASSED = "passed"
+_REPEAT = re.compile(r"(.*) #(\d+)", re.S)
+
+
+def _table(file: File) -> Contents:
+    document = file.document("sessions")
+    titles = [str(at(session, "title")) for session in file.records("sessions")]
+    repeats = [_REPEAT.fullmatch(title) for title in titles]
+
+    def sessions() -> JudgedAttempts:
+        for place, session in enumerate(file.records("sessions")):
+            result, repeat = at(session, "eval_result"), repeats[place]
+            checks = at(result, "checks")
+            judgements: Judgements = {_PASSED: (at(result, _PASSED), None)}
+            for name, check in (checks if isinstance(checks, dict) else {}).items():
+                judgements[name] = at(check, _PASSED), number(at(check, "score"))
+            about = {
+                # A title may end like that where nothing was repeated.
+                "task": repeat[1] if repeat and all(repeats) else titles[place],
+                "attempt": repeat[2] if repeat and all(repeats) else None,
+                "reason": "error" if at(result, "error") else "",
+                "place": f"sessions[{place}]",
+                "record": session,
+            }
+            yield judgements, about
+
+    listed, held = at(document, "summary", "total_evals"), len(titles)
+    short = isinstance(listed, int) and listed > held
+    messages = [INCOMPLETE_RUN(listed=listed, held=held)] if short else []
+    facts = {"run": document.get("name"), "model": at(document, "config", "agent")}
+    return by_scorer(sessions, _PASSED, facts=facts, messages=messages)
+
+
+DOCKER_AGENT = Format(
+    "docker-agent",
+    "eval_result.passed: no check fails; an error is no outcome. Or one check by --outcome",
+    "github.com/docker/docker-agent: pkg/evaluation/save.go, eval.go",
+    lambda file: file.has("summary.total_evals", "sessions[].eval_result"),
+    _table,
+    spent=lambda session: {
+        "cost": at(session, "eval_result", "cost"),
+        "tokens_out": at(session, "eval_result", "output_tokens"),
+    },
+    others="the model that judges relevance",
+    example=Example(
+        ("evals/results/NAME.json",),
+        """\
+{"name": "happy-panda-1234", "config": {"agent": "agent.yaml"}, "summary": {"total_evals": 2},
+ "sessions": [
+   {"title": "Sum #1", "eval_result": {"passed": true, "checks": {"size": {"passed": true}}}},
+   {"title": "Sum #2", "eval_result": {"passed": false, "checks": {"size": {"passed": false}}}}]}
+""",
+    ),
+)

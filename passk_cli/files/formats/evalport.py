@@ -1,0 +1,87 @@
+"""Result sets of EvalPort, to which adapters of many tools convert.
+
+Source: github.com/adhabnr-ux/evalport (Apache-2.0), spec/schemas/resultset.json, read at 1.3.1 of
+evalport-sdk: {suite_id, run_id, provider, results: [{test_case_id, attempt, passed, verdict, error,
+grader_results: [{grader_id, score, passed}]}]}.  `passed` is the verdict of all graders, and each
+grader is an outcome as well.  A result with an error, or with the verdict "unverified", has no
+outcome.  A grader with the score null did not judge; where no other grader failed, `passed` is
+false for that reason only and is no outcome either.
+"""
+
+from __future__ import annotations
+
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    JudgedAttempts,
+    at,
+    by_scorer,
+    listed,
+    number,
+)
+
+_PASSED = "passed"
+
+
+def _table(file: File) -> Contents:
+    def results() -> JudgedAttempts:
+        for place, result in enumerate(file.records("results")):
+            graders = listed(file, "grader_results", at(result, "grader_results"))
+            judged = [each for each in graders if at(each, "score") is not None]
+            passed = at(result, _PASSED)
+            if not (
+                len(judged) == len(graders)
+                or passed is not False
+                or at(result, "constraint_violations")
+                or any(at(each, _PASSED) is False for each in judged)
+            ):
+                passed = None
+            unverified = at(result, "verdict") == "unverified"
+            failed = at(result, "error") is not None
+            timeout = at(result, "error", "type") == "timeout"
+            about = {
+                "task": at(result, "test_case_id"),
+                "attempt": at(result, "attempt"),
+                "reason": "timeout" if timeout else "error" if failed or unverified else "",
+                "answer": at(result, "actual_output"),
+                "place": f"results[{place}]",
+                "record": result,
+            }
+            scores = {
+                str(at(each, "grader_id")): (at(each, _PASSED), number(at(each, "score")))
+                for each in judged
+            }
+            yield {**scores, _PASSED: (passed, None)}, about
+
+    about = file.document("results")
+    facts = {
+        "model": at(about, "provider", "model"),
+        "temperature": at(about, "provider", "temperature"),
+        "run": about.get("run_id"),
+    }
+    return by_scorer(results, _PASSED, facts=facts)
+
+
+EVALPORT = Format(
+    "evalport",
+    "passed is true; an error, and what is unverified or not graded, is no outcome. Or one grader"
+    " by --outcome",
+    "github.com/adhabnr-ux/evalport: spec/schemas/resultset.json",
+    lambda file: file.has("suite_id", "results[].test_case_id", "results[].grader_results"),
+    _table,
+    spent=lambda result: {"duration_ms": at(result, "duration_ms")},
+    others="graders that ask a model",
+    example=Example(
+        ("RESULTSET.json",),
+        """\
+{"version": "1.0.0", "suite_id": "sums", "run_id": "r1", "started_at": "2026-01-01T12:00:00Z",
+ "provider": {"model": "gpt-5.5"}, "results": [
+   {"test_case_id": "sum", "attempt": 1, "passed": true, "grader_results": [
+      {"grader_id": "exact", "type": "exact_match", "score": 1.0, "passed": true}]},
+   {"test_case_id": "sum", "attempt": 2, "passed": false, "grader_results": [
+      {"grader_id": "exact", "type": "exact_match", "score": 0.0, "passed": false}]}]}
+""",
+    ),
+)

@@ -1,0 +1,77 @@
+"""Results of google-adk: APP/.adk/eval_history/NAME.evalset_result.json.
+
+Source: github.com/google/adk-python (Apache-2.0), src/google/adk/evaluation/eval_result.py,
+eval_metrics.py and local_eval_service.py, read at 2.13.0: {eval_set_id, eval_case_results:
+[{eval_id, final_eval_status, overall_eval_metric_results: [{metric_name, threshold, score,
+eval_status}]}]}.  A status is 1 (passed), 2 (failed), 3 (not evaluated) or 4 (informational).
+Several runs repeat an eval_id.  A case without any metric is one that could not be run, and its
+status says failed.
+"""
+
+from __future__ import annotations
+
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    JudgedAttempts,
+    Judgements,
+    at,
+    by_scorer,
+    graded,
+    listed,
+    number,
+)
+
+_FINAL = "final_eval_status"
+
+
+def _passed(status: object) -> object:
+    return True if status == 1 else False if status == 2 else None if status == 3 else status
+
+
+def _table(file: File) -> Contents:
+    document = file.document()
+
+    def cases() -> JudgedAttempts:
+        every = listed(file, "eval_case_results", at(document, "eval_case_results"))
+        for place, case in enumerate(every):
+            metrics = at(case, "overall_eval_metric_results")
+            metrics = listed(file, "overall_eval_metric_results", metrics)
+            judgements: Judgements = {_FINAL: (_passed(at(case, _FINAL)), None)}
+            for metric in metrics:
+                status, score = at(metric, "eval_status"), at(metric, "score")
+                judgement = graded(score) if status == 4 else (_passed(status), number(score))
+                judgements[str(at(metric, "metric_name"))] = judgement
+            about = {
+                "task": at(case, "eval_id"),
+                "reason": "" if metrics else "error",
+                "place": f"eval_case_results[{place}]",
+                "record": case,
+            }
+            yield judgements, about
+
+    facts = {"run": at(document, "eval_set_result_id"), "suite": at(document, "eval_set_id")}
+    return by_scorer(cases, _FINAL, facts=facts)
+
+
+GOOGLE_ADK = Format(
+    "google-adk",
+    "a final_eval_status of 1; what was not evaluated, or could not be run, is no outcome. Or one"
+    " metric by --outcome",
+    "github.com/google/adk-python: src/google/adk/evaluation/eval_result.py, local_eval_service.py",
+    lambda file: file.has("eval_set_result_id", "eval_case_results[].eval_id"),
+    _table,
+    others="metrics that ask a model",
+    example=Example(
+        ("APP/.adk/eval_history/NAME.evalset_result.json",),
+        """\
+{"eval_set_result_id": "app_sums_1", "eval_set_id": "sums", "eval_case_results": [
+   {"eval_id": "sum", "final_eval_status": 1, "overall_eval_metric_results": [
+      {"metric_name": "response_match_score", "threshold": 0.8, "score": 0.9, "eval_status": 1}]},
+   {"eval_id": "sum", "final_eval_status": 2, "overall_eval_metric_results": [
+      {"metric_name": "response_match_score", "threshold": 0.8, "score": 0.4, "eval_status": 2}]}]}
+""",
+    ),
+)

@@ -1,0 +1,80 @@
+"""Reports of Pydantic Evals, as EvaluationReportAdapter.dump_json(report) writes them.
+
+Source: github.com/pydantic/pydantic-ai (MIT), pydantic_evals/reporting/__init__.py, read at 2.62.0:
+{name, cases: [{name, source_case_name, assertions, scores, labels}], failures}.  With `repeat` a
+case is named "NAME [2/3]", and source_case_name has its name.  Each assertion, score and label is
+an outcome.  A case in `failures` ended in an error, and an evaluator that raised did not judge.
+"""
+
+from __future__ import annotations
+
+import re
+
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    JudgedAttempts,
+    as_text,
+    at,
+    by_scorer,
+    graded,
+    listed,
+)
+
+_JUDGED = ("assertions", "scores", "labels")
+_REPEAT = re.compile(r" \[(\d+)/\d+\]$")
+
+
+def _table(file: File) -> Contents:
+    report = file.document()
+
+    def cases() -> JudgedAttempts:
+        for place in ("cases", "failures"):
+            for number, case in enumerate(listed(file, place, report.get(place))):
+                judged = {}
+                for kind in _JUDGED:
+                    results = at(case, kind)
+                    for name, result in (results if isinstance(results, dict) else {}).items():
+                        judged[name] = graded(at(result, "value"))
+                repeat = _REPEAT.search(str(at(case, "name")))
+                about = {
+                    "task": at(case, "source_case_name") or at(case, "name"),
+                    "attempt": repeat and at(case, "source_case_name") and int(repeat[1]),
+                    "reason": "error" if place == "failures" else "",
+                    "answer": as_text(at(case, "output")),
+                    "place": f"{place}[{number}]",
+                    "record": case,
+                }
+                yield judged, about
+
+    model = at(report, "experiment_metadata", "model")
+    facts = {"model": model if isinstance(model, str) else None, "run": report.get("name")}
+    return by_scorer(cases, facts=facts)
+
+
+PYDANTIC_EVALS = Format(
+    "pydantic-evals",
+    "an assertion that is true; scores but 0 and 1 need --threshold, labels --passes; a case that"
+    " ended in an error is no outcome",
+    "github.com/pydantic/pydantic-ai: pydantic_evals/pydantic_evals/reporting/__init__.py",
+    lambda file: (
+        file.has("cases", "failures", "experiment_metadata")
+        and (file.has("cases[].assertions") or file.has("failures[].error_stacktrace"))
+    ),
+    _table,
+    spent=lambda case: {"seconds": at(case, "task_duration")},
+    others="evaluators that ask a model",
+    example=Example(
+        ("REPORT.json",),
+        """\
+{"name": "gpt-5.5", "experiment_metadata": null, "cases": [
+   {"name": "sum [1/2]", "source_case_name": "sum", "output": "2", "scores": {}, "labels": {},
+    "assertions": {"Exact": {"name": "Exact", "value": true}}},
+   {"name": "sum [2/2]", "source_case_name": "sum", "output": "3", "scores": {}, "labels": {},
+    "assertions": {"Exact": {"name": "Exact", "value": false}}}],
+ "failures": []}
+""",
+    ),
+)

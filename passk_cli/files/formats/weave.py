@@ -1,0 +1,79 @@
+"""Calls of a Weave evaluation, exported as JSON or JSONL from its table of calls.
+
+Source: github.com/wandb/weave (Apache-2.0), weave/evaluation/eval.py and weave/trace/call.py, read
+at 0.54.0: {op_name, trace_id, inputs: {model, example}, output: {output, scores}, exception} of
+each call.  Those of Evaluation.predict_and_score are attempts, other calls are passed over.  A
+scorer gives a value, or an object of which each true, false or number is an outcome.  `trials`
+repeats an example.  Where the model raised there are no scores.
+"""
+
+from __future__ import annotations
+
+import re
+
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    JudgedAttempts,
+    as_text,
+    at,
+    by_scorer,
+    graded,
+)
+
+_CALL = "Evaluation.predict_and_score"
+_NAME = re.compile(r"/(?:object|op)/([^/:]+)")
+
+
+def _recognises(file: File) -> bool:
+    keys = ("op_name", "trace_id", "inputs")
+    return _CALL in file.text and (file.has(*keys) or file.has(*(f"[].{key}" for key in keys)))
+
+
+def _table(file: File) -> Contents:
+    def calls() -> JudgedAttempts:
+        for number, call in enumerate(file.records(), 1):
+            if _CALL not in str(at(call, "op_name")):
+                continue
+            scores, judgements = at(call, "output", "scores"), {}
+            for name, value in (scores if isinstance(scores, dict) else {}).items():
+                parts = value if isinstance(value, dict) else {"": value}
+                for part, inner in parts.items():
+                    if isinstance(inner, bool | int | float):
+                        judgements[f"{name}.{part}".rstrip(".")] = graded(inner)
+            model = _NAME.search(str(at(call, "inputs", "model")))
+            about = {
+                "task": as_text(at(call, "inputs", "example")),
+                "model": model and model[1],
+                "reason": "error" if at(call, "exception") or not judgements else "",
+                "answer": as_text(at(call, "output", "output")),
+                "place": f"record {number}",
+                "record": call,
+            }
+            yield judgements, about
+
+    return by_scorer(calls)
+
+
+WEAVE = Format(
+    "weave",
+    "a score that is true or 1; other numbers need --threshold; no scores are no outcome",
+    "github.com/wandb/weave: weave/evaluation/eval.py, weave/trace/call.py",
+    _recognises,
+    _table,
+    spent=lambda call: {"seconds": at(call, "output", "model_latency")},
+    others="scorers that ask a model",
+    example=Example(
+        ("CALLS.json", "CALLS.jsonl"),
+        """\
+[{"op_name": "weave:///e/p/op/Evaluation.predict_and_score:v0", "trace_id": "t",
+  "inputs": {"model": "weave:///e/p/object/gpt-5:v0", "example": {"q": "1 + 1"}},
+  "output": {"output": "2", "scores": {"exact": {"match": true}}}, "exception": null},
+ {"op_name": "weave:///e/p/op/Evaluation.predict_and_score:v0", "trace_id": "t",
+  "inputs": {"model": "weave:///e/p/object/gpt-5:v0", "example": {"q": "1 + 1"}},
+  "output": {"output": "3", "scores": {"exact": {"match": false}}}, "exception": null}]
+""",
+    ),
+)

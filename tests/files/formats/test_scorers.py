@@ -1,0 +1,168 @@
+"""Tools with named scorers: three sums × three attempts, of which one ended in an error.
+
+In every file the answers are right (1), wrong (0) or missing (–) as `EXACT` counts them by hand:
+sum 0: 1 1 1, sum 1: 1 – 0, sum 2: 0 1 0. The scorer `close` gives 1 to a right and 0.5 to a wrong
+answer. How each file was made is in tests/data/README.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from passk_cli import DataError, PasskWarning, read
+from tests.files.formats.cells import DATA, cells
+
+EXACT = [(2, 1), (3, 1), (3, 3)]
+# File → the scorer that says whether an answer is right, and the one that needs a threshold.
+SCORED = {
+    "braintrust/results.json": ("exact", "close"),
+    "langfuse/items.json": ("exact", "close"),
+    "opik/experiment_stub-a_e1.json": ("exact", "close"),
+    "pydantic_evals/report.json": ("Exact", "likeness"),
+    "weave/calls.jsonl": ("exact.match", "close"),
+}
+# File → the verdict of the harness, and one of its scorers.
+JUDGED = {
+    "docker_agent/happy-panda-1234.json": "tool_calls",
+    "evalport/results.json": "exact",
+    "google_adk/app_sums_1.evalset_result.json": "exact",
+}
+
+
+@pytest.mark.parametrize("name", SCORED)
+def test_named_scorers_are_outcomes_and_never_attempts(name: str) -> None:
+    exact, close = SCORED[name]
+    with pytest.raises(DataError, match=rf"outcomes: .*{exact}") as error:
+        read(DATA / name)
+    assert error.value.name == "several-outcomes"
+    with pytest.raises(DataError, match="no outcome: "):
+        read(DATA / name, outcome=exact)
+    assert sorted(cells(DATA / name, outcome=exact, missing="drop").values()) == EXACT
+    failed = cells(DATA / name, outcome=exact, missing="fail")
+    assert sorted(failed.values()) == [(3, 1), (3, 1), (3, 3)]
+    with pytest.raises(DataError, match=r"0\.5; .*threshold=X"):
+        read(DATA / name, outcome=close, missing="drop")
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_the_verdict_of_the_harness_is_read_and_a_scorer_by_its_name(name: str) -> None:
+    with pytest.raises(DataError, match="no outcome: error"):
+        read(DATA / name)
+    assert sorted(cells(DATA / name, missing="drop").values()) == EXACT
+    found = cells(DATA / name, outcome=JUDGED[name], missing="drop")
+    assert sorted(found.values()) == EXACT
+    lenient = cells(DATA / name, outcome=JUDGED[name], missing="drop", threshold=[0.5])
+    # The scores of `exact` are 0 and 1; only those of the tool calls are 0.5.
+    tools = [(2, 2), (3, 3), (3, 3)]
+    assert sorted(lenient.values()) == (tools if "docker" in name else EXACT)
+
+
+def test_an_evaluator_that_raised_did_not_judge() -> None:
+    """`odd` raised at both wrong answers to 2 + 2, `likeness` at the wrong one to 1 + 2."""
+    found = cells(DATA / "braintrust/results.json", outcome="odd", missing="drop")
+    assert found == {("results", x): n for x, n in
+                     {"1 + 1": (3, 3), "1 + 2": (2, 2), "2 + 2": (1, 1)}.items()}  # fmt: skip
+    counts = read(
+        DATA / "pydantic_evals/report.json", outcome="likeness", threshold=0.5, missing="drop"
+    )
+    assert counts.facts.reasons == {"report": {"error": 1, "unscored": 1}}
+
+
+def changed(path: Path, name: str, *changes: tuple[list[Any], object]) -> Path:
+    """The file of a tool with other values."""
+    document: Any = json.loads((DATA / name).read_text())
+    for way, value in changes:
+        inner = document
+        for key in way[:-1]:
+            inner = inner[key]
+        inner[way[-1]] = value
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_the_same_input_with_another_expectation_is_another_task(tmp_path: Path) -> None:
+    path = changed(
+        tmp_path / "r.json", "braintrust/results.json", (["results", 0, "expected"], "3")
+    )
+    found = cells(path, outcome="exact", missing="drop")
+    assert (found["r", "1 + 1 → 3"], found["r", "1 + 1 → 2"]) == ((1, 1), (2, 2))
+
+
+def test_metrics_of_adk_that_only_inform_need_a_threshold(tmp_path: Path) -> None:
+    name = "google_adk/app_sums_1.evalset_result.json"
+    with pytest.raises(DataError, match=r"30\.0; .*threshold=X"):
+        read(DATA / name, outcome="tokens", missing="drop")
+    path = changed(tmp_path / "r.json", name, (["eval_case_results", 0, "final_eval_status"], 3))
+    assert read(path, missing="drop").facts.reasons == {"r": {"error": 1, "unscored": 1}}
+
+
+def test_repeats_of_docker_agent_are_attempts(tmp_path: Path) -> None:
+    """The summary counts an evaluation more than the file has, whose container did not start."""
+    name = "docker_agent/happy-panda-1234.json"
+    found = cells(DATA / name, missing="drop")
+    assert found.keys() == {("stub-a", f"sum {task}") for task in range(3)}
+    said = read(DATA / name, missing="drop").facts.messages
+    assert said[0].text.endswith("the run lists 10 attempts, the file holds 9")
+    once = changed(tmp_path / "r.json", name, (["sessions", 0, "title"], "Add up"))
+    # Nothing says then that others are repeats; one of the nine ended in an error.
+    assert len(cells(once, missing="drop")) == 8
+
+
+def test_what_evalport_did_not_grade_has_no_outcome(tmp_path: Path) -> None:
+    name = "evalport/results.json"
+    ungraded = {"grader_id": "exact", "type": "exact_match", "score": None, "passed": False}
+    graders = ["results", 6, "grader_results"]
+    path = changed(
+        tmp_path / "r.json", name, ([*graders, 0], ungraded), (["results", 6, "passed"], False)
+    )
+    # Attempt 3 of sum 0 is false only because nobody graded it.
+    assert cells(path, missing="drop")["stub-a", "sum 0"] == (2, 2)
+    path = changed(path, name, (["results", 0, "verdict"], "unverified"))
+    assert cells(path, missing="drop")["stub-a", "sum 0"] == (2, 2)
+
+
+def test_other_calls_of_weave_are_passed_over() -> None:
+    found = cells(DATA / "weave/calls.jsonl", outcome="exact.match", missing="drop")
+    assert sum(n for n, _ in found.values()) == 8
+    assert {model for model, _ in found} == {"stub-a"}
+
+
+TABLES: dict[str, Mapping[str, str]] = {
+    "langsmith/results.csv": {"outcome": "feedback.exact"},
+    "mlflow/eval_results.csv": {"outcome": "exact/value", "task": "request"},
+    "metr/runs.jsonl": {"outcome": "score_binarized", "model": "alias"},
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_stop_and_ask_which_column_is_the_outcome(name: str) -> None:
+    with pytest.raises(DataError) as error:
+        read(DATA / name)
+    offered = {each.column for each in error.value.candidates["outcome"]}
+    assert TABLES[name]["outcome"] in offered
+
+
+@pytest.mark.parametrize("name", ["langsmith/results.csv", "mlflow/eval_results.csv"])
+def test_a_run_that_raised_counts_as_its_scorer_says_with_a_warning(name: str) -> None:
+    with pytest.warns(PasskWarning, match="1 failure may be the harness's") as warned:
+        found = cells(DATA / name, fields=TABLES[name])
+    assert sorted(found.values()) == [(3, 1), (3, 1), (3, 3)]
+    (where,) = re.findall(r'where="([^"]+)" leaves them out', str(warned[0].message))
+    assert sorted(cells(DATA / name, fields=TABLES[name], where=where).values()) == EXACT
+
+
+def test_runs_of_metr_are_attempts_of_agents_and_of_humans() -> None:
+    """Counted by hand; scores that are not 0 or 1 are of tasks that were solved in part."""
+    name = "metr/runs.jsonl"
+    found = cells(DATA / name, fields=TABLES[name])
+    assert found["o1", "sums/hard"] == (4, 2)
+    assert found["human", "sums/hard"] == (2, 1)
+    assert sum(n for n, _ in found.values()) == 25
+    with pytest.raises(DataError, match=r"0\.4; .*threshold=X"):
+        read(DATA / name, outcome="score_cont")
