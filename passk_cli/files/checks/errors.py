@@ -197,7 +197,7 @@ CHECKS = (
         "Three or more failures have a text that begins like an error ([ERROR], Error: …), or has"
         " words of a service or a machine (rate limit, 503, timeout …), in a column in which other"
         " failures have what passes have. In a column named error, status or reason one rate limit"
-        " is enough. Or a flag such as parse_error or timed_out is true.",
+        " is enough, in LangSmith's any text. Or a flag such as parse_error or timed_out is true.",
         ("--where \"coalesce(X, '') NOT IN ('timeout')\"", "--pool X"), in_place_of_answers,
     ),
 )  # fmt: skip

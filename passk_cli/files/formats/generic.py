@@ -71,6 +71,8 @@ _FAILED = "failed fail fails failures unresolved unsolved incorrect unsuccessful
 # Where documents say of what model they are, and how.
 _HEADS = frozenset("metadata meta config configuration info run args settings".split())
 _MODELS = frozenset("model model_name model_id agent_model llm".split())
+# Where pandas writes the names of columns, and rows.
+_SPLIT = {"columns", "data"}
 _SUFFIX = re.compile(r"_(ids?|tasks?|task_ids|instances?|instance_ids|problems?|problem_ids)$")
 # The document itself, for --records.
 ITSELF = "."
@@ -422,11 +424,20 @@ ID_LISTS = Format(
 
 def tabular(values: Mapping[str, Any]) -> list[Record]:
     """The rows of columns, an outcome among them: each a list beside the tasks, or an object by the
-    numbers of the rows, as DataFrame.to_json() writes it; none where values are no columns.
+    numbers of the rows, as DataFrame.to_json() writes it; or names and rows, as it writes them with
+    orient="split"; none where values are no columns.
 
+    >>> tabular({"columns": ["id", "correct"], "data": [["a", True]]})
+    [{'id': 'a', 'correct': True}]
     >>> tabular({"ids": ["a", "b"], "correct": {"0": True, "1": False}, "date": "2026-01-01"})
     [{'id': 'a', 'correct': True}, {'id': 'b', 'correct': False}]
     """
+    if values.keys() - {"index"} == _SPLIT:
+        names, rows = values["columns"], values["data"]
+        even = isinstance(names, list) and isinstance(rows, list) and all(
+            isinstance(row, list) and len(row) == len(names) for row in rows
+        )  # fmt: skip
+        return [dict(zip(map(str, names), row, strict=True)) for row in rows] if even else []
     columns, numbered = dict[str, list[Any]](), True
     for name, value in values.items():
         if isinstance(value, list | dict):
@@ -450,13 +461,15 @@ def tabular(values: Mapping[str, Any]) -> list[Record]:
 def _is_columns(file: File) -> bool:
     entries = _entries(file)
     likely = {entry.kind for entry in entries} & {"ids", "flags", "record"}
-    named = _judged(frozenset(entry.key.removesuffix("s") for entry in entries))
+    split = {entry.key for entry in entries} - {"index"} == _SPLIT
+    named = split or _judged(frozenset(entry.key.removesuffix("s") for entry in entries))
     return bool(likely) and named and bool(tabular(file.document()))
 
 
 COLUMNS = Format(
     "columns",
-    "the outcome of a row, in an object of columns that are lists, or objects by row",
+    "the outcome of a row, in an object of columns that are lists, or objects by row, or in rows"
+    " next to the names of columns",
     "",
     _is_columns,
     lambda file: Contents(lambda wanted: tabular(file.document()), facts=_facts(file.document())),

@@ -20,6 +20,7 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     JudgedAttempts,
+    Judgements,
     Row,
     Wanted,
     at,
@@ -96,5 +97,10 @@ def _judged(table: Map, file: File, about: Mapping[str, Any]) -> JudgedAttempts:
         scores = listed(file, about["scorers"], at(record, about["scorers"]))
         values = {role: at(record, *name.split(".")) for role, name in table.fields.items()}
         reason = "error" if key and at(record, key) == failed else ""
-        judgements = {str(at(each, "name")): graded(at(each, "value")) for each in scores}
+        judgements: Judgements = {}
+        for each in scores:
+            name, judgement = str(at(each, "name")), graded(at(each, "value"))
+            # Two scorers of one name that differ are no outcome that anyone can read.
+            if judgements.setdefault(name, judgement) != judgement:
+                judgements[name] = "several scores", None
         yield judgements, {**values, "reason": reason, "place": f"record {number}"}

@@ -8,47 +8,40 @@ output; here it has no outcome.  Its CSV is a table, with columns annotation_<na
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-
 from passk_cli.files.formats.format import (
     Contents,
     Example,
     File,
     Format,
-    Row,
-    Wanted,
+    JudgedAttempts,
+    Judgements,
+    as_text,
     at,
+    by_scorer,
     graded,
     listed,
 )
 
 
 def _table(file: File) -> Contents:
-    names: dict[str, None] = {}
-    for run in file.records():
-        annotations = listed(file, "annotations", at(run, "annotations"))
-        names.update(dict.fromkeys(str(at(each, "name")) for each in annotations))
-
-    def rows(wanted: Wanted) -> Iterator[Row]:
+    def runs() -> JudgedAttempts:
         for number, run in enumerate(file.records(), 1):
-            annotations = listed(file, "annotations", at(run, "annotations"))
-            judged = (each for each in annotations if str(at(each, "name")) == wanted.outcome)
-            annotation = next(judged, None)
-            score, failed = at(annotation, "score"), at(run, "error") is not None
-            value = at(annotation, "label") if score is None else score
-            said = at(run, "output")
-            yield Row(
-                at(run, "example_id"),
-                *graded(None if failed else value),
-                at(run, "repetition_number"),
-                "error" if failed else "",
-                answer=said if isinstance(said, str) else json.dumps(said),
-                place=f"record {number}",
-                record=run,
-            )
+            judgements: Judgements = {}
+            for each in listed(file, "annotations", at(run, "annotations")):
+                score = at(each, "score")
+                value = at(each, "label") if score is None else score
+                judgements.setdefault(str(at(each, "name")), graded(value))
+            about = {
+                "task": at(run, "example_id"),
+                "attempt": at(run, "repetition_number"),
+                "reason": "" if at(run, "error") is None else "error",
+                "answer": as_text(at(run, "output")),
+                "place": f"record {number}",
+                "record": run,
+            }
+            yield judgements, about
 
-    return Contents(rows, tuple(names))
+    return by_scorer(runs)
 
 
 PHOENIX = Format(

@@ -23,7 +23,7 @@ EXACT = [(2, 1), (3, 1), (3, 3)]
 SCORED = {
     "braintrust/results.json": ("exact", "close"),
     "langfuse/items.json": ("exact", "close"),
-    "opik/experiment_stub-a_e1.json": ("exact", "close"),
+    "opik/experiment_e1.json": ("exact", "close"),
     "pydantic_evals/report.json": ("Exact", "likeness"),
     "weave/calls.jsonl": ("exact.match", "close"),
 }
@@ -114,6 +114,16 @@ def test_repeats_of_docker_agent_are_attempts(tmp_path: Path) -> None:
     assert len(cells(once, missing="drop")) == 8
 
 
+def test_two_scores_of_one_name_that_differ_are_refused(tmp_path: Path) -> None:
+    """A person and an evaluator may use one name."""
+    name, way = "langfuse/items.json", ["data", 0, "scores", 1]
+    other = {"name": "exact", "source": "ANNOTATION", "value": False}
+    with pytest.raises(DataError, match='record 1: "outcome" is "several scores"'):
+        read(changed(tmp_path / "r.json", name, (way, other)), outcome="exact", missing="drop")
+    same = changed(tmp_path / "r.json", name, (way, {**other, "value": True}))
+    assert sorted(cells(same, outcome="exact", missing="drop").values()) == EXACT
+
+
 def test_what_evalport_did_not_grade_has_no_outcome(tmp_path: Path) -> None:
     name = "evalport/results.json"
     ungraded = {"grader_id": "exact", "type": "exact_match", "score": None, "passed": False}
@@ -155,6 +165,17 @@ def test_a_run_that_raised_counts_as_its_scorer_says_with_a_warning(name: str) -
     assert sorted(found.values()) == [(3, 1), (3, 1), (3, 3)]
     (where,) = re.findall(r'where="([^"]+)" leaves them out', str(warned[0].message))
     assert sorted(cells(DATA / name, fields=TABLES[name], where=where).values()) == EXACT
+
+
+def test_rows_next_to_the_names_of_columns_are_a_table() -> None:
+    """eval_results_table.json of mlflow.models.evaluate, as pandas writes it by orient="split"."""
+    path = DATA / "mlflow/eval_results_table.json"
+    with pytest.raises(
+        DataError, match="the columns are inputs, ground_truth, outputs, exact/score"
+    ):
+        read(path)
+    found = cells(path, outcome="exact/score", fields={"task": "inputs"})
+    assert sorted(found.values()) == [(2, 1), (2, 1), (2, 2)]
 
 
 def test_runs_of_metr_are_attempts_of_agents_and_of_humans() -> None:
