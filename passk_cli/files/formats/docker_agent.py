@@ -1,10 +1,10 @@
 """Runs of `docker agent eval`: evals/results/NAME.json.
 
 Source: github.com/docker/docker-agent (Apache-2.0), pkg/evaluation/save.go and eval.go,
-pkg/session/session.go, read at 219e8ce: {config: {agent}, summary: {total_evals}, sessions:
-[{title, eval_result: {passed, error, checks: {size, tool_calls, relevance}}}]}.  `passed` is the
-verdict of all checks, and each check is an outcome as well.  `--repeat` adds " #2" to the titles.
-An evaluation that ended in an error has no outcome; one without a session is in the summary only.
+pkg/session/session.go, read at 219e8ce: {name, summary: {total_evals}, sessions: [{title,
+eval_result: {passed, error, checks: {size, tool_calls, relevance}}}]}.  `passed` is the verdict of
+all checks, and each check is an outcome as well.  `--repeat` adds " #2" to the titles.  An
+evaluation that ended in an error has no outcome; one without a session is in the summary only.
 """
 
 from __future__ import annotations
@@ -53,15 +53,14 @@ def _table(file: File) -> Contents:
     listed, held = at(document, "summary", "total_evals"), len(titles)
     short = isinstance(listed, int) and listed > held
     messages = [INCOMPLETE_RUN(listed=listed, held=held)] if short else []
-    facts = {"run": document.get("name"), "model": at(document, "config", "agent")}
-    return by_scorer(sessions, _PASSED, facts=facts, messages=messages)
+    return by_scorer(sessions, _PASSED, facts={"run": document.get("name")}, messages=messages)
 
 
 DOCKER_AGENT = Format(
     "docker-agent",
     "eval_result.passed: no check fails; an error is no outcome. Or one check by --outcome",
     "github.com/docker/docker-agent: pkg/evaluation/save.go, eval.go",
-    lambda file: file.has("summary.total_evals", "sessions[].eval_result"),
+    lambda file: file.has("sessions[].title", "sessions[].eval_result"),
     _table,
     spent=lambda session: {
         "cost": at(session, "eval_result", "cost"),
@@ -71,8 +70,7 @@ DOCKER_AGENT = Format(
     example=Example(
         ("evals/results/NAME.json",),
         """\
-{"name": "happy-panda-1234", "config": {"agent": "agent.yaml"}, "summary": {"total_evals": 2},
- "sessions": [
+{"name": "happy-panda-1234", "summary": {"total_evals": 2}, "sessions": [
    {"title": "Sum #1", "eval_result": {"passed": true, "checks": {"size": {"passed": true}}}},
    {"title": "Sum #2", "eval_result": {"passed": false, "checks": {"size": {"passed": false}}}}]}
 """,

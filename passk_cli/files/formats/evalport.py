@@ -30,21 +30,16 @@ def _table(file: File) -> Contents:
         for place, result in enumerate(file.records("results")):
             graders = listed(file, "grader_results", at(result, "grader_results"))
             judged = [each for each in graders if at(each, "score") is not None]
-            passed = at(result, _PASSED)
-            if not (
-                len(judged) == len(graders)
-                or passed is not False
-                or at(result, "constraint_violations")
-                or any(at(each, _PASSED) is False for each in judged)
-            ):
+            passed, broken = at(result, _PASSED), at(result, "constraint_violations")
+            failed = broken or any(at(each, _PASSED) is False for each in judged)
+            if passed is False and len(judged) < len(graders) and not failed:
                 passed = None
             unverified = at(result, "verdict") == "unverified"
-            failed = at(result, "error") is not None
-            timeout = at(result, "error", "type") == "timeout"
+            error, timeout = at(result, "error"), at(result, "error", "type") == "timeout"
             about = {
                 "task": at(result, "test_case_id"),
                 "attempt": at(result, "attempt"),
-                "reason": "timeout" if timeout else "error" if failed or unverified else "",
+                "reason": "timeout" if timeout else "error" if error or unverified else "",
                 "answer": at(result, "actual_output"),
                 "place": f"results[{place}]",
                 "record": result,

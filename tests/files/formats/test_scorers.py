@@ -19,13 +19,14 @@ from passk_cli import DataError, PasskWarning, read
 from tests.files.formats.cells import DATA, cells
 
 EXACT = [(2, 1), (3, 1), (3, 3)]
-# File → the scorer that says whether an answer is right, and the one that needs a threshold.
+# File → its scorers, of which the first says whether an answer is right and the second needs a
+# threshold; why an answer is missing.
 SCORED = {
-    "braintrust/results.json": ("exact", "close"),
-    "langfuse/items.json": ("exact", "close"),
-    "opik/experiment_e1.json": ("exact", "close"),
-    "pydantic_evals/report.json": ("Exact", "likeness"),
-    "weave/calls.jsonl": ("exact.match", "close"),
+    "braintrust/results.json": ("exact, close, odd", "error"),
+    "langfuse/items.json": ("exact, close, kind", "error"),
+    "opik/experiment_e1.json": ("exact, close", "unscored"),
+    "pydantic_evals/report.json": ("Exact, likeness, short, kind", "error"),
+    "weave/calls.jsonl": ("exact.match, close", "error"),
 }
 # File → the verdict of the harness, and one of its scorers.
 JUDGED = {
@@ -37,11 +38,13 @@ JUDGED = {
 
 @pytest.mark.parametrize("name", SCORED)
 def test_named_scorers_are_outcomes_and_never_attempts(name: str) -> None:
-    exact, close = SCORED[name]
-    with pytest.raises(DataError, match=rf"outcomes: .*{exact}") as error:
+    scorers, reason = SCORED[name]
+    exact, close, *_ = names = scorers.split(", ")
+    with pytest.raises(DataError, match="outcomes: ") as error:
         read(DATA / name)
-    assert error.value.name == "several-outcomes"
-    with pytest.raises(DataError, match="no outcome: "):
+    there = error.value.problem.partition(": ")[2].split(", ")
+    assert (error.value.name, sorted(there)) == ("several-outcomes", sorted(names))
+    with pytest.raises(DataError, match=f"no outcome: {reason}"):
         read(DATA / name, outcome=exact)
     assert sorted(cells(DATA / name, outcome=exact, missing="drop").values()) == EXACT
     failed = cells(DATA / name, outcome=exact, missing="fail")
@@ -106,7 +109,7 @@ def test_repeats_of_docker_agent_are_attempts(tmp_path: Path) -> None:
     """The summary counts an evaluation more than the file has, whose container did not start."""
     name = "docker_agent/happy-panda-1234.json"
     found = cells(DATA / name, missing="drop")
-    assert found.keys() == {("stub-a", f"sum {task}") for task in range(3)}
+    assert found.keys() == {("happy-panda-1234", f"sum {task}") for task in range(3)}
     said = read(DATA / name, missing="drop").facts.messages
     assert said[0].text.endswith("the run lists 10 attempts, the file holds 9")
     once = changed(tmp_path / "r.json", name, (["sessions", 0, "title"], "Add up"))
