@@ -84,12 +84,15 @@ class Draft:
         if len(likely_places(self.places)) > 1:
             return None
         models = self.found.get("model", ())
+        settings = [setting.column for setting in self.found.get("setting", ())]
         if role == "model":
-            return models[0].option if len(models) == 1 and self.choice("task") else None
+            # A setting named after a model may be the model, too.
+            one = len(models) == 1 and not any("model" in words(column) for column in settings)
+            return models[0].option if one and self.choice("task") else None
         certain = self.found.certain(role)
-        # What names models may name tasks of a summary.
-        named = {model.column for model in models} if role == "task" else ()
-        return None if certain is None or certain.column in named else certain.option
+        # What names models may name tasks of a summary, and a setting may be no task.
+        other = {model.column for model in models} | {*settings} if role == "task" else ()
+        return None if certain is None or certain.column in other else certain.option
 
     @property
     def outcome(self) -> Candidate | None:

@@ -70,7 +70,7 @@ def noise_floor(n: Ints, c: Ints, attempts: float = 1.0, level: float = 0.95) ->
     level : the share of pairs of runs that differ by d or less; measured in benchmarks/noise.md.
 
     >>> round(noise_floor(np.array([4, 4]), np.array([2, 4])), 6)  # v = 1/3 and 0
-    0.800159
+    0.800152
     """
     spread = (c * (n - c) / (n * (n - 1.0))).sum()
     z = NORMAL.inv_cdf((1.0 + level) / 2.0)

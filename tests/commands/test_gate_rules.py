@@ -13,6 +13,7 @@ import pytest
 
 import passk_cli
 from docs import rulebook
+from passk_cli import api
 from passk_cli.inference.streams import stream
 from tests import schema
 from tests.conftest import SAMPLES, Passk, Write, jsonl, long, records
@@ -628,3 +629,18 @@ def test_mistakes_of_a_file_are_said_together(nightly: Path, passk: Passk) -> No
     rules(nightly, TWO.replace("pass@1", "pas@1"))
     assert passk("gate", "--check").err.count("did you mean pass@1?") == 2
     assert passk("gate", "--check", "--adjust", "bhh").err.count("did you mean bh?") == 1
+
+
+def test_a_file_is_read_once_for_all_suites_that_read_it_alike(
+    nightly: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suites = ["runs = 'a.jsonl'\nmin = 'pass@1=0.3'"] * 5 + ["runs = 'b.jsonl'\nmin = 'pass@1=0.3'"]
+    suites += ["runs = 'a.jsonl'\nwhere = 'attempt < 3'\nmin = 'pass@1=0.3'"]
+    text = "\n".join(f"[[suite]]\nname = 's{i}'\n{each}" for i, each in enumerate(suites))
+    reads = []
+    load = api.load
+    monkeypatch.setattr(
+        api, "load", lambda *given, **more: reads.append(given) or load(*given, **more)
+    )
+    assert len(passk_cli.gate(rules=rules(nightly, text)).frame) == 7
+    assert len(reads) == 3

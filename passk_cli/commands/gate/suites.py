@@ -155,7 +155,7 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
     """
     if gate.check:
         return _checked(book)
-    entries = book.entries
+    entries, read = book.entries, _reading_once(read)
     if gate.first_run:
         gates = [entry.gate.on_first_night(entry.options, read) for entry in entries]
         if not any(gates):
@@ -190,6 +190,22 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
     entry_of = {name: value for name, value in report.signature.items()
                 if name not in ("missing", "duplicates", "by")}  # fmt: skip
     return replace(report, sign=lambda: entry_of)
+
+
+def _reading_once(read: Read) -> Read:
+    """Reads each file once for all suites that read it alike; frames each time."""
+    known: dict[str, Counts] = {}
+
+    def once(request: Request, source: Any = None, /) -> Counts:
+        parts = source if isinstance(source, list | tuple) else [source]
+        if not all(isinstance(part, str) for part in parts):
+            return read(request, source)
+        key = repr((request, source))
+        if key not in known:
+            known[key] = read(request, source)
+        return known[key]
+
+    return once
 
 
 def _trend_rows(entry: TrendEntry | None, read: Read, *, first_run: bool) -> list[Judgement]:

@@ -503,7 +503,7 @@ class RuleTable(Section[Judgement]):
         """
         found = [(said, run.name) for run in self.runs for said in _messages(run)]
         for said, names in gathered(found).items():
-            yield said_in_keys(said).about(", ".join(names)) if self.book else said
+            yield said_in_keys(said).about(first_few(names)) if self.book else said
 
     def tables(self) -> Iterator[Table]:
         """Failing rows first, then undecided ones; as many rows as a screen has, and with --full

@@ -7,7 +7,7 @@ from shlex import quote
 
 import numpy as np
 
-from passk_cli.arrays import Ints
+from passk_cli.arrays import Floats, Ints
 from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
 from passk_cli.files.reading.survey import Survey, distinct, joined_codes
 from passk_cli.files.roles import words
@@ -23,6 +23,8 @@ _ID_WORDS = frozenset("id idx index case item number qid key question example".s
 # The share of the tasks in which a statement differs; the rows per task, and the number of tasks,
 # from which ids that are all different are ids of tasks.
 _DIFFERS, _MANY_ROWS, _FEW_TASKS = 0.2, 5, 20
+# A verdict that agrees with the outcome, or differs from it, in 90 % of the rows says the same.
+_ALIKE = 0.4
 
 COARSE_TASKS = Message(
     "coarse-tasks", WARNING,
@@ -49,7 +51,10 @@ def coarse(context: CheckContext) -> Iterator[Finding]:
         states = expected or (stating and not words(name) & _PROMPT_WORDS)
         if not (states or stating):
             continue
-        if judged and np.all(survey.verdicts(name)[survey.columns[name].codes >= 0] >= 0):
+        verdicts = survey.verdicts(name)
+        if np.all(verdicts[survey.columns[name].codes >= 0] >= 0) and (
+            judged or _agrees(verdicts, survey.verdict)
+        ):
             # Next to a judge's verdict, an expected verdict says whether the judge is right.
             continue
         differs, example = _differing(survey.task, survey.columns[name].codes)
@@ -58,6 +63,13 @@ def coarse(context: CheckContext) -> Iterator[Finding]:
             yield _coarse(context, name, example)
             return
     yield from _different_ids(context)
+
+
+def _agrees(verdicts: Ints, outcome: Floats) -> bool:
+    """Whether verdicts are the outcome, or its opposite, in nearly all rows that have both."""
+    both = (verdicts >= 0) & np.isfinite(outcome)
+    same = float(np.mean(verdicts[both] == outcome[both])) if both.any() else 0.5
+    return abs(same - 0.5) > _ALIKE
 
 
 def _different_ids(context: CheckContext) -> Iterator[Finding]:
@@ -101,13 +113,26 @@ def _nested(task: Ints, codes: Ints) -> bool:
     return bool(pairs.shape[1] <= 1.1 * values and there.sum() >= 1.5 * values)
 
 
+def _crossed(task: Ints, codes: Ints) -> bool:
+    """Whether there are more values than tasks, and most of them occur in most of several tasks."""
+    there = (task >= 0) & (codes >= 0)
+    pairs = np.unique(np.stack([codes[there], task[there]]), axis=1).shape[1]
+    tasks, values = distinct(task[there]), distinct(codes[there])
+    return 1 < tasks < values and pairs > 0.5 * tasks * values
+
+
 def _coarse(context: CheckContext, name: str, rows: Sequence[int]) -> Finding:
     """The finding, with the columns that identify the tasks."""
     survey, task = context.survey, context.column("task")
     fine = [n for n in context.unread if _identifies(survey, n, name)]
     finer = [*fine[:1], name] if fine else [name]
     settles = [Settle({"--field": {"task": f"{task},{other}"}}) for other in finer]
-    if survey.columns[name].distinct > distinct(survey.task) and not fine:
+    if _crossed(survey.task, survey.columns[name].codes):
+        # The same questions under each value: it is what they were tried with.
+        settles = [
+            Settle({"--field": {"task": name}, "--by": (task,)}, f"takes {task} as a setting")
+        ]
+    elif survey.columns[name].distinct > distinct(survey.task) and not fine:
         settles.append(Settle({"--field": {"task": name}}, f"if it is the same under each {task}"))
     texts = [shortened(text, 40) for text in survey.at(name, rows)]
     shown = {"rows": len(rows), "task": task, "column": quote(name), "values": texts}

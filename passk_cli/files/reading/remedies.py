@@ -24,6 +24,14 @@ _SETTINGS = ("pooled-settings", "unread-column", "restarting-tasks", "several-ve
 _ROUNDS, _COMPLETING = 4, ("unread-column", "restarting-tasks")
 
 
+# Answers that count more than what is asked about, and what a command says of them.
+_FAILING, _REPEATED = Settle({"--missing": "fail"}), Settle({"--duplicates": "keep"})
+_ASSUMED = {
+    repr(_FAILING): "attempts without an outcome fail",
+    repr(_REPEATED): "repeats are attempts of their own",
+}
+
+
 # Errors of remedies that are not printed: a column is not there, or not named.
 _LEADING_AWAY = ("no-such-column", "no-task-column", "no-outcome-column")
 
@@ -65,7 +73,10 @@ class Trials:
         if not isinstance(found, PasskError) or unsuited:
             return settle, found
         for way in _answers(settle, found) if mixing or found.name in _COMPLETING else ():
-            longer, read = self.followed(settle.merged(way), rounds - 1, mixing=mixing)
+            both = replace(
+                settle.merged(way), why=_in_words(settle.why, _ASSUMED.get(repr(way), ""))
+            )
+            longer, read = self.followed(both, rounds - 1, mixing=mixing)
             if not isinstance(read, PasskError) or isinstance(read, _Unsuited):
                 return longer, read
         return settle, found
@@ -102,8 +113,7 @@ class Trials:
                 unsuited = read.reason
             elif not isinstance(read, PasskError) or read.name not in (error.name, *_LEADING_AWAY):
                 found = longer if not isinstance(read, PasskError) else settle
-                why = "; ".join(filter(None, (settle.why, self.doubt(read))))
-                way = replace(found, why=why)
+                way = replace(found, why=_in_words(found.why, self.doubt(read)))
                 kept.setdefault(repr(self.request.settled(way)), way)
         if unsuited is not None and not any(settle.complete for settle in kept.values()):
             return unsuited
@@ -119,6 +129,11 @@ class _Unsuited(PasskError):
     def __init__(self, reason: PasskError) -> None:
         super().__init__(reason.problem, name=reason.name)
         self.reason = reason
+
+
+def _in_words(*reasons: str) -> str:
+    """Reasons of a command, as its comment has them: "keeps them apart; every attempt fails"."""
+    return "; ".join(filter(None, reasons))
 
 
 def is_open(settle: Settle) -> bool:
@@ -140,9 +155,9 @@ def _answers(settle: Settle, error: PasskError) -> list[Settle]:
     apart = "--field" if "model" in settle.options.get("--field", {}) else ""
     kind = next((name for name in ("--pool", "--by") if name in settle.options), apart)
     if error.name == "missing-outcome" and "--missing" not in settle.options:
-        return [Settle({"--missing": "fail"})] if kind else []
+        return [_FAILING] if kind else []
     if error.name == "duplicate-attempts":
-        return [Settle({"--duplicates": "keep"})] if kind else []
+        return [_REPEATED] if kind else []
     ways = [way for way in error.settles if not is_open(way) and _adds(settle, way)]
     return sorted(ways, key=lambda way: kind not in way.options)[:2]
 

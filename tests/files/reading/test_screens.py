@@ -558,3 +558,60 @@ def test_thresholds_are_the_ends_of_a_scale(
     rows = [{"question": f"q{i}", "rating": values[i % len(values)]} for i in range(82)]
     done = passk("estimate", write("runs.jsonl", jsonl(rows)))
     assert re.findall("--threshold ([0-9.]+)", done.err) == bars
+
+
+def test_a_command_says_that_missing_outcomes_fail(passk: Passk, write: Write) -> None:
+    rows = [{"task": f"t{i}", "arm": arm, "judge": judge, "passed": None if i == 3 else i % 2 > 0}
+            for i in range(12) for arm in "ab" for judge in "xy"]  # fmt: skip
+    done = passk("estimate", write("runs.jsonl", jsonl(rows)))
+    printed = [line for line in done.err.splitlines() if line.startswith("  passk estimate")]
+    failing = [line for line in printed if "--missing fail" in line]
+    assert failing
+    assert all("attempts without an outcome fail" in line for line in failing)
+
+
+def test_the_same_questions_under_each_key_make_the_keys_a_setting(
+    passk: Passk, write: Write
+) -> None:
+    under = {way: [{"question": f"How much is {i} + {i}?", "correct": (i + at) % 3 > 0}
+                   for i in range(30)] for at, way in enumerate(("direct", "cot"))}  # fmt: skip
+    path = write("runs.json", json.dumps(under))
+    done = passk("estimate", path)
+    assert (done.code, done.error) == (3, "coarse-tasks")
+    (command,) = commands(done.err)
+    assert command[-4:] == ["--field", "task=question", "--by", "task"]
+    assert "30 tasks × 1 attempt" in passk(*command).out
+
+
+def test_another_verdict_is_not_a_statement_of_the_task(passk: Passk, write: Write) -> None:
+    rows = [{"task": f"a{i}", "attempt": j, "success": (i + j) % 3 > 0,
+             "target_action_achieved": (i + j) % 3 > 0 if i else j > 0}
+            for i in range(20) for j in range(3)]  # fmt: skip
+    done = passk("estimate", write("runs.jsonl", jsonl(rows)))
+    assert done.error != "coarse-tasks"
+    answers = [{**row, "target_action_achieved": f"move {i}"} for i, row in enumerate(rows)]
+    assert passk("estimate", write("other.jsonl", jsonl(answers))).error == "coarse-tasks"
+
+
+def test_a_column_of_nulls_names_no_model(passk: Passk, write: Write) -> None:
+    rows = [{"task": f"t{i}", "passed": i % 2 > 0, "model": None} for i in range(12)]
+    assert "runs: pass@1 0.500" in passk("estimate", write("runs.jsonl", jsonl(rows))).out
+    rows[3]["model"] = "gpt-4o"
+    assert passk("estimate", write("some.jsonl", jsonl(rows))).error == "missing-name"
+
+
+@pytest.mark.parametrize(
+    ("names", "open_role"),
+    [(("scenario_id", "input", "model"), "task"),
+     (("case", "generator_model", "evaluator_model"), "model")],
+)  # fmt: skip
+def test_a_draft_leaves_open_what_may_be_a_setting(
+    passk: Passk, write: Write, names: tuple[str, str, str], open_role: str
+) -> None:
+    rows = [{**dict(zip(names, (f"s{i}", f"q{j}", f"m{k}"), strict=True)),
+             "attack_ok": (i + j) % 2 > 0, "utility_ok": (j + k) % 3 > 0}
+            for i in range(8) for j in range(16) for k in range(2)]  # fmt: skip
+    path = write("runs.jsonl", jsonl(rows))
+    passk("describe", path, "--init", path.with_name("passk.toml"))
+    text = path.with_name("passk.toml").read_text()
+    assert not re.search(rf'^{open_role} = "\w', text, re.M)
