@@ -208,7 +208,7 @@ class _Reader:
         if not any(task.certain for task in tasks):
             tasks += [self._task_candidate(path) for path in self.weak_tasks]
         texts = any(self.columns[task.column].is_text for task in tasks)
-        if not (texts or self.tasks or self.counts):
+        if self.place.rows > 1 and not (texts or self.tasks or self.counts):
             option = Settle({"--field": {"task": POSITION}})
             tasks.append(Candidate("task", POSITION, option, "the place of a record in its list"))
         named = [task for task in tasks if task.column in self.columns]
