@@ -20,9 +20,10 @@ def renew(page: Path) -> bool:
     """Write a page anew; whether it changed."""
     before = page.read_text()
     text = reference.renewed(sessions.renewed(before)[0])
-    if text != before:
+    changed = not sessions.alike(before, text)
+    if changed:
         page.write_text(text)
-    return text != before
+    return changed
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -422,7 +422,7 @@ def _of_role(
     named = {column for other, column in overrides.items() if naming & {role, other}}
     # A column of nulls names no model.
     empty = {c for c, kinds in columns.items() if kinds == {"null"}} if role == "model" else set()
-    usual = candidates(role, [c for c in columns if c not in {*named, *taken, *empty}])
+    usual = candidates(role, [c for c in columns if not (c in named or c in taken or c in empty)])
     if role in UNITS:
         usual = [column for column in usual if "record" not in columns[column]]
     return [column for column in usual if column not in by] or usual

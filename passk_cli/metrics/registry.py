@@ -79,7 +79,7 @@ FAMILIES: dict[str, Kind] = {
     ),
     "gain@": Kind(
         gain_pairs,
-        "Gain from one more attempt: pass@{k} minus pass@ one attempt fewer.",
+        "Gain from {k} attempts in place of one: pass@{k} minus pass@1.",
         monotone=False,
         cites="chen2021",
     ),

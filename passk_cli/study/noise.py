@@ -23,7 +23,7 @@ from passk_cli.study.values import Series
 
 
 @dataclass(frozen=True)
-class Noise:
+class NoiseOfModel:
     """How far apart two runs of one attempt per task are by chance, of one series.
 
     n, c : (tasks,), some n > 1.  level : share of the pairs of runs that differ by less.
@@ -60,12 +60,12 @@ class Noise:
         return Estimate(None) if math.isnan(value) else Estimate(value, low=low, high=high)
 
 
-def noise_of(counts: Counts, level: float) -> Iterator[Noise]:
+def noise_of(counts: Counts, level: float) -> Iterator[NoiseOfModel]:
     """The noise of each series with a task of two attempts or more."""
     for place, series in enumerate(counts.series):
         rows = counts.rows_of(place)
         if counts.n[rows].max(initial=0) > 1:
-            yield Noise(series, counts.n[rows], counts.c[rows], level)
+            yield NoiseOfModel(series, counts.n[rows], counts.c[rows], level)
 
 
 class NoiseOfStudy:
@@ -76,7 +76,7 @@ class NoiseOfStudy:
         known = not study.bounded and not is_corrected(counts)
         every = noise_of(counts, study.confidence.level) if known else ()
         # Attempts that never differ show no noise, which does not mean that there is none.
-        noisy = sorted((each for each in every if each.flaky), key=Noise.floor)
+        noisy = sorted((each for each in every if each.flaky), key=NoiseOfModel.floor)
         # Two runs of a few tasks may differ by all there is.
         self.noisy = noisy if noisy and noisy[-1].floor() < 1 else []
 
@@ -96,9 +96,9 @@ class NoiseOfStudy:
 
 
 _FLOOR = (
-    "Two runs of one attempt per task{?model| of one model} differ by up to"
-    " {?least|{least:=points} ({steadiest}) to }{floor:=points}{?model| ({model})}"
-    " by chance ({level}{?several|, at the {several:task} with several attempts})"
+    "Two runs of {?one|one attempt per task}{?model|a model} differ by up to {floor:=points} by"
+    " chance ({level}{?model|, one attempt per task}"
+    "{?several|, at the {several:task} with several attempts})"
 )
 _CORRELATION = "{?correlation|; intraclass correlation {correlation:=score}}."
 NOISE_FLOOR = Answer(

@@ -36,7 +36,7 @@ def remedies(said: str) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("command", "count"), [("compare", 1), *long(("extrapolate", 4), ("order", 3), ("estimate", 4))]
+    ("command", "count"), [("compare", 1), *long(("extrapolate", 3), ("order", 2), ("estimate", 3))]
 )
 def test_every_remedy_of_pooled_settings_goes_on(
     passk: Passk, folder: Path, command: str, count: int

@@ -21,7 +21,7 @@ from passk_cli.settle import Given
 from passk_cli.study.answer import first_true
 from passk_cli.study.extremes import NONE_SHARED
 from passk_cli.study.fact import Fact
-from passk_cli.study.noise import Noise, noise_said
+from passk_cli.study.noise import NoiseOfModel, noise_said
 from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks, one_task
 from passk_cli.study.section import Number, NumberTable, SeriesRow, rows_of, view
 from passk_cli.study.study import Study, ranked
@@ -148,13 +148,13 @@ class Estimates(NumberTable):
         return tuple(pictures)
 
 
-def _noise(row: SeriesRow) -> Noise | None:
+def _noise(row: SeriesRow) -> NoiseOfModel | None:
     """The noise of a row, by its most tasks, if it has counts of several attempts."""
     every = [fact.values for fact in row.numbers.values() if fact.values is not None]
     plain = [v for v in every if not (v.metric.kind.needs or v.labels or v.errors or v.passing)]
     values = max(plain, key=lambda values: len(values.n), default=None)
     several = values is not None and len(values.n) > 1 and values.n.max() > 1
-    return Noise(row.series, values.n, values.c) if several and values is not None else None
+    return NoiseOfModel(row.series, values.n, values.c) if several and values is not None else None
 
 
 def _correlation(row: SeriesRow) -> Estimate:

@@ -10,7 +10,7 @@ from passk_cli.report.model import Column, Estimate
 from passk_cli.report.words import SeriesName
 from passk_cli.study.answer import Answer
 from passk_cli.study.fact import Fact, Size
-from passk_cli.study.noise import Noise
+from passk_cli.study.noise import NoiseOfModel
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field
 from passk_cli.study.values import Series
 
@@ -18,7 +18,7 @@ from passk_cli.study.values import Series
 class SuiteDesign(NamedTuple):
     """A number of attempts at each task of the suite, for one series."""
 
-    noise: Noise
+    noise: NoiseOfModel
     attempts: int
 
     @property
@@ -63,7 +63,7 @@ class FixedSuite(Section[SuiteDesign]):
     @property
     def fields(self) -> Mapping[str, Any]:
         """The attempts that the noisiest series needs."""
-        noise = max((design.noise for design in self.records), key=Noise.floor)
+        noise = max((design.noise for design in self.records), key=NoiseOfModel.floor)
         needed = noise.needed(self.within)
         return {
             "needed": needed, "model": SeriesName(noise.series), "tasks": len(noise.n),
@@ -84,7 +84,7 @@ class FixedSuite(Section[SuiteDesign]):
 
 
 def designs(
-    noises: Iterable[Noise], within: float, attempts: Sequence[int]
+    noises: Iterable[NoiseOfModel], within: float, attempts: Sequence[int]
 ) -> Iterator[SuiteDesign]:
     """These numbers of attempts for each series; when none are given, each twice the one before, up
     to those needed."""

@@ -65,7 +65,7 @@ def coarse(context: CheckContext) -> Iterator[Finding]:
     yield from _different_ids(context)
 
 
-def _agrees(verdicts: Ints, outcome: Floats) -> bool:
+def _agrees(verdicts: Floats, outcome: Floats) -> bool:
     """Whether verdicts are the outcome, or its opposite, in nearly all rows that have both."""
     both = (verdicts >= 0) & np.isfinite(outcome)
     same = float(np.mean(verdicts[both] == outcome[both])) if both.any() else 0.5
