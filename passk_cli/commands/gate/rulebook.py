@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import compress
 from typing import Annotated, Any, NamedTuple
 
 from passk_cli.commands.gate import COMMAND
@@ -422,7 +423,7 @@ class _RuleFile:
         steps += [partial(self._entry, at, table, top) for at, table in enumerate(suites)]
         _, *entries, trend = all_of(lambda step: step(), [*steps, self._trend])
         names = [entry.suite.name for entry in entries]
-        twice = next((at for at, name in enumerate(names) if name in names[:at]), None)
+        twice = next((at for at, name in enumerate(names) if names.index(name) < at), None)
         if twice is not None:
             raise self.refused("name: two suites have it", twice, names[twice])
         tiers = list(dict.fromkeys(name for entry in entries for name in entry.suite.tier))
@@ -431,8 +432,9 @@ class _RuleFile:
             raise ParameterError(
                 Given("--tier", tier), f"no suite of {self.name} has it; {question}"
             )
-        run = tuple(entry for entry in entries if tier is None or tier in entry.suite.tier)
-        others = tuple(entry.suite.name for entry in entries if entry not in run)
+        chosen = [tier is None or tier in entry.suite.tier for entry in entries]
+        run = tuple(compress(entries, chosen))
+        others = tuple(name for name, own in zip(names, chosen, strict=True) if not own)
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
         return Rulebook(self.name, run, trend, others, tier or "", digest)
 
