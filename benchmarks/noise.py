@@ -33,7 +33,7 @@ LAWS: dict[str, Rates] = {
     "U-shaped": lambda rng, shape: rng.beta(0.3, 0.3, shape),
     "90 % impossible": lambda rng, shape: rng.beta(1, 1, shape) * (rng.random(shape) < 0.1),
 }
-# What a plan for a fixed suite is asked for.
+# The difference that plans for a fixed suite allow.
 WITHIN = 0.1
 
 

@@ -72,9 +72,7 @@ def noise_floor(n: Ints, c: Ints, attempts: float = 1.0, level: float = 0.95) ->
     >>> round(noise_floor(np.array([4, 4]), np.array([2, 4])), 6)  # v = 1/3 and 0
     0.800152
     """
-    spread = (c * (n - c) / (n * (n - 1.0))).sum()
-    z = NORMAL.inv_cdf((1.0 + level) / 2.0)
-    return min(z * math.sqrt(2.0 * spread / attempts) / len(n), 1.0)
+    return min(_reach(n, c, level) / math.sqrt(attempts), 1.0)
 
 
 def attempts_for_noise(n: Ints, c: Ints, difference: float, level: float = 0.95) -> int:
@@ -86,9 +84,13 @@ def attempts_for_noise(n: Ints, c: Ints, difference: float, level: float = 0.95)
     >>> attempts_for_noise(n, c, 0.3)
     8
     """
+    return max(math.ceil((_reach(n, c, level) / difference) ** 2 * (1 - 1e-12)), 1)
+
+
+def _reach(n: Ints, c: Ints, level: float) -> float:
+    """z √(2 Σ v_t) / T: the noise floor of one attempt per task, which may be above 1."""
     spread = float((c * (n - c) / (n * (n - 1.0))).sum())
-    z = NORMAL.inv_cdf((1.0 + level) / 2.0)
-    return max(math.ceil(2.0 * spread * (z / (difference * len(n))) ** 2 * (1 - 1e-12)), 1)
+    return NORMAL.inv_cdf((1.0 + level) / 2.0) * math.sqrt(2.0 * spread) / len(n)
 
 
 def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float, float, float]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from passk_cli.arrays import Ints
 from passk_cli.inference.noise import attempts_for_noise, intraclass_correlation, noise_floor
+from passk_cli.inference.stopping import stopped
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName
@@ -61,11 +62,13 @@ class NoiseOfModel:
 
 
 def noise_of(counts: Counts, level: float) -> Iterator[NoiseOfModel]:
-    """The noise of each series with a task of two attempts or more."""
+    """The noise of each series with a task of two attempts or more; not if sampling stopped at a
+    pass, since then outcomes decide how many attempts there are."""
     for place, series in enumerate(counts.series):
         rows = counts.rows_of(place)
-        if counts.n[rows].max(initial=0) > 1:
-            yield NoiseOfModel(series, counts.n[rows], counts.c[rows], level)
+        n, c = counts.n[rows], counts.c[rows]
+        if n.max(initial=0) > 1 and not stopped(n, c):
+            yield NoiseOfModel(series, n, c, level)
 
 
 class NoiseOfStudy:
@@ -81,38 +84,40 @@ class NoiseOfStudy:
         self.noisy = noisy if noisy and noisy[-1].floor() < 1 else []
 
     @property
+    def single(self) -> bool:
+        """Whether there is one series."""
+        return len(self.study.counts.series) == 1
+
+    @property
     def fields(self) -> Mapping[str, Any]:
-        """The least and the most, and what one series shows further."""
+        """The least and the most, and what the noisiest series shows further."""
         least, most = self.noisy[0], self.noisy[-1]
-        several = len(self.study.counts.series) > 1
         return {
-            "level": f"{100 * most.level:g} %", "floor": most.floor(),
-            "model": SeriesName(most.series) if several else "",
-            "least": least.floor() if len(self.noisy) > 1 else None,
-            "steadiest": SeriesName(least.series), "flaky": most.flaky, "tasks": len(most.n),
-            "one": not several, "correlation": most.correlation.value if not several else None,
+            "level": f"{100 * most.level:g} %", "floor": most.floor(), "least": least.floor(),
+            "model": SeriesName(most.series), "steadiest": SeriesName(least.series),
+            "by": self.study.counts.group_names, "flaky": most.flaky, "tasks": len(most.n),
+            "correlation": most.correlation.value if self.single else None,
             "several": int(most.several.sum()) if (most.n == 1).any() else 0,
         }  # fmt: skip
 
 
-_FLOOR = (
-    "Two runs of {?one|one attempt per task}{?model|a model} differ by up to {floor:=points} by"
-    " chance ({level}{?model|, one attempt per task}"
-    "{?several|, at the {several:task} with several attempts})"
-)
-_CORRELATION = "{?correlation|; intraclass correlation {correlation:=score}}."
-NOISE_FLOOR = Answer(
-    "noise-floor", lambda noise: bool(noise.noisy),
-    _FLOOR + "{?one|; {flaky} of {tasks:task} {flaky:is|are} flaky}" + _CORRELATION,
+_SEVERAL = Answer(
+    "noise-floor-of-models", lambda noise: noise.noisy and not noise.single,
+    "Two runs of a model{?by| in one group of {by:and}} differ by up to {floor:=points} by chance"
+    " ({level}, one attempt per task{?several|, at the {several:task} with several attempts}).",
+)  # fmt: skip
+NOISE = (
+    _SEVERAL,
+    Answer("noise-floor", lambda noise: bool(noise.noisy),
+           "Two runs of one attempt per task differ by up to {floor:=points} by chance ({level}"
+           "{?several|, at the {several:task} with several attempts}); {flaky} of {tasks:task}"
+           " {flaky:is|are} flaky{?correlation|; intraclass correlation {correlation:=score}}."),
 )  # fmt: skip
 # Next to a sentence that has the number of flaky tasks.
-NOISE_OF_TASKS = Answer(
-    "noise-floor-of-tasks", lambda noise: bool(noise.noisy), _FLOOR + _CORRELATION,
+NOISE_OF_TASKS = (
+    _SEVERAL,
+    Answer("noise-floor-of-tasks", lambda noise: bool(noise.noisy),
+           "Two runs of one attempt per task differ by up to {floor:=points} by chance ({level}"
+           "{?several|, at the {several:task} with several attempts})"
+           "{?correlation|; intraclass correlation {correlation:=score}}."),
 )  # fmt: skip
-
-
-def noise_said(study: Study, answer: Answer = NOISE_FLOOR) -> Iterator[Any]:
-    """The sentence about the noise of a study, if its attempts show any."""
-    noise = NoiseOfStudy(study)
-    if answer.when(noise):
-        yield answer.about(noise)

@@ -13,7 +13,7 @@ import pytest
 
 import passk_cli
 from passk_cli.report.model import Stated
-from tests.conftest import Passk
+from tests.conftest import Passk, Write
 from tests.truth import proves
 
 pytestmark = pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
@@ -67,7 +67,7 @@ def expected_floor(cells: list[tuple[int, int]]) -> float:
     return min(1.959963984540054 * variance**0.5, 1.0)
 
 
-@proves("noise-floor", "noise-floor-of-tasks")
+@proves("noise-floor", "noise-floor-of-tasks", "noise-floor-of-models")
 def test_what_is_said_of_the_noise_is_true() -> Iterator[str]:
     draw = random.Random(90)
     for number in range(20):
@@ -87,6 +87,7 @@ def test_what_is_said_of_the_noise_is_true() -> Iterator[str]:
             assert fields["floor"] == pytest.approx(floors[noisiest])
             single = any(n == 1 for n, _ in cells)
             assert fields["several"] == (sum(n > 1 for n, _ in cells) if single else 0)
+            assert (said.name == "noise-floor-of-models") == (len(counts) > 1)
             if len(counts) > 1:
                 assert (fields["model"], fields["steadiest"]) == (noisiest, steadiest)
                 assert fields["least"] == pytest.approx(floors[steadiest])
@@ -121,7 +122,7 @@ def test_a_plan_for_a_fixed_suite_says_how_many_attempts_it_needs(
     said = report["answers"][0]["fields"]
     # Of a: Σ v = 3/12 + 3/12 + 4/12 = 5/6; of b: 4/12 + 3/12 + 3/12.
     needed = 2 * 5 / 6 * (1.959963984540054 / 0.1 / 6) ** 2
-    assert (said["needed"], said["tasks"]) == (int(needed) + 1, 6)
+    assert (said["needed"], said["several"]) == (int(needed) + 1, 6)
     floors = {row["n_min"]: row["estimate"] for row in report["rows"] if row["model"] == "a"}
     assert floors[1] == pytest.approx(1.959963984540054 * (5 / 3) ** 0.5 / 6)
     assert max(floors) == said["needed"]
@@ -143,3 +144,36 @@ def test_a_plan_for_a_fixed_suite_has_no_use_for_other_tasks(
     steady.write_text("task,n,c\nt1,4,4\nt2,4,0\n")
     done = passk(*plan, steady)
     assert (done.code, "no-pilot" in done.err) == (2, True)
+    for more in (("-k", "4"), ("-m", "pass@2")):
+        assert f"a fixed suite has no use for {more[0]}" in passk(*plan, counts, *more).err
+
+
+def test_a_plan_for_a_fixed_suite_names_the_model_that_needs_most(
+    passk: Passk, write: Write
+) -> None:
+    # Of both, two runs of one attempt may differ by all there is; a has two tasks that show noise,
+    # and b one. Of c nothing is shown, and of d all attempts pass.
+    cells = {"a": [(4, 2), (4, 2), (1, 1)], "b": [(4, 2), (1, 0), (1, 1)],
+             "c": [(1, 1), (1, 0), (1, 1)], "d": [(4, 4), (4, 4), (4, 4)]}  # fmt: skip
+    rows = [f"{m},t{t},{n},{c}\n" for m, own in cells.items() for t, (n, c) in enumerate(own)]
+    path = write("pilot.csv", "model,task,n,c\n" + "".join(rows))
+    done = passk("plan", path, "--population", "these-tasks", "-f", "json")
+    said = json.loads(done.out)["answers"][0]["fields"]
+    assert (said["model"], said["several"], said["single_attempts"]) == ("b", 1, 2)
+    assert said["silent"] == ["c", "d"]
+    # Σ v = 1/3 of one task: 2 · 1/3 · (1.96 / 0.05)².
+    assert said["needed"] == 1025
+
+
+def test_what_is_said_of_noise_names_the_groups() -> None:
+    rows = [{"task": f"t{t}", "attempt": a, "passed": (t + a + (arm == "x")) % 3 > 0, "arm": arm}
+            for t in range(20) for a in range(3) for arm in "xy"]  # fmt: skip
+    said = noise_said("estimate", rows, by="arm")
+    assert said is not None
+    assert (said.name, said.fields["by"]) == ("noise-floor-of-models", ("arm",))
+
+
+def test_nothing_is_said_of_noise_if_sampling_stopped_at_a_pass() -> None:
+    cells = [(10, 0)] * 20 + [(1, 1), (2, 1), (2, 1), (3, 1), (7, 1)]
+    rows = [{"task": f"t{t}", "n": n, "c": c} for t, (n, c) in enumerate(cells)]
+    assert noise_said("estimate", rows, metrics="pass@1") is None

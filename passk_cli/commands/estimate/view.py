@@ -21,7 +21,7 @@ from passk_cli.settle import Given
 from passk_cli.study.answer import first_true
 from passk_cli.study.extremes import NONE_SHARED
 from passk_cli.study.fact import Fact
-from passk_cli.study.noise import NoiseOfModel, noise_said
+from passk_cli.study.noise import NOISE, NoiseOfModel, NoiseOfStudy
 from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks, one_task
 from passk_cli.study.section import Number, NumberTable, SeriesRow, rows_of, view
 from passk_cli.study.study import Study, ranked
@@ -68,7 +68,8 @@ class Estimates(NumberTable):
                cell=lambda row: _correlation(row)),
         Column("noise floor", "points", shown=FULL,
                meaning="The difference that two runs of one attempt per task stay below by chance"
-               " in 95 % of cases. Empty where no attempts at one task differ.",
+               " in 95 % of cases, at the tasks with several attempts. Empty if no attempts at one"
+               " task differ.",
                where=lambda section: any(map(_noise, section.records)),
                cell=lambda row: _floor(row)),
     )  # fmt: skip
@@ -94,7 +95,7 @@ class Estimates(NumberTable):
         yield from first_true(HEADLINES, found)
         yield from first_true((ANY_AND_ALL,), found)
         if any(metric.k == 1 and not metric.kind.needs for metric in self.study.metrics):
-            yield from noise_said(self.study)
+            yield from first_true(NOISE, NoiseOfStudy(self.study))
         yield from first_true((OWN_TASKS,), found)
         if found.apart:
             yield from first_true(NONE_SHARED, found.short_of)

@@ -55,27 +55,31 @@ class FixedSuite(Section[SuiteDesign]):
 
     answers = (
         Answer("attempts-of-suite", lambda _: True,
-               "With {needed:attempt} per task, two runs of {model} at these {tasks:task} differ by"
-               " up to {floor:=points} by chance ({level}); with one attempt, by up to"
-               " {single:=points}.{?others| The other models need no more attempts.}"),
+               "With {needed:attempt} per task, two runs of {model} at {several:task} differ by up"
+               " to {floor:=points} by chance ({level}); with one attempt, by up to"
+               " {single:=points}.{?single_attempts| Its other {single_attempts:task} with one"
+               " attempt show no noise.}{?others| The other models need no more attempts.}"
+               "{?silent| The pilot shows no noise of {silent}.}"),
     )  # fmt: skip
 
     @property
     def fields(self) -> Mapping[str, Any]:
         """The attempts that the noisiest series needs."""
-        noise = max((design.noise for design in self.records), key=NoiseOfModel.floor)
-        needed = noise.needed(self.within)
+        noise = max((d.noise for d in self.records), key=lambda each: each.needed(self.within))
+        needed, shown = noise.needed(self.within), {design.series for design in self.records}
+        silent = [SeriesName(s) for s in self.study.counts.series if s not in shown]
         return {
-            "needed": needed, "model": SeriesName(noise.series), "tasks": len(noise.n),
+            "needed": needed, "model": SeriesName(noise.series),
+            "several": int(noise.several.sum()), "single_attempts": int((noise.n == 1).sum()),
             "floor": noise.floor(needed), "level": f"{100 * noise.level:g} %",
-            "single": noise.floor(), "others": len({design.series for design in self.records}) > 1,
+            "single": noise.floor(), "others": len(shown) > 1, "silent": silent,
         }  # fmt: skip
 
     def facts_of(self, record: SuiteDesign) -> Iterator[Fact]:
-        attempts = record.attempts
+        attempts, noise = record.attempts, record.noise
         yield Fact(
             record.series, "noise floor", None, Estimate(record.floor),
-            size=Size(len(record.noise.n), attempts, attempts), level=record.noise.level,
+            size=Size(int(noise.several.sum()), attempts, attempts), level=noise.level,
         )  # fmt: skip
 
     def context(self) -> Iterator[str]:

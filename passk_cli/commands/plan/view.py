@@ -39,7 +39,7 @@ from passk_cli.study.signature import signature
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, attempts_of, cluster_codes
 
-# What plans for new tasks alone have a use for.
+# Options of plans for new tasks only.
 _OF_NEW_TASKS = frozenset({
     "--mean", "--spread", "--correlation", "--tasks", "--budget", "--max-tasks", "--cluster",
     "--power", "--next", "--cost-per-attempt",
@@ -515,7 +515,7 @@ class Plan(Question, PlanOptions):
         ))  # fmt: skip
         assumed, there = (self.mean, self.spread), options.data
         if self.population == THESE_TASKS:
-            self._check_fixed(bool(there))
+            self._check_fixed(options)
         refuse("contradicting-options", (
             there and assumed != (None, None), "",
             "a mean and a spread are for planning without a pilot",
@@ -539,16 +539,19 @@ class Plan(Question, PlanOptions):
         )  # fmt: skip
         return self.assumed(tuple(dict.fromkeys(metrics)) or standard_metrics((1, 10)))
 
-    def _check_fixed(self, there: bool) -> None:
+    def _check_fixed(self, options: SharedOptions) -> None:
         """ParameterError for what a plan for a fixed suite has no use for."""
         given = [name for name in changed(self) if name in _OF_NEW_TASKS]
+        given += ["-k"] * (options.metrics.k not in ((), (1,)))
+        given += ["-m"] * any(metric.name != "pass@1" for metric in options.metrics.metrics)
         place = Given("--population", self.population)
         refuse("contradicting-options", (
             given, place, f"a fixed suite has no use for {first_few(given)}",
             (Settle(dict.fromkeys(given)),),
         ))  # fmt: skip
         refuse(
-            "no-pilot", (not there, place, "a fixed suite is planned from the FILE of a pilot", ())
+            "no-pilot",
+            (not options.data, place, "a fixed suite is planned from the FILE of a pilot", ()),
         )
 
     def assumed(self, metrics: Sequence[Metric]) -> Report:
@@ -627,15 +630,14 @@ class Plan(Question, PlanOptions):
         """The attempts at each task of a fixed suite."""
         noises = [noise for noise in noise_of(study.counts, self.level) if noise.flaky]
         if not noises:
-            problem = "attempts at one task never differ, so the pilot shows no noise"
-            raise ParameterError(
-                f"nothing to plan from; {problem}", "make more attempts per task", name="no-pilot"
-            )
+            problem = "no attempts at one task differ, or they stopped because of outcomes"
+            place = Given("--population", self.population)
+            raise ParameterError(place, f"{problem}; make more attempts per task", name="no-pilot")
         study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
         rows = list(designs(noises, self.detect, self.attempts))
         section = FixedSuite(study, rows, self.detect)
         return view(study, [section], messages=study.messages(()), interval=None,
-                    population=self.population, detect=self.detect)  # fmt: skip
+                    population=self.population, detect=self.detect, level=self.level)  # fmt: skip
 
     def _next(
         self, study: Study, outlook: Outlook, asked: Aims, messages: Sequence[Said]

@@ -59,12 +59,12 @@ from passk_cli.report.model import (
 from passk_cli.report.plot import Plot, bars, heat
 from passk_cli.report.words import SeriesName, names_cut, natural, plural, sized
 from passk_cli.settle import Given
-from passk_cli.study.answer import Answer
+from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact
 from passk_cli.study.flips import strips_of
-from passk_cli.study.noise import NOISE_OF_TASKS, noise_said
+from passk_cli.study.noise import NOISE_OF_TASKS, NoiseOfStudy
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
@@ -177,7 +177,7 @@ class PassesOfTasks(Section[ByPasses]):
 
     def answer(self) -> Iterator[Stated]:
         yield from super().answer()
-        yield from noise_said(self.study, NOISE_OF_TASKS)
+        yield from first_true(NOISE_OF_TASKS, NoiseOfStudy(self.study))
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
@@ -271,7 +271,7 @@ class FlakyModels(Section[ClassesOfModel]):
 
     def answer(self) -> Iterator[Stated]:
         yield from super().answer()
-        yield from noise_said(self.study, NOISE_OF_TASKS)
+        yield from first_true(NOISE_OF_TASKS, NoiseOfStudy(self.study))
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
