@@ -1,7 +1,7 @@
 """The parts of pages that declarations make: a comment opens such a part, another one closes it.
 
 <!-- options estimate -->    the options of a command
-<!-- columns estimate -->    the columns of its tables, with what they mean
+<!-- columns estimate -->    the columns of its first table, with what they mean
 <!-- shared options -->      the options that several commands share
 <!-- commands -->            every command with its question
 <!-- formats -->             the file formats
@@ -24,9 +24,10 @@ from passk_cli.cli.manual import FILES, row, usage
 from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import answers, messages
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import OWN, command_of
 from passk_cli.option import Declared
 from passk_cli.render import data
+from passk_cli.report.model import ALWAYS
 from passk_cli.study.fact import FIELDS
 
 _PART = re.compile(
@@ -69,16 +70,19 @@ def sections(name: str) -> Iterator[tuple[str, list[Declared]]]:
 
 
 def _options(name: str) -> str:
-    """The command's own options in full, the shared ones by name."""
+    """The command's own options in full, and links to the options that it shares."""
     lines = [f"`{usage(name, command_of(name))}`", ""]
     shared = []
     for title, options in sections(name):
-        if title in command_of(name).own_titles:
-            lines += [*map(line, options), ""]
+        owner = next((n for n in COMMANDS if title in command_of(n).own_titles), "")
+        if title not in command_of(name).own_titles:
+            shared.append(f"[{title}](../options.md#{title.lower()})")
+        elif title != OWN and owner != name:
+            flags = ", ".join(f"`{option.flags}`" for _, option, *_ in options)
+            lines += [f"- {flags}: see [{owner}]({owner}.md#options).", ""]
         else:
-            names = ", ".join(f"`{option.flags.replace(' ', '`, `')}`" for _, option, *_ in options)
-            shared.append(f"- [{title}](../options.md#{title.lower()}): {names}")
-    return "\n".join([*lines, "Shared with other commands:", "", *shared])
+            lines += [*map(line, options), ""]
+    return "\n".join([*lines, f"Shared options: {', '.join(shared)}."])
 
 
 def line(declared: Declared) -> str:
@@ -92,17 +96,15 @@ def line(declared: Declared) -> str:
 
 
 def _columns(name: str) -> str:
-    """The columns of each table of a command's answer, and what they mean."""
-    lines: list[str] = []
-    for whose, columns in command_of(name).question.answer_columns():
-        lines += [
-            "",
-            *([f"**Columns {whose}**", ""] if whose else ()),
-            "| column | meaning |",
-            "| --- | --- |",
-        ]
-        lines += [f"| {_cell(header)} | {_cell(meaning)} |" for header, meaning in columns]
-    return "\n".join(lines)
+    """The columns that the first table of a command always has, apart from the model."""
+    columns = [c.stated for c in command_of(name).question.sections[0].columns]
+    lines = [
+        f"| {_cell(column.header)} | {_cell(column.meaning)} |"
+        for column in columns
+        if column.shown == ALWAYS and column.meaning and column.header not in ("model", "COLUMN")
+    ]
+    more = f"`passk help {name}` explains all columns, and the fields of csv and JSON."
+    return "\n".join(["| column | meaning |", "| --- | --- |", *lines, "", more])
 
 
 def _cell(text: str) -> str:
@@ -204,15 +206,11 @@ def _checks(_: str) -> str:
 
 
 def _formats(_: str) -> str:
-    """Every file format and what passes in it."""
+    """Every file format and what passes in it, one line per format."""
     import passk_cli
 
-    rows = passk_cli.formats().frame[["format", "passes", "source"]]
-    lines = ["| format | what passes | layout from |", "| --- | --- | --- |"]
-    for each in rows.itertuples(index=False):
-        cells = (str(cell).replace("|", "\\|") for cell in each)
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    rows = passk_cli.formats().frame[["format", "passes"]].itertuples(index=False)
+    return "\n".join(f"- `{name}`: {passes}" for name, passes in rows)
 
 
 # What each command is asked for its JSON, beside `sample_data`.

@@ -74,7 +74,6 @@ def test_every_option_is_documented_and_has_help(name: str) -> None:
         if parameter.param_type_name == "option" and parameter.name != "help":
             assert parameter.help, parameter.name
             for flag in parameter.opts:
-                assert re.search(rf"`{re.escape(flag)}[ `]", page), f"{flag} of {name}"
                 assert re.search(rf"- .*`{re.escape(flag)}[ `].*: ", page + shared), flag
 
 
@@ -83,8 +82,7 @@ def test_every_command_has_a_page(name: str) -> None:
     page = (DOCS / "commands" / f"{name}.md").read_text()
     titles = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
     assert titles[0] == f"passk {name}"
-    assert titles[-3:] == ["How to read it", "Options", "Method and source"]
-    assert page.splitlines()[2].startswith("*"), "the question comes first"
+    assert {"Options", "Method and source"} <= set(titles)
     assert f"commands/{name}.md" in (ROOT / "mkdocs.yml").read_text()
 
 
