@@ -1,41 +1,61 @@
 """The parts of pages that declarations make: a comment opens such a part, another one closes it.
 
-<!-- options estimate -->    the options of a command
-<!-- columns estimate -->    the columns of its first table, with what they mean
-<!-- shared options -->      the options that several commands share
-<!-- commands -->            every command with its question
-<!-- formats -->             the file formats
-<!-- json estimate -->       the fields of a command's JSON
-<!-- schemas -->             the versions of JSON documents
-<!-- messages -->            every message and error, with what it means
-<!-- answers -->             every sentence above the tables of a command
-<!-- checks -->              every check of a reading, with the options that settle it
-<!-- fields -->             the fields that rows of several commands have
+<!-- options estimate -->      the options that only this command has
+<!-- columns estimate -->      the columns of its first table, with what they mean
+<!-- commands -->              every command with its question
+<!-- formats -->               the file formats
+<!-- schemas -->               the versions of JSON documents
+<!-- messages -->              the names of all messages and errors, by family
+<!-- checks -->                every check of a reading, with the options that settle it
+
+The site alone has long lists: `docs/site_pages.py` writes these parts when the site is built, and
+the repository has a sentence in their place.
+
+<!-- built shared options -->  the options that several commands share
+<!-- built answers -->         every sentence above the tables of a command
+<!-- built fields -->          the fields of the rows of csv and JSON
 """
 
 from __future__ import annotations
 
-import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
-from docs.sessions import answer
 from passk_cli.cli.manual import FILES, row, usage
 from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import answers, messages
 from passk_cli.commands.command import OWN, command_of
+from passk_cli.message import ERROR
 from passk_cli.option import Declared
 from passk_cli.render import data
 from passk_cli.report.model import ALWAYS
 from passk_cli.study.fact import FIELDS
 
 _PART = re.compile(
-    r"<!-- ((?:options|columns|json) \w+|shared options|commands|formats|schemas|fields|messages"
-    r"|checks|answers)"
+    r"<!-- ((?:options|columns) \w+|commands|formats|schemas|messages|checks)"
     r" -->\n(.*?)<!-- /\1 -->",
     re.DOTALL,
 )
+_BUILT = re.compile(
+    r"<!-- (built (?:shared options|answers|fields)) -->\n(.*?)<!-- /\1 -->", re.DOTALL
+)
+_MESSAGE_LINK = re.compile(r"\((?:\.\./)*messages\.md#([a-z-]+)\)")
+# A declaration of a message: its name, then its severity.
+_MESSAGE = re.compile(r'"([a-z-]+)",\s*(?:NOTE|WARNING)\b')
+_PACKAGE = Path(__file__).parent.parent / "passk_cli"
+# Start of the path of declarations → the family of their messages, and its title.
+_FAMILIES = {
+    **{f"commands/{name}": (name, f"passk {name}") for name in COMMANDS},
+    "files/attempts/spending": ("cost", "passk cost"),
+    "files/attempts/labels": ("judge", "passk judge"),
+    "files/checks": ("checks", "Checks of the data"),
+    "files": ("files", "Files"),
+    "": ("results", "Results of several commands"),
+}
+_TITLES = {**dict(_FAMILIES.values()), "errors": "Errors"}
 
 
 def renewed(text: str) -> str:
@@ -43,15 +63,29 @@ def renewed(text: str) -> str:
     return _PART.sub(_part, text)
 
 
+def built(text: str) -> str:
+    """A page as the site has it: with its long lists, and with links to the pages of messages."""
+    families = {name: family for family, names in message_families().items() for name in names}
+
+    def link(match: re.Match[str]) -> str:
+        family = families.get(match[1])
+        return match[0].replace("messages.md", f"messages/{family}.md") if family else match[0]
+
+    def names(match: re.Match[str]) -> str:
+        return re.sub(r"`([a-z-]+)`", r"[`\1`](messages.md#\1)", match[0])
+
+    text = re.sub(r"<!-- messages -->.*<!-- /messages -->", names, text, flags=re.DOTALL)
+    return _MESSAGE_LINK.sub(link, _BUILT.sub(_part, text))
+
+
 def _part(match: re.Match[str]) -> str:
-    what, _, name = match[1].partition(" ")
+    what, _, name = match[1].removeprefix("built ").partition(" ")
     makers: dict[str, Callable[[str], str]] = {
         "options": _options,
         "columns": _columns,
         "shared": _shared,
         "commands": _commands,
         "formats": _formats,
-        "json": _json,
         "schemas": _schemas,
         "messages": _messages,
         "checks": _checks,
@@ -158,22 +192,48 @@ def _schemas(_: str) -> str:
 
 
 def _fields(_: str) -> str:
-    """The fields that rows of several commands have."""
+    """The fields of rows: those of several commands, then those that one command adds."""
     lines = ["| field | meaning |", "| --- | --- |"]
-    return "\n".join([*lines, *(f"| `{c.name}` | {_cell(c.meaning)} |" for c in FIELDS)])
+    lines += [f"| `{column.name}` | {_cell(column.meaning)} |" for column in FIELDS]
+    common = {column.name: column.meaning for column in FIELDS}
+    for name in COMMANDS:
+        fields = command_of(name).question.answer_fields().items()
+        if rows := [f"| `{f}` | {_cell(m)} |" for f, m in fields if common.get(f) != m]:
+            lines += ["", f"### {name}", "", *lines[:2], *rows]
+    return "\n".join(lines)
+
+
+def message_families() -> dict[str, list[str]]:
+    """Family → the names of its messages, which are those that one part of the package declares."""
+    families = defaultdict(list)
+    for file in sorted(_PACKAGE.rglob("*.py")):
+        place = file.relative_to(_PACKAGE).as_posix()
+        prefix = next(start for start in _FAMILIES if place.startswith(start))
+        names = _MESSAGE.findall(file.read_text())
+        families[_FAMILIES[prefix][0]] += [name for name in names if name in messages()]
+    families["errors"] = [name for name, m in messages().items() if m.severity == ERROR]
+    return {family: sorted(families[family]) for family in _TITLES if families[family]}
 
 
 def _messages(_: str) -> str:
-    """Every message and error: its name, which opens its words and what they mean."""
+    """The names of all messages by family."""
     lines: list[str] = []
-    for severity, title in (("warning", "Warnings"), ("note", "Notes"), ("error", "Errors")):
-        lines += ["", f"## {title}"]
-        for name, message in messages().items():
-            if message.severity == severity:
-                lines += ["", "<details markdown>", f"<summary>{name}</summary>", ""]
-                lines += [f"### {name}", "", f"`{message.pattern}`", "", message.meaning]
-                lines += ["", "</details>"]
+    for family, names in message_families().items():
+        lines += ["", f"## {_TITLES[family]}", "", ", ".join(f"`{name}`" for name in names)]
     return "\n".join(lines)
+
+
+def message_pages() -> dict[str, str]:
+    """Family → the page that explains its messages."""
+    pages = {}
+    for family, names in message_families().items():
+        lines = [f"# Messages: {_TITLES[family]}"]
+        for name in names:
+            message = messages()[name]
+            lines += ["", f"## {name}", "", f"`{message.severity}[{name}]: {message.pattern}`"]
+            lines += ["", message.meaning]
+        pages[family] = "\n".join(lines) + "\n"
+    return pages
 
 
 def _answers(_: str) -> str:
@@ -211,52 +271,3 @@ def _formats(_: str) -> str:
 
     rows = passk_cli.formats().frame[["format", "passes"]].itertuples(index=False)
     return "\n".join(f"- `{name}`: {passes}" for name, passes in rows)
-
-
-# What each command is asked for its JSON, beside `sample_data`.
-ASKED = {
-    "estimate": "sample_data/tau_airline.csv -k 1,4",
-    "compare": "sample_data/agents.jsonl -k 1 --baseline claude-fable-5",
-    "gate": "sample_data/agents.jsonl --model claude-fable-5 --model gpt-5.5 -k 1"
-    " --baseline claude-fable-5 --min pass@1=0.3 --no-regression --max-drop pass@1=0.9",
-    "watch": "sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2"
-    " --order completion --looks /dev/null",
-    "judge": "sample_data/evalplus.csv.gz --field truth=label",
-    "bootstrap": "sample_data/tau_airline.csv -k 1 --resamples 200",
-    "curve": "sample_data/tau_airline.csv",
-    "cost": "sample_data/costs.csv --at 1",
-    "order": "sample_data/tau_airline.csv -k 1,2",
-    "trend": "sample_data/nights.parquet",
-    "tasks": "sample_data/tau_airline.csv",
-    "diversity": "sample_data/cruxeval.jsonl.gz --by temperature --model codellama-7b -k 2",
-    "temperature": "sample_data/cruxeval.jsonl.gz --model codellama-7b -k 1",
-    "extrapolate": "sample_data/counts.csv --to 40",
-    "plan": "--mean 0.6 --spread 0.3 --tasks 200 --attempts 10",
-    "describe": "sample_data/tau_airline.csv",
-    "formats": "",
-    "report": "sample_data/tau_airline.csv -k 1",
-}
-
-
-def _json(name: str) -> str:
-    """The keys of a command's JSON and of its rows, with types as printed, and meanings."""
-    document = json.loads(answer(f"passk {name} {ASKED[name]} -f json -q"))
-    rows = document.get("rows", [])
-    types: dict[str, set[str]] = {}
-    for record in rows:
-        for key, value in record.items():
-            types.setdefault(key, set()).add(_type(value))
-    keys = ", ".join(f"`{key}`" for key in document)
-    meanings = command_of(name).question.answer_fields()
-    lines = [f"Keys of the document: {keys}.", "", "| field of a row | type | meaning |"]
-    lines += ["| --- | --- | --- |"]
-    lines += [
-        f"| `{key}` | {' or '.join(sorted(kinds))} | {_cell(meanings.get(key, ''))} |"
-        for key, kinds in types.items()
-    ]
-    return "\n".join(lines)
-
-
-def _type(value: object) -> str:
-    names = {bool: "true or false", int: "number", float: "number", str: "text", list: "list"}
-    return "null" if value is None else names.get(type(value), "object")

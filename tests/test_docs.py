@@ -15,6 +15,7 @@ from typer.main import get_command
 from docs import man, reference, rulebook, schema, sessions
 from passk_cli.cli.app import build
 from passk_cli.commands import COMMANDS
+from passk_cli.commands.catalogue import messages
 from passk_cli.commands.command import command_of
 from passk_cli.python.spelling import call_of
 from tests.conftest import ROOT, assert_same_text, only
@@ -69,7 +70,7 @@ def test_the_manual_page_is_roff() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_documented_and_has_help(name: str) -> None:
     page = (DOCS / "commands" / f"{name}.md").read_text()
-    shared = (DOCS / "options.md").read_text()
+    shared = reference.built((DOCS / "options.md").read_text())
     for parameter in get_command(build([name, "formats"])).commands[name].params:
         if parameter.param_type_name == "option" and parameter.name != "help":
             assert parameter.help, parameter.name
@@ -97,6 +98,37 @@ def test_the_page_on_data_is_short() -> None:
     assert len(own.split()) <= 1800
 
 
+def test_reference_pages_are_short() -> None:
+    for name, most in {"messages": 1200, "json": 600, "answers": 300, "options": 300}.items():
+        assert len((DOCS / f"{name}.md").read_text().split()) <= most, name
+
+
+def test_every_message_is_on_the_page_of_one_family() -> None:
+    families = reference.message_families()
+    assert sorted(name for names in families.values() for name in names) == [*messages()]
+    for family, page in reference.message_pages().items():
+        assert re.findall(r"^## (.*)$", page, re.MULTILINE) == families[family]
+
+
+def test_the_site_links_a_message_to_the_page_of_its_family() -> None:
+    assert reference.built("[x](../messages.md#two-verdicts)") == (
+        "[x](../messages/checks.md#two-verdicts)"
+    )
+    assert reference.built("[x](messages.md#errors)") == "[x](messages.md#errors)"
+    index = reference.built((DOCS / "messages.md").read_text())
+    assert "[`powerless-tests`](messages/compare.md#powerless-tests)" in index
+
+
+def test_the_site_has_the_long_lists() -> None:
+    for name, part in {
+        "options": "- `--cluster COLUMN`: ", "answers": "| `highest-at-both` | `<model> scores ",
+        "json": "| `p_equivalence` | ",
+    }.items():  # fmt: skip
+        page = (DOCS / f"{name}.md").read_text()
+        assert part not in page
+        assert part in reference.built(page)
+
+
 def test_a_forbidden_word_is_seen() -> None:
     assert list(faults(prose("Models\ncannot be told\napart."))) != []
     assert list(faults(prose("`told apart`\n```\ntold apart\n```\n"))) == []
@@ -109,7 +141,8 @@ def test_the_site_builds(tmp_path: Path) -> None:
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "site" / "commands" / "gate" / "index.html").exists()
+    for page in ("commands/gate", "messages/gate"):
+        assert (tmp_path / "site" / page / "index.html").exists()
 
 
 def test_pictures_are_there_in_both_themes() -> None:

@@ -9,12 +9,34 @@ import shlex
 import pytest
 
 from docs import schema
-from docs.reference import ASKED
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from tests.conftest import ROOT, Passk, only
 from tests.schema import errors
 
+# What each command is asked for its JSON.
+ASKED = {
+    "estimate": "sample_data/tau_airline.csv -k 1,4",
+    "compare": "sample_data/agents.jsonl -k 1 --baseline claude-fable-5",
+    "gate": "sample_data/agents.jsonl --model claude-fable-5 --model gpt-5.5 -k 1"
+    " --baseline claude-fable-5 --min pass@1=0.3 --no-regression --max-drop pass@1=0.9",
+    "watch": "sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2"
+    " --order completion --looks /dev/null",
+    "judge": "sample_data/evalplus.csv.gz --field truth=label",
+    "bootstrap": "sample_data/tau_airline.csv -k 1 --resamples 200",
+    "curve": "sample_data/tau_airline.csv",
+    "cost": "sample_data/costs.csv --at 1",
+    "order": "sample_data/tau_airline.csv -k 1,2",
+    "trend": "sample_data/nights.parquet",
+    "tasks": "sample_data/tau_airline.csv",
+    "diversity": "sample_data/cruxeval.jsonl.gz --by temperature --model codellama-7b -k 2",
+    "temperature": "sample_data/cruxeval.jsonl.gz --model codellama-7b -k 1",
+    "extrapolate": "sample_data/counts.csv --to 40",
+    "plan": "--mean 0.6 --spread 0.3 --tasks 200 --attempts 10",
+    "describe": "sample_data/tau_airline.csv",
+    "formats": "",
+    "report": "sample_data/tau_airline.csv -k 1",
+}
 COLD = "--where 'temperature < 0.5'"
 FEW = "--model 'gpt*' --where \"temperature < 0.5 AND task_id LIKE '%7'\""
 MORE = (
