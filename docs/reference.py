@@ -8,7 +8,7 @@
 <!-- messages -->              the names of all messages and errors, by family
 <!-- checks -->                every check of a reading, with the options that settle it
 
-The site alone has long lists: `docs/site_pages.py` writes these parts when the site is built, and
+Only the site has long lists: `docs/site_pages.py` writes these parts when the site is built, and
 the repository has a sentence in their place.
 
 <!-- built shared options -->  the options that several commands share
@@ -23,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from passk_cli.cli.manual import FILES, row, usage
+from passk_cli.cli.manual import FILES, parts_of, row, usage
 from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import answers, messages
@@ -231,7 +231,10 @@ def message_pages() -> dict[str, str]:
         for name in names:
             message = messages()[name]
             lines += ["", f"## {name}", "", f"`{message.severity}[{name}]: {message.pattern}`"]
-            lines += ["", message.meaning]
+            for title, part in parts_of(message):
+                lines += ["", f"**{title}.** {part}"]
+            if message.example:
+                lines += ["", "```console", message.example.replace("passk ", "$ passk ", 1), "```"]
         pages[family] = "\n".join(lines) + "\n"
     return pages
 

@@ -91,7 +91,9 @@ class Message:
     severity : "note", "warning" where the numbers mean less because of it, or "error".
     template : its words with named fields; see `filled`.
     remedy : options that settle it, with the same fields; or what to do in words, without options.
-    meaning : a paragraph for `passk help NAME` and the documentation.
+    meaning, why, advice : paragraphs for `passk help NAME` and the documentation: what it means,
+        why it matters, and what to do; without advice, what to do is the remedy.
+    example : a line as passk prints it, in the line above it the command if sample data has one.
     full : whether a command line says it with --full or -v alone: it changes no decision.
     Errors: ValueError where two messages have one name.
 
@@ -111,6 +113,9 @@ class Message:
     remedy: str | Settle | tuple[Settle, ...] = ""
     meaning: str = ""
     full: bool = False
+    why: str = ""
+    advice: str = ""
+    example: str = ""
 
     def __post_init__(self) -> None:
         other = DECLARED.setdefault(self.name, self)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from textwrap import indent
 
 from passk_cli.cli.overview import GAP, LEFT, Row, filled, table, terminal_width
 from passk_cli.commands.command import OWN, Command, command_of
-from passk_cli.message import ERROR, Message
+from passk_cli.message import ERROR, Message, pattern
 from passk_cli.option import Declared
 
 FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
@@ -65,20 +66,36 @@ def _example(line: str, width: int) -> str:
 
 
 def explained(message: Message) -> str:
-    """Help of a message: its words, its meaning, and how to be rid of it."""
+    """Help of a message: its words, then what it means, why it matters and what to do."""
+    blocks = [f"{message.severity}[{message.name}]", filled(message.pattern)]
+    for title, text in parts_of(message):
+        lines = filled(text, terminal_width() - 2)
+        blocks.append(f"{title}:\n{indent(lines, '  ')}")
+    if message.example:
+        blocks.append(f"Example:\n{indent(message.example, '  ')}")
+    return "\n\n".join(blocks)
+
+
+def parts_of(message: Message) -> list[tuple[str, str]]:
+    """Title and text of each part of a message's page."""
     # Help of commands starts without what reads files.
     from passk_cli.files.checks import CHECKS
 
-    asks = (
-        "If it is certain, passk stops and asks, and an option that it prints settles it. If it is"
-        " a warning:" if any(check.message.name == message.name for check in CHECKS) else ""
-    )  # fmt: skip
-    choices = f"--ignore {message.name} leaves it out; --error {message.name} makes it an error."
-    paragraphs = [
-        f"{message.severity}[{message.name}]", message.pattern, message.meaning,
-        f"{asks} {choices}".strip() if message.severity != ERROR else "",
-    ]  # fmt: skip
-    return "\n\n".join(filled(text, terminal_width()) for text in filter(None, paragraphs))
+    remedies = [message.remedy] if isinstance(message.remedy, str) else message.settles
+    texts = [pattern(str(remedy)) for remedy in remedies]
+    do = [message.advice or " ".join(f"{text[:1].upper()}{text[1:]}." for text in texts if text)]
+    if any(check.message.name == message.name for check in CHECKS):
+        do.append("If the data leave no doubt, passk stops and prints the options that settle it.")
+    if message.severity != ERROR:
+        do.append(
+            f"To leave this {message.severity} out, use --ignore {message.name}. To stop with exit"
+            f" code 3 when it appears, use --error {message.name}."
+        )
+    parts = {
+        "What it means": message.meaning, "Why it matters": message.why,
+        "What to do": " ".join(filter(None, do)),
+    }  # fmt: skip
+    return [(title, text) for title, text in parts.items() if text]
 
 
 def listed(messages: Iterable[Message]) -> str:

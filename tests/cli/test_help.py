@@ -88,11 +88,12 @@ def test_help_of_a_command_lists_columns_fields_and_messages(passk: Passk) -> No
 def test_help_of_a_message_says_what_it_means(passk: Passk) -> None:
     shown = passk("help", "noisy-attempts").out
     assert shown.startswith("note[noisy-attempts]\n\n<numbers>: one more attempt at")
-    assert "`passk plan` says" in shown
+    titles = re.findall(r"^(\w.*):$", shown, re.MULTILINE)
+    assert titles == ["What it means", "Why it matters", "What to do", "Example"]
     assert "--ignore noisy-attempts" in shown
     assert "--ignore" not in passk("help", "bad-output").out
-    # What asks cannot be left out.
-    assert "If it is certain, passk stops" in passk("help", "unread-column").out
+    # A check of the data can stop a command, and then it cannot be left out.
+    assert "If the data leave no doubt, passk stops" in passk("help", "unread-column").out
     assert "passk stops" not in shown
     every = passk("help", "messages").out
     assert messages().keys() <= set(every.split())

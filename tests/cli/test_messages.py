@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 import warnings
@@ -17,7 +18,7 @@ from passk_cli.cli.output import say
 from passk_cli.commands.catalogue import messages
 from passk_cli.errors import ParameterError
 from passk_cli.message import ERROR
-from tests.conftest import SAMPLES, Passk, Write, long
+from tests.conftest import ROOT, SAMPLES, Passk, Write, long, only
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
 POOLED = (
@@ -179,6 +180,46 @@ def test_help_explains_every_message(passk: Passk) -> None:
         assert shown.startswith(f"{message.severity}[{name}]\n\n")
         assert " ".join(message.meaning.split()) in " ".join(shown.split())
         assert ("--ignore" in shown) >= (message.severity != "error")
+
+
+def test_what_to_do_is_the_remedy_of_a_message_without_advice(passk: Passk) -> None:
+    def what_to_do(name: str) -> str:
+        return " ".join(passk("help", name).out.partition("What to do:")[2].split())
+
+    assert what_to_do("assumed-threshold") == (
+        "--threshold X sets another one. To leave this note out, use --ignore assumed-threshold."
+        " To stop with exit code 3 when it appears, use --error assumed-threshold."
+    )
+    ways = messages()["baseline-models-not-run"].settles
+    assert len(ways) == 2
+    for way in ways:
+        assert f"{way}. ".replace("{", "<").replace("}", ">") in what_to_do(
+            "baseline-models-not-run"
+        )
+
+
+EXAMPLES = {name: message for name, message in messages().items() if message.example}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_example_of_a_message_has_its_words(name: str) -> None:
+    message = EXAMPLES[name]
+    words = re.sub(r"<\w+>", ".+", re.escape(message.pattern))
+    words = re.sub(r"\\\[(.*?)\\\]", r"(?:\1)?", words)
+    line = message.example.splitlines()[-1]
+    assert re.fullmatch(rf"{message.severity}\[{name}\]: {words}", line)
+
+
+RUN = [name for name, message in EXAMPLES.items() if message.example.startswith("passk ")]
+
+
+@pytest.mark.parametrize("name", only(RUN, "powerless-tests"))
+def test_a_command_in_the_example_of_a_message_prints_it(
+    passk: Passk, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(ROOT)
+    command, line = EXAMPLES[name].example.splitlines()
+    assert line in passk(*shlex.split(command)[1:]).err.splitlines()
 
 
 def test_a_message_ends_its_lines_between_words_on_a_terminal(

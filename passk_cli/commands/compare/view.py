@@ -115,30 +115,60 @@ _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
 
 NOT_COMPARED = Message(
     "pairs-not-compared", WARNING, "{pairs:pair} at {metric} not compared: {reason}",
-    meaning="These pairs have no difference, test or place at this metric: they share no task, or a"
-    " model has too few attempts for the metric's k. `--short-tasks drop` uses the tasks with"
-    " enough attempts.")  # fmt: skip
+    meaning="These pairs have no difference and no test at this metric. Their models share no"
+    " task, or one of them has fewer than k attempts.",
+    why="The ranking and the number of tests count only the pairs that are compared.",
+    advice="If models have too few attempts at some tasks, `--short-tasks drop` compares the"
+    " remaining tasks. If they share no task, check with `passk describe` that the files name"
+    " tasks in the same way.",
+    example="passk compare sample_data/costs.csv sample_data/agents.jsonl -k 1\n"
+    "warning[pairs-not-compared]: 24 pairs at pass@1 not compared: no task that both have",
+)  # fmt: skip
 NOT_IN_GROUPS = Message(
     "baseline-not-in-groups", WARNING, "not compared: {baseline} is not in the groups {groups}",
-    meaning="Models are compared within a group (--by), and these groups have no attempt of the"
-    " baseline.")  # fmt: skip
+    meaning="With --by, models are compared within each group. These groups have no attempt of"
+    " the baseline.",
+    why="The result contains no difference for these groups, even if all other models have them.",
+    advice="Run the baseline on these groups, or choose a baseline that has all of them.",
+    example="passk compare sample_data/cruxeval.jsonl.gz -k 1 --by temperature"
+    " --baseline codellama-7b --where \"temperature < 0.5 OR model <> 'codellama-7b'\"\n"
+    "warning[baseline-not-in-groups]: not compared: codellama-7b is not in the groups 0.8",
+)  # fmt: skip
 FEW_TASKS_DECIDE = Message(
     "few-tasks-decide", WARNING,
     "few tasks decide {pair} at {metric}: without {tasks} the difference is {rest:=share}, not"
     " significant{?more|; likewise {more:more difference}}",
-    meaning="A significant difference loses half of its size and its significance without about"
-    " 1 % of the tasks. Look at these tasks before you report it: they may be mislabelled, or of a"
-    " kind that the benchmark has few of.")  # fmt: skip
+    meaning="Without about 1 % of the tasks, this significant difference would lose half of its"
+    " size and its significance.",
+    why="These tasks may be mislabelled, or of a kind that is rare in the benchmark. Then the"
+    " difference shows little about the models.",
+    advice="Look at the attempts at these tasks before you report the difference."
+    " `--exclude-task TASKS` shows the result without them.",
+    example="warning[few-tasks-decide]: few tasks decide alpha against beta at pass@1: without"
+    " t7 the difference is 0.012, not significant",
+)  # fmt: skip
 MANY_GROUPS = Message(
     "unadjusted-groups", NOTE,
     "{groups:group} compared without adjustment: expect false positives",
-    meaning="Every group is another chance that some pair differs by accident. --adjust min-p holds"
-    " the level over all of them together.")  # fmt: skip
+    meaning="Each group is compared by itself, without an adjustment for the number of groups.",
+    why="Every group is one more chance that two models differ by accident. With 20 groups and a"
+    " significance level of 5 %, you can expect one false positive.",
+    advice="Use `--adjust min-p`, which keeps the significance level over all groups together.",
+    example="passk compare sample_data/cruxeval.jsonl.gz -k 1 --by temperature --adjust none\n"
+    "note[unadjusted-groups]: 2 groups compared without adjustment: expect false positives",
+)  # fmt: skip
 POWERLESS = Message(
     "powerless-tests", NOTE,
     "no result of {tests:test} at {metric} could be significant with so few tasks",
-    meaning="The smallest p-value that these tests can have lies above the level. A tie says"
-    " nothing here; `passk plan` says how many tasks a difference needs.")  # fmt: skip
+    meaning="Even the smallest p-value that these tests can have is above the significance"
+    " level.",
+    why="Every pair is tied, however different the models are. These ties are not evidence that"
+    " the models are equally good.",
+    advice="Use more tasks. `passk plan` computes how many tasks a difference needs.",
+    example="passk compare sample_data/agents.jsonl -k 1 --only-task 01-interval-merge\n"
+    "note[powerless-tests]: no result of 28 tests at pass@1 could be significant with so few"
+    " tasks",
+)  # fmt: skip
 
 
 def _level(section: Section[Pair] | Ranking | Baseline) -> str:

@@ -40,11 +40,16 @@ NOISY_ATTEMPTS = Message(
     "noisy-attempts", NOTE,
     "{numbers}: one more attempt at every task narrows the interval more than as many at new tasks",
     "",
-    "A mean over tasks varies because tasks differ and because attempts at one task differ. The"
-    " variance falls as 1 / tasks; with the attempts at each task its second part alone falls, at"
-    " k = 1 as 1 / n, so that new tasks always narrow more. Where k is large beside n the second"
-    " part may fall faster, and further attempts at the same tasks are cheaper. `passk plan` says"
-    " how many of each.")  # fmt: skip
+    "The uncertainty of this metric comes mostly from the attempts at each task, and less from"
+    " the choice of tasks. This can happen if k is large compared with the number of attempts.",
+    why="The variance of an estimate has two parts. New tasks reduce both, in proportion to"
+    " 1 / tasks. More attempts at the same tasks reduce only the second part, but at a large k"
+    " they reduce it faster and cost less than new tasks.",
+    advice="For a narrower interval, make more attempts at the tasks that you have. `passk plan`"
+    " computes how many tasks and attempts a target needs.",
+    example="note[noisy-attempts]: pass@8 of beta: one more attempt at every task narrows the"
+    " interval more than as many at new tasks",
+)  # fmt: skip
 
 
 # From so many attempts on another one is little beside new tasks, and its variance takes as many
