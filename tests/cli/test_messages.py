@@ -187,7 +187,7 @@ def test_what_to_do_is_the_remedy_of_a_message_without_advice(passk: Passk) -> N
         return " ".join(passk("help", name).out.partition("What to do:")[2].split())
 
     assert what_to_do("assumed-threshold") == (
-        "--threshold X sets another one. To leave this note out, use --ignore assumed-threshold."
+        "--threshold X sets another one. To leave this warning out, use --ignore assumed-threshold."
         " To stop with exit code 3 when it appears, use --error assumed-threshold."
     )
     ways = messages()["baseline-models-not-run"].settles
