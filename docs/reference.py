@@ -257,14 +257,19 @@ def _answers(_: str) -> str:
 
 
 def _checks(_: str) -> str:
-    """Every check of a reading: what is printed, when, whether it stops, and what settles it."""
+    """Every check of a reading by severity: when it applies, and the options that settle it."""
     from passk_cli.files.checks import CHECKS
+    from passk_cli.files.checks.check import CERTAIN, EITHER, LIKELY
 
-    lines = ["| check | severity | when | settled by |", "| --- | --- | --- | --- |"]
-    for check in CHECKS:
-        settled = ", ".join(f"`{option}`" for option in check.settled_by) or "other data"
-        name = f"[`{check.message.name}`](messages.md#{check.message.name})"
-        lines.append(f"| {name} | {check.severity} | {_cell(check.when)} | {settled} |")
+    lines: list[str] = []
+    titles = {CERTAIN: "passk stops", EITHER: "passk stops or warns you", LIKELY: "passk warns you"}
+    for severity, title in titles.items():
+        lines += ["", f"**{title}:**", ""]
+        for check in (check for check in CHECKS if check.severity == severity):
+            options = " or ".join(f"`{option}`" for option in check.settled_by)
+            name = f"[`{check.message.name}`](messages.md#{check.message.name})"
+            remedy = f" Use {options}." if options else ""
+            lines.append(f"- {name}: {_cell(check.when)}{remedy}")
     return "\n".join(lines)
 
 

@@ -93,9 +93,7 @@ def test_words(page: Path) -> None:
 
 
 def test_the_page_on_data_is_short() -> None:
-    text = (DOCS / "data.md").read_text()
-    own = re.sub(r"(?s)<!-- (\w+) -->.*?<!-- /\1 -->", "", text)
-    assert len(own.split()) <= 1800
+    assert len((DOCS / "data.md").read_text().split()) <= 2000
 
 
 def test_reference_pages_are_short() -> None:

@@ -163,30 +163,30 @@ def summed(context: CheckContext) -> Iterator[Finding]:
 CHECKS = (
     ReadingCheck(
         COUNTED_TESTS, CERTAIN,
-        "Nobody chose the outcome; it is a whole number named passed or correct, next to a total"
-        " that is never less, or next to failed.",
+        "You chose no outcome, and it is a whole number named passed or correct next to a"
+        " total, or to failed.",
         ("--field outcome=passed==total",), next_to_outcomes,
     ),
     ReadingCheck(
         WEIGHTED_ROWS, CERTAIN,
-        "A column named count, freq, times or weight has whole numbers above 1, and there is one"
-        " row per task and outcome.",
+        "A column such as count or weight has whole numbers above 1, and there is one row per"
+        " task and outcome.",
         ("--pool X",), next_to_outcomes,
     ),
     ReadingCheck(
         RATES_OF_SEVERAL, CERTAIN,
-        "The outcome is named accuracy or pass_rate, or has values between 0 and 1, next to a"
-        " column such as n, episodes or num_samples, and their product is whole.",
+        "The outcome is a rate next to a number of attempts such as n or episodes, and their"
+        " product is whole.",
         (), next_to_outcomes,
     ),
     ReadingCheck(
         PARTIAL_SCORES, CERTAIN,
-        "A score is next to max_score, out_of or points_possible above 1, without a threshold.",
+        "A score is next to a maximum above 1 such as max_score, and there is no threshold.",
         ("--threshold X",), next_to_outcomes,
     ),
     ReadingCheck(
         SUMMED_COSTS, LIKELY,
-        "The costs that a metric needs grow in ten rows or more, by steps as large as the first.",
+        "Costs grow in at least ten rows, by steps as large as the first cost.",
         (), summed,
     ),
 )  # fmt: skip

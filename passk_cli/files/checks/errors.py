@@ -194,10 +194,8 @@ def _without(column: str, texts: set[str], kinds: Iterable[str]) -> str:
 CHECKS = (
     ReadingCheck(
         ERRORS_AS_FAILURES, LIKELY,
-        "Three or more failures have a text that begins like an error ([ERROR], Error: …), or has"
-        " words of a service or a machine (rate limit, 503, timeout …), in a column in which other"
-        " failures have what passes have. In a column named error, status or reason one rate limit"
-        " is enough, in LangSmith's any text. Or a flag such as parse_error or timed_out is true.",
+        "Three failures contain an error message such as rate limit or 503 (one is enough in a"
+        " column such as error); or a flag such as timed_out is true.",
         ("--where \"coalesce(X, '') NOT IN ('timeout')\"", "--pool X"), in_place_of_answers,
     ),
 )  # fmt: skip

@@ -127,13 +127,14 @@ def summaries(context: CheckContext) -> Iterator[Finding]:
 CHECKS = (
     ReadingCheck(
         FILES_SHARE_TASKS, CERTAIN,
-        "Files whose names differ in more than numbers have the same tasks of one model, evenly.",
+        "Files with names that differ in more than numbers contain the same tasks of one"
+        " model.",
         ("--path '{part}.jsonl' --by part", "--pool file"), files_of_a_model,
     ),
     ReadingCheck(
         SUMMARY_FILE, CERTAIN,
-        "The tasks of a file are the models of others; a file of a folder is named summary or"
-        " leaderboard, or counts attempts that other files contain one by one.",
+        "The tasks of a file are the models of other files; or a file is named summary or"
+        " leaderboard, or counts attempts of other files.",
         ("--exclude-model X",), summaries,
     ),
 )  # fmt: skip

@@ -455,41 +455,35 @@ def in_lists(context: CheckContext) -> Iterator[Finding]:
         yield Finding(SEVERAL_VERDICTS, True, shown)
 
 
-_EVENLY = (
-    "Its values come equally often in every cell in which they occur: below 0.35 of the dispersion"
-    " of random deals, and below each of 200 deals, in at least 8 cells with several rows, where at"
-    " least a fifth of the cells have several of its values"
-)
 CHECKS = (
     ReadingCheck(
         POOLED_SETTINGS, EITHER,
-        f"An unread column was laid out over models and tasks. {_EVENLY}; or it has the exact name"
-        " of a setting and varies in half of the cells. It is a warning below 0.6 of random deals,"
-        " or if only its name means a setting.",
+        "The values of an unread column occur equally often in each cell, with less than 0.35 of"
+        " the dispersion of shuffled values; or the column has the exact name of a setting and"
+        " varies. It is a warning below 0.6, or if only the name is similar.",
         ("--by X", "--field model=model,X", "--field task=X,task", "--pool X"), laid_out,
     ),
     ReadingCheck(
         UNREAD_NUMBER, EITHER,
-        "An unread column has each value once per task, and numbers or days; or it goes up from 0"
-        " or 1 at each task.",
+        "An unread column has each value once per task and contains numbers or days, or counts"
+        " from 0 or 1 at each task.",
         ("--field attempt=X", "--by X", "--field task=X,task", "--pool X"), laid_out,
     ),
     ReadingCheck(
         RESTARTING_TASKS, CERTAIN,
-        "Attempts of one number repeat at a task and do not repeat under an unread column; or that"
-        " column has a usual name of a task, or tasks are numbered from the start under each"
-        " value.",
+        "Attempt numbers repeat at a task, but not within the values of an unread column; or"
+        " tasks start again under each of its values.",
         ("--field task=X,task", "--by X", "--pool X"), laid_out,
     ),
     ReadingCheck(
         SEVERAL_VERDICTS, CERTAIN,
-        "The entries of a list of outcomes have names that are the same in every record.", (),
+        "The entries of a list of outcomes have the same names in every record.", (),
         in_lists,
     ),
     ReadingCheck(
         POOLED_ARMS, LIKELY,
-        "A setting has one value per task, and the pass rates of two values differ by two standard"
-        " errors, or all values have equally many rows.",
+        "A setting has one value per task, and the pass rates of two values differ by two"
+        " standard errors, or all values have equally many rows.",
         ("--by X", "--pool X"), arms,
     ),
 )  # fmt: skip

@@ -160,27 +160,29 @@ def _comes_again(codes: Ints) -> bool:
 
 CHECKS = (
     ReadingCheck(
-        SUMMARY_ROWS, CERTAIN, "A task is named total, overall, average, macro avg or the like.",
+        SUMMARY_ROWS, CERTAIN,
+        "A task is named total, overall, average or similar.",
         ("--where \"task NOT IN ('overall')\"",), sums,
     ),
     ReadingCheck(
         HEADER_ROWS, CERTAIN,
-        "A task of a CSV table has the name of its column, and so has half of the rest of its row.",
+        "A row of a CSV table repeats the name of the task column and half of the other names.",
         ("--where \"task <> 'task_id'\"",), headers,
     ),
     ReadingCheck(
         SIMILAR_TASKS, LIKELY,
-        "Names of tasks differ by case, blanks, invisible characters or ./, or as 1 and 1.0.",
+        "Names of tasks differ only by case, blanks, invisible characters or ./, or as 1 and"
+        " 1.0.",
         (), spellings,
     ),
     ReadingCheck(
         UNLIKELY_TASKS, CERTAIN,
-        "Most tasks are named like models (gpt-4o, claude-3), and nobody named the task.",
+        "You named no task column, and most tasks are named like models, for example gpt-4o.",
         ("--field task=X --field model=Y", "--field task=X"), models,
     ),
     ReadingCheck(
         ROWS_AS_TASKS, LIKELY,
-        "The task is different in every row, and every question or prompt is in several rows.",
+        "The task differs in every row, but each question or prompt is in several rows.",
         ("--field task=X",), rows,
     ),
 )  # fmt: skip

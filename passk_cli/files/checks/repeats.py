@@ -107,14 +107,14 @@ def cached(context: CheckContext) -> Iterator[Finding]:
 CHECKS = (
     ReadingCheck(
         REPEATED_RECORDS, EITHER,
-        "Records without numbers of attempts are equal in every column, and one of the columns is"
-        " different in all other records. It is a warning if the second half of a file is the first"
-        " half again, with mixed outcomes.",
+        "Records without attempt numbers are equal in every column, and a column is unique in"
+        " all other records. It is a warning if the second half of a file repeats the first"
+        " with mixed outcomes.",
         ("--field attempt=X --duplicates first", "--duplicates keep"), repeated,
     ),
     ReadingCheck(
         CACHED_ATTEMPTS, LIKELY,
-        "A flag named cached or cache_hit is true in rows of tasks with several attempts.",
+        "A flag such as cached is true in rows of tasks with several attempts.",
         ("--pool X",), cached,
     ),
 )  # fmt: skip

@@ -152,9 +152,8 @@ def _identifies(survey: Survey, name: str, statement: str) -> bool:
 CHECKS = (
     ReadingCheck(
         COARSE_TASKS, CERTAIN,
-        "A column that states a task (question, problem, gold, expected, reference or the like)"
-        " differs in a fifth of the tasks; or there are few tasks with many rows, and a column"
-        " named id, idx, index or the like is different in every row.",
+        "A column such as question or gold varies within a fifth of the tasks; or there are"
+        " few tasks with many rows, and a column such as id differs in every row.",
         ("--field task=task,idx",), coarse,
     ),
 )  # fmt: skip

@@ -282,32 +282,30 @@ def _chosen(context: CheckContext, name: str) -> Settle:
 CHECKS = (
     ReadingCheck(
         TWO_VERDICTS, CERTAIN,
-        "Nobody chose the outcome, and a column named correct, match, verdict, label, resolved or"
-        " the like agrees with it in some rows only; or no threshold on a column named score, grade"
-        " or reward reproduces it; or a column has its name with a number.",
+        "You chose no outcome, and it disagrees in some rows with a column such as correct or"
+        " verdict, or with every threshold on a score; or another column has its name and a"
+        " number.",
         ("--outcome X", "--outcome X --threshold Y"), second,
     ),
     ReadingCheck(
         ALWAYS_SUCCESS, CERTAIN,
-        "The outcome is a status, ok, completed or the like, and it passes in every row. Or it is"
-        " named success, and a column of expected answers is not read.",
+        "The outcome is a status such as ok or completed and passes in every row; or it is"
+        " named success, and expected answers are not read.",
         ("--outcome X",), second,
     ),
     ReadingCheck(
         EXPECTED_VERDICTS, CERTAIN,
-        "A column named expected has the words of the outcome.",
+        "A column named expected contains the words of the outcome.",
         ("--field outcome=X==Y", "--outcome X"), second,
     ),
     ReadingCheck(
         AMBIGUOUS_SUCCESS, CERTAIN,
-        "The outcome is named success, and another column attack, injection, jailbreak or the"
-        " like.",
+        "The outcome is named success, next to a column such as attack or jailbreak.",
         ("--passes true", "--passes false --fails true", "--field outcome=X"), second,
     ),
     ReadingCheck(
         LISTS_IN_ORDER, LIKELY,
-        "The outcome compares two columns of lists, and some pairs have equal entries in another"
-        " order.",
+        "The outcome compares two columns of lists, and some pairs differ only in their order.",
         (), sets,
     ),
 )  # fmt: skip
