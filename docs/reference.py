@@ -21,13 +21,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 from passk_cli.cli.manual import FILES, parts_of, row, usage
 from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import answers, messages
-from passk_cli.commands.command import OWN, command_of
+from passk_cli.commands.command import command_of
 from passk_cli.message import ERROR
 from passk_cli.option import Declared
 from passk_cli.render import data
@@ -104,19 +105,31 @@ def sections(name: str) -> Iterator[tuple[str, list[Declared]]]:
 
 
 def _options(name: str) -> str:
-    """The command's own options in full, and links to the options that it shares."""
+    """The command's own options in full, and links to those that other pages explain."""
     lines = [f"`{usage(name, command_of(name))}`", ""]
+    linked: dict[str, list[str]] = {}
     shared = []
     for title, options in sections(name):
-        owner = next((n for n in COMMANDS if title in command_of(n).own_titles), "")
         if title not in command_of(name).own_titles:
             shared.append(f"[{title}](../options.md#{title.lower()})")
-        elif title != OWN and owner != name:
-            flags = ", ".join(f"`{option.flags}`" for _, option, *_ in options)
-            lines += [f"- {flags}: see [{owner}]({owner}.md#options).", ""]
-        else:
-            lines += [*map(line, options), ""]
-    return "\n".join([*lines, f"Shared options: {', '.join(shared)}."])
+            continue
+        for option in options:
+            if (first := next(n for n in COMMANDS if line(option) in own_lines(n))) == name:
+                lines.append(line(option))
+            else:
+                linked.setdefault(first, []).append(f"`{option.option.flags}`")
+    lines += [
+        f"- {', '.join(flags)}: see [{first}]({first}.md#options)."
+        for first, flags in linked.items()
+    ]
+    return "\n".join([*lines, "", f"Shared options: {', '.join(shared)}."])
+
+
+@cache
+def own_lines(name: str) -> frozenset[str]:
+    """The lines of the options that a command does not share."""
+    own = command_of(name).own_titles
+    return frozenset(line(o) for title, options in sections(name) if title in own for o in options)
 
 
 def line(declared: Declared) -> str:
