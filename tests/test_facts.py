@@ -47,6 +47,14 @@ def test_watch_has_the_tasks_that_its_page_says() -> None:
     assert f"NOT YET: {said} of 50 tasks" in page
 
 
+def test_intervals_of_both_populations() -> None:
+    page = text_of("docs/choose/inference.md")
+    for population, end in (("new-tasks", "for new tasks"), ("these-tasks", "for these 50 tasks")):
+        tau = ROOT / "sample_data/tau_airline.csv"
+        frame = passk_cli.estimate(tau, "pass@1", population=population).frame
+        assert f"[{frame['low'][0]:.3f}, {frame['high'][0]:.3f}] {end}" in page
+
+
 def test_ten_pairs_of_five_equal_models() -> None:
     page = text_of("docs/choose/inference.md")
     pairs = studentized_range.sf(1.959964 * sqrt(2), 5, 1e6)
