@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import runpy
 from math import sqrt
+from pathlib import Path
 
 import pytest
 from scipy.stats import studentized_range
@@ -31,6 +33,37 @@ def test_other_tools_denies_no_feature() -> None:
     for denial in ("which passk has not", "corrects no judge", "keeps no leaderboard"):
         assert denial not in page
     assert "a policy over several benchmarks" not in text_of("README.md")
+
+
+def test_versions_of_other_tools_are_those_that_were_run() -> None:
+    page = (ROOT / "docs/other-tools.md").read_text()
+    tools = runpy.run_path(str(ROOT / "benchmarks/tools.py"))["TOOLS"]
+    releases = {name: release_of(packages) for _, name, packages in tools if packages}
+    assert len(releases) == 10
+    for name, release in releases.items():
+        assert f"\n| {name} {release} |" in page
+        assert f"\n| {name} | {release} |" in page
+
+
+def release_of(packages: tuple[str, ...]) -> str:
+    """The version of the first package with a fixed one."""
+    return next(package for package in packages if "==" in package).partition("==")[2]
+
+
+@pytest.mark.long
+def test_other_tools_shows_what_passk_computes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page was written on its date; the rows of passk are those of today."""
+    page = (ROOT / "docs/other-tools.md").read_text()
+    script = runpy.run_path(str(ROOT / "benchmarks/tools.py"))
+    monkeypatch.chdir(tmp_path)
+    for function, name, packages in script["TOOLS"]:
+        if not packages:
+            numbers = function(*script["outcomes"]().values())
+            cells = [script["shown"](numbers.get(column)) for column in script["COLUMNS"]]
+            release = f" {passk_cli.__version__}" if name == "passk" else ""
+            assert f"| {name}{release} | {' | '.join(cells)} |" in page
 
 
 def test_readme_and_gallery_count_the_same_boards() -> None:
