@@ -23,7 +23,7 @@ from passk_cli.files.checks.laid_out import arms as pooled_arms
 from passk_cli.files.checks.laid_out import laid_out
 from passk_cli.files.checks.verdicts import second
 from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.reading.survey import Observed, Survey, ValueKind
+from passk_cli.files.reading.profile import Observed, Survey, ValueKind
 from passk_cli.files.request import Request
 from passk_cli.files.roles import Roles
 

@@ -26,18 +26,18 @@ from measure import keep, table
 from numpy.typing import NDArray
 
 import passk_cli
+from passk_cli.commands.gate.baseline_match import Sides
+from passk_cli.commands.gate.context import Trial
 from passk_cli.commands.gate.question import Gate
-from passk_cli.commands.gate.rehearsal import Stage, false_alarm, stage
 from passk_cli.commands.gate.rules import GateRule, MaxDrop, Relative
-from passk_cli.commands.gate.sides import Sides
-from passk_cli.commands.gate.trial import Trial
+from passk_cli.commands.gate.simulation import Stage, false_alarm, stage
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
+from passk_cli.study.analysis import Study
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.history import KEYS, Past, moved, past_of
 from passk_cli.study.rules import ALL, Rules
-from passk_cli.study.study import Study
 
 Ints = NDArray[np.int64]
 DATA = Path(__file__).parent.parent / "tests" / "data"

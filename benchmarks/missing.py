@@ -19,12 +19,12 @@ from passk_cli.inference.intervals import METHODS
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.losses import Losses
+from passk_cli.outcomes.missing_outcomes import Losses
+from passk_cli.study.analysis import Study
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.losses import uneven_pairs
+from passk_cli.study.missing_outcomes import uneven_pairs
 from passk_cli.study.pairs import compare_pairs
 from passk_cli.study.rules import Rules
-from passk_cli.study.study import Study
 from passk_cli.study.values import values_of
 
 Ints = NDArray[np.int64]

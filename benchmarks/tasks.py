@@ -24,7 +24,7 @@ from scipy.stats import binom
 
 from passk_cli.commands.tasks.discrimination import item_rest
 from passk_cli.inference.adjust import benjamini_hochberg
-from passk_cli.inference.single import rate_limits
+from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.flips import Flips, Side, find_flips
 

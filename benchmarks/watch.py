@@ -28,13 +28,13 @@ from measure import keep, table
 import passk_cli
 from passk_cli import inspect
 from passk_cli.commands.gate.question import Gate
-from passk_cli.commands.watch.looks import WatchPlan
+from passk_cli.commands.watch.interim_looks import WatchPlan
 from passk_cli.commands.watch.order import LIST, TaskOrder, made_of
 from passk_cli.commands.watch.run import WatchedRun
-from passk_cli.inference.boundary import level_at
+from passk_cli.inference.alpha_spending import level_at
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.study import Study
+from passk_cli.study.analysis import Study
 
 warnings.simplefilter("ignore", passk_cli.PasskWarning)
 PASS_1 = Metric("pass@", 1)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from docs.reference import sections, shared_options
-from passk_cli.cli.manual import FILES, row, usage
+from passk_cli.cli.help_text import FILES, row, usage
 from passk_cli.cli.overview import ABOUT
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import messages

@@ -24,16 +24,16 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from passk_cli.cli.manual import FILES, parts_of, row, usage
+from passk_cli.cli.help_text import FILES, parts_of, row, usage
 from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import answers, messages
 from passk_cli.commands.command import command_of
-from passk_cli.message import ERROR
-from passk_cli.option import Declared
+from passk_cli.diagnostic import ERROR
+from passk_cli.option import DeclaredOption
 from passk_cli.render import data
 from passk_cli.report.model import ALWAYS
-from passk_cli.study.fact import FIELDS
+from passk_cli.study.result import FIELDS
 
 _PART = re.compile(
     r"<!-- ((?:options|columns) \w+|commands|formats|schemas|messages|checks)"
@@ -96,7 +96,7 @@ def _part(match: re.Match[str]) -> str:
     return f"<!-- {match[1]} -->\n\n{makers[what](name).strip()}\n\n<!-- /{match[1]} -->"
 
 
-def sections(name: str) -> Iterator[tuple[str, list[Declared]]]:
+def sections(name: str) -> Iterator[tuple[str, list[DeclaredOption]]]:
     """Title and options of each group that a command takes, those that it has itself first."""
     declaration = command_of(name)
     for title, options in (*declaration.sections(), *edge_sections(declaration)):
@@ -132,7 +132,7 @@ def own_lines(name: str) -> frozenset[str]:
     return frozenset(line(o) for title, options in sections(name) if title in own for o in options)
 
 
-def line(declared: Declared) -> str:
+def line(declared: DeclaredOption) -> str:
     """One option: how it is written, what it means, its choices and its default."""
     field, option = declared.field, declared.option
     left, text = row(declared, full=True)
@@ -159,9 +159,9 @@ def _cell(text: str) -> str:
     return re.sub(r"([\\*_|<>\[\]~^])", r"\\\1", text)
 
 
-def shared_options() -> dict[str, list[Declared]]:
+def shared_options() -> dict[str, list[DeclaredOption]]:
     """Title → the options of each group that several commands take."""
-    options: dict[str, dict[str, Declared]] = {}
+    options: dict[str, dict[str, DeclaredOption]] = {}
     for name in COMMANDS:
         for title, group in sections(name):
             if title not in command_of(name).own_titles:

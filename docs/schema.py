@@ -9,7 +9,7 @@ from typing import Any
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.render.data import SCHEMA
-from passk_cli.study.fact import FIELDS
+from passk_cli.study.result import FIELDS
 
 PAGE = Path(__file__).parent / "report.schema.json"
 TEXT, NUMBER = {"type": "string"}, {"type": ["number", "null"]}

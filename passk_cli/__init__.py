@@ -36,7 +36,7 @@ __all__ = [*_WHERE]
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that importing the package costs nothing."""
     if name not in _WHERE:
-        from passk_cli.near import meant
+        from passk_cli.suggestions import meant
 
         question = meant(name, COMMANDS, "help(passk_cli) lists them")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {question}")

@@ -18,15 +18,14 @@ from typing import Annotated, Any, Literal, get_args
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import Command, command_of, option_meant
+from passk_cli.commands.message_filter import WantedMessages
 from passk_cli.commands.question import Question, Read, answer, require_met
-from passk_cli.commands.wanted import WantedMessages
+from passk_cli.diagnostic import WARNING, Said
 from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
 from passk_cli.files.sources.arguments import comes_once
 from passk_cli.files.sources.remote import fetched_once
-from passk_cli.message import WARNING, Said
-from passk_cli.near import did_you_mean, meant, nearest
 from passk_cli.option import DATA, Declared, Option, declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.python.findings import FRAMES, STYLE, Findings, Verdict
@@ -40,7 +39,8 @@ from passk_cli.python.spelling import (
     whole_names,
 )
 from passk_cli.render.style import said
-from passk_cli.settle import literal
+from passk_cli.suggested_fix import literal
+from passk_cli.suggestions import did_you_mean, meant, nearest
 
 # What a function takes after the data without its name, as in `estimate(data, "pass@10")`.
 _FIRST = ("metrics", "k")

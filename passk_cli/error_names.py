@@ -4,7 +4,7 @@ An error carries the name of its family as text, so that raising one imports not
 `DataError(place, problem, remedy, name="no-such-file")`.
 """
 
-from passk_cli.message import ERROR, Message
+from passk_cli.diagnostic import ERROR, Message
 
 # Name → what is wrong, up to the first full stop, and what that means.  What the caller asked for
 # comes first, then what files hold.

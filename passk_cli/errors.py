@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from passk_cli.near import did_you_mean, meant, nearest, pattern_of
-from passk_cli.settle import Given, Settle
+from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggestions import did_you_mean, meant, nearest, pattern_of
 from passk_cli.text import clauses, cut, plural, printable, without_secrets
 
 Kind = TypeVar("Kind", bound="PasskError")

@@ -74,7 +74,7 @@ class Stop:
 
     async def start_task(self, task: EvalSpec, samples: list[Sample], epochs: int) -> str:
         """The samples in the order in which they are scheduled."""
-        from passk_cli.commands.watch.looks import WatchPlan
+        from passk_cli.commands.watch.interim_looks import WatchPlan
 
         if self.number in _going_on:
             raise ParameterError("stop() watches one evaluation at a time; make one for each")

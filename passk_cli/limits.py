@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from passk_cli.errors import ParameterError
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.suggested_fix import Blank, Given, Settle
 
 # Attempts of one model at one task, and k.
 MOST_ATTEMPTS = 1_000_000_000

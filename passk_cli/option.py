@@ -23,8 +23,8 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 from passk_cli.errors import ParameterError
-from passk_cli.near import meant, share_meant
-from passk_cli.settle import Given, Settle
+from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggestions import meant, share_meant
 from passk_cli.text import first_few
 
 Group = TypeVar("Group")

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from passk_cli.near import meant
+from passk_cli.suggestions import meant
 
 MARKER = (
     "passk(attempts, rules): attempt a test many times; rules of `passk gate` about its pass rate,"

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from passk_cli.message import WARNING, Said
+from passk_cli.diagnostic import WARNING, Said
 from passk_cli.render.markup import markdown
 from passk_cli.render.style import Style
 from passk_cli.report.model import COMMENT, FULL, ChangedTasks, Check, Column, Report, Stated, Table

@@ -22,7 +22,7 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import ParameterError, PasskWarning
 from passk_cli.python.spelling import spelled
-from passk_cli.settle import Given
+from passk_cli.suggested_fix import Given
 from tests import stub
 from tests.cli.test_messages import MIXED
 from tests.conftest import SAMPLES, Passk, Write, long

@@ -13,7 +13,7 @@ from scipy.stats import studentized_range
 import passk_cli
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from passk_cli.message import DECLARED
+from passk_cli.diagnostic import DECLARED
 from passk_cli.option import by_flag
 from tests.conftest import ROOT
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from passk_cli.cli.manual import manual
+from passk_cli.cli.help_text import manual
 from passk_cli.cli.overview import overview
 from passk_cli.commands import COMMANDS
 from tests.conftest import Write

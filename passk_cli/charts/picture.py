@@ -13,12 +13,12 @@ from hashlib import sha256
 from importlib.resources import as_file, files
 
 from passk_cli.charts import layout, svg
-from passk_cli.charts.look import PictureSize
+from passk_cli.charts.chart_options import PictureSize
 from passk_cli.charts.theme import FONT, THEMES, Theme
 from passk_cli.errors import ParameterError
 from passk_cli.report.model import Report, signature_line
 from passk_cli.report.plot import Plot
-from passk_cli.settle import Given
+from passk_cli.suggested_fix import Given
 from passk_cli.text import printable
 
 # Colours by name, as style sheets know them.

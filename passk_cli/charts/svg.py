@@ -19,13 +19,13 @@ from typing import Any, ClassVar
 
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, tick_words
+from passk_cli.charts.chart_options import ON_SCREEN, PictureSize
 from passk_cli.charts.layout import rows_of
-from passk_cli.charts.letters import width_of, wrapped
-from passk_cli.charts.look import ON_SCREEN, PictureSize
+from passk_cli.charts.text_metrics import width_of, wrapped
 from passk_cli.charts.theme import FONT, Theme, mixed
 from passk_cli.errors import ParameterError
 from passk_cli.report.plot import Plot, Row, Rule
-from passk_cli.settle import Given
+from passk_cli.suggested_fix import Given
 from passk_cli.text import short_names
 
 # Sizes of text: of numbers at an axis, of names, of titles: 7, 7.5 and 8 points.

@@ -20,9 +20,9 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of, option_meant
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.limits import MORE_MEMORY
-from passk_cli.near import did_you_mean, nearest
 from passk_cli.option import DATA, Option
-from passk_cli.settle import Given
+from passk_cli.suggested_fix import Given
+from passk_cli.suggestions import did_you_mean, nearest
 from passk_cli.version import __version__
 
 HELP, MESSAGES = "help", "messages"
@@ -42,7 +42,7 @@ class DeclaredCommand(TyperCommand):
 
     def get_help(self, ctx: Any) -> str:
         """The text of --help."""
-        from passk_cli.cli.manual import manual
+        from passk_cli.cli.help_text import manual
         from passk_cli.cli.overview import overview
 
         return overview() if self.name == HELP else manual(str(self.name))
@@ -77,7 +77,7 @@ def _help(
     topic: Annotated[str, typer.Argument(metavar="[WORD]", autocompletion=_topics)] = "",
 ) -> None:
     """Everything about a command, a message, an option, a metric, a method, a column."""
-    from passk_cli.cli.manual import explained, listed, manual
+    from passk_cli.cli.help_text import explained, listed, manual
     from passk_cli.cli.overview import overview
 
     if not topic:

@@ -6,8 +6,8 @@ import re
 import sys
 from collections.abc import Sequence
 
+from passk_cli.diagnostic import ERROR
 from passk_cli.errors import PasskError
-from passk_cli.message import ERROR
 from passk_cli.render.data import error_text
 
 

@@ -12,9 +12,9 @@ from passk_cli.commands.command import command_of
 from passk_cli.files.draft import Draft, require_new, write_new
 from passk_cli.files.request import Request
 from passk_cli.files.roles import POSITION, parts, root
-from passk_cli.near import meant
 from passk_cli.option import filled, split
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
+from passk_cli.suggestions import meant
 from passk_cli.text import first_few
 
 if TYPE_CHECKING:

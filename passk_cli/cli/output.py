@@ -18,9 +18,9 @@ from passk_cli.charts import PICTURES
 from passk_cli.cleanup import mode_of, unwritten, write_whole, written
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command
+from passk_cli.diagnostic import DECLARED, NOTE, Said
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.sources.arguments import read_paths
-from passk_cli.message import DECLARED, NOTE, Said
 from passk_cli.option import Declared, Option, changed, declared, loaded, sections_of
 from passk_cli.render import (
     ANNOTATIONS,
@@ -34,11 +34,11 @@ from passk_cli.render import (
 from passk_cli.render.data import error_text
 from passk_cli.render.style import Style, answer, labelled, ordered, said, with_words
 from passk_cli.report.model import Report
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.suggested_fix import Blank, Given, Settle
 from passk_cli.text import cut, is_runner, printable, shielded
 
 if TYPE_CHECKING:
-    from passk_cli.charts.look import Appearance, PictureSize
+    from passk_cli.charts.chart_options import Appearance, PictureSize
 
 # As many messages are read; more are walked past.
 _MESSAGES = 3
@@ -87,7 +87,7 @@ class Charting:
         """The size of the whole picture; None where none was asked for."""
         if not self.chart_size:
             return None
-        from passk_cli.charts.look import PictureSize
+        from passk_cli.charts.chart_options import PictureSize
 
         return PictureSize.parse(self.chart_size)
 
@@ -114,7 +114,7 @@ class Charting:
     @property
     def look(self) -> Appearance:
         """The reader's choices about the pictures."""
-        from passk_cli.charts.look import Appearance
+        from passk_cli.charts.chart_options import Appearance
 
         return Appearance(not self.no_title, not self.no_bands, self.highlight, self.panel)
 
@@ -125,7 +125,7 @@ class Charting:
                 Given("--chart"), "there is nothing to draw, as no value could be computed",
                 name="no-chart",
             )  # fmt: skip
-        from passk_cli.charts.look import shown
+        from passk_cli.charts.chart_options import shown
 
         # In a file the answer stands nowhere else.
         report = shown(with_words(report, style), self.look)
@@ -251,7 +251,7 @@ class Output:
         on_terminal, opens = sys.stdout.isatty(), False
         try:
             if charting.highlight or charting.panel:
-                from passk_cli.charts.look import prepared
+                from passk_cli.charts.chart_options import prepared
 
                 # A model or column that is not there is refused before anything is printed.
                 prepared(report.plots, charting.look)

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from passk_cli.cli.manual import declared
+from passk_cli.cli.help_text import declared
 from passk_cli.cli.output import suffixes_of
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
+from passk_cli.diagnostic import Said
 from passk_cli.errors import PasskError
-from passk_cli.message import Said
 from passk_cli.option import Declared, accepts, by_flag
-from passk_cli.settle import Settle, quoted
+from passk_cli.suggested_fix import Settle, quoted
 from passk_cli.text import clauses, cut, printable, without_secrets
 
 

@@ -15,8 +15,8 @@ from passk_cli.cli.output import Charting, Output, edge_sections
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command, command_of
+from passk_cli.commands.message_filter import WantedMessages
 from passk_cli.commands.question import answer
-from passk_cli.commands.wanted import WantedMessages
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
@@ -24,8 +24,8 @@ from passk_cli.files.sources.remote import fetched_once
 from passk_cli.option import checked, declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import FORMATS
-from passk_cli.settle import Given, Settle
 from passk_cli.study.notes import reading_notes
+from passk_cli.suggested_fix import Given, Settle
 from passk_cli.text import cut, is_runner, printable, shielded, without_secrets
 
 

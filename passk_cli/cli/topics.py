@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from passk_cli.cli.manual import FILES, declared, row
+from passk_cli.cli.help_text import FILES, declared, row
 from passk_cli.cli.overview import ABOUT, filled
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import ParameterError
-from passk_cli.near import meant, respelled
+from passk_cli.suggestions import meant, respelled
 from passk_cli.text import listed
 
 # Topics that no declaration has.

@@ -7,21 +7,20 @@ from typing import Any
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
+from passk_cli.diagnostic import DECLARED, ERROR, Message
 from passk_cli.errors import ParameterError
-from passk_cli.message import DECLARED, ERROR, Message
-from passk_cli.near import meant
 from passk_cli.option import split
 from passk_cli.study.answer import ANSWERS, Answer
+from passk_cli.suggestions import meant
 
 # Modules that declare messages or errors, besides those of commands.
 _BELOW = (
     "passk_cli.error_names", "passk_cli.files.counting.checks",
     "passk_cli.files.counting.words", "passk_cli.files.formats",
-    "passk_cli.files.reading.look", "passk_cli.files.reading.asking", "passk_cli.files.load",
-    "passk_cli.files.attempts.spending",
-    "passk_cli.files.attempts.labels",
-    "passk_cli.study.baseline", "passk_cli.study.history", "passk_cli.study.losses",
-    "passk_cli.study.benchmarks", "passk_cli.study.completeness", "passk_cli.study.copies",
+    "passk_cli.files.reading.schema_detection", "passk_cli.files.reading.asking",
+    "passk_cli.files.load", "passk_cli.files.attempts.spending", "passk_cli.files.attempts.labels",
+    "passk_cli.study.baseline", "passk_cli.study.history", "passk_cli.study.missing_outcomes",
+    "passk_cli.study.benchmarks", "passk_cli.study.completeness", "passk_cli.study.duplicate_runs",
     "passk_cli.study.dependence", "passk_cli.study.notes",
 )  # fmt: skip
 

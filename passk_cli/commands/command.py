@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.wanted import WantedMessages
-from passk_cli.near import did_you_mean, nearest, share_meant
+from passk_cli.commands.message_filter import WantedMessages
 from passk_cli.option import Declared, declared, loaded, sections_of
+from passk_cli.suggestions import did_you_mean, nearest, share_meant
 from passk_cli.text import first_few
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
+from passk_cli.diagnostic import Message
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
@@ -17,17 +18,16 @@ from passk_cli.files.request import BOUNDS, COUNTED, Request, first_absent
 from passk_cli.files.roles import TRUTH
 from passk_cli.files.sources.arguments import comes_once, paths_of, split_label
 from passk_cli.limits import refuse_many
-from passk_cli.message import Message
 from passk_cli.option import changed, declared, filled, is_given
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import DATA, Report
-from passk_cli.settle import Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.fact import FIELDS
 from passk_cli.study.metrics import Metrics, is_corrected
+from passk_cli.study.result import FIELDS
 from passk_cli.study.rules import Rules
 from passk_cli.study.section import Section
-from passk_cli.study.study import Study
+from passk_cli.suggested_fix import Given, Settle
 
 
 class Read(Protocol):

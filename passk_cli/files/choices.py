@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from passk_cli.errors import DataError
 from passk_cli.files.checks import CheckContext, Finding
 from passk_cli.files.checks.laid_out import POOLED_SETTINGS
-from passk_cli.files.reading.survey import Survey
+from passk_cli.files.reading.profile import Survey
 from passk_cli.files.request import Request
 from passk_cli.files.roles import parts
 from passk_cli.files.sources.arguments import comes_once
 from passk_cli.outcomes.provenance import Choice
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from passk_cli.text import short_names, shortened
 
 if TYPE_CHECKING:

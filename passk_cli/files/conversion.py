@@ -21,8 +21,8 @@ from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, written
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import COUNTED, Request
 from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, addends, find
-from passk_cli.near import meant
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggestions import meant
 
 # Numbers that read as they are written: 0.80 and 1e5 would read as 0.8 and 100000.0.
 _PLAIN = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9])"

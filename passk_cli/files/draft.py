@@ -25,7 +25,7 @@ from passk_cli.files.roles import words
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source
 from passk_cli.files.vocabulary import BAD_WORDS
-from passk_cli.settle import Given, Settle
+from passk_cli.suggested_fix import Given, Settle
 from passk_cli.text import plural
 
 # Where a comment begins on a line.

@@ -20,7 +20,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import AS_IT_IS, ours, quote_name, quote_text
 from passk_cli.files.export import copy, locked, require_folder, writing
 from passk_cli.files.roles import OF_HISTORIES, UNITS
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.suggested_fix import Blank, Given, Settle
 
 # The columns of a run, besides those of its counts.
 OF_RUN = ("run", "at", "revision", "suite")

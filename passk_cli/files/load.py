@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from passk_cli.cleanup import no_room, temporary_folder
+from passk_cli.diagnostic import NOTE, Message, refused
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.checks import (
     CELLS,
@@ -38,22 +39,21 @@ from passk_cli.files.counting.words import judged_words
 from passk_cli.files.database import connect
 from passk_cli.files.mapping import mapped
 from passk_cli.files.reading.condition import columns_in, ordered
-from passk_cli.files.reading.look import Inputs, Spooled, first_columns, look
-from passk_cli.files.reading.strays import is_empty
-from passk_cli.files.reading.survey import Survey
+from passk_cli.files.reading.non_result_files import is_empty
+from passk_cli.files.reading.profile import Survey
+from passk_cli.files.reading.schema_detection import Inputs, Spooled, first_columns, look
 from passk_cli.files.request import TABLES, Request, first_absent
 from passk_cli.files.roles import TRUTH, UNITS, find
 from passk_cli.files.roles import words as words_of
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source, beginning_of
 from passk_cli.files.vocabulary import CORRECT_WORDS
-from passk_cli.message import NOTE, Message, refused
-from passk_cli.near import meant
-from passk_cli.settle import Given, Settle
+from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggestions import meant
 from passk_cli.text import decoded, plural
 
 if TYPE_CHECKING:
-    from passk_cli.files.reading.spool import Recognised
+    from passk_cli.files.reading.normalize import Recognised
     from passk_cli.outcomes.counts import Counts
 
 HIDDEN_FILES = Message(
@@ -227,7 +227,7 @@ class _CountsReader:
             request.format or request.records or {*_OPENINGS} & {s.opening for s in tables}
         )
         if by_formats:
-            from passk_cli.files.reading.spool import recognised, spooled
+            from passk_cli.files.reading.normalize import recognised, spooled
 
             # What repeats another file is gone by now, empty or not.
             files, tables = recognised(self.sources, request)

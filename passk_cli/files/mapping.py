@@ -17,14 +17,14 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any
 
+from passk_cli.diagnostic import NOTE, Message, Said
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request, parse_fields
 from passk_cli.files.roles import CANONICAL, OF_COUNTS, OF_HISTORIES, ROLES, VALUE
 from passk_cli.files.sources.arguments import leaves, paths_of, split_label
 from passk_cli.files.sources.source import Source
-from passk_cli.message import NOTE, Message, Said
-from passk_cli.near import meant
 from passk_cli.option import Declared, checked, declared
+from passk_cli.suggestions import meant
 from passk_cli.text import first_few
 from passk_cli.toml import read_toml
 

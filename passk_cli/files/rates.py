@@ -16,8 +16,8 @@ from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import ours
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.look import sniff
 from passk_cli.files.reading.records import first_fault, records
+from passk_cli.files.reading.schema_detection import sniff
 from passk_cli.files.request import Request
 from passk_cli.files.roles import Roles, candidates
 from passk_cli.files.sources.arguments import comes_once, expand, model_names, paths_of, read_paths
@@ -25,7 +25,7 @@ from passk_cli.files.sources.memory import source_with
 from passk_cli.files.sources.remote import is_remote
 from passk_cli.files.sources.source import Source
 from passk_cli.option import changed
-from passk_cli.settle import Given, Settle
+from passk_cli.suggested_fix import Given, Settle
 
 if TYPE_CHECKING:
     import duckdb

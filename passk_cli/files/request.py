@@ -31,10 +31,10 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.paths import Template
 from passk_cli.limits import MOST_LISTED
-from passk_cli.near import meant
 from passk_cli.option import Option, declared, split
 from passk_cli.outcomes.selection import selected
-from passk_cli.settle import Blank, Given, Settle, with_value
+from passk_cli.suggested_fix import Blank, Given, Settle, with_value
+from passk_cli.suggestions import meant
 from passk_cli.text import decoded
 
 # Columns of most outputs, which a group must not share its name with.

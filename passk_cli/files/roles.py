@@ -10,8 +10,8 @@ from itertools import product
 from typing import NamedTuple
 
 from passk_cli.errors import DataError, NoResults
-from passk_cli.near import meant
-from passk_cli.settle import Blank, Settle
+from passk_cli.suggested_fix import Blank, Settle
+from passk_cli.suggestions import meant
 from passk_cli.text import shortened
 
 

@@ -15,10 +15,10 @@ from functools import lru_cache
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
+from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.inference.hierarchy import Histogram, histogram, rate_posterior
 from passk_cli.inference.mixing import ErrorLaw, error_law, mixture
 from passk_cli.inference.roots import crossing
-from passk_cli.inference.single import rate_limits
 from passk_cli.limits import MOST_STEPS
 from passk_cli.metrics.pass_k import hat_pairs
 from passk_cli.metrics.polynomials import Polynomial, merged, passing_all

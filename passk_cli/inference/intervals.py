@@ -12,16 +12,16 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, blocks, grouped
 from passk_cli.errors import ParameterError
-from passk_cli.inference.amounts import amount_reach
+from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.inference.difference import DifferenceLaw, difference_law
 from passk_cli.inference.discordance import score_equivalence, score_limits
 from passk_cli.inference.exact import NORMAL, BootstrapLaw, dirichlet_quantiles, distinct_of_rows
+from passk_cli.inference.lognormal_mean import amount_reach
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.roots import crossing
 from passk_cli.inference.rounding import ROUNDING
-from passk_cli.inference.single import rate_limits
 from passk_cli.inference.weights import bootstrap_means, cluster_totals
-from passk_cli.near import meant
+from passk_cli.suggestions import meant
 
 if TYPE_CHECKING:
     from passk_cli.inference.hull import Passes

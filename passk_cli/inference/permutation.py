@@ -8,7 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.dealing import SAME, Deals, Stratum, deals_of_attempts, deals_of_counts
+from passk_cli.inference.attempt_permutation import (
+    SAME,
+    Deals,
+    Stratum,
+    deals_of_attempts,
+    deals_of_counts,
+)
 from passk_cli.inference.rounding import common_denominator
 from passk_cli.inference.streams import stream
 from passk_cli.metrics.registry import Metric

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
-from passk_cli.inference.amounts import amount_reach, softened
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import Sample, interval, intervals
+from passk_cli.inference.lognormal_mean import amount_reach, softened
 from passk_cli.inference.min_p import Family, draw_min_p
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import cluster_totals

@@ -21,9 +21,9 @@ from passk_cli.metrics.majority import majority_at_k
 from passk_cli.metrics.order import first_at_k
 from passk_cli.metrics.pass_k import at_pairs, gain_pairs, hat_pairs, remembered, unique_pairs
 from passk_cli.metrics.polynomials import Expectation, expectation, failing_all, passing_all
-from passk_cli.near import meant, respelled
 from passk_cli.outcomes.attempts import Attempts
-from passk_cli.settle import Given
+from passk_cli.suggested_fix import Given
+from passk_cli.suggestions import meant, respelled
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passk_cli.arrays import Ints, NDArray
+from passk_cli.diagnostic import Said
 from passk_cli.errors import DataError
 from passk_cli.limits import MOST_ATTEMPTS
-from passk_cli.message import Said
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.codes import Name, coded, crossed, in_order
-from passk_cli.outcomes.losses import Losses
+from passk_cli.outcomes.missing_outcomes import Losses
 from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.outcomes.selection import numbers_of, selected
 

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from passk_cli.message import Said
-from passk_cli.outcomes.losses import Losses
+from passk_cli.diagnostic import Said
+from passk_cli.outcomes.missing_outcomes import Losses
 from passk_cli.outcomes.sampled import SampledRows
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from passk_cli.errors import ParameterError, no_such_model
-from passk_cli.near import there_are
+from passk_cli.suggestions import there_are
 
 _NAME_OF_DIGITS = re.compile("[+-]?0[0-9]")
 

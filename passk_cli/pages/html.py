@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.charts.look import short_models
+from passk_cli.charts.chart_options import short_models
 from passk_cli.charts.picture import POLICY, hover, inline, sealed, variables
 from passk_cli.pages.board import board_view
 from passk_cli.pages.layout import sections

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from passk_cli.charts.look import Appearance, prepared
+from passk_cli.charts.chart_options import Appearance, prepared
 from passk_cli.render.style import Style, answer, headings, parts, shown
 from passk_cli.report.model import Cell, Chapter, Column, Estimate, Panel, Report, Table
 from passk_cli.report.plot import Plot, distinct

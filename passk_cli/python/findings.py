@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli import pages
 from passk_cli.charts import PICTURES
-from passk_cli.charts.look import Appearance, PictureSize, shown
+from passk_cli.charts.chart_options import Appearance, PictureSize, shown
 from passk_cli.charts.theme import THEMES
 from passk_cli.cleanup import write_whole, written
 from passk_cli.errors import ParameterError
 from passk_cli.files.export import write_columns
-from passk_cli.near import meant
 from passk_cli.option import loaded
 from passk_cli.outcomes.selection import numbers_of
-from passk_cli.python.kept import keepable
+from passk_cli.python.pickling import keepable
 from passk_cli.python.spelling import python_spelling, spelled
 from passk_cli.render import FORMATS, SUFFIXES
 from passk_cli.render.data import message_data
@@ -27,6 +26,7 @@ from passk_cli.render.markup import html
 from passk_cli.render.plain import plain
 from passk_cli.render.style import Style, said, with_words
 from passk_cli.report.model import Cell, Column, Estimate, Limits, Phrase, Report, Table
+from passk_cli.suggestions import meant
 
 if TYPE_CHECKING:
     import pandas as pd

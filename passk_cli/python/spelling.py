@@ -14,10 +14,10 @@ from typing import Any
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
+from passk_cli.diagnostic import Said
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.message import Said
 from passk_cli.option import Declared, accepts, by_flag, split
-from passk_cli.settle import FULL_OPTION, Given, Settle, keywords, literal, whole, with_value
+from passk_cli.suggested_fix import FULL_OPTION, Given, Settle, keywords, literal, whole, with_value
 from passk_cli.text import printable
 
 Options = Mapping[str, Declared]

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from passk_cli.errors import ParameterError
 from passk_cli.render.style import Style, said
 from passk_cli.report.model import Check, Report, signature_line
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from passk_cli.text import printable, strict_json
 
 # Verdicts that are neither a pass nor a failure.

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from passk_cli.diagnostic import Said
 from passk_cli.errors import PasskError
-from passk_cli.message import Said
 from passk_cli.render.style import Style, answer, said, shown
 from passk_cli.report.model import Cell, Estimate, Hint, Limits, Phrase, Report
 from passk_cli.text import printable, strict_json

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from passk_cli.message import NOTE, Said
+from passk_cli.diagnostic import NOTE, Said
 from passk_cli.report.model import (
     BRIEF,
     COMMENT,
@@ -27,7 +27,7 @@ from passk_cli.report.model import (
     signature_line,
 )
 from passk_cli.report.words import p_text
-from passk_cli.settle import FULL_OPTION, Given, Settle
+from passk_cli.suggested_fix import FULL_OPTION, Given, Settle
 from passk_cli.text import cells_of, printable
 
 if TYPE_CHECKING:

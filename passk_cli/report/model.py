@@ -9,9 +9,9 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from passk_cli.diagnostic import WARNING, Said, filled
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.message import WARNING, Said, filled
-from passk_cli.settle import FULL_OPTION, Given, Settle
+from passk_cli.suggested_fix import FULL_OPTION, Given, Settle
 from passk_cli.text import plural, printable, strict_json
 
 if TYPE_CHECKING:

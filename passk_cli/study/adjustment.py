@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from passk_cli.message import NOTE, Message
+from passk_cli.diagnostic import NOTE, Message
 from passk_cli.report.words import plural
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.paired import MCNEMAR

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from passk_cli.message import pattern
+from passk_cli.diagnostic import pattern
 from passk_cli.report.model import Stated
 
 # Name → answer, of every module that was imported.
@@ -28,7 +28,7 @@ class Answer:
 
     name : of lower-case words joined by hyphens, unique: "highest-of-all".
     when : (subject) → whether it is true of the subject, as a section.
-    template : its words with named fields; see `passk_cli.message.filled`.
+    template : its words with named fields; see `passk_cli.diagnostic.filled`.
     fields : (subject) → name → text, count, number, names, or a number with its interval; by
         default the subject itself, or what it has by that name.
     Errors: ValueError if two answers have one name.

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.arguments import base_name, is_file_argument, paths_of, without
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.suggested_fix import Blank, Given, Settle
 
 if TYPE_CHECKING:
     from passk_cli.files.request import Request

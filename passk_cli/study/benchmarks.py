@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.arrays import grouped
-from passk_cli.message import WARNING, Message, Said
+from passk_cli.diagnostic import WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 
 if TYPE_CHECKING:
     from passk_cli.study.comparison import Comparison

@@ -25,10 +25,10 @@ from passk_cli.inference.labels import FEWEST_COMPARED
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import Change
 from passk_cli.report.model import Cell, Estimate, ranged
-from passk_cli.settle import Settle
-from passk_cli.study.fact import Fact, Size
+from passk_cli.study.result import Fact, Size
 from passk_cli.study.rules import ALL
 from passk_cli.study.values import NOTHING, NOWHERE, TaskValues
+from passk_cli.suggested_fix import Settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, grouped
+from passk_cli.diagnostic import WARNING, Message, Said
 from passk_cli.errors import DataError
-from passk_cli.message import WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import SeriesName, first_few, p_relation, plural, span
-from passk_cli.settle import Given, Settle
+from passk_cli.suggested_fix import Given, Settle
 
 UNEVEN_ATTEMPTS = Message(
     "uneven-attempts", WARNING,

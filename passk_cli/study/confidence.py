@@ -12,7 +12,7 @@ from passk_cli.errors import ParameterError, refuse
 from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option
-from passk_cli.settle import Given, Settle
+from passk_cli.suggested_fix import Given, Settle
 
 if TYPE_CHECKING:
     from passk_cli.metrics.registry import Metric

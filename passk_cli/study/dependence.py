@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from passk_cli.arrays import Ints
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.sampled import OrderedAttempts, TaskGroups
 from passk_cli.report.words import SeriesName, p_relation
-from passk_cli.settle import Settle
 from passk_cli.study.confidence import Confidence
+from passk_cli.suggested_fix import Settle
 
 # The largest p-value that is reported, after Bonferroni's adjustment for all tests of one kind.
 LEVEL = 0.001

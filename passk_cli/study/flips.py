@@ -17,8 +17,8 @@ from passk_cli.inference.flips import boschloo, chances, flipped, number_law, ra
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName, natural
-from passk_cli.study.fact import Fact, Size
-from passk_cli.study.study import Study
+from passk_cli.study.analysis import Study
+from passk_cli.study.result import Fact, Size
 from passk_cli.study.values import Series
 
 _FLIPS = {1: "to passing", -1: "to failing", 0: ""}

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.database import column_sql, quote_text
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, recorded_twice, stem_of
@@ -25,14 +26,13 @@ from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
 from passk_cli.files.sources.paths import is_day, labels_of
 from passk_cli.inference.runs import reach_of_runs, run_variance, run_variances, widened
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, task_values
-from passk_cli.near import meant, nearest
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import SeriesName, every_one, plural
-from passk_cli.settle import Blank, Given, Settle
-from passk_cli.study.copies import Copy, copied_runs, copies_among
+from passk_cli.study.duplicate_runs import Copy, copied_runs, copies_among
 from passk_cli.study.values import Series, known_cells
+from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggestions import meant, nearest
 
 if TYPE_CHECKING:
     from passk_cli.inference.intervals import Interval

@@ -29,7 +29,7 @@ from passk_cli.version import __version__
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
     from passk_cli.study.confidence import Confidence
-    from passk_cli.study.fact import Fact
+    from passk_cli.study.result import Fact
 
 ADJUSTMENTS: dict[str, tuple[str, str]] = {
     MIN_P: ("the single-step min-P method, intervals included", "westfall1993"),

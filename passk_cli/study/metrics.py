@@ -9,7 +9,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.roles import TRUTH
 from passk_cli.option import Option
 from passk_cli.report.words import plural
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 
 if TYPE_CHECKING:
     from passk_cli.inference.labels import Labels

@@ -17,9 +17,9 @@ from passk_cli.inference.stopping import stopped
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer
 from passk_cli.study.metrics import is_corrected
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Ints, gathered, grouped
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.files.request import MORE_LABELS
 from passk_cli.files.roles import COLUMN, SETTINGS, leaf, strength
 from passk_cli.files.sources.paths import labels_of, temperature_template
@@ -24,17 +25,16 @@ from passk_cli.inference.stopping import (
     Stopping,
     stopping,
 )
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import SeriesName, numbers_of_models
-from passk_cli.settle import Blank, Settle
 from passk_cli.study.benchmarks import pooled_benchmarks
 from passk_cli.study.completeness import uneven_attempts
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.copies import identical_outcomes
-from passk_cli.study.fact import Fact
-from passk_cli.study.losses import loss_notes
+from passk_cli.study.duplicate_runs import identical_outcomes
+from passk_cli.study.missing_outcomes import loss_notes
+from passk_cli.study.result import Fact
 from passk_cli.study.values import NO_PASS, UNPRICED, TooFew, of_all
+from passk_cli.suggested_fix import Blank, Settle
 from passk_cli.text import plural
 
 SIMILAR_NAMES = Message(

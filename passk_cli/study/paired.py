@@ -19,7 +19,6 @@ from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import refuse_many_steps
 from passk_cli.option import loaded
 from passk_cli.report.words import span
-from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison, count_discordant, difference_samples
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import (
@@ -30,6 +29,7 @@ from passk_cli.study.rules import (
     TESTS,
     WITHIN,
 )
+from passk_cli.suggested_fix import Given, Settle
 
 MCNEMAR = "mcnemar"
 _VALID = Settle({"--test": None}, "is the test that is valid here")

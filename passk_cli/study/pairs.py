@@ -20,7 +20,7 @@ from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import MOST_CELLS, refuse_many_pairs
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import DrawnP
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.comparison import (
     Comparison,
     difference_intervals,
@@ -32,8 +32,8 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.paired import PairedTestResult, differences_of, run_tests
 from passk_cli.study.ratios import compare_ratios, refuse_beside_ratios
 from passk_cli.study.rules import ALL, BONFERRONI, MIN_P, PRIMARY, SECONDARY, WITHIN, Rules, T
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
+from passk_cli.suggested_fix import Blank, Given, Settle
 
 BETTER, WORSE, EQUIVALENT, TIED = "better", "worse", "equivalent", "tied"
 _P = ("p", "equivalence")

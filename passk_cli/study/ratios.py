@@ -14,11 +14,11 @@ from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.intervals import FIELLER, Interval
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ratio import RatioComparison, Spending, compare_costs
-from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, BONFERRONI, MIN_P, Rules
 from passk_cli.study.values import Series
+from passk_cli.suggested_fix import Given, Settle
 
 
 def compare_spendings(

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option
-from passk_cli.settle import Given, Settle
+from passk_cli.suggested_fix import Given, Settle
 
 
 class NamedTest(NamedTuple):

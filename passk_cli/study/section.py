@@ -33,15 +33,15 @@ from passk_cli.report.model import (
 )
 from passk_cli.report.words import plural, span
 from passk_cli.study.answer import Answer, every_true, first_true
-from passk_cli.study.fact import SHARED, Fact, tidy
+from passk_cli.study.result import SHARED, Fact, tidy
 from passk_cli.study.signature import signature
 from passk_cli.text import in_quotes
 from passk_cli.version import __version__
 
 if TYPE_CHECKING:
-    from passk_cli.message import Said
+    from passk_cli.diagnostic import Said
     from passk_cli.report.plot import Plot
-    from passk_cli.study.study import Study
+    from passk_cli.study.analysis import Study
     from passk_cli.study.values import Series
 
 Record = TypeVar("Record")

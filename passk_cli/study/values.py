@@ -24,8 +24,8 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Cell, ranged
 from passk_cli.report.words import SeriesName, plural, span, spanned
-from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.confidence import Confidence
+from passk_cli.suggested_fix import Blank, Given, Settle
 
 if TYPE_CHECKING:
     from passk_cli.inference.hull import Passes

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from passk_cli.charts.chart_options import Appearance, prepared
 from passk_cli.charts.layout import Lines, named_rows, ridges
-from passk_cli.charts.look import Appearance, prepared
 from passk_cli.charts.svg import drawings, picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.plot import Plot, Rule, curves, densities, forest

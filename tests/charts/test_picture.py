@@ -16,7 +16,7 @@ import pytest
 from passk_cli.charts import PICTURES
 from passk_cli.charts.picture import picture
 from passk_cli.charts.theme import THEMES, rgb
-from passk_cli.message import Said
+from passk_cli.diagnostic import Said
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, curves
 from tests.charts.plots import PLOTS

@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from passk_cli.charts.letters import width_of
-from passk_cli.charts.look import Appearance, PictureSize, prepared
+from passk_cli.charts.chart_options import Appearance, PictureSize, prepared
 from passk_cli.charts.picture import picture
 from passk_cli.charts.svg import picture as drawn
+from passk_cli.charts.text_metrics import width_of
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
 from passk_cli.report.model import Report

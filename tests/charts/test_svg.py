@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from passk_cli.charts.letters import width_of
-from passk_cli.charts.look import ON_SCREEN, PictureSize
+from passk_cli.charts.chart_options import ON_SCREEN, PictureSize
 from passk_cli.charts.svg import drawings, picture
+from passk_cli.charts.text_metrics import width_of
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.plot import Plot, curves, forest, heat
 from tests.charts.plots import PLOTS

@@ -20,7 +20,7 @@ from passk_cli.commands.catalogue import messages
 from passk_cli.commands.command import command_of
 from passk_cli.inference.intervals import NAMES
 from passk_cli.option import declared
-from passk_cli.study.fact import FIELDS
+from passk_cli.study.result import FIELDS
 from tests.conftest import ROOT, SAMPLES, Golden, Passk, only
 
 TAU = SAMPLES / "tau_airline.csv"

@@ -16,8 +16,8 @@ import passk_cli
 from passk_cli.cli.failure import write_failure
 from passk_cli.cli.output import say
 from passk_cli.commands.catalogue import messages
+from passk_cli.diagnostic import ERROR
 from passk_cli.errors import ParameterError
-from passk_cli.message import ERROR
 from tests.conftest import ROOT, SAMPLES, Passk, Write, long, only
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"

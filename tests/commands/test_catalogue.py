@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 
 from passk_cli.commands.catalogue import messages
+from passk_cli.diagnostic import ERROR, NOTE, WARNING
 from passk_cli.errors import DataError, NoResults, ParameterError, PasskError
-from passk_cli.message import ERROR, NOTE, WARNING
 from tests.conftest import package_nodes
 
 ERRORS = {"DataError", "NoResults", "ParameterError", "PasskError"}

@@ -18,7 +18,7 @@ from passk_cli import limits
 from passk_cli.errors import ParameterError
 from passk_cli.inference.discordance import score_limits, suissa_shuster
 from passk_cli.inference.ranking import crossing, lead_shares, letters, rank_limits
-from passk_cli.study import lead
+from passk_cli.study import rank_resampling
 from tests.conftest import CRUXEVAL, SAMPLES, Passk, Write, records
 
 SEVEN = ["phi-2", "codellama-7b", "deepseek-base-6.7b", "codellama-13b", "deepseek-base-33b",
@@ -649,8 +649,10 @@ def test_two_models_of_which_one_has_no_value_are_not_tested(passk: Passk, write
 
 def test_what_is_not_shown_is_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[object] = []
-    means = lead.bootstrap_means
-    monkeypatch.setattr(lead, "bootstrap_means", lambda *a, **k: drawn.append(a) or means(*a, **k))
+    means = rank_resampling.bootstrap_means
+    monkeypatch.setattr(
+        rank_resampling, "bootstrap_means", lambda *a, **k: drawn.append(a) or means(*a, **k)
+    )
     data = {"model": ["a", "a", "b", "b"], "task": ["s", "t"] * 2, "n": [4] * 4, "c": [1, 2, 3, 4]}
     found = passk_cli.compare(data, ["pass@1"])
     assert "tie at pass@1" in str(found)

@@ -23,10 +23,10 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.option import filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
+from passk_cli.study.analysis import Study
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
-from passk_cli.study.study import Study
 
 NONE = Confidence("none")
 Row = dict[str, Any]

@@ -24,10 +24,10 @@ from passk_cli.metrics.diversity import distinct_at_k
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
+from passk_cli.study.analysis import Study
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
-from passk_cli.study.study import Study
 from passk_cli.study.values import values_of
 from tests.conftest import SAMPLES, Passk, Write
 

@@ -19,8 +19,8 @@ from passk_cli.metrics.pass_k import hat_pairs
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import style
 from passk_cli.report.model import ALWAYS, Estimate, Limits, Report
+from passk_cli.study.analysis import Study
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.study import Study
 from tests.conftest import SAMPLES, Golden, Passk, Write, but, long, records
 
 COUNTS, TAU, CRUX = (SAMPLES / f for f in ("counts.csv", "tau_airline.csv", "cruxeval.jsonl.gz"))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.gate.sides import Sides
+from passk_cli.commands.gate.baseline_match import Sides
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
 from tests.conftest import SAMPLES, Passk, Write, jsonl, long

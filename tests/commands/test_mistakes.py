@@ -14,7 +14,7 @@ import pytest
 
 import passk_cli
 from passk_cli import errors
-from passk_cli.cli.manual import declared
+from passk_cli.cli.help_text import declared
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from tests.conftest import Passk, jsonl, package_nodes

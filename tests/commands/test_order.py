@@ -20,10 +20,10 @@ from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
+from passk_cli.study.analysis import Study
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
-from passk_cli.study.study import Study
 from tests.conftest import SAMPLES, Passk, Write, jsonl
 
 

@@ -15,7 +15,7 @@ import pytest
 import passk_cli
 from passk_cli import limits
 from passk_cli.api import read
-from passk_cli.commands.plan.aims import parse_attempts, parse_tasks
+from passk_cli.commands.plan.targets import parse_attempts, parse_tasks
 from passk_cli.commands.plan.view import Plan
 from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.errors import DataError, ParameterError
@@ -29,7 +29,7 @@ from passk_cli.render import FORMATS
 from passk_cli.render.style import Style
 from passk_cli.render.style import answer as said_in_words
 from passk_cli.report.model import Report
-from passk_cli.study.study import Study
+from passk_cli.study.analysis import Study
 from tests.conftest import SAMPLES, Golden, Passk, long, records
 
 Row = dict[str, object]

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from passk_cli.commands.temperature.temperatures import by_temperature, degrees
 from passk_cli.commands.temperature.toy import DEFAULT_KS, fit_report, toy_report
 from passk_cli.commands.temperature.view import Temperature
+from passk_cli.distributions.temperature import best_by_k, power_laws
+from passk_cli.distributions.toy_model import best_temperatures, gaussian, log_probability
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.paths import Template, temperature_template
-from passk_cli.laws.temperature import best_by_k, power_laws
-from passk_cli.laws.toy_model import best_temperatures, gaussian, log_probability
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import style
 from passk_cli.report.model import Estimate, Phrase, Report
+from passk_cli.study.analysis import Study
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, Rules
-from passk_cli.study.study import Study
 from tests.conftest import CRUXEVAL, SAMPLES, Passk, Write, jsonl, records
 from tests.proposals import commands
 

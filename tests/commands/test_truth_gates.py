@@ -120,8 +120,8 @@ def test_what_gate_says_of_files_of_rules_is_true(tmp_path: Path) -> Iterator[st
 
 @proves("rehearsal", "rehearsal-passes", "rehearsal-fails")
 def test_what_a_rehearsal_says_is_true(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setattr("passk_cli.commands.gate.rehearsal._UNCHANGED", 100)
-    monkeypatch.setattr("passk_cli.commands.gate.rehearsal._PLANTED", 60)
+    monkeypatch.setattr("passk_cli.commands.gate.simulation._UNCHANGED", 100)
+    monkeypatch.setattr("passk_cli.commands.gate.simulation._PLANTED", 60)
     draw = random.Random(103)
     for number in range(12):
         rows = counted(draw, "a")

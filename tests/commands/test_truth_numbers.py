@@ -23,8 +23,8 @@ from passk_cli.commands.extrapolate.headline import (
 )  # fmt: skip
 from passk_cli.report.model import Estimate, Stated
 from passk_cli.study.answer import first_true
-from passk_cli.study.extremes import range_of
-from passk_cli.study.fact import Fact
+from passk_cli.study.headlines import range_of
+from passk_cli.study.result import Fact
 from tests.commands.test_headlines import Row, mean, random_rows
 from tests.truth import proves
 

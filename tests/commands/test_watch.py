@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.watch.looks import Look, Looks
+from passk_cli.commands.watch.interim_looks import Look, Looks
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.inference.boundary import boundary, level_at
+from passk_cli.inference.alpha_spending import boundary, level_at
 from tests.conftest import ROOT, SAMPLES, Done, Golden, Passk, Write, jsonl, long
 
 TASKS = [f"t{at:02}" for at in range(60)]

@@ -11,7 +11,6 @@ import pytest
 
 import passk_cli
 from passk_cli.files.counting.checks import may_be_uneven
-from passk_cli.files.reading import look
 from passk_cli.files.sources.source import Source
 from tests.conftest import Write
 from tests.files.formats.cells import cells
@@ -73,7 +72,9 @@ def test_many_short_files_are_one_table(
             suffix = "jsonl" if folder == "lines" else "json"
             (tmp_path / folder / f"{number}.{suffix}").write_text(text)
     if count > 300:
-        monkeypatch.setattr(look, "sniff", lambda *_, **__: pytest.fail("a file by itself"))
+        monkeypatch.setattr(
+            schema_detection, "sniff", lambda *_, **__: pytest.fail("a file by itself")
+        )
     for folder in ("records", "arrays", "lines"):
         assert cells(tmp_path / folder) == {("m", f"t{i}"): (2, 2) for i in range(count // 2)}
 

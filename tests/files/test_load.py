@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from passk_cli import DataError, ParameterError, PasskWarning, read
-from passk_cli.files.reading.look import sniff
+from passk_cli.files.reading.schema_detection import sniff
 from passk_cli.files.roles import ENDED_WORDS, FAIL_WORDS, PASS_WORDS, SETTINGS
 from passk_cli.files.sources.arguments import expand
 from passk_cli.files.sources.source import MOST_LEVELS

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from passk_cli.inference import dealing, permutation
+from passk_cli.inference import permutation
 from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.attempts import Attempts
@@ -207,7 +207,7 @@ def test_a_sample_of_deals_is_near_all_of_them(monkeypatch: pytest.MonkeyPatch) 
     rng = np.random.default_rng(4)
     first, second = scores(rng, 5, 5, 0.5), scores(rng, 5, 5)
     whole = permutation_of_attempts(parse("best@2"), first, second, resamples=40_000)
-    monkeypatch.setattr(dealing, "_DEALS", 0)
+    monkeypatch.setattr(attempt_permutation, "_DEALS", 0)
     sample = permutation_of_attempts(parse("best@2"), first, second, resamples=40_000)
     assert sample.p == pytest.approx(whole.p, abs=0.1)
     assert sample.p != whole.p
@@ -224,7 +224,7 @@ def test_size_and_power_with_samples_of_deals(n: tuple[int, int], metric: str) -
         for run in range(80):
             one, other = scores(rng, 4, n[0], shift), scores(rng, 4, n[1])
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(dealing, "_DEALS", 0)
+                patch.setattr(attempt_permutation, "_DEALS", 0)
                 found = permutation_of_attempts(parse(metric), one, other, resamples=199, seed=run)
             reject += found.p <= 0.05
         shares.append(reject / 80)

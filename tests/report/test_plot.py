@@ -13,10 +13,10 @@ from passk_cli.files.request import Request
 from passk_cli.metrics.registry import parse_list
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Rule, curves, forest
+from passk_cli.study.analysis import Study
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
-from passk_cli.study.study import Study
 from tests.conftest import SAMPLES
 
 CRUX = [str(SAMPLES / "cruxeval.jsonl.gz")]

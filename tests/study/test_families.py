@@ -9,10 +9,10 @@ from passk_cli.inference.difference import difference_law
 from passk_cli.inference.min_p import MinP
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
+from passk_cli.study.analysis import Study
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairs import choose_pairs, compare_pairs
 from passk_cli.study.rules import Rules
-from passk_cli.study.study import Study
 
 # Beta distributions of success rates, confidence levels.
 RATES = ((1.0, 1.0), (0.3, 0.3), (0.2, 4.0), (9.0, 1.0))

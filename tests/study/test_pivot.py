@@ -6,9 +6,9 @@ import pytest
 
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
-from passk_cli.study.fact import Fact, Size
+from passk_cli.study.analysis import Study
+from passk_cli.study.result import Fact, Size
 from passk_cli.study.section import NumberTable, rows_of
-from passk_cli.study.study import Study
 
 
 @pytest.mark.parametrize(("second", "more"), [(Size(3, 2, 4), []), (Size(2, 4, 4), ["2–3", "2–4"])])

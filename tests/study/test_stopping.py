@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import read
-from passk_cli.message import Said
+from passk_cli.diagnostic import Said
 from passk_cli.render.style import Style, said
 from passk_cli.study.notes import reading_notes
 from tests.conftest import Passk, Write, jsonl

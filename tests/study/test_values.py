@@ -12,8 +12,8 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric, parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
+from passk_cli.study.analysis import Study
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.study import Study
 from passk_cli.study.values import TaskValues, corrected
 
 # c/n is 1/2, 1/4 and 1: mean 7/12, variance over tasks 7/48.

@@ -10,9 +10,9 @@ from passk_cli.errors import refuse
 from passk_cli.files.request import Request
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option, split
-from passk_cli.settle import Given, Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
+from passk_cli.suggested_fix import Given, Settle
 
 
 def parse_draws(name: str) -> str:

@@ -14,10 +14,10 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.ranking import lead_shares
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
+from passk_cli.study.analysis import Study
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.fact import Fact
-from passk_cli.study.lead import attempts_agree, resampled_means
-from passk_cli.study.study import Study
+from passk_cli.study.rank_resampling import attempts_agree, resampled_means
+from passk_cli.study.result import Fact
 from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 
 USUAL = {

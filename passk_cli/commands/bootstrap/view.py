@@ -16,23 +16,23 @@ from passk_cli.commands.bootstrap.distribution import (
     draw_columns,
 )
 from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.inference.intervals import GUARDED, LOGIT_T
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Hint, Limits, Report, Stated, Table
 from passk_cli.report.plot import Plot, densities
 from passk_cli.report.words import SeriesName, numbers_of_models, plural
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.extremes import range_of
-from passk_cli.study.fact import Fact
+from passk_cli.study.headlines import range_of
+from passk_cli.study.result import Fact
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
-from passk_cli.study.study import Study
 from passk_cli.study.values import TaskValues
+from passk_cli.suggested_fix import Blank, Given, Settle
 
 WITHOUT_BOUNDS = Message(
     "methods-without-bounds", NOTE, "{metrics} without {methods}, which need the range of scores",

@@ -18,12 +18,12 @@ from passk_cli.metrics.registry import task_values
 from passk_cli.report.model import Column
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName
-from passk_cli.settle import Given, Settle
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 from passk_cli.study.values import Series, TaskValues
+from passk_cli.suggested_fix import Given, Settle
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName, p_relation
 from passk_cli.study.answer import Answer
-from passk_cli.study.extremes import groups_named
-from passk_cli.study.lead import Rank
+from passk_cli.study.headlines import groups_named
 from passk_cli.study.pairs import BETTER, EQUIVALENT, TIED, WORSE
+from passk_cli.study.rank_resampling import Rank
 
 # Models that a sentence names; groups of a model that are named in place of their number.
 _NAMED, _FEW_GROUPS = 3, 2

@@ -13,6 +13,7 @@ from passk_cli.files.request import Request
 from passk_cli.inference.integrity import LEVEL
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Table
+from passk_cli.study.analysis import Study
 from passk_cli.study.integrity import (
     AGREEMENT,
     CERTAIN,
@@ -24,7 +25,6 @@ from passk_cli.study.integrity import (
     boards,
 )
 from passk_cli.study.section import GROUPS, MODEL, Section
-from passk_cli.study.study import Study
 
 
 @dataclass(frozen=True, eq=False)

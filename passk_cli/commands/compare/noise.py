@@ -10,9 +10,9 @@ from passk_cli.inference.noise import NoiseSplit, noise_split
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.report.model import FULL, Column
 from passk_cli.report.words import span
+from passk_cli.study.analysis import Study
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
-from passk_cli.study.study import Study
 
 # At k = 1, a task's value is a mean over its attempts, whose variance falls as 1 / n.
 _MEANS = ("pass@1", "pass^1")

@@ -15,15 +15,15 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Change, Metric
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName
-from passk_cli.settle import Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.fact import Fact
 from passk_cli.study.flips import Side
-from passk_cli.study.lead import Rank
 from passk_cli.study.pairs import BETTER, EQUIVALENT, TIED, WORSE
-from passk_cli.study.study import Study
+from passk_cli.study.rank_resampling import Rank
+from passk_cli.study.result import Fact
 from passk_cli.study.values import Series, TaskValues
+from passk_cli.suggested_fix import Given, Settle
 
 SIGNS = {TIED: "~", EQUIVALENT: "="}
 TURNED = {BETTER: WORSE, WORSE: BETTER}

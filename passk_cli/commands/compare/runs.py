@@ -15,9 +15,9 @@ from passk_cli.files.sources.arguments import split_label
 from passk_cli.files.sources.paths import labels_of
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import every_one, plural
-from passk_cli.settle import Settle, quoted
-from passk_cli.study.copies import require_no_copies
+from passk_cli.study.duplicate_runs import require_no_copies
 from passk_cli.study.pairs import OneModel, require_several
+from passk_cli.suggested_fix import Settle, quoted
 
 # How many columns are tried.
 _TRIED = 6

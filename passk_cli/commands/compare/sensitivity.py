@@ -15,11 +15,11 @@ from passk_cli.inference.streams import stream
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Table
-from passk_cli.settle import Given
+from passk_cli.study.analysis import Study
 from passk_cli.study.pairs import choose_pairs, compare_pairs
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series
+from passk_cli.suggested_fix import Given
 
 _EMPTY, _LONE = "not computed", "n = 1"
 

@@ -39,13 +39,13 @@ from passk_cli.commands.compare.runs import OneModelRuns
 from passk_cli.commands.compare.sensitivity import Sensitivity, sensitivities
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import FlippedPairs, FlippedTasks
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import PAIRED_SCORE
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ranking import in_short
 from passk_cli.limits import MOST_GROUPS
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Change, Metric, parse_change
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
@@ -62,16 +62,14 @@ from passk_cli.report.model import (
 )
 from passk_cli.report.plot import Plot, Rule, forest
 from passk_cli.report.words import SeriesName, first_few, plural, span, spanned
-from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.baseline import Runs, joined, label_of
 from passk_cli.study.benchmarks import disagreements
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.copies import require_no_copies
-from passk_cli.study.fact import Fact, ratio_estimate
+from passk_cli.study.duplicate_runs import require_no_copies
 from passk_cli.study.flips import facts_of_flips, find_flips
-from passk_cli.study.lead import find_ranks
 from passk_cli.study.notes import (
     NO_INTERVAL,
     SHORT_TASKS,
@@ -89,6 +87,8 @@ from passk_cli.study.pairs import (
     compare_pairs,
     require_several,
 )
+from passk_cli.study.rank_resampling import find_ranks
+from passk_cli.study.result import Fact, ratio_estimate
 from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.section import (
     AGAINST,
@@ -100,8 +100,8 @@ from passk_cli.study.section import (
     data_field,
     view,
 )
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues, TooFew, of_all
+from passk_cli.suggested_fix import Given, Settle
 
 # A metric, where a reference describes columns without data.
 _METRIC = Number("METRIC", "A metric of -k or -m.", "share")

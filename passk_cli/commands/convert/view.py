@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from passk_cli.cleanup import whole
 from passk_cli.commands.convert import ConvertOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.commands.written import Written, of_models, refuse_reserved
+from passk_cli.commands.written_counts import Written, of_models, refuse_reserved
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.export import export_form, write_columns
 from passk_cli.files.request import COUNTED, KEEP, Conversion
@@ -19,11 +19,11 @@ from passk_cli.files.roles import HOLDS_COUNTS, OF_COUNTS, UNITS
 from passk_cli.files.sources.arguments import is_result, paths_of, split_label
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.benchmarks import POOLED_BENCHMARKS
 from passk_cli.study.section import view
-from passk_cli.study.study import Study
+from passk_cli.suggested_fix import Blank, Given, Settle
 
 # Of what --with can name, those that the reader finds under many names.
 _ROLES = ("answer", "solution", *sorted(UNITS))

@@ -10,9 +10,9 @@ from passk_cli.commands.command import Command
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.option import Option
-from passk_cli.settle import Given
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Completeness
+from passk_cli.suggested_fix import Given
 
 # What attempts use, as in `metrics.registry.AMOUNTS`, which the help need not import.
 OF = ("cost", "tokens", "tokens_in", "tokens_out", "duration", "turns")

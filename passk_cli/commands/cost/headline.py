@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import grouped
-from passk_cli.commands.cost.outlay import Outlay, Rivalry
+from passk_cli.commands.cost.summary import Outlay, Rivalry
 from passk_cli.files.attempts.spending import MISSING_COSTS_DROPPED, MISSING_COSTS_ESTIMATED, NOUNS
 from passk_cli.metrics.registry import AMOUNTS
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import p_relation
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer
-from passk_cli.study.extremes import groups_named, named
-from passk_cli.study.study import Study
+from passk_cli.study.headlines import groups_named, named
 from passk_cli.study.values import Series
 
 # Amount → what a model does that needs least of it for a solved task.

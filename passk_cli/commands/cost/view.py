@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.arrays import grouped
 from passk_cli.commands.cost import CostOptions
 from passk_cli.commands.cost.headline import CHEAPEST, FURTHER, costs_of
-from passk_cli.commands.cost.outlay import (
+from passk_cli.commands.cost.summary import (
     Outlay,
     Rivalry,
     frontiers,
@@ -22,18 +22,18 @@ from passk_cli.commands.cost.outlay import (
     usual_budgets,
 )
 from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.diagnostic import WARNING, Message, Said
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
-from passk_cli.message import WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Hint, Report, Stated
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName, amount_text, first_few
-from passk_cli.settle import Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import every_true, first_true
-from passk_cli.study.fact import Fact
 from passk_cli.study.pairs import TIED
+from passk_cli.study.result import Fact
 from passk_cli.study.rules import GUARDED_T
 from passk_cli.study.section import (
     AGAINST,
@@ -45,8 +45,8 @@ from passk_cli.study.section import (
     data_field,
     view,
 )
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series
+from passk_cli.suggested_fix import Given, Settle
 from passk_cli.text import listed
 
 _UNITS = {"$": "US dollars", "s": "seconds"}

@@ -9,9 +9,9 @@ from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
 from passk_cli.limits import MOST_ATTEMPTS, whole_number
 from passk_cli.option import Option
-from passk_cli.settle import Given
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics, parse_k
+from passk_cli.suggested_fix import Given
 
 BANDS = (POINTWISE, SIMULTANEOUS) = ("pointwise", "simultaneous")
 _MOST_POINTS = 100_000

@@ -30,11 +30,11 @@ from passk_cli.metrics.pass_k import at_pairs, curve_blocks
 from passk_cli.metrics.polynomials import Expectation, Polynomial
 from passk_cli.metrics.registry import USUAL_K, Metric
 from passk_cli.report.model import Cell, Estimate
-from passk_cli.settle import Given, Settle
-from passk_cli.study.fact import Fact, Size, range_between
+from passk_cli.study.analysis import Study
 from passk_cli.study.metrics import predicted
-from passk_cli.study.study import Study
+from passk_cli.study.result import Fact, Size, range_between
 from passk_cli.study.values import Series, TaskValues, require_monotone
+from passk_cli.suggested_fix import Given, Settle
 from passk_cli.text import plural
 
 CURVES = (AT, HAT) = ("pass@k", "pass^k")

@@ -11,8 +11,8 @@ from passk_cli.commands.curve.curves import AT, HAT, Curves
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import plural
 from passk_cli.study.answer import Answer
-from passk_cli.study.extremes import named
-from passk_cli.study.fact import Fact
+from passk_cli.study.headlines import named
+from passk_cli.study.result import Fact
 
 # Gains closer than this are equal; models that a sentence names.
 _EQUAL, _NAMED = 1e-12, 3

@@ -31,25 +31,24 @@ from passk_cli.commands.curve.curves import (
 )
 from passk_cli.commands.curve.gains import GAINS, OF_ONE, CurveGains, OneCurve
 from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.rates import RateFamily, exact_rates, parse_rates
 from passk_cli.files.request import COUNTED, Request
 from passk_cli.inference.bands import spread_out
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric, needs, parse
-from passk_cli.near import did_you_mean, respelled
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Hint, Report, Stated
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import SeriesName, span, spanned
-from passk_cli.settle import Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import first_true
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.extremes import NONE_SHARED, of_named_groups, range_of
-from passk_cli.study.fact import Fact, tidy
+from passk_cli.study.headlines import NONE_SHARED, of_named_groups, range_of
 from passk_cli.study.notes import lacking_tasks, one_task
+from passk_cli.study.result import Fact, tidy
 from passk_cli.study.section import (
     GROUPS,
     MODEL,
@@ -60,7 +59,8 @@ from passk_cli.study.section import (
     data_field,
     view,
 )
-from passk_cli.study.study import Study
+from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggestions import did_you_mean, respelled
 from passk_cli.version import __version__
 
 # What μ^k is estimated from.

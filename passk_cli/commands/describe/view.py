@@ -14,9 +14,9 @@ import numpy as np
 from passk_cli.arrays import Ints, grouped
 from passk_cli.commands.describe import DescribeOptions
 from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.diagnostic import NOTE, WARNING
 from passk_cli.files.draft import Draft, require_new, write_new
 from passk_cli.files.roles import UNITS
-from passk_cli.message import NOTE, WARNING
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import Choice, InputFacts
@@ -33,13 +33,13 @@ from passk_cli.report.model import (
     ranged,
 )
 from passk_cli.report.words import names_cut, plural, spanned
-from passk_cli.settle import Given
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.completeness import uneven_models
-from passk_cli.study.losses import kinds_missing
+from passk_cli.study.missing_outcomes import kinds_missing
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series
+from passk_cli.suggested_fix import Given
 from passk_cli.text import shortened
 
 # Groups of files that are read alike, models, and columns of names, that are shown without --full.

@@ -11,9 +11,9 @@ from passk_cli.metrics.diversity import agreement, distinct, duplicates
 from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Estimate
-from passk_cli.study.fact import Fact
+from passk_cli.study.analysis import Study
+from passk_cli.study.result import Fact
 from passk_cli.study.section import SeriesRow
-from passk_cli.study.study import Study
 from passk_cli.study.values import attempts_of
 
 DISTINCT, CORRECT = "distinct@", "distinct-correct@"

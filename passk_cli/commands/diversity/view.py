@@ -12,16 +12,17 @@ import numpy as np
 from passk_cli.commands.diversity import DiversityOptions
 from passk_cli.commands.diversity.variety import CORRECT, DISTINCT, FLAG, metrics_at, variety
 from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Stated
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer
-from passk_cli.study.extremes import named, range_of
+from passk_cli.study.headlines import named, range_of
 from passk_cli.study.metrics import Metrics, supported_k, usual_k
 from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.section import (
@@ -34,7 +35,6 @@ from passk_cli.study.section import (
     SeriesRow,
     view,
 )
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
 _CURVE_POINTS = 16

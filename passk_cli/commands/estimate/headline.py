@@ -13,10 +13,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from passk_cli.arrays import grouped
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer
-from passk_cli.study.extremes import RANGE_ANSWERS, End, Range, end_of, groups_named, named
-from passk_cli.study.fact import Fact
-from passk_cli.study.study import Study
+from passk_cli.study.headlines import RANGE_ANSWERS, End, Range, end_of, groups_named, named
+from passk_cli.study.result import Fact
 
 # Models that a sentence names; groups of a leader that are named in place of their number.
 _NAMED, _FEW_GROUPS = 3, 2

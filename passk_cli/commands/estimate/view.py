@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 from passk_cli.commands.estimate import EstimateOptions
 from passk_cli.commands.estimate.headline import ANY_AND_ALL, HEADLINES, OWN_TASKS, Headline
 from passk_cli.commands.question import Question
+from passk_cli.diagnostic import NOTE, Message, Said
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.message import NOTE, Message, Said
 from passk_cli.metrics.registry import Metric
-from passk_cli.near import meant
 from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Stated, Table
 from passk_cli.report.words import SeriesName, first_few, numbers_of_models
-from passk_cli.settle import Given
+from passk_cli.study.analysis import Study, ranked
 from passk_cli.study.answer import first_true
-from passk_cli.study.extremes import NONE_SHARED
-from passk_cli.study.fact import Fact
+from passk_cli.study.headlines import NONE_SHARED
 from passk_cli.study.noise import NOISE, NoiseOfModel, NoiseOfStudy
 from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks, one_task
+from passk_cli.study.result import Fact
 from passk_cli.study.section import Number, NumberTable, SeriesRow, rows_of, view
-from passk_cli.study.study import Study, ranked
 from passk_cli.study.values import NO_PASS, UNPRICED, Series, TooFew, of_all
+from passk_cli.suggested_fix import Given
+from passk_cli.suggestions import meant
 
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot

@@ -10,9 +10,9 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.limits import whole_number
 from passk_cli.option import Option, split
-from passk_cli.settle import Given, Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Completeness
+from passk_cli.suggested_fix import Given, Settle
 
 CURVES = ("pass@k", "pass^k")
 

@@ -9,7 +9,7 @@ from typing import Any
 from passk_cli.commands.extrapolate.prediction import SOUGHT_WORDS, Prediction
 from passk_cli.report.model import Cell, Estimate, Limits, Phrase
 from passk_cli.study.answer import Answer
-from passk_cli.study.extremes import all_of
+from passk_cli.study.headlines import all_of
 
 # Numbers that differ by less look alike.
 _ALIKE = 0.0005

@@ -16,8 +16,8 @@ from passk_cli.inference.extrapolation import (
 )
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Estimate
-from passk_cli.study.fact import Fact, Size
-from passk_cli.study.study import Study
+from passk_cli.study.analysis import Study
+from passk_cli.study.result import Fact, Size
 from passk_cli.study.values import Series, TaskValues
 
 # A target is sought up to here, in digits and in words.

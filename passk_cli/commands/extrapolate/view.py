@@ -27,11 +27,11 @@ from passk_cli.commands.extrapolate.prediction import (
     predict,
 )
 from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.diagnostic import WARNING, Message, Said
 from passk_cli.errors import DataError
 from passk_cli.inference.extrapolation import FARTHEST, WIDEST, largest_known, refusal
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.limits import refuse_many_steps
-from passk_cli.message import WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
@@ -48,11 +48,11 @@ from passk_cli.report.model import (
 )
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import SeriesName, plural
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import first_true
-from passk_cli.study.fact import Fact
 from passk_cli.study.notes import lacking_tasks
+from passk_cli.study.result import Fact
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
-from passk_cli.study.study import Study
 
 # By how much a prediction goes beyond the attempts when no k is named.
 _TIMES = 10

@@ -14,11 +14,11 @@ from passk_cli.files.formats import FORMATS, NAMES, OF_TABLES
 from passk_cli.files.formats.format import Example
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import ENDED_WORDS
-from passk_cli.near import did_you_mean, meant
 from passk_cli.report.model import FULL, Column, Hint, Report, Table
-from passk_cli.settle import Given
 from passk_cli.study.answer import Answer
 from passk_cli.study.section import VERSION, Section, data_field
+from passk_cli.suggested_fix import Given
+from passk_cli.suggestions import did_you_mean, meant
 
 # Columns for names of formats and sentences, so that with their kind they fit a terminal of 80.
 _WIDE = 66

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from passk_cli.commands.gate.evidence import Counted, Coverage
-from passk_cli.message import filled
+from passk_cli.diagnostic import filled
 from passk_cli.report.model import Check, Estimate, Phrase, Sentence
 from passk_cli.report.words import SeriesName
-from passk_cli.study.fact import Fact, range_between
+from passk_cli.study.result import Fact, range_between
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 
 # Before the reason why a rule cannot be checked.

@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from passk_cli.commands.gate import GateOptions
+from passk_cli.commands.gate.baseline_match import ITSELF, Sides
+from passk_cli.commands.gate.context import JudgedRun, Trial
 from passk_cli.commands.gate.judgement import Judgement
-from passk_cli.commands.gate.rehearsal import Rehearsal, rehearsed
 from passk_cli.commands.gate.rulebook import FILE, Rulebook, read_rulebook
 from passk_cli.commands.gate.rules import (
     BY_INTERVAL,
@@ -19,28 +20,27 @@ from passk_cli.commands.gate.rules import (
     EveryTask,
     GateRule,
 )
-from passk_cli.commands.gate.sides import ITSELF, Sides
+from passk_cli.commands.gate.simulation import Rehearsal, rehearsed
 from passk_cli.commands.gate.suites import SuiteList, answer_suites
-from passk_cli.commands.gate.trial import JudgedRun, Trial
 from passk_cli.commands.gate.view import RuleTable
 from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.diagnostic import Message
 from passk_cli.errors import DataError, ParameterError, PasskError, refuse
 from passk_cli.files.database import column_sql
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument, paths_of
 from passk_cli.limits import MOST_GROUPS
-from passk_cli.message import Message
 from passk_cli.metrics.registry import Metric, needs, scores_only
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Provisional, Report, Sentence
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.baseline import Runs, only_models
 from passk_cli.study.history import last_runs, past_of, require_another, without_runs
 from passk_cli.study.metrics import is_corrected
 from passk_cli.study.rules import ALL
 from passk_cli.study.section import view
-from passk_cli.study.study import Study
 from passk_cli.study.values import require_monotone
+from passk_cli.suggested_fix import Blank, Given, Settle
 
 # Columns whose texts are errors of attempts.
 _ERRORS = ("error", "errors", "error_message", "exception")

@@ -22,18 +22,18 @@ from passk_cli.commands.gate import COMMAND
 from passk_cli.commands.gate.rules import is_given
 from passk_cli.commands.trend import COMMAND as TREND_COMMAND
 from passk_cli.commands.trend import TrendOptions
+from passk_cli.diagnostic import Said
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.mapping import NO_MAP, TABLE, FoundMap, read_maps
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument, is_result, leaves, split_label
 from passk_cli.limits import MOST_TOML
-from passk_cli.message import Said
-from passk_cli.near import meant
 from passk_cli.option import Declared, Option, by_flag, declared, filled
 from passk_cli.report.words import plural
-from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import BH, HOLM, MIN_P, UNADJUSTED
+from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggestions import meant
 from passk_cli.text import clauses
 from passk_cli.toml import read_toml
 
@@ -190,7 +190,7 @@ class SuiteEntry:
 def said_in_keys(said: Said) -> Said:
     """A message of a suite with remedies as keys of its table, as options are for all suites.
 
-    >>> from passk_cli.message import NOTE
+    >>> from passk_cli.diagnostic import NOTE
     >>> pooled = Said("pooled", NOTE, "effort differs", settles=(Settle({"--by": ("effort",)}),))
     >>> said_in_keys(pooled).text
     'effort differs; by = "effort"'

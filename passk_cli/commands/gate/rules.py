@@ -17,26 +17,26 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from passk_cli.commands.gate.evidence import SHARED, Counted
 from passk_cli.commands.gate.judgement import Judgement
+from passk_cli.diagnostic import filled
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.request import ListedTask, fits, parse_tasks, unfit_lists
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.rounding import ROUNDING
-from passk_cli.message import filled
-from passk_cli.near import did_you_mean, nearest, share_meant
 from passk_cli.option import Option
 from passk_cli.report.model import POINTS, Column, Estimate, Phrase, Sentence
 from passk_cli.report.words import first_few, p_relation, plural
-from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.metrics import is_corrected
 from passk_cli.study.rules import ADJUSTED, BONFERRONI, ERROR, FAIL, MIN_P, PASS, UNDECIDED
+from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggestions import did_you_mean, nearest, share_meant
 from passk_cli.text import cut
 
 if TYPE_CHECKING:
-    from passk_cli.commands.gate.trial import Trial
+    from passk_cli.commands.gate.context import Trial
     from passk_cli.inference.intervals import Interval
     from passk_cli.metrics.registry import Metric
     from passk_cli.study.comparison import Comparison
-    from passk_cli.study.fact import Fact
+    from passk_cli.study.result import Fact
     from passk_cli.study.values import TaskValues
 
 # What a minimum is compared with: how the rule's name says it, and its sentence.
@@ -806,7 +806,7 @@ class MinEach(EachRule):
         import numpy as np
 
         from passk_cli.inference.adjust import holm
-        from passk_cli.inference.single import below_tests, lower_limits
+        from passk_cli.inference.binomial_rate import below_tests, lower_limits
 
         n, c, least, level = rates.n, rates.c, self.given, trial.study.confidence.level
         p = holm(below_tests(n, c, least))
@@ -895,7 +895,7 @@ def _remedy(unknown: Sequence[str], tasks: Iterable[str]) -> str:
 
 def _lower_limit(rates: TaskValues, trial: Trial, at: Any = ...) -> str:
     """As "4 passes of 4 show a rate ≥ 0.473", of the fewest attempts at some of the tasks."""
-    from passk_cli.inference.single import lower_limits
+    from passk_cli.inference.binomial_rate import lower_limits
 
     fewest = int(rates.n[at].min())
     least = float(lower_limits(fewest, fewest, trial.study.confidence.level))

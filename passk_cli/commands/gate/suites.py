@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from passk_cli.commands.gate.context import JudgedRun, open_row
 from passk_cli.commands.gate.evidence import OF, Counted
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import (
@@ -18,23 +19,22 @@ from passk_cli.commands.gate.rulebook import (
     TrendEntry,
 )
 from passk_cli.commands.gate.rules import BY_INTERVAL, EveryTask
-from passk_cli.commands.gate.trial import JudgedRun, open_row
 from passk_cli.commands.question import Read
 from passk_cli.commands.trend.view import Trend
+from passk_cli.diagnostic import WARNING, Message, Said
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import paths_of
-from passk_cli.message import WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.report.model import Check, Column, Estimate, Phrase, Report
 from passk_cli.report.words import SeriesName, plural
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer
 from passk_cli.study.baseline import label_of
-from passk_cli.study.fact import Fact
+from passk_cli.study.result import Fact
 from passk_cli.study.rules import ERROR, NOT_JUDGED, PASS
 from passk_cli.study.section import VERSION, Section
-from passk_cli.study.study import Study
 
 QUARANTINED = Message(
     "quarantined", WARNING,

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from passk_cli.arrays import gathered, grouped
+from passk_cli.commands.gate.baseline_match import ITSELF
+from passk_cli.commands.gate.context import JudgedRun, Trial
 from passk_cli.commands.gate.evidence import Counted
 from passk_cli.commands.gate.judgement import UNCHECKED, Judgement, flat, text_of
 from passk_cli.commands.gate.rulebook import Rulebook, said_in_keys
 from passk_cli.commands.gate.rules import EVERY, EVERY_ATTEMPT, MaxIncrease, Relative, extremes
-from passk_cli.commands.gate.sides import ITSELF
-from passk_cli.commands.gate.trial import JudgedRun, Trial
 from passk_cli.commands.tasks.flips import changes_of
-from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS
 from passk_cli.report.model import (
     BRIEF,
@@ -32,17 +32,16 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.words import SeriesName, every_one, first_few, plural, sized, span
-from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import tests_shown
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.benchmarks import disagreements
 from passk_cli.study.comparison import match
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.copies import copied_runs
-from passk_cli.study.fact import Fact, Size
+from passk_cli.study.duplicate_runs import copied_runs
 from passk_cli.study.flips import Side, find_flips
-from passk_cli.study.losses import uneven_notes
+from passk_cli.study.missing_outcomes import uneven_notes
 from passk_cli.study.notes import reading_notes
+from passk_cli.study.result import Fact, Size
 from passk_cli.study.rules import (
     ADJUSTED,
     BONFERRONI,
@@ -55,6 +54,7 @@ from passk_cli.study.rules import (
     UNDECIDED,
 )
 from passk_cli.study.section import Section, data_field
+from passk_cli.suggested_fix import Given, Settle
 
 # Rows of the table without --full and of a comment, columns of a screen.
 _ROWS, _COMMENTED, _SCREEN = 14, 20, 100

@@ -12,6 +12,7 @@ import numpy as np
 from passk_cli.arrays import grouped
 from passk_cli.commands.judge import JudgeOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.diagnostic import WARNING, Message, Said
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.request import Request
 from passk_cli.files.roles import TRUTH, spelled
@@ -28,19 +29,18 @@ from passk_cli.inference.labels import (
     kappa,
     need,
 )
-from passk_cli.message import WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import Unlabelled
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Report
 from passk_cli.report.words import SeriesName, plural
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer, every_true
-from passk_cli.study.extremes import named
-from passk_cli.study.fact import Fact, Size
+from passk_cli.study.headlines import named
 from passk_cli.study.metrics import labels_of
+from passk_cli.study.result import Fact, Size
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series
+from passk_cli.suggested_fix import Blank, Given, Settle
 
 CONCENTRATED_LABELS = Message(
     "concentrated-labels", WARNING,

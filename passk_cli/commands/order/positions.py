@@ -38,10 +38,10 @@ from passk_cli.metrics.order import (
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName
-from passk_cli.settle import Blank, Settle
-from passk_cli.study.fact import Fact, Size
-from passk_cli.study.study import Study
+from passk_cli.study.analysis import Study
+from passk_cli.study.result import Fact, Size
 from passk_cli.study.values import Series, attempts_of
+from passk_cli.suggested_fix import Blank, Settle
 
 # More positions than this are put together in so many stretches of equal length.
 _POSITIONS = 20

@@ -29,23 +29,23 @@ from passk_cli.commands.order.positions import (
     in_order,
 )
 from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.exchangeability import MOST_POSITIONS
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.order import attempts_needed
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Report
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import first_few, plural, span
-from passk_cli.settle import Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer
 from passk_cli.study.dependence import DEPENDENT_ATTEMPTS
-from passk_cli.study.fact import Fact
+from passk_cli.study.result import Fact
 from passk_cli.study.rules import ADJUSTED
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
-from passk_cli.study.study import Study
+from passk_cli.suggested_fix import Settle
 
 SHARES = (0.25, 0.5, 0.75)
 _PAIRS_SHOWN = 10

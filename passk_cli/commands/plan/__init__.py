@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from passk_cli.commands.command import Command
-from passk_cli.commands.plan.aims import Aims
+from passk_cli.commands.plan.targets import Aims
 from passk_cli.files.request import Request
 from passk_cli.study.metrics import Metrics
 

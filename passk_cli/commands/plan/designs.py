@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from passk_cli.arrays import gathered, grouped
-from passk_cli.commands.plan.aims import PILOT, Aims
-from passk_cli.commands.plan.outlook import ASSUMED, MEASURED, Outlook
+from passk_cli.commands.plan.targets import PILOT, Aims
+from passk_cli.commands.plan.variance import ASSUMED, MEASURED, Outlook
 from passk_cli.inference.design import best_splits, splits
 from passk_cli.inference.intervals import DEFAULT
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.report.model import Estimate
-from passk_cli.study.fact import Fact, Size
+from passk_cli.study.result import Fact, Size
 
 DESIGN, SPLIT, DETECT = "design", "split", "detect"
 _USUAL_TASKS = (50, 200, 800)

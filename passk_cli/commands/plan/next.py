@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from passk_cli.commands.plan.outlook import Outlook
+from passk_cli.commands.plan.variance import Outlook
 from passk_cli.inference.design import Piloted
 from passk_cli.report.model import Column, Estimate
 from passk_cli.study.answer import Answer
-from passk_cli.study.fact import Fact, Size
+from passk_cli.study.result import Fact, Size
 from passk_cli.study.section import Section, data_field
 
 NOW = "nothing more"

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from passk_cli.report.model import Column, Estimate
 from passk_cli.report.words import SeriesName
 from passk_cli.study.answer import Answer
-from passk_cli.study.fact import Fact, Size
 from passk_cli.study.noise import NoiseOfModel
+from passk_cli.study.result import Fact, Size
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field
 from passk_cli.study.values import Series
 

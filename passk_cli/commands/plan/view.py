@@ -11,33 +11,33 @@ from typing import Any, ClassVar
 import numpy as np
 
 from passk_cli.commands.plan import PlanOptions
-from passk_cli.commands.plan.aims import PILOT, Aims
 from passk_cli.commands.plan.designs import DesignChoice, Designs, goals
 from passk_cli.commands.plan.next import Next, steps
-from passk_cli.commands.plan.outlook import Outlook, Pilot, alike, pilot_of
 from passk_cli.commands.plan.suite import FixedSuite, designs
+from passk_cli.commands.plan.targets import PILOT, Aims
+from passk_cli.commands.plan.variance import Outlook, Pilot, alike, pilot_of
 from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.request import Request
 from passk_cli.inference.design import Assumed, BetaRates
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ratio import Spending, mean_cost
 from passk_cli.limits import MOST_PLANNED_K
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric, standard_metrics
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Hint, Report, Table
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import SeriesName, amount_text, first_few, plural, sized, span
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer
-from passk_cli.study.fact import Fact
 from passk_cli.study.noise import noise_of
+from passk_cli.study.result import Fact
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.study.signature import signature
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series, attempts_of, cluster_codes
+from passk_cli.suggested_fix import Blank, Given, Settle
 
 # Options of plans for new tasks only.
 _OF_NEW_TASKS = frozenset({

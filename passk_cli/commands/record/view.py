@@ -12,26 +12,26 @@ from typing import Any, ClassVar
 
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.record import RecordOptions
-from passk_cli.commands.written import Written, of_models, refuse_reserved
+from passk_cli.commands.written_counts import Written, of_models, refuse_reserved
+from passk_cli.diagnostic import WARNING, Message, Said
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, append, is_folder
 from passk_cli.files.request import KEEP, Request
 from passk_cli.files.sources.arguments import paths_of, split_label
 from passk_cli.files.sources.paths import is_day
-from passk_cli.message import WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.option import split
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.report.words import SeriesName, first_few, plural
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer
-from passk_cli.study.copies import Copy, copied_runs, copies_between
+from passk_cli.study.duplicate_runs import Copy, copied_runs, copies_between
 from passk_cli.study.history import INCOMPLETE, RunLabel, complete_runs, read_history, runs_of
 from passk_cli.study.section import view
 from passk_cli.study.signature import signature
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series
+from passk_cli.suggested_fix import Blank, Given, Settle
 from passk_cli.text import strict_json
 
 # What the settings of a run are, of its signature.

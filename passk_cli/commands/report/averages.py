@@ -22,7 +22,7 @@ from passk_cli.report.model import Column, Estimate, Panel, Report, Table
 from passk_cli.report.words import plural, span
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison, difference_intervals, match
-from passk_cli.study.fact import Fact, Size, tidy
+from passk_cli.study.result import Fact, Size, tidy
 from passk_cli.study.section import Section, SeriesRow, rows_of
 from passk_cli.study.values import AVERAGE, TaskValues
 

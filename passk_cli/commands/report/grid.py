@@ -10,12 +10,12 @@ import numpy as np
 
 from passk_cli.arrays import Ints
 from passk_cli.errors import ParameterError
-from passk_cli.near import meant
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import TaskGrid
 from passk_cli.report.words import natural
-from passk_cli.settle import Given, Settle
 from passk_cli.study.flips import strips_of
+from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggestions import meant
 
 # Longer strips than these, in all, are shown as passes of attempts: they would be most of a page.
 _MOST_SIGNS = 400_000

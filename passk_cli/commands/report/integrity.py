@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from passk_cli.commands.compare.integrity import Integrity
 from passk_cli.commands.report.page import Page
 from passk_cli.report.model import ALWAYS, Estimate, Panel
-from passk_cli.study.fact import Fact
 from passk_cli.study.integrity import Submission
+from passk_cli.study.result import Fact
 from passk_cli.study.section import view
 
 _HOW = (

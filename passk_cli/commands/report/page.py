@@ -12,7 +12,7 @@ from passk_cli.errors import DataError
 from passk_cli.files.request import Request
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
-from passk_cli.study.study import Study
+from passk_cli.study.analysis import Study
 
 
 @dataclass(frozen=True, kw_only=True)

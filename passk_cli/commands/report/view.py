@@ -29,23 +29,23 @@ from passk_cli.commands.report.parts import (
     Part,
 )
 from passk_cli.commands.tasks.view import LOOK
+from passk_cli.diagnostic import Said
 from passk_cli.errors import DataError, ParameterError, no_such_model, refuse
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.paths import TEMPERATURES
 from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_many
-from passk_cli.message import Said
 from passk_cli.metrics.registry import parse
 from passk_cli.option import by_flag, changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Chapter, Document, Panel, Report, Stated
 from passk_cli.report.words import first_few, plural
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.completeness import uneven_models
-from passk_cli.study.copies import require_no_copies
-from passk_cli.study.extremes import groups_named
+from passk_cli.study.duplicate_runs import require_no_copies
+from passk_cli.study.headlines import groups_named
 from passk_cli.study.section import VERSION
-from passk_cli.study.study import Study
 from passk_cli.study.values import require_monotone
+from passk_cli.suggested_fix import Blank, Given, Settle
 
 # The metric of what an attempt cost, and what files call it.
 _COST = "cost"

@@ -9,20 +9,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import ParameterError
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.flips import boschloo
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.report.model import ALWAYS, FULL, ChangedTasks, Column, Report, Stated, Table
 from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import SeriesName, p_relation, plural, sized, span
-from passk_cli.settle import Given
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.fact import Fact
 from passk_cli.study.flips import Flips, facts_of_flips, find_flips, pairs_of
+from passk_cli.study.result import Fact
 from passk_cli.study.section import Section, data_field, view
-from passk_cli.study.study import Study
+from passk_cli.suggested_fix import Given
 
 # Tasks of a chart; attempts of one task that people see; tasks in the log of a pipeline.
 DRAWN, _LONGEST, _LINES = 30, 24, 20

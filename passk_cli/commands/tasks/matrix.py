@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from passk_cli.arrays import Floats, Ints, grouped
 from passk_cli.commands.tasks.discrimination import item_rest
 from passk_cli.inference.adjust import benjamini_hochberg
-from passk_cli.inference.single import passes_needed, rate_limits
+from passk_cli.inference.binomial_rate import passes_needed, rate_limits
 from passk_cli.limits import MOST_EMPTY, refuse_many
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import natural
-from passk_cli.settle import Blank, Settle
-from passk_cli.study.fact import Fact, Size
+from passk_cli.study.analysis import Study
 from passk_cli.study.flips import strips_of
-from passk_cli.study.study import Study
+from passk_cli.study.result import Fact, Size
 from passk_cli.study.values import Series
+from passk_cli.suggested_fix import Blank, Settle
 
 # The classes of a task, the one that says most about chance first.
 CLASSES = (FLAKY, MISSING, FAILED, PASSED) = (

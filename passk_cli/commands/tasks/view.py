@@ -38,12 +38,12 @@ from passk_cli.commands.tasks.matrix import (
     find_suspects,
     task_rates,
 )
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import name_beside, paths_of
+from passk_cli.inference.binomial_rate import MOST_NEEDED, passes_needed
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.single import MOST_NEEDED, passes_needed
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.report.model import (
     ALWAYS,
     BRIEF,
@@ -58,16 +58,16 @@ from passk_cli.report.model import (
 )
 from passk_cli.report.plot import Plot, bars, heat
 from passk_cli.report.words import SeriesName, names_cut, natural, plural, sized
-from passk_cli.settle import Given
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.baseline import Runs, label_of, only_models
-from passk_cli.study.extremes import named
-from passk_cli.study.fact import Fact
 from passk_cli.study.flips import strips_of
+from passk_cli.study.headlines import named
 from passk_cli.study.noise import NOISE_OF_TASKS, NoiseOfStudy
+from passk_cli.study.result import Fact
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series
+from passk_cli.suggested_fix import Given
 from passk_cli.text import short_names
 
 __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]

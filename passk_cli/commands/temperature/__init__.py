@@ -9,10 +9,10 @@ from passk_cli.commands.command import Command
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.option import Option, split
-from passk_cli.settle import Given
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics, parse_k
 from passk_cli.study.rules import Rules
+from passk_cli.suggested_fix import Given
 
 
 def parse_spreads(value: Any) -> tuple[float, ...]:

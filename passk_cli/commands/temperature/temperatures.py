@@ -12,24 +12,24 @@ import numpy as np
 
 from passk_cli.activity import steps
 from passk_cli.arrays import grouped
+from passk_cli.distributions.temperature import FEWEST_TEMPERATURES, best_by_k, power_laws
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import quote_text
 from passk_cli.inference.weights import bootstrap_means
-from passk_cli.laws.temperature import FEWEST_TEMPERATURES, best_by_k, power_laws
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Cell, Estimate
 from passk_cli.report.words import plural
-from passk_cli.settle import Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.fact import Fact, Size
-from passk_cli.study.lead import shares_of_lead
 from passk_cli.study.pairs import BETTER, WORSE, compare_pairs
+from passk_cli.study.rank_resampling import shares_of_lead
+from passk_cli.study.result import Fact, Size
 from passk_cli.study.rules import SECONDARY
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues, on_shared_tasks
+from passk_cli.suggested_fix import Given, Settle
 
 # k's at which T* is taken for a power law: all of them up to about twenty, then so many per curve.
 _KS = 64

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from passk_cli.laws.toy_model import (
+from passk_cli.diagnostic import NOTE, Message, Said
+from passk_cli.distributions.toy_model import (
     GRID_KS,
     GRID_SCALES,
     SCALING_FROM,
@@ -20,14 +21,13 @@ from passk_cli.laws.toy_model import (
     points,
     scaling_fit,
 )
-from passk_cli.message import NOTE, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Report, Stated, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer
 from passk_cli.study.section import Section, data_field, view
-from passk_cli.study.study import Study
 from passk_cli.version import __version__
 
 DEFAULT_KS = tuple(1 << i for i in range(15))

@@ -20,24 +20,23 @@ from passk_cli.commands.temperature.temperatures import (
     model_of,
     temperatures_of,
 )
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.distributions.toy_model import FAMILIES
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.sources.paths import TEMPERATURES
-from passk_cli.laws.toy_model import FAMILIES
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
-from passk_cli.near import meant
 from passk_cli.option import changed, split
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName, every_one, plural
-from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.fact import Fact
 from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.pairs import BETTER, TIED, WORSE
+from passk_cli.study.result import Fact
 from passk_cli.study.rules import ALL, SECONDARY
 from passk_cli.study.section import (
     GROUPS,
@@ -50,8 +49,9 @@ from passk_cli.study.section import (
     rows_of,
     view,
 )
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series, on_shared_tasks
+from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggestions import meant
 
 NO_BEST_TEMPERATURE = Message(
     "no-best-temperature", NOTE,

@@ -15,6 +15,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.trend import TrendOptions
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.runs import (
@@ -29,19 +30,16 @@ from passk_cli.inference.runs import (
     run_correlation,
     run_effect,
 )
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric, parse
-from passk_cli.near import meant
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Check, Column, Estimate, Phrase, Report, Stated
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import DrawnP, SeriesName, p_relation, plural, span
-from passk_cli.settle import Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.copies import COPIED_RUN
-from passk_cli.study.extremes import named
-from passk_cli.study.fact import Fact
+from passk_cli.study.duplicate_runs import COPIED_RUN
+from passk_cli.study.headlines import named
 from passk_cli.study.history import (
     KEYS,
     UNPRICED_RUNS,
@@ -54,10 +52,12 @@ from passk_cli.study.history import (
     runs_with,
     setups,
 )
+from passk_cli.study.result import Fact
 from passk_cli.study.rules import FAIL, PASS, UNDECIDED
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series
+from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggestions import meant
 
 # Runs that the effect is estimated from, the last ones: more would add time and little else.
 _MOST = 60

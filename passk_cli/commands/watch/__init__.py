@@ -63,7 +63,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         "--suite", "NAME", "The suite of --rules, where it has several.", rare=True)] = None
     looks: Annotated[str | None, Option(
         "--looks", "FILE", "Where looks are kept; default: RUN.looks.",
-        file="written", parse="passk_cli.commands.watch.looks:parse_looks",
+        file="written", parse="passk_cli.commands.watch.interim_looks:parse_looks",
         detail="Fewer tasks than at the last look, another plan, other rules and other outcomes of"
         " tasks that were counted are refused. Data of Python's own is watched without.")] = None
     follow: Annotated[bool, Option(

@@ -12,7 +12,7 @@ from passk_cli.errors import DataError, ParameterError, not_there
 from passk_cli.files.request import parse_tasks
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.suggested_fix import Blank, Given, Settle
 
 # Where an order comes from.
 LIST, DATASET = "list", "dataset"

@@ -6,20 +6,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from passk_cli.commands.gate.context import JudgedRun
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.question import Gate
 from passk_cli.commands.gate.rules import Minimum, Relative
-from passk_cli.commands.gate.trial import JudgedRun
-from passk_cli.commands.watch.looks import Look, WatchPlan, digest
+from passk_cli.commands.watch.interim_looks import Look, WatchPlan, digest
 from passk_cli.commands.watch.order import Completed, Made, TaskOrder
 from passk_cli.errors import DataError
-from passk_cli.inference.boundary import LEAST, chances, level_at
+from passk_cli.inference.alpha_spending import LEAST, chances, level_at
 from passk_cli.inference.exact import NORMAL
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
-from passk_cli.settle import Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.rules import FAIL, PASS, UNDECIDED
-from passk_cli.study.study import Study
+from passk_cli.suggested_fix import Settle
 
 # How a run ends that no look has decided.
 END = "end"

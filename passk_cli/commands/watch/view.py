@@ -13,14 +13,14 @@ from typing import Any, ClassVar, Self
 
 from passk_cli.activity import doing
 from passk_cli.commands.gate import GateOptions
+from passk_cli.commands.gate.context import JudgedRun
 from passk_cli.commands.gate.question import Gate
 from passk_cli.commands.gate.rulebook import SuiteEntry, read_rulebook
 from passk_cli.commands.gate.rules import BY_INTERVAL, is_given
-from passk_cli.commands.gate.trial import JudgedRun
 from passk_cli.commands.gate.view import RuleTable
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.watch import COMPLETION, REFUSED, WatchOptions
-from passk_cli.commands.watch.looks import Look, Looks, WatchPlan, alone, beside, digest
+from passk_cli.commands.watch.interim_looks import Look, Looks, WatchPlan, alone, beside, digest
 from passk_cli.commands.watch.order import (
     DATASET,
     LIST,
@@ -30,23 +30,23 @@ from passk_cli.commands.watch.order import (
     made_of,
 )
 from passk_cli.commands.watch.run import WatchedRun
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import DataError, ParameterError, PasskError, refuse
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import read_paths
-from passk_cli.inference.boundary import level_at
+from passk_cli.inference.alpha_spending import level_at
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.near import meant
 from passk_cli.option import filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Hint, Provisional, Report, Stated, Table
 from passk_cli.report.words import plural, span
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer
-from passk_cli.study.fact import Fact
+from passk_cli.study.result import Fact
 from passk_cli.study.rules import ERROR, FAIL, PASS
 from passk_cli.study.section import data_field, view
-from passk_cli.study.study import Study
+from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggestions import meant
 
 # Rules of a gate that are not watched: about single tasks, or decided by an estimate.
 _NOT_WATCHED = {"must_pass": "must-pass", "min_each": "min-each"}

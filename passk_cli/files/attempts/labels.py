@@ -13,16 +13,16 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import DataError, ParameterError, not_there
 from passk_cli.files.attempts.query import OF_LABEL, AttemptQuery, cell_columns, values_sql
 from passk_cli.files.database import quote_text
 from passk_cli.files.request import KEEP, MORE_LABELS, Conversion, Request
 from passk_cli.files.roles import TRUTH
 from passk_cli.files.sources.arguments import comes_once, is_result
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import Unlabelled
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.suggested_fix import Blank, Given, Settle
 from passk_cli.text import plural
 
 _TABLE = "labels.parquet"

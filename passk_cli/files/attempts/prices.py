@@ -21,7 +21,7 @@ from typing import Any
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import models_kept
 from passk_cli.files.request import Request, fits
-from passk_cli.settle import Given, Settle
+from passk_cli.suggested_fix import Given, Settle
 from passk_cli.toml import read_toml
 
 # What prices are of, and the role of each.

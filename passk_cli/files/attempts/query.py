@@ -31,7 +31,7 @@ from passk_cli.files.roles import (
 from passk_cli.files.sources.source import fetched
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts, Numbering
-from passk_cli.settle import Blank, Settle
+from passk_cli.suggested_fix import Blank, Settle
 
 if TYPE_CHECKING:
     import duckdb

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Ints
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import DataError
 from passk_cli.files.attempts.query import AttemptQuery, lacking
 from passk_cli.files.counting.diagnosis import first_rows
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import BOUNDS, KEEP, WITHOUT_AMOUNTS
 from passk_cli.files.roles import PASS_WORDS, UNITS, addends, is_listed, spelled
-from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.suggested_fix import Blank, Given, Settle
 from passk_cli.text import first_few, plural
 
 NOUNS = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from passk_cli.diagnostic import Said
 from passk_cli.errors import DataError
 from passk_cli.files.checks import (
     amounts,
@@ -24,7 +25,6 @@ from passk_cli.files.checks.check import CheckContext, Finding, ReadingCheck
 from passk_cli.files.checks.laid_out import DISTINGUISHING, attempt_number
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import find
-from passk_cli.message import Said
 
 # Tasks that are enough for a test in files larger than a sample.
 CELLS = 500

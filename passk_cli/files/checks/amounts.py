@@ -8,12 +8,12 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Floats
+from passk_cli.diagnostic import WARNING, Message
 from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
-from passk_cli.files.reading.survey import distinct, joined_codes
+from passk_cli.files.reading.profile import distinct, joined_codes
 from passk_cli.files.roles import EQUAL, above, leaf, words
 from passk_cli.files.vocabulary import ATTEMPT_COUNT_WORDS, AVERAGE_WORDS
-from passk_cli.message import WARNING, Message
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 
 # Names made of these words are those of weights, of numbers of attempts, of rates, of highest
 # scores, of tests that passed, and of all tests.

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from passk_cli.diagnostic import Message
 from passk_cli.files.database import Texts, column_sql, quote_text
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.survey import Survey
+from passk_cli.files.reading.profile import Survey
 from passk_cli.files.request import RESERVED, Request
 from passk_cli.files.roles import (
     CANONICAL,
@@ -22,8 +23,7 @@ from passk_cli.files.roles import (
     find,
 )
 from passk_cli.files.sources.source import Source
-from passk_cli.message import Message
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 
 _DIGIT = re.compile("[0-9]")
 CERTAIN, LIKELY, EITHER = "error", "warning", "error or warning"

@@ -10,13 +10,13 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Ints
+from passk_cli.diagnostic import WARNING, Message
 from passk_cli.files.checks.check import LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.database import quote_text
-from passk_cli.files.reading.survey import Survey
+from passk_cli.files.reading.profile import Survey
 from passk_cli.files.roles import ENDED_WORDS, ENDINGS, FEEDBACK, leaf, words
 from passk_cli.files.vocabulary import EXPECTED_WORDS, STATEMENT_WORDS
-from passk_cli.message import WARNING, Message
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 
 # Patterns of DuckDB: words of a service that refused; with those of a machine that stopped, and the
 # beginning of a text in place of an answer.

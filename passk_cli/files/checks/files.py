@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from passk_cli.diagnostic import WARNING, Message
 from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
 from passk_cli.files.checks.evenness import evenness
 from passk_cli.files.checks.laid_out import most_numbers
-from passk_cli.files.reading.strays import copy_of
+from passk_cli.files.reading.non_result_files import copy_of
 from passk_cli.files.sources.paths import labels_of
 from passk_cli.files.sources.source import Source
-from passk_cli.message import WARNING, Message
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 
 # Names of files that sum up the others.
 _SUMMARY = re.compile(

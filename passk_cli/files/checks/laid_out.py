@@ -14,6 +14,7 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Bools, Ints
+from passk_cli.diagnostic import WARNING, Message
 from passk_cli.files.checks.check import (
     CERTAIN,
     EITHER,
@@ -24,8 +25,8 @@ from passk_cli.files.checks.check import (
     value_at,
 )
 from passk_cli.files.checks.evenness import VARIES, Evenness, evenness, goes_up
+from passk_cli.files.reading.profile import Observed, Survey, distinct, joined_codes
 from passk_cli.files.reading.records import records, repeating_names
-from passk_cli.files.reading.survey import Observed, Survey, distinct, joined_codes
 from passk_cli.files.roles import (
     EACH,
     ENDINGS,
@@ -48,8 +49,7 @@ from passk_cli.files.vocabulary import (
     VERDICT_WORDS,
     look_like_models,
 )
-from passk_cli.message import WARNING, Message
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 
 # Settings whose names mean nothing else; further ones that are as often what happened.
 _VAGUE_NAMES = frozenset("mode route thinking agent provider".split())

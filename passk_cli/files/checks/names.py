@@ -10,12 +10,12 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Ints
+from passk_cli.diagnostic import WARNING, Message
 from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.database import quote_text
 from passk_cli.files.roles import spelled, strength, words
 from passk_cli.files.vocabulary import STATEMENT_WORDS, look_like_models
-from passk_cli.message import WARNING, Message
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from passk_cli.text import first_few
 
 _SUM_WORDS = frozenset(

@@ -7,12 +7,12 @@ from shlex import quote
 
 import numpy as np
 
+from passk_cli.diagnostic import WARNING, Message
 from passk_cli.files.checks.check import EITHER, LIKELY, CheckContext, Finding, ReadingCheck
-from passk_cli.files.reading.survey import distinct, joined_codes
+from passk_cli.files.reading.profile import distinct, joined_codes
 from passk_cli.files.roles import SHORT, leaf, words
 from passk_cli.files.vocabulary import ANSWER_WORDS, HAPPENING_WORDS, PROSE_WORDS
-from passk_cli.message import WARNING, Message
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 
 # Words of names of what each attempt has of its own.
 _ATTEMPT_WORDS = HAPPENING_WORDS | ANSWER_WORDS | PROSE_WORDS | {"id"}

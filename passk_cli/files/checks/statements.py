@@ -8,12 +8,12 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
+from passk_cli.diagnostic import WARNING, Message
 from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
-from passk_cli.files.reading.survey import Survey, distinct, joined_codes
+from passk_cli.files.reading.profile import Survey, distinct, joined_codes
 from passk_cli.files.roles import words
 from passk_cli.files.vocabulary import EXPECTED_WORDS, ROW_WORDS, STATEMENT_WORDS
-from passk_cli.message import WARNING, Message
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from passk_cli.text import shortened
 
 _EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true", "truth"}

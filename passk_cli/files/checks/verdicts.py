@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Floats
+from passk_cli.diagnostic import WARNING, Message
 from passk_cli.files.checks.check import (
     CERTAIN,
     LIKELY,
@@ -22,8 +23,8 @@ from passk_cli.files.checks.check import (
     ReadingCheck,
     value_at,
 )
+from passk_cli.files.reading.profile import Survey, distinct, joined_codes
 from passk_cli.files.reading.records import records
-from passk_cli.files.reading.survey import Survey, distinct, joined_codes
 from passk_cli.files.roles import EQUAL, SHORT, leaf, words
 from passk_cli.files.vocabulary import (
     ATTACK_WORDS,
@@ -38,8 +39,7 @@ from passk_cli.files.vocabulary import (
     NOT_OUTCOME_WORDS,
     PREDICTED_WORDS,
 )
-from passk_cli.message import WARNING, Message
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 
 # Words that change nothing in the name of a grade.
 _FILLING_WORDS = frozenset("final overall total eval evaluation is task".split())

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.errors import DataError
 from passk_cli.files.counting.statement import Tally
 from passk_cli.files.database import Texts
@@ -21,8 +22,7 @@ from passk_cli.files.sources.source import (
     csv_rows,
     open_bytes,
 )
-from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from passk_cli.text import shortened
 
 OTHER_ENCODING = Message(

@@ -19,13 +19,13 @@ from passk_cli.files.export import os_error
 from passk_cli.files.history import recorded_twice
 from passk_cli.files.reading.condition import CONDITION, names_in
 from passk_cli.files.reading.layout import Batch, json_path
+from passk_cli.files.reading.non_result_files import copy_of
 from passk_cli.files.reading.records import (
     Record,
     first_fault,
     mixed_ends,
     record_at,
 )
-from passk_cli.files.reading.strays import copy_of
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
     EACH,
@@ -49,9 +49,9 @@ from passk_cli.files.sources.source import (
 )
 from passk_cli.files.vocabulary import SETTING_NAMES
 from passk_cli.limits import MORE_MEMORY
-from passk_cli.near import there_are
 from passk_cli.outcomes.counts import TOO_MANY
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggestions import there_are
 from passk_cli.text import plural, shortened
 
 if TYPE_CHECKING:

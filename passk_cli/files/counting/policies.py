@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from passk_cli.diagnostic import Said, refused
 from passk_cli.errors import DataError
 from passk_cli.files.counting import diagnosis
 from passk_cli.files.counting.checks import (
@@ -21,16 +22,15 @@ from passk_cli.files.counting.checks import (
 )
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.look import Spooled
-from passk_cli.files.reading.strays import Unread, repeated_file
+from passk_cli.files.reading.non_result_files import Unread, repeated_file
+from passk_cli.files.reading.schema_detection import Spooled
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import COLUMN, OF_ATTEMPTS, addends, candidates, find
-from passk_cli.message import Said, refused
 from passk_cli.outcomes.codes import crossed
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.losses import Losses
+from passk_cli.outcomes.missing_outcomes import Losses
 from passk_cli.outcomes.provenance import InputFacts, ReadFacts
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from passk_cli.text import Category, first_few
 
 

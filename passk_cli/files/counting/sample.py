@@ -27,7 +27,7 @@ from passk_cli.files.database import (
     with_all_memory,
 )
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.survey import Observed, Survey, floats, joined_codes
+from passk_cli.files.reading.profile import Observed, Survey, floats, joined_codes
 from passk_cli.files.roles import ENDINGS, find, is_listed, words
 from passk_cli.files.sources.source import PACKINGS, first_bytes
 

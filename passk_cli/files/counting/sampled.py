@@ -13,7 +13,7 @@ import numpy as np
 from passk_cli.arrays import Bools, Ints
 from passk_cli.files.checks.check import CheckContext
 from passk_cli.files.counting.statement import BENCHMARKS, Statement
-from passk_cli.files.reading.survey import Observed, joined_codes
+from passk_cli.files.reading.profile import Observed, joined_codes
 from passk_cli.files.roles import SETTINGS, leaf, words
 from passk_cli.files.vocabulary import HAPPENING_WORDS, NUMBERING_WORDS, SETTING_NAMES
 from passk_cli.outcomes.sampled import OrderedAttempts, SampledRows, TaskGroups

@@ -46,8 +46,8 @@ from passk_cli.files.roles import (
 from passk_cli.files.sources.paths import TEMPERATURES, temperature_template
 from passk_cli.files.sources.source import object_bytes
 from passk_cli.limits import MOST_ATTEMPTS
-from passk_cli.near import meant
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
+from passk_cli.suggestions import meant
 
 _N, _C = "TRY_CAST(n_text AS DOUBLE)", "TRY_CAST(c_text AS DOUBLE)"
 # Whether two numbers can be those of attempts and of passes.

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import duckdb
 
+from passk_cli.diagnostic import NOTE, Message, Said
 from passk_cli.errors import DataError
 from passk_cli.files.counting.statement import Statement
 from passk_cli.files.request import Request
 from passk_cli.files.roles import BELOW, REACHED
 from passk_cli.files.sources.source import text_kind
-from passk_cli.message import NOTE, Message, Said
-from passk_cli.settle import Blank, Settle
+from passk_cli.suggested_fix import Blank, Settle
 from passk_cli.text import first_few
 
 NAMED_OUTCOMES = Message(

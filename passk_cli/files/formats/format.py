@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
+from passk_cli.diagnostic import WARNING, Message, Said
 from passk_cli.errors import BadRecord, DataError
 from passk_cli.files.database import AS_IT_IS, ours, parquet_keys, quote_name
 from passk_cli.files.sources import documents
@@ -28,9 +29,8 @@ from passk_cli.files.sources.source import (
     record_of,
     unique,
 )
-from passk_cli.message import WARNING, Message, Said
-from passk_cli.near import meant
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
+from passk_cli.suggestions import meant
 from passk_cli.text import shortened
 
 INCOMPLETE_RUN = Message(

@@ -16,6 +16,7 @@ from itertools import islice, takewhile
 from json import dumps
 from typing import Any
 
+from passk_cli.diagnostic import WARNING, Message
 from passk_cli.errors import BadRecord, DataError, NoResults
 from passk_cli.files.formats.format import Contents, Example, File, Format, Record, Wanted, look
 from passk_cli.files.roles import (
@@ -31,9 +32,8 @@ from passk_cli.files.roles import (
     words,
 )
 from passk_cli.files.sources.source import PACKED
-from passk_cli.message import WARNING, Message
-from passk_cli.near import meant
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
+from passk_cli.suggestions import meant
 from passk_cli.text import first_few, shortened
 
 UNJUDGED_IDS = Message(

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from passk_cli.diagnostic import NOTE, Message
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -27,7 +28,6 @@ from passk_cli.files.formats.format import (
     listed,
     number,
 )
-from passk_cli.message import NOTE, Message
 
 PERTURBED_INSTANCES = Message(
     "perturbed-instances", NOTE, "{instances:perturbed instance} left out", "",

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from passk_cli.diagnostic import WARNING, Message, Said
 from passk_cli.errors import DataError, NoResults
 from passk_cli.files.formats.format import (
     INCOMPLETE_RUN,
@@ -28,8 +29,7 @@ from passk_cli.files.formats.format import (
     typed,
 )
 from passk_cli.files.roles import words
-from passk_cli.message import WARNING, Message, Said
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 
 UNFINISHED_RUN = Message(
     "unfinished-run", WARNING, "the run did not finish{?status|: its status is {status}}", "",

@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from passk_cli.diagnostic import NOTE, Message
 from passk_cli.errors import BadRecord
 from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, listed
-from passk_cli.message import NOTE, Message
 
 NUMBERED_PROBLEMS = Message(
     "numbered-problems", NOTE,

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
+from passk_cli.diagnostic import WARNING, Message
 from passk_cli.errors import DataError
 from passk_cli.files.formats.format import (
     Contents,
@@ -28,7 +29,6 @@ from passk_cli.files.formats.format import (
     number,
     typed,
 )
-from passk_cli.message import WARNING, Message
 
 FILTERED_ANSWERS = Message(
     "filtered-answers", WARNING,

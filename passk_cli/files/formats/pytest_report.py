@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from passk_cli.diagnostic import NOTE, Message
 from passk_cli.errors import NoResults
 from passk_cli.files.formats.format import (
     INCOMPLETE_RUN,
@@ -24,7 +25,6 @@ from passk_cli.files.formats.format import (
     at,
     typed,
 )
-from passk_cli.message import NOTE, Message
 
 REPEATED_TESTS = Message(
     "repeated-tests", NOTE,

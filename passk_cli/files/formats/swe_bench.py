@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from passk_cli.diagnostic import WARNING, Message
 from passk_cli.errors import BadRecord, NoResults
 from passk_cli.files.formats.format import Contents, Example, File, Format, Row, at, number
-from passk_cli.message import WARNING, Message
 from passk_cli.text import shortened
 
 # List (without _ids) → outcome, reason.  Of two lists with an instance the first counts where the

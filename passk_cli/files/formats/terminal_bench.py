@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from passk_cli.diagnostic import WARNING, Message
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -22,7 +23,6 @@ from passk_cli.files.formats.format import (
     at,
     seconds_between,
 )
-from passk_cli.message import WARNING, Message
 
 _TRIAL = re.compile(r"\.(\d+)-of-\d+(?:\.(.+)|$)")
 _METADATA = "run_metadata.json"

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from passk_cli.diagnostic import WARNING, Message
 from passk_cli.errors import BadRecord
 from passk_cli.files.formats.format import (
     INCOMPLETE_RUN,
@@ -27,8 +28,7 @@ from passk_cli.files.formats.format import (
     numbered,
 )
 from passk_cli.files.formats.format import number as finite
-from passk_cli.message import WARNING, Message
-from passk_cli.settle import Blank, Settle
+from passk_cli.suggested_fix import Blank, Settle
 
 ASSUMED_THRESHOLD = Message(
     "assumed-threshold", WARNING, "a reward of {bar} or more passes",

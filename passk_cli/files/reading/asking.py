@@ -24,8 +24,8 @@ from passk_cli.files.sources.arguments import comes_once
 from passk_cli.files.sources.memory import unnamed_index
 from passk_cli.files.sources.paths import layout_template
 from passk_cli.files.sources.source import TRIED
-from passk_cli.near import did_you_mean, nearest
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
+from passk_cli.suggestions import did_you_mean, nearest
 from passk_cli.text import shortened
 
 if TYPE_CHECKING:

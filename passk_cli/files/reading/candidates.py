@@ -67,7 +67,7 @@ from passk_cli.files.vocabulary import (
     VERDICT_WORDS,
     look_like_models,
 )
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 
 if TYPE_CHECKING:
     import duckdb

@@ -11,8 +11,8 @@ import duckdb
 from passk_cli.errors import ParameterError
 from passk_cli.files.reading.layout import Batch
 from passk_cli.limits import is_nested
-from passk_cli.near import did_you_mean, meant, there_are
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggestions import did_you_mean, meant, there_are
 
 _QUOTES = " (text goes between single quotes)"
 _WORDS = ' (a column named as a word of SQL goes between double quotes: "end" > 3)'

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.look import sniff
 from passk_cli.files.reading.records import records, repeating_names
+from passk_cli.files.reading.schema_detection import sniff
 from passk_cli.files.request import TABLES, Request
 from passk_cli.files.roles import EACH, ONE_SIDED, ROLE_WORDS, Roles, strength, verdict_sql, words
 from passk_cli.files.sources.memory import register

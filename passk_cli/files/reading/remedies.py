@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError, PasskError
 from passk_cli.files.request import Request
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from passk_cli.text import plural
 
 if TYPE_CHECKING:

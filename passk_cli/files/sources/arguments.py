@@ -33,8 +33,8 @@ from passk_cli.files.sources.source import (
     require_whole,
     without_suffixes,
 )
-from passk_cli.near import did_you_mean, nearest, pattern_of
-from passk_cli.settle import Given
+from passk_cli.suggested_fix import Given
+from passk_cli.suggestions import did_you_mean, nearest, pattern_of
 from passk_cli.text import decoded, name_of
 
 # What rows of Python's are called, and the model of data that names none and is no file.

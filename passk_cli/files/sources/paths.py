@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.settle import Given
+from passk_cli.suggested_fix import Given
 
 _PART = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
 # A folder or a file of a run, by its number.

@@ -19,7 +19,7 @@ from passk_cli.activity import doing
 from passk_cli.cleanup import no_room, temporary_folder
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.source import PACKED, SUFFIXES
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from passk_cli.text import name_of
 from passk_cli.version import __version__
 

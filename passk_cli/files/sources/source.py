@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from passk_cli.errors import BadRecord, DataError, NoResults
 from passk_cli.files.database import AS_IT_IS
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from passk_cli.text import shortened
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from passk_cli.files.spark.session import NotOnSpark, session
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import InputFacts, ReadFacts
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.suggested_fix import Blank, Given, Settle
 
 _ROLES = ("task", "outcome", "model", "attempt", *UNITS)
 _OPTIONS = frozenset(

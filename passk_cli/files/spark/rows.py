@@ -15,8 +15,8 @@ from passk_cli.files.sources import remote
 from passk_cli.files.sources.arguments import split_label
 from passk_cli.files.sources.source import PACKED, Source
 from passk_cli.files.spark.session import HERE, NotOnSpark
-from passk_cli.near import meant
-from passk_cli.settle import Blank, Settle
+from passk_cli.suggested_fix import Blank, Settle
+from passk_cli.suggestions import meant
 from passk_cli.text import first_few, name_of
 
 _FORMS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "tsv": "csv",

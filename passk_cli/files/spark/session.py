@@ -12,7 +12,7 @@ from typing import Any
 
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.remote import is_remote
-from passk_cli.settle import Given, Settle
+from passk_cli.suggested_fix import Given, Settle
 from passk_cli.text import name_of
 
 INSTALL = "pip install pyarrow 'pyspark[connect]'"

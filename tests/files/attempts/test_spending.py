@@ -18,7 +18,7 @@ import pytest
 
 import passk_cli
 from passk_cli import DataError, ParameterError, PasskWarning, read
-from passk_cli.message import Said
+from passk_cli.diagnostic import Said
 from passk_cli.metrics.budget import pass_within
 from passk_cli.outcomes.counts import Counts
 from tests.conftest import Write, jsonl

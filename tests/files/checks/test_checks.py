@@ -22,7 +22,7 @@ from passk_cli.files.checks.evenness import evenness
 from passk_cli.files.request import Request
 from passk_cli.option import declared
 from passk_cli.python.spelling import named
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from tests.conftest import Passk, jsonl, long, only
 from tests.files.checks.cases import MISLEADING, Case, Rows, attempts, honest
 from tests.proposals import commands, run_calls

@@ -12,7 +12,7 @@ import pytest
 
 import passk_cli
 from passk_cli import DataError, read
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from tests.conftest import Passk, jsonl
 
 Document = Any

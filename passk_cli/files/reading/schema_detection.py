@@ -14,12 +14,13 @@ from typing import Any
 
 import duckdb
 
+from passk_cli.diagnostic import WARNING, Message, Said
 from passk_cli.errors import DataError, NoResults, ParameterError, PasskError
 from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, ours, parquet_keys
 from passk_cli.files.reading.condition import names_in
 from passk_cli.files.reading.layout import Batch, Layout
+from passk_cli.files.reading.non_result_files import Unread, without_strays
 from passk_cli.files.reading.records import first_fault
-from passk_cli.files.reading.strays import Unread, without_strays
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     CANONICAL,
@@ -58,8 +59,7 @@ from passk_cli.files.sources.source import (
     text_kind,
 )
 from passk_cli.limits import MOST_COLUMNS
-from passk_cli.message import WARNING, Message, Said
-from passk_cli.settle import Given, Settle
+from passk_cli.suggested_fix import Given, Settle
 from passk_cli.text import first_few, plural
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}

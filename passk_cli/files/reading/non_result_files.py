@@ -10,7 +10,7 @@ from passk_cli.errors import DataError, NoResults
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import LOOSE, OF_HISTORIES
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 
 # An empty file is no larger, packed or not.
 _MOST_EMPTY = 64

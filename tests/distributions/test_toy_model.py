@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.errors import ParameterError
-from passk_cli.laws.toy_model import (
+from passk_cli.distributions.toy_model import (
     FAMILIES,
     GRID_KS,
     GRID_SCALES,
@@ -28,6 +27,7 @@ from passk_cli.laws.toy_model import (
     second_moment,
     temperature_of_moment,
 )
+from passk_cli.errors import ParameterError
 from tests.conftest import long
 
 getcontext().prec = 60

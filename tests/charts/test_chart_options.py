@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import passk_cli
-from passk_cli.charts.look import MOST_MODELS, Appearance, hues_of, prepared
+from passk_cli.charts.chart_options import MOST_MODELS, Appearance, hues_of, prepared
 from passk_cli.charts.svg import picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError

@@ -8,13 +8,13 @@ from itertools import combinations
 
 import numpy as np
 
+from passk_cli.diagnostic import NOTE, WARNING, Message, Said
 from passk_cli.files.request import BOUNDS
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.difference import difference_law
-from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.outcomes.losses import Losses
+from passk_cli.outcomes.missing_outcomes import Losses
 from passk_cli.outcomes.provenance import ReadFacts
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from passk_cli.text import plural
 
 # Level of the test of uneven losses, adjusted over all pairs of models.

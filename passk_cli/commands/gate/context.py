@@ -8,21 +8,21 @@ from functools import cached_property
 from typing import Any, Self
 
 from passk_cli.arrays import Ints
+from passk_cli.commands.gate.baseline_match import ITSELF, Made, Sides
 from passk_cli.commands.gate.evidence import Coverage
 from passk_cli.commands.gate.judgement import Judgement, at_both_ends
-from passk_cli.commands.gate.sides import ITSELF, Made, Sides
+from passk_cli.diagnostic import Said
 from passk_cli.inference.intervals import Interval
 from passk_cli.inference.stopping import LEVEL, REPLACED, stopping
-from passk_cli.message import Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate, Phrase, Sentence
 from passk_cli.report.words import SeriesName, plural
+from passk_cli.study.analysis import Study
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.copies import Copy, copies_between
-from passk_cli.study.fact import Fact, Size
+from passk_cli.study.duplicate_runs import Copy, copies_between
+from passk_cli.study.result import Fact, Size
 from passk_cli.study.rules import NOT_JUDGED
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 
 # Resamples of a rehearsed test.  They are as valid as more, and nearly as powerful.

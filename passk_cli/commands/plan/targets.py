@@ -12,7 +12,7 @@ from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import whole_number
 from passk_cli.option import Option
 from passk_cli.report.words import amount_text, plural
-from passk_cli.settle import Given
+from passk_cli.suggested_fix import Given
 
 # Tasks and attempts per task that a design can have.
 _TASKS, _ATTEMPTS = (2, 10**9), (1, 10**5)

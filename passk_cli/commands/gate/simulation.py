@@ -13,18 +13,18 @@ import numpy as np
 
 from passk_cli.activity import steps
 from passk_cli.arrays import Floats, Ints
+from passk_cli.commands.gate.baseline_match import ITSELF
+from passk_cli.commands.gate.context import JudgedRun, Trial, drawn_as, rehearsable
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import Rulebook
 from passk_cli.commands.gate.rules import GateRule, Line, verdicts_of
-from passk_cli.commands.gate.sides import ITSELF
-from passk_cli.commands.gate.trial import JudgedRun, Trial, drawn_as, rehearsable
 from passk_cli.commands.gate.view import FIELDS, LEADING, RuleTable, with_notes
+from passk_cli.diagnostic import WARNING, Message, Said, filled
+from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.inference.hierarchy import drawn_rates
 from passk_cli.inference.intervals import GUARDED, GUARDED_T
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.single import rate_limits
 from passk_cli.inference.streams import stream
-from passk_cli.message import WARNING, Message, Said, filled
 from passk_cli.metrics.registry import task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
@@ -38,12 +38,12 @@ from passk_cli.report.model import (
     Stated,
 )  # fmt: skip
 from passk_cli.report.words import plural
+from passk_cli.study.analysis import Study
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.fact import Fact
 from passk_cli.study.history import Past, moved
+from passk_cli.study.result import Fact
 from passk_cli.study.rules import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 from passk_cli.study.section import data_field
-from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
 # Rehearsals with nothing changed, and with each planted drop; fewer where an interval costs more.

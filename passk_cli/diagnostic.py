@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from string import Formatter
 from typing import Any
 
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from passk_cli.text import clauses, first_few, listed, plural
 
 NOTE, WARNING, ERROR = "note", "warning", "error"

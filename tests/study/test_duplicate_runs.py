@@ -10,7 +10,7 @@ import pytest
 
 import passk_cli
 from passk_cli.inference.streams import stream
-from passk_cli.study.copies import copy_of
+from passk_cli.study.duplicate_runs import copy_of
 
 
 def run(seed: int, tasks: int = 60, n: int = 4) -> pd.DataFrame:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from passk_cli.errors import refuse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column
-from passk_cli.settle import Given
 from passk_cli.study.section import GROUPS, MODEL, Section
 from passk_cli.study.values import Series
+from passk_cli.suggested_fix import Given
 
 
 class OfModel(NamedTuple):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
+from passk_cli.diagnostic import NOTE, Said
 from passk_cli.errors import DataError
-from passk_cli.message import NOTE, Said
 from passk_cli.option import Option
 from passk_cli.report.model import Report
 

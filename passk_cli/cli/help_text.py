@@ -12,8 +12,8 @@ from textwrap import indent
 
 from passk_cli.cli.overview import GAP, LEFT, Row, filled, table, terminal_width
 from passk_cli.commands.command import OWN, Command, command_of
-from passk_cli.message import ERROR, Message, pattern
-from passk_cli.option import Declared
+from passk_cli.diagnostic import ERROR, DiagnosticType, pattern
+from passk_cli.option import DeclaredOption
 
 FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
 # The shared options that people use most, of those that a command takes: `--help` explains the
@@ -65,7 +65,7 @@ def _example(line: str, width: int) -> str:
     return " \\\n".join(lines)
 
 
-def explained(message: Message) -> str:
+def explained(message: DiagnosticType) -> str:
     """Help of a message: its words, then what it means, why it matters and what to do."""
     blocks = [f"{message.severity}[{message.name}]", filled(message.pattern)]
     for title, text in parts_of(message):
@@ -76,7 +76,7 @@ def explained(message: Message) -> str:
     return "\n\n".join(blocks)
 
 
-def parts_of(message: Message) -> list[tuple[str, str]]:
+def parts_of(message: DiagnosticType) -> list[tuple[str, str]]:
     """Title and text of each part of a message's page."""
     # Help of commands starts without what reads files.
     from passk_cli.files.checks import CHECKS
@@ -98,7 +98,7 @@ def parts_of(message: Message) -> list[tuple[str, str]]:
     return [(title, text) for title, text in parts.items() if text]
 
 
-def listed(messages: Iterable[Message]) -> str:
+def listed(messages: Iterable[DiagnosticType]) -> str:
     """Every message: its name and what it says."""
     rows = [(message.name, f"{message.severity}: {message.pattern}") for message in messages]
     return "\n".join(table(rows, LEFT + GAP, terminal_width()))
@@ -111,7 +111,7 @@ def usage(name: str, declaration: Command) -> str:
     return f"passk {name}{files}{alone} [OPTIONS]"
 
 
-def declared(declaration: Command) -> Iterator[tuple[str, Declared]]:
+def declared(declaration: Command) -> Iterator[tuple[str, DeclaredOption]]:
     """Every option with the title of its group."""
     # The list of commands does without it.
     from passk_cli.cli.output import edge_sections
@@ -156,7 +156,7 @@ def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
         yield "Messages (passk help messages lists all)", names
 
 
-def row(declared: Declared, full: bool) -> Row:
+def row(declared: DeclaredOption, full: bool) -> Row:
     """An option as it is written, and what it means, with its choices and its default."""
     option, default = declared.option, declared.default
     # Choices that a function lists would have to be imported, and stand in the help itself.

@@ -28,9 +28,9 @@ from passk_cli.inference.weights import unit_values
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.words import SeriesName, plural
-from passk_cli.settle import Given, Settle
-from passk_cli.study.study import Study
+from passk_cli.study.analysis import Study
 from passk_cli.study.values import TaskValues
+from passk_cli.suggested_fix import Given, Settle
 
 USUAL_CORRELATION = 0.5
 MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"

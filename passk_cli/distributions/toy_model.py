@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from passk_cli.arrays import Floats
 from passk_cli.errors import ParameterError
-from passk_cli.near import meant
+from passk_cli.suggestions import meant
 
 FAMILIES = ("gaussian", "exponential", "power-law")
 #: The article's grid of scales and k's, and the pass@k between which it sees a power law.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from passk_cli.inference.boundary import LEAST, boundary, chances, level_at, spent
+from passk_cli.inference.alpha_spending import LEAST, boundary, chances, level_at, spent
 
 
 @pytest.mark.parametrize(

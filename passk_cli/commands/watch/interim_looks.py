@@ -17,10 +17,10 @@ from passk_cli.commands.watch.order import Completed
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.export import locked, require_folder
 from passk_cli.files.sources.arguments import split_label
-from passk_cli.inference.boundary import boundary
+from passk_cli.inference.alpha_spending import boundary
 from passk_cli.limits import refuse_many
 from passk_cli.outcomes.counts import Counts
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.suggested_fix import Blank, Given, Settle
 
 SCHEMA = "passk-looks/1"
 # The recursion of a boundary takes two seconds for as many.

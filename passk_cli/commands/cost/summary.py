@@ -21,10 +21,10 @@ from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import amount_text
-from passk_cli.study.fact import Fact, range_between, ratio_estimate
+from passk_cli.study.analysis import Study
 from passk_cli.study.pairs import BETTER, TIED, WORSE
 from passk_cli.study.ratios import compare_spendings
-from passk_cli.study.study import Study
+from passk_cli.study.result import Fact, range_between, ratio_estimate
 from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes, known_cells
 
 FRONTIER = "frontier"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from passk_cli.inference.single import (
+from passk_cli.inference.binomial_rate import (
     lower_limits,
     passes_needed,
     rate_limits,

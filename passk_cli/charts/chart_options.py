@@ -14,11 +14,11 @@ from typing import Any
 
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError, no_such_model
-from passk_cli.near import nearest
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, Row, model_of
 from passk_cli.report.words import SeriesName, natural
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggestions import nearest
 from passk_cli.text import plural, short_names
 
 # More models than this in one picture are told apart by nobody: all but so many are grey.

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, grouped
+from passk_cli.diagnostic import Said
 from passk_cli.inference.intervals import FIELLER, Sample, intervals
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.message import Said
 from passk_cli.metrics.registry import Metric, default_ks
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName, plural, sized, spanned
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.fact import Fact, Size, range_between, ratio_estimate
 from passk_cli.study.metrics import allowed_ks, usual_k
 from passk_cli.study.notes import (
     MORE_ATTEMPTS,
@@ -27,6 +26,7 @@ from passk_cli.study.notes import (
     notes_of_numbers,
     reading_notes,
 )
+from passk_cli.study.result import Fact, Size, range_between, ratio_estimate
 from passk_cli.study.rules import Rules
 from passk_cli.study.values import Series, TaskValues, cluster_codes, on_shared_tasks, values_of
 from passk_cli.text import Category

@@ -15,10 +15,10 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.sources.arguments import no_baseline
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import first_few, plural
+from passk_cli.study.analysis import Study
 from passk_cli.study.baseline import clusters_of, label_of
-from passk_cli.study.copies import renamed_models
-from passk_cli.study.losses import words_left_out
-from passk_cli.study.study import Study
+from passk_cli.study.duplicate_runs import renamed_models
+from passk_cli.study.missing_outcomes import words_left_out
 from passk_cli.study.values import Series
 
 # The name of a baseline that is the run itself.

@@ -38,8 +38,8 @@ from passk_cli.files.formats.format import (
     one_of,
 )
 from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.reading.look import Spooled, require_inside, roles_of
-from passk_cli.files.reading.strays import Unread
+from passk_cli.files.reading.non_result_files import Unread
+from passk_cli.files.reading.schema_detection import Spooled, require_inside, roles_of
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     EACH,
@@ -57,7 +57,7 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.paths import from_folders, path_columns, template_columns
 from passk_cli.files.sources.source import Source, kind_of, kind_of_type, line_of
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from passk_cli.text import plural, shortened
 
 # Attempts of a model's runs go on: the first number of the next run.

@@ -6,8 +6,8 @@ import pytest
 
 from passk_cli.render.style import Style, answer
 from passk_cli.report.model import Estimate, Report
-from passk_cli.study.extremes import named, range_of
-from passk_cli.study.fact import Fact
+from passk_cli.study.headlines import named, range_of
+from passk_cli.study.result import Fact
 
 R = Estimate
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, grouped
+from passk_cli.diagnostic import WARNING, Message, Said
 from passk_cli.errors import DataError
-from passk_cli.message import WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
-from passk_cli.settle import Settle
+from passk_cli.suggested_fix import Settle
 from passk_cli.text import plural
 
 # A copy has fewer than this share of its outcomes changed, and agrees as one pair of runs in a

@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 
 import passk_cli
+from passk_cli.commands.gate.baseline_match import Sides
+from passk_cli.commands.gate.context import Trial
 from passk_cli.commands.gate.question import Gate
-from passk_cli.commands.gate.rehearsal import Odds, false_alarm, stage
 from passk_cli.commands.gate.rules import GateRule, verdicts_of
-from passk_cli.commands.gate.sides import Sides
-from passk_cli.commands.gate.trial import Trial
+from passk_cli.commands.gate.simulation import Odds, false_alarm, stage
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
+from passk_cli.study.analysis import Study
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import Rules
-from passk_cli.study.study import Study
 from tests.conftest import SAMPLES, Passk, Write, long
 
 pytestmark = pytest.mark.usefixtures("few")
@@ -35,8 +35,8 @@ ASK = ["--max-drop", "pass@1=0.02", "--no-regression", "-m", "pass@1", "--min", 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer rehearsals than users get."""
-    monkeypatch.setattr("passk_cli.commands.gate.rehearsal._UNCHANGED", 100)
-    monkeypatch.setattr("passk_cli.commands.gate.rehearsal._PLANTED", 60)
+    monkeypatch.setattr("passk_cli.commands.gate.simulation._UNCHANGED", 100)
+    monkeypatch.setattr("passk_cli.commands.gate.simulation._PLANTED", 60)
 
 
 def trial(n: Sequence[int], rates: Sequence[float], **options: Any) -> tuple[Trial, list[GateRule]]:
@@ -97,7 +97,7 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
     """A minimum 1.63 standard errors below the run: 5 % fail, not the 12 % of uncertain rates."""
     from scipy.special import ndtr
 
-    monkeypatch.setattr("passk_cli.commands.gate.rehearsal._UNCHANGED", 500)
+    monkeypatch.setattr("passk_cli.commands.gate.simulation._UNCHANGED", 500)
     n, c = 5, np.random.default_rng(0).binomial(5, np.random.default_rng(1).beta(0.5, 0.5, 200))
     spread = np.sqrt((c / n * (1 - c / n)).sum() / (n - 1)) / len(c)
     counts = Counts.from_cells([("m", f"t{t:03d}", n, int(x)) for t, x in enumerate(c)])

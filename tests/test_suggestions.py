@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from passk_cli.cli.manual import declared
+from passk_cli.cli.help_text import declared
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.files.roles import ROLES
 from passk_cli.metrics.registry import patterns
-from passk_cli.near import nearest
+from passk_cli.suggestions import nearest
 
 OPTIONS = [each.option for _, each in declared(command_of("compare"))]
 # Kind of name → the names that there are.

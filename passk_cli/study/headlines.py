@@ -11,7 +11,7 @@ import numpy as np
 from passk_cli.report.model import Estimate, Stated
 from passk_cli.report.words import every_one, plural
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.fact import Fact
+from passk_cli.study.result import Fact
 from passk_cli.study.values import Series, of_all
 
 # Values closer than this are equal; models that share a value and are named, not counted.
