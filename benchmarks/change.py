@@ -19,7 +19,7 @@ from measure import keep, table
 from numpy.typing import NDArray
 
 from passk_cli.inference.attempts import attempt_floor
-from passk_cli.inference.difference import DifferenceLaw, difference_law
+from passk_cli.inference.difference import DifferenceDistribution, difference_law
 from passk_cli.inference.paired import paired_t
 from passk_cli.metrics.registry import Change, parse_change
 
@@ -54,7 +54,7 @@ def expected(change: Change, rates: Floats) -> float:
 
 def simulated(
     change: Change, n: tuple[int, int], rates: tuple[Floats, Floats], rng: np.random.Generator
-) -> tuple[DifferenceLaw, Floats]:
+) -> tuple[DifferenceDistribution, Floats]:
     """The law of the difference of two changes in each run, and p of the paired t-test."""
     sizes = np.broadcast_to(np.array(n)[:, None, None], (2, *rates[0].shape))
     c = rng.binomial(sizes, np.stack(rates))

@@ -23,7 +23,7 @@ from passk_cli.files.checks.laid_out import arms as pooled_arms
 from passk_cli.files.checks.laid_out import laid_out
 from passk_cli.files.checks.verdicts import second
 from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.reading.profile import Observed, Survey, ValueKind
+from passk_cli.files.reading.profile import DataProfile, SampledColumn, ValueKind
 from passk_cli.files.request import Request
 from passk_cli.files.roles import Roles
 
@@ -66,7 +66,7 @@ def arms(random: np.random.Generator, sizes: tuple[int, ...], tasks: int, half: 
     return evenness(cell[kept], value[kept])
 
 
-class Simulated(Survey):
+class Simulated(DataProfile):
     """A survey of columns in memory: name → texts, one per row, "" for a missing one."""
 
     @cached_property
@@ -117,7 +117,7 @@ def certain_and_likely(
         codes = np.unique(values, return_inverse=True)[1]
         if "" in values:
             codes = codes - 1
-        observed[name] = Observed(name, codes, int(codes.max()) + 1, "")
+        observed[name] = SampledColumn(name, codes, int(codes.max()) + 1, "")
     zeros = np.zeros(len(task), dtype=np.int64)
     survey = Simulated(
         observed, zeros, task, zeros, passed.astype(float), ("a.csv",), True,

@@ -26,17 +26,17 @@ from measure import keep, table
 from numpy.typing import NDArray
 
 import passk_cli
-from passk_cli.commands.gate.baseline_match import Sides
-from passk_cli.commands.gate.context import Trial
+from passk_cli.commands.gate.baseline_match import BaselineMatch
+from passk_cli.commands.gate.context import GateContext
 from passk_cli.commands.gate.question import Gate
 from passk_cli.commands.gate.rules import GateRule, MaxDrop, Relative
-from passk_cli.commands.gate.simulation import Stage, false_alarm, stage
+from passk_cli.commands.gate.simulation import SimulationSetup, false_alarm, stage
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.history import KEYS, Past, moved, past_of
+from passk_cli.study.history import KEYS, PooledBaseline, moved, past_of
 from passk_cli.study.rules import ALL, Rules
 
 Ints = NDArray[np.int64]
@@ -49,7 +49,7 @@ REHEARSED = 5  # halves that a rehearsal is made of, for each set of data
 
 
 @dataclass(frozen=True)
-class Ruled(Trial):
+class Ruled(GateContext):
     """A trial with the rules that are asked of it."""
 
     rules: tuple[GateRule, ...] = ()
@@ -354,18 +354,18 @@ def histories(sets: int) -> str:
         rules = [rule for rule in gate(float(p.mean()) - 1.63 * error).chosen if rule.named]
 
         def night(
-            blank: Past = blank, base: Counts = base, scale: float = scale, p: Any = p,
+            blank: PooledBaseline = blank, base: Counts = base, scale: float = scale, p: Any = p,
             scales: dict[Any, float] = scales, rng: np.random.Generator = rng,
-        ) -> Trial:  # fmt: skip
+        ) -> GateContext:  # fmt: skip
             past, passes = blank.drawn(base, p, scales, rng)
             new = rng.binomial(n, moved(p, scale * rng.standard_normal()))
             counts = replace(base, c=new, n=np.full(tasks, n))
-            study = Study(counts, (PASS_1,), Confidence(resamples=1000), Rules(), past=past)
-            sides = Sides.against(counts, replace(base, c=passes), "old")
-            return Trial(study, sides, (PASS_1,), "fail")
+            study = Analysis(counts, (PASS_1,), Confidence(resamples=1000), Rules(), past=past)
+            sides = BaselineMatch.against(counts, replace(base, c=passes), "old")
+            return GateContext(study, sides, (PASS_1,), "fail")
 
         one = night()
-        truth = Stage(one, rules, p[None], p[None], "pass", 8000,
+        truth = SimulationSetup(one, rules, p[None], p[None], "pass", 8000,
                       scales={s: np.array([x]) for s, x in scales.items()})  # fmt: skip
         share = next(iter(truth.judged[0].values())).share
         found = []
@@ -393,7 +393,7 @@ def histories(sets: int) -> str:
     )
 
 
-def _history(tasks: int, n: int, runs: int) -> Past:
+def _history(tasks: int, n: int, runs: int) -> PooledBaseline:
     """A history without passes, its last five runs as the baseline."""
     names = [("m", f"r{run:02}", f"2026-01-{run + 1:02}", "rev", "suite", "{}")
              for run in range(runs) for _ in range(tasks)]  # fmt: skip
@@ -422,8 +422,8 @@ def trial(
         for n, c in ((new_n, new), (old_n, old))
     )
     gate = Gate(max_drop={PASS_1: most}, no_regression=True, minimum={PASS_1: least}, min_by=by)
-    study = Study(counts, (PASS_1,), Confidence(resamples=1000), Rules())
-    sides = Sides.against(counts, base, "old")
+    study = Analysis(counts, (PASS_1,), Confidence(resamples=1000), Rules())
+    sides = BaselineMatch.against(counts, base, "old")
     return Ruled(study, sides, (PASS_1,), "fail", rules=tuple(gate.chosen[2:]))
 
 
@@ -495,13 +495,13 @@ def _least(c: Ints, half: int) -> float:
     return max(float((c / half).mean()) - 0.01, 0.0)
 
 
-def _rehearsed(one: Stage, place: int, verdict: str) -> float:
+def _rehearsed(one: SimulationSetup, place: int, verdict: str) -> float:
     odds = next(odds for line, odds in one.judged[0].items() if line[0] == place)
     return (odds.failing if verdict == "fail" else odds.undecided) / odds.runs
 
 
 def _caught(
-    stages: list[Stage],
+    stages: list[SimulationSetup],
     n: Ints,
     c: Ints,
     half: int,

@@ -19,8 +19,8 @@ from passk_cli.inference.intervals import METHODS
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.missing_outcomes import Losses
-from passk_cli.study.analysis import Study
+from passk_cli.outcomes.missing_outcomes import MissingOutcomes
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.missing_outcomes import uneven_pairs
 from passk_cli.study.pairs import compare_pairs
@@ -92,14 +92,14 @@ def _beyond(
         if not counts.missing.any():
             continue
         low, high = (
-            Study(counts.filled(passing=end), metrics, confidence).facts()[0].estimate
+            Analysis(counts.filled(passing=end), metrics, confidence).facts()[0].estimate
             for end in (False, True)
         )
         if None in (low.low, low.high, high.low, high.high):
             continue
         far = 0.0
         for each in fill_ins(rng, counts, 10):
-            e = Study(each, metrics, confidence).facts()[0].estimate
+            e = Analysis(each, metrics, confidence).facts()[0].estimate
             if e.low is not None and e.high is not None:
                 bottom, top = min(low.low or 0, high.low or 0), max(low.high or 0, high.high or 0)
                 far = max(far, bottom - e.low, e.high - top)
@@ -128,7 +128,7 @@ def covered(runs: int, seed: int, sizes: list[tuple[int, int, float, float]]) ->
                 drop = counts_of(kept[:, some], (c - passes)[:, some])
                 bounds = counts_of(n, c - passes, failures + passes)
                 for i, counts in enumerate((whole, fail, drop, bounds)):
-                    e = Study(counts, metrics, confidence).facts()[0].estimate
+                    e = Analysis(counts, metrics, confidence).facts()[0].estimate
                     assert e.low is not None
                     assert e.high is not None
                     hits[i] += e.low <= truth <= e.high
@@ -184,7 +184,9 @@ def uneven(runs: int, seed: int) -> list[list[object]]:
                 models = [f"m{m}" for m in range(2) for _ in range(tasks)]
                 units = [(f"t{t:04}",) for _ in range(2) for t in range(tasks)]
                 made = np.full(2 * tasks, attempts)
-                own += bool(uneven_pairs(Losses.of_rows(models, units, made, lost.ravel())))
+                own += bool(
+                    uneven_pairs(MissingOutcomes.of_rows(models, units, made, lost.ravel()))
+                )
                 sums, all_made = lost.sum(axis=1), tasks * attempts
                 test = fisher_exact([[s, all_made - s] for s in sums.tolist()])
                 fisher += float(test.pvalue) <= 0.05

@@ -27,10 +27,10 @@ from scipy.stats import beta, norm
 from passk_cli.api import read
 from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.inference.design import (
-    Assumed,
+    AssumedModel,
     BetaRates,
     Difference,
-    Piloted,
+    PilotEstimate,
     cluster_excess,
     true_difference,
 )
@@ -83,7 +83,7 @@ def error_rows(draws: int) -> Iterator[tuple[object, ...]]:
             off = estimates - estimates.mean()
             found = float(off.std())
             noise = sqrt(((off**4).mean() / found**4 - 1) / 4 / repetitions)
-            predicted = sqrt(Assumed(metric, rates_of(a, b)).variance(n) / tasks)
+            predicted = sqrt(AssumedModel(metric, rates_of(a, b)).variance(n) / tasks)
             yield (f"Beta({a:g}, {b:g})", tasks, n, metric.name, f"{predicted:.5f}",
                    f"{found:.5f}", f"{predicted / found:.3f}", f"{noise:.3f}")  # fmt: skip
 
@@ -94,7 +94,7 @@ def width_rows(samples: int) -> Iterator[tuple[object, ...]]:
         rates = BetaRates(mean, 0.7 * sqrt(mean * (1 - mean)))
         size = 1 / 0.49 - 1
         for metric in metrics_of(k):
-            values = Assumed(metric, rates)
+            values = AssumedModel(metric, rates)
             rng = np.random.default_rng([round(100 * mean), n, k, tasks])
             p = rng.beta(mean * size, (1 - mean) * size, size=(samples, tasks))
             limits = [interval(Sample(each)) for each in values_of(metric, n, p, rng)]
@@ -114,11 +114,11 @@ def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
         for have in sorted({n, max(n // 2, k, 2)}):
             rng = np.random.default_rng([round(10 * a), round(10 * b), n, have])
             for metric in metrics_of(k):
-                true = Assumed(metric, rates_of(a, b)).variance(n)
+                true = AssumedModel(metric, rates_of(a, b)).variance(n)
                 found, told, silent = [], [], 0
                 for _ in range(pilots):
                     c = rng.binomial(have, rng.beta(a, b, size=50))
-                    pilot = Piloted(metric, np.full(50, have), c)
+                    pilot = PilotEstimate(metric, np.full(50, have), c)
                     if np.ptp(pilot.values) == 0:
                         silent += 1
                     else:
@@ -128,7 +128,7 @@ def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
                 if found:
                     low, middle, high = np.quantile(found, (0.1, 0.5, 0.9))
                     shown = (f"{middle:.3f}", f"{low:.2f}–{high:.2f}", f"{np.median(told):.0f}")
-                expected = Assumed(metric, rates_of(a, b)).expected
+                expected = AssumedModel(metric, rates_of(a, b)).expected
                 yield (f"Beta({a:g}, {b:g})", have, n, metric.name, f"{expected:.3f}", *shown,
                        f"{100 * silent / pilots:.1f}")  # fmt: skip
 
@@ -218,7 +218,7 @@ def alike_rows(pilots: int, designs: tuple[Any, ...]) -> Iterator[tuple[object, 
         own = (attempts, attempts) if isinstance(attempts, int) else attempts
         rng = np.random.default_rng([tasks, *own, int(100 * rho)])
         rates = rates_of(a, b)
-        luck = Assumed(metric, rates).within(1)
+        luck = AssumedModel(metric, rates).within(1)
         least = min(own)
         true_between = 2 * (1 - rho) * rates.spread**2
         true = true_between + 2 * luck / least
@@ -227,7 +227,7 @@ def alike_rows(pilots: int, designs: tuple[Any, ...]) -> Iterator[tuple[object, 
             p = rng.beta(a, b, tasks)
             q = np.where(rng.random(tasks) < rho, p, rng.beta(a, b, tasks))
             one, other = (
-                Piloted(metric, np.full(tasks, n), rng.binomial(n, r))
+                PilotEstimate(metric, np.full(tasks, n), rng.binomial(n, r))
                 for n, r in zip(own, (p, q), strict=True)
             )
             if np.ptp(one.values) == 0 or np.ptp(other.values) == 0:
@@ -265,9 +265,10 @@ def carried_rows(thinnings: int) -> Iterator[tuple[object, ...]]:
             row: list[object] = [name, temperature]
             rng = np.random.default_rng(0)
             for metric, have in ((parse(each), have) for each, have in cells):
-                true = Piloted(metric, np.full(len(c), 10), c).variance(10)
+                true = PilotEstimate(metric, np.full(len(c), 10), c).variance(10)
                 found = [
-                    Piloted(metric, np.full(len(c), have), rng.hypergeometric(c, 10 - c, have))
+                    PilotEstimate(metric, np.full(len(c), have), rng.hypergeometric(c, 10 - c,
+                    have))
                     .variance(10) for _ in range(thinnings)
                 ]  # fmt: skip
                 row.append(f"{sqrt(np.mean(found) / true):.3f}")
@@ -280,7 +281,7 @@ def correlation_rows() -> Iterator[tuple[object, ...]]:
         for (first, c), (second, d) in itertools.combinations(models, 2):
             row: list[object] = [f"{first} − {second}", temperature]
             for metric in map(parse, ("pass@1", "pass@2", "pass^2", "pass@5", "pass^5")):
-                one, other = (Piloted(metric, np.full(len(e), 10), e) for e in (c, d))
+                one, other = (PilotEstimate(metric, np.full(len(e), 10), e) for e in (c, d))
                 shared = float(np.cov(one.values, other.values)[0, 1])
                 row.append(f"{shared / sqrt(one.between * other.between):.2f}")
             yield tuple(row)
@@ -330,7 +331,7 @@ def shifted(metric: Metric, rates: BetaRates, wanted: float) -> BetaRates:
     def at(mean: float) -> BetaRates:
         return BetaRates(mean, sqrt(rates.alike * mean * (1 - mean)))
 
-    return at(brentq(lambda m: Assumed(metric, at(m)).expected - wanted, 1e-4, 1 - 1e-4))
+    return at(brentq(lambda m: AssumedModel(metric, at(m)).expected - wanted, 1e-4, 1 - 1e-4))
 
 
 def rejected(differences: Floats) -> tuple[float, float]:
@@ -351,7 +352,7 @@ def power_rows(most: int) -> Iterator[tuple[object, ...]]:
     )  # fmt: skip
     for place, ((mean, spread), (name, n), tasks, wanted) in enumerate(cells):
         metric, rates = parse(name), BetaRates(mean, spread)
-        values = Assumed(metric, rates)
+        values = AssumedModel(metric, rates)
         variance = Difference(values, values, CORRELATION * values.between).variance(n)
         bend = 1 / (4 * values.expected * (1 - values.expected))
         step = lattice_step(n, metric.k)
@@ -385,7 +386,7 @@ def real_rows(comparisons: int) -> Iterator[tuple[object, ...]]:
                 (50, 100, 400),
             ):
                 metric = parse(name)
-                one, other = Piloted(metric, ten, c), Piloted(metric, ten, d)
+                one, other = PilotEstimate(metric, ten, c), PilotEstimate(metric, ten, d)
                 covariance = float(np.cov(one.values, other.values)[0, 1])
                 pair = Difference(one, other, covariance)
                 away = one.expected - other.expected

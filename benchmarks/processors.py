@@ -19,7 +19,8 @@ from numpy._core._multiarray_umath import __cpu_features__ as there
 ROOT = Path(__file__).resolve().parent.parent
 # Where a result may depend on the last digit of a computed number.
 NUMBERS = (
-    "tests/inference", "tests/distributions", "tests/metrics", "tests/study", "tests/commands", "tests/cli",
+    "tests/inference", "tests/distributions", "tests/metrics", "tests/study", "tests/commands",
+    "tests/cli",
     "tests/charts", "tests/test_readme.py", "tests/test_docs.py", "tests/test_published.py",
     "passk_cli/inference", "passk_cli/distributions", "passk_cli/metrics", "passk_cli/study",
 )  # fmt: skip

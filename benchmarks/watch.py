@@ -34,7 +34,7 @@ from passk_cli.commands.watch.run import WatchedRun
 from passk_cli.inference.alpha_spending import level_at
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 
 warnings.simplefilter("ignore", passk_cli.PasskWarning)
 PASS_1 = Metric("pass@", 1)
@@ -80,7 +80,7 @@ def lowered(p: np.ndarray, shift: float) -> np.ndarray:
 
 def run_of(gate: Gate, counts: Counts, plan: WatchPlan, base: Counts | None = None) -> WatchedRun:
     """A run that is complete, whose looks are made one after the other."""
-    study = Study(counts, (PASS_1,), baseline=base)
+    study = Analysis(counts, (PASS_1,), baseline=base)
     made = made_of(counts, {series[0] for series in counts.series})
     return WatchedRun(
         replace(gate, baseline=base), study, plan, TaskOrder(names(plan.planned), LIST), made

@@ -12,7 +12,7 @@ from passk_cli.cli.overview import ABOUT
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import messages
 from passk_cli.commands.command import command_of
-from passk_cli.option import Declared
+from passk_cli.option import DeclaredOption
 from passk_cli.version import __version__
 
 PAGE = Path(__file__).parent / "passk.1"
@@ -67,7 +67,7 @@ def _lines() -> Iterator[str]:
         yield from _entry(name, meaning)
 
 
-def _options(options: Iterable[Declared]) -> Iterator[str]:
+def _options(options: Iterable[DeclaredOption]) -> Iterator[str]:
     for option in options:
         yield from _entry(*row(option, full=True))
 

@@ -18,7 +18,7 @@ from passk_cli.commands.gate.rulebook import (
 )
 from passk_cli.files.mapping import TABLE, keys
 from passk_cli.files.roles import ROLES
-from passk_cli.option import Declared, declared
+from passk_cli.option import DeclaredOption, declared
 
 PAGE = Path(__file__).parent / "passk.schema.json"
 _NUMBERS = {bool: "boolean", int: "integer", float: "number"}
@@ -71,7 +71,7 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _keys(every: Mapping[str, Declared]) -> dict[str, Any]:
+def _keys(every: Mapping[str, DeclaredOption]) -> dict[str, Any]:
     """Every spelling of options as keys."""
     spelled = {**every, **{key.replace("-", "_"): each for key, each in every.items()}}
     return {
@@ -80,7 +80,7 @@ def _keys(every: Mapping[str, Declared]) -> dict[str, Any]:
     }
 
 
-def _properties(every: Iterable[Declared]) -> dict[str, Any]:
+def _properties(every: Iterable[DeclaredOption]) -> dict[str, Any]:
     return _keys({each.option.name.lstrip("-"): each for each in every})
 
 
@@ -88,11 +88,11 @@ def _table(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def _words(each: Declared) -> str:
+def _words(each: DeclaredOption) -> str:
     return f"{each.option.help} {each.option.further}".strip()
 
 
-def _property(each: Declared) -> dict[str, Any]:
+def _property(each: DeclaredOption) -> dict[str, Any]:
     """The values of one option."""
     option, kind = each.option, _NUMBERS.get(each.base, "")
     single: dict[str, Any] = {"type": kind or ["string", "number"]}

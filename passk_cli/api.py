@@ -20,13 +20,13 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import Command, command_of, option_meant
 from passk_cli.commands.message_filter import WantedMessages
 from passk_cli.commands.question import Question, Read, answer, require_met
-from passk_cli.diagnostic import WARNING, Said
+from passk_cli.diagnostic import WARNING, Diagnostic
 from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
 from passk_cli.files.sources.arguments import comes_once
 from passk_cli.files.sources.remote import fetched_once
-from passk_cli.option import DATA, Declared, Option, declared, filled
+from passk_cli.option import DATA, DeclaredOption, Option, declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.python.findings import FRAMES, STYLE, Findings, Verdict
 from passk_cli.python.spelling import (
@@ -191,7 +191,7 @@ def python_function(name: str) -> Callable[..., Findings]:
     """The function of a command, with the signature and the help that its declaration gives."""
     declaration = command_of(name)
     options = _by_field(name)
-    alone = [field for field, each in options.items() if each.option.alone]
+    alone = [field for field, each in options.items() if each.option.is_boolean_flag]
     first = alone or [field for field in _FIRST if field in options][:1]
 
     def call(data: Any = None, *positional: Any, **given: Any) -> Findings:
@@ -261,7 +261,7 @@ def _findings(declaration: Command, call: Call, given: Mapping[str, Any]) -> Fin
     question, shared = declaration.question.ask(given, data, needed=declaration.files == "needed")
     wanted, options = filled(WantedMessages, given), _by_field(call.name)
 
-    def words(message: Said) -> str:
+    def words(message: Diagnostic) -> str:
         return said(in_keywords(message, options, call).pieces(), STYLE)
 
     numeric: set[str] = set()
@@ -331,7 +331,7 @@ def _signature(declaration: Command, first: Sequence[str]) -> inspect.Signature:
     return inspect.Signature(parameters, return_annotation=answers)
 
 
-def _hint(declared: Declared) -> Any:
+def _hint(declared: DeclaredOption) -> Any:
     """The type of what Python gives for an option: its own, and where there are several, lists."""
     option, kind, base = declared.option, declared.kind, declared.base
     if kind is DATA or base in (bool, int, float):

@@ -77,7 +77,7 @@ def written(contents: dict[Path, str | bytes]) -> Iterator[None]:
     with ExitStack() as files:
         # The last that is entered is the first that is left.
         for path in (*reversed(plain), *(path for path in contents if path not in plain)):
-            file, content = files.enter_context(whole(path)), contents[path]
+            file, content = files.enter_context(atomic_write(path)), contents[path]
             if isinstance(content, str):
                 content = content.encode(errors="backslashreplace")
             with _writing(path):
@@ -86,7 +86,7 @@ def written(contents: dict[Path, str | bytes]) -> Iterator[None]:
 
 
 @contextmanager
-def whole(path: Path, *, new: bool = False) -> Iterator[Path]:
+def atomic_write(path: Path, *, new: bool = False) -> Iterator[Path]:
     """A file to write in the block, which at its end is moved to where it is wanted.
 
     A link is followed, an existing file keeps its mode; what is no plain file (a pipe, a device)
@@ -152,7 +152,7 @@ def unwritten(path: str | Path, error: OSError) -> ParameterError:
     return ParameterError(f"{path}: cannot be written ({error.strerror})", name="unwritable-output")
 
 
-def no_room(error: OSError, what: str) -> ParameterError | None:
+def disk_full_error(error: OSError, what: str) -> ParameterError | None:
     """The error of a disk that is full, or of a limit on files; None for another error.
 
     what : what was to be written there: "temporary files".

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from string import Formatter
 from typing import Any
 
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import clauses, first_few, listed, plural
 
 NOTE, WARNING, ERROR = "note", "warning", "error"
 # Name → message, of every module that was imported.
-DECLARED: dict[str, Message] = {}
+DECLARED: dict[str, DiagnosticType] = {}
 
 # A text, a value, or a value and the kind of column that shows it.
 Piece = Any
@@ -84,7 +84,7 @@ def pattern(template: str, *, forms: bool = False) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Message:
+class DiagnosticType:
     """A message: its name, how much it matters, its words, and what they mean.
 
     name : of lower-case words joined by hyphens, unique: "pooled-settings".
@@ -97,7 +97,7 @@ class Message:
     full : whether a command line says it with --full or -v alone: it changes no decision.
     Errors: ValueError where two messages have one name.
 
-    >>> lost = Message(
+    >>> lost = DiagnosticType(
     ...     "lost-lines", NOTE, "{lines:line} {lines:was|were} skipped{?file| in {file}}"
     ... )
     >>> lost(lines=2, file="").text, lost(lines=1, file="a.csv").text
@@ -110,7 +110,7 @@ class Message:
     name: str
     severity: str
     template: str
-    remedy: str | Settle | tuple[Settle, ...] = ""
+    remedy: str | SuggestedFix | tuple[SuggestedFix, ...] = ""
     meaning: str = ""
     full: bool = False
     why: str = ""
@@ -123,10 +123,10 @@ class Message:
             raise ValueError(f"two messages are named {self.name}")
 
     @property
-    def settles(self) -> tuple[Settle, ...]:
+    def settles(self) -> tuple[SuggestedFix, ...]:
         """Options that settle it, with fields as they are declared."""
         remedy = () if isinstance(self.remedy, str) else self.remedy
-        return (remedy,) if isinstance(remedy, Settle) else remedy
+        return (remedy,) if isinstance(remedy, SuggestedFix) else remedy
 
     @property
     def pattern(self) -> str:
@@ -135,15 +135,15 @@ class Message:
         text = "; ".join(filter(None, (self.template, words, *map(str, self.settles))))
         return pattern(text)
 
-    def __call__(self, **fields: Any) -> Said:
+    def __call__(self, **fields: Any) -> Diagnostic:
         """The message with its fields; a remedy one of whose fields is empty is left out."""
         words = self.remedy if isinstance(self.remedy, str) else ""
         settles = tuple(filter(None, (each.formatted(fields) for each in self.settles)))
-        return Said(self.name, self.severity, self.template, words, fields, settles)
+        return Diagnostic(self.name, self.severity, self.template, words, fields, settles)
 
 
 @dataclass(frozen=True)
-class Said:
+class Diagnostic:
     """A message with its fields.
 
     fields : name → text, count, number, names, or a number with its interval.
@@ -156,7 +156,7 @@ class Said:
     template: str
     remedy: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    settles: tuple[Settle, ...] = ()
+    settles: tuple[SuggestedFix, ...] = ()
     remedies: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
@@ -173,10 +173,10 @@ class Said:
         """Its words, with numbers as Python writes them; renderers round."""
         return "".join(part if isinstance(part, str) else str(part) for part in self.pieces())
 
-    def about(self, whose: str) -> Said:
+    def about(self, whose: str) -> Diagnostic:
         """The message with words before it that say whose it is: "baseline main: ".
 
-        >>> said = Message("lost-lines", NOTE, "{lines:line} lost")(lines=2)
+        >>> said = DiagnosticType("lost-lines", NOTE, "{lines:line} lost")(lines=2)
         >>> said.about("baseline main").about("nightly").text
         'nightly: baseline main: 2 lines lost'
         >>> del DECLARED["lost-lines"]
@@ -189,7 +189,7 @@ class Said:
         )
 
 
-def refused(error: Any) -> Said:
+def refused(error: Any) -> Diagnostic:
     """An error that stops nothing here, as a warning of its name: where data is only described."""
     text = clauses(str(error.args[0]))
-    return Said(error.name, WARNING, "{text}", fields={"text": text}, settles=error.settles)
+    return Diagnostic(error.name, WARNING, "{text}", fields={"text": text}, settles=error.settles)

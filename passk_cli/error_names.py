@@ -4,7 +4,7 @@ An error carries the name of its family as text, so that raising one imports not
 `DataError(place, problem, remedy, name="no-such-file")`.
 """
 
-from passk_cli.diagnostic import ERROR, Message
+from passk_cli.diagnostic import ERROR, DiagnosticType
 
 # Name → what is wrong, up to the first full stop, and what that means.  What the caller asked for
 # comes first, then what files hold.
@@ -253,7 +253,7 @@ _FAMILIES = {
 }
 
 ERRORS = {
-    name: Message(name, ERROR, template, meaning=meaning)
+    name: DiagnosticType(name, ERROR, template, meaning=meaning)
     for name, text in _FAMILIES.items()
     for template, _, meaning in [text.partition(". ")]
 }

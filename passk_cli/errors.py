@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, meant, nearest, pattern_of
 from passk_cli.text import clauses, cut, plural, printable, without_secrets
 
@@ -41,11 +41,13 @@ class PasskError(Exception):
     remedies: Sequence[str] = ()
     candidates: Mapping[str, Sequence[Any]] = MappingProxyType({})
 
-    def __init__(self, *parts: str | Given, name: str = "", settles: Sequence[Settle] = ()) -> None:
+    def __init__(
+        self, *parts: str | OptionValue, name: str = "", settles: Sequence[SuggestedFix] = ()
+    ) -> None:
         place, problem, remedy = (*(parts if parts[1:] else ("", *parts)), "")[:3]
-        if isinstance(place, Given):
+        if isinstance(place, OptionValue):
             place = replace(place, value=place.value and without_secrets(place.value))
-        self.place = place if isinstance(place, Given) else without_secrets(place)
+        self.place = place if isinstance(place, OptionValue) else without_secrets(place)
         self.problem, self.words = without_secrets(str(problem)), without_secrets(str(remedy))
         self.name, self.settles = name or type(self).name, tuple(settles)
         if self.name in _NAMED:
@@ -109,7 +111,9 @@ class DataError(PasskError):
         return str(self.place), self.problem, self.remedy
 
 
-def refuse(name: str, *reasons: tuple[object, str | Given, str, tuple[Settle, ...]]) -> None:
+def refuse(
+    name: str, *reasons: tuple[object, str | OptionValue, str, tuple[SuggestedFix, ...]]
+) -> None:
     """ParameterError of a name for the first reason that holds; nothing where none does.
 
     reasons : whether it holds, and its place ("" for none), problem and remedies.
@@ -149,7 +153,7 @@ def files_near(argument: str) -> list[str]:
 
 
 def no_such_model(
-    place: str | Given, problem: str, word: str, models: Iterable[str], option: str,
+    place: str | OptionValue, problem: str, word: str, models: Iterable[str], option: str,
     beside: Sequence[str] | None = None,
 ) -> ParameterError:  # fmt: skip
     """Error for a name or pattern that no model has, with the option as it was probably meant.
@@ -162,10 +166,10 @@ def no_such_model(
         problem += f"; {meant(word, models)}"
         return ParameterError(place, problem, name="no-such-model")
     if beside is None:
-        settles = [Settle({option: model}) for model in found[:_ALTERNATIVES]]
+        settles = [SuggestedFix({option: model}) for model in found[:_ALTERNATIVES]]
     else:
         why = plural(len(found), "model") if found[1:] else ""
-        settles = [Settle({option: [*beside, pattern]}, why)]
+        settles = [SuggestedFix({option: [*beside, pattern]}, why)]
     several = f"it is a part of {len(found)} names"
     problem += f"; {several if found[1:] else did_you_mean([pattern])}"
     return ParameterError(place, problem, name="no-such-model", settles=settles)
@@ -177,7 +181,9 @@ def not_named(option: str, name: str, near: str) -> ParameterError:
     near : what may have been meant.
     """
     noun = "model" if option == "--alias" else "task"
-    return ParameterError(Given(option, name), f"no such {noun}; {near}", name=f"no-such-{noun}")
+    return ParameterError(
+        OptionValue(option, name), f"no such {noun}; {near}", name=f"no-such-{noun}"
+    )
 
 
 class NoResults(DataError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from passk_cli.errors import ParameterError
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # Attempts of one model at one task, and k.
 MOST_ATTEMPTS = 1_000_000_000
@@ -38,13 +38,15 @@ MOST_PAIRS = 100_000
 MOST_PLANNED_K = 1_000
 
 
-def whole_number(place: str | Given, text: str, least: int = 1, most: int = MOST_ATTEMPTS) -> int:
+def whole_number(
+    place: str | OptionValue, text: str, least: int = 1, most: int = MOST_ATTEMPTS
+) -> int:
     """The whole number a text writes; ParameterError where it is none, or out of range.
 
     place : the option as it was given, or a name in which the number stands.
     Digits are those of ASCII: "²" and "١" are none.
 
-    >>> whole_number(Given("-k", "8"), " 8 ")
+    >>> whole_number(OptionValue("-k", "8"), " 8 ")
     8
     """
     digits = text.strip()
@@ -69,7 +71,7 @@ def is_nested(value: Any, most: int) -> bool:
 
 
 def refuse_many(
-    noun: str, number: int, most: float, *settles: Settle, place: str | Given = ""
+    noun: str, number: int, most: float, *settles: SuggestedFix, place: str | OptionValue = ""
 ) -> None:
     """ParameterError where there is more than an answer can be given for, or is of use for.
 
@@ -81,7 +83,7 @@ def refuse_many(
 
 
 def refuse_many_steps(
-    place: str | Given, attempts: int, *settles: Settle, remedy: str = ""
+    place: str | OptionValue, attempts: int, *settles: SuggestedFix, remedy: str = ""
 ) -> None:
     """ParameterError where a method would go through more attempts of a task than it can."""
     if attempts > MOST_STEPS:
@@ -90,7 +92,7 @@ def refuse_many_steps(
         raise ParameterError(place, problem, name="too-large", settles=settles)
 
 
-def refuse_many_pairs(models: int, pairs: int, *settles: Settle) -> None:
+def refuse_many_pairs(models: int, pairs: int, *settles: SuggestedFix) -> None:
     """ParameterError where so many models make more pairs than can be compared.
 
     pairs : of models, over all metrics.  settles : what asks for fewer, besides naming models.
@@ -99,7 +101,7 @@ def refuse_many_pairs(models: int, pairs: int, *settles: Settle) -> None:
         raise ParameterError(
             f"{models:,} models make {pairs:,} differences, at most {MOST_PAIRS:,}",
             name="too-large",
-            settles=[*settles, Settle({"--model": Blank("NAME")}, "keeps some")],
+            settles=[*settles, SuggestedFix({"--model": Placeholder("NAME")}, "keeps some")],
         )
 
 
@@ -107,7 +109,7 @@ def refuse_many_draws(resamples: int, columns: int) -> None:
     """ParameterError where resamples × columns would not fit into memory."""
     if resamples * columns > MOST_DRAWS:
         raise ParameterError(
-            Given("--resamples", str(resamples)),
+            OptionValue("--resamples", str(resamples)),
             f"too many to hold for {columns:,} numbers; at most {MOST_DRAWS // columns:,} here",
             name="too-large",
         )

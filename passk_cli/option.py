@@ -23,7 +23,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 from passk_cli.errors import ParameterError
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import meant, share_meant
 from passk_cli.text import first_few
 
@@ -86,7 +86,7 @@ class Option:
         return self.flags.split()[-1]
 
     @property
-    def alone(self) -> bool:
+    def is_boolean_flag(self) -> bool:
         """Whether its value is written without a flag."""
         return not self.flags.startswith("-")
 
@@ -106,7 +106,7 @@ class Option:
         return loaded(self.choices) if isinstance(self.choices, str) else self.choices
 
 
-class Declared(NamedTuple):
+class DeclaredOption(NamedTuple):
     """An option of a group.
 
     field : its name in the group.  kind : the type of its value; base : that without "or None":
@@ -123,16 +123,16 @@ class Declared(NamedTuple):
     repeatable: bool
 
 
-def by_flag(options: Iterable[Declared]) -> dict[str, Declared]:
+def by_flag(options: Iterable[DeclaredOption]) -> dict[str, DeclaredOption]:
     """Flag → its option."""
     return {flag: each for each in options for flag in each.option.flags.split()}
 
 
 # Evaluating annotations is slow; each group's are evaluated once for all commands that share it.
-_DECLARED: dict[type, dict[str, Declared]] = {}
+_DECLARED: dict[type, dict[str, DeclaredOption]] = {}
 
 
-def declared(group: type) -> dict[str, Declared]:
+def declared(group: type) -> dict[str, DeclaredOption]:
     """Field → its option, for the fields of a group that are options."""
     group = next(base for base in group.__mro__ if "__dataclass_fields__" in vars(base))
     if group in _DECLARED:
@@ -152,13 +152,13 @@ def declared(group: type) -> dict[str, Declared]:
         many = option.several or (base not in (bool, int, float, str, DATA) and not pair)
         made = field.default_factory
         default = field.default if made is dataclasses.MISSING else made()
-        options[field.name] = Declared(field.name, option, kind, default, base, many)
+        options[field.name] = DeclaredOption(field.name, option, kind, default, base, many)
     return options
 
 
 def sections_of(
     groups: Iterable[type], without: Iterable[str] = ()
-) -> Iterator[tuple[type, list[Declared]]]:
+) -> Iterator[tuple[type, list[DeclaredOption]]]:
     """Each group with its options.
 
     Of fields of one name the first counts.  without : fields that are left out.
@@ -197,7 +197,7 @@ def filled(group: type[Group], given: Mapping[str, Any]) -> Group:
     return group(**values)
 
 
-def checked(declared: Declared, value: Any) -> Any:
+def checked(declared: DeclaredOption, value: Any) -> Any:
     """The value of an option: not empty, parsed, among its choices and in its range."""
     option, base, several = declared.option, declared.base, declared.repeatable
     if declared.kind is DATA and not isinstance(value, str):
@@ -222,12 +222,14 @@ def checked(declared: Declared, value: Any) -> Any:
         # A small one is no level.
         known = float(option.low or 0) < share < 0.5 and (declared.default or 1) < 0.5
         problem += f"; did you mean {share:g}?" if share >= 0.5 else ""
-        given = Given(option.name, first_few([*map(shown, parts)]))
-        settles = [Settle({option.name: f"{share:g}"})] * known
+        given = OptionValue(option.name, first_few([*map(shown, parts)]))
+        settles = [SuggestedFix({option.name: f"{share:g}"})] * known
         return ParameterError(given, problem, settles=settles)
 
     if any(isinstance(part, str) and not part.strip() for part in parts):
-        raise ParameterError(Given(option.name), "it is empty; leave it out or give it a value")
+        raise ParameterError(
+            OptionValue(option.name), "it is empty; leave it out or give it a value"
+        )
     if option.choices and not all(part in option.values for part in parts):
         wrong = next(part for part in parts if part not in option.values)
         raise refused(meant(str(wrong), option.values, f"choose one of {', '.join(option.values)}"))
@@ -261,7 +263,7 @@ def checked(declared: Declared, value: Any) -> Any:
     return value
 
 
-def accepts(declared: Declared, value: Any) -> bool:
+def accepts(declared: DeclaredOption, value: Any) -> bool:
     """Whether an option takes a value."""
     try:
         checked(declared, value)

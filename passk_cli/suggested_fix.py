@@ -10,15 +10,15 @@ from shlex import quote
 from typing import Any
 
 
-class Blank(str):
+class Placeholder(str):
     """A value that only the reader knows, by what stands for it: "COLUMN", "LOW,HIGH"."""
 
 
 @dataclass(frozen=True)
-class Given:
+class OptionValue:
     """An option that a text names, and what it was given; each door spells it in its own way.
 
-    >>> str(Given("--bounds", "1,x")), str(Given("--percent"))
+    >>> str(OptionValue("--bounds", "1,x")), str(OptionValue("--percent"))
     ('--bounds 1,x', '--percent')
     """
 
@@ -35,11 +35,11 @@ _PARTED = (
     "exclude-task", "exclude-tasks", "only-task", "only-tasks",
 )  # fmt: skip
 # Shows all that an answer leaves out.
-FULL_OPTION = Given("--full")
+FULL_OPTION = OptionValue("--full")
 
 
 @dataclass(frozen=True)
-class Settle:
+class SuggestedFix:
     """Options that settle what a message or an error asks, added to the call that brought it up.
 
     options : option → what it is given: {"--field": {"task": "case"}, "--by": ("effort",)}.  A
@@ -51,13 +51,14 @@ class Settle:
     labels : file → the label that it is given, of files that stand in the call; "" leaves it out.
     listed : whether these stand in a list, as in Python.
 
-    >>> str(Settle({"--field": {"task": "case", "model": "llm"}, "--skip-bad": True}, "reads all"))
+    >>> str(SuggestedFix({"--field": {"task": "case", "model": "llm"}, "--skip-bad": True},
+    ...     "reads all"))
     '--field task=case --field model=llm --skip-bad reads all'
-    >>> str(Settle({"by": ("x", "y"), "test": None, "bounds": Blank("LOW,HIGH")}))
+    >>> str(SuggestedFix({"by": ("x", "y"), "test": None, "bounds": Placeholder("LOW,HIGH")}))
     'by=("x", "y"), bounds=(LOW, HIGH), without test='
-    >>> str(Settle({"--order-from-lines": True}, "takes the order of lines", "order"))
+    >>> str(SuggestedFix({"--order-from-lines": True}, "takes the order of lines", "order"))
     'passk order --order-from-lines takes the order of lines'
-    >>> str(Settle({}, "labels it", labels={"a.csv": "a"}, listed=True))
+    >>> str(SuggestedFix({}, "labels it", labels={"a.csv": "a"}, listed=True))
     '["a=a.csv"] labels it'
     """
 
@@ -71,7 +72,7 @@ class Settle:
     def complete(self) -> bool:
         """Whether it can be run as it is: nothing in it is left to the reader."""
         values = (value for values in self.options.values() for value in _each(values))
-        return not any(isinstance(value, Blank) for value in values)
+        return not any(isinstance(value, Placeholder) for value in values)
 
     def words(self) -> Iterator[tuple[str, ...]]:
         """Its options as words of a command line, an option each."""
@@ -79,7 +80,7 @@ class Settle:
             if isinstance(value, Mapping):
                 yield from ((flag, _like(v, f"{k}={v}")) for k, v in value.items())
             elif isinstance(value, tuple | list):
-                yield from ((flag, _like(v, str(whole(flag, v)))) for v in value)
+                yield from ((flag, _like(v, str(whole_number(flag, v)))) for v in value)
             elif value is True:
                 yield (flag,)
             elif value is not None:
@@ -107,11 +108,11 @@ class Settle:
         labels = [(self.labels.get(file), file) for file in files if file not in written]
         return [f"{label}={file}" if label else file for label, file in labels if label != ""]
 
-    def merged(self, other: Settle) -> Settle:
+    def merged(self, other: SuggestedFix) -> SuggestedFix:
         """Both remedies: keys and values add up, of other options the second counts.
 
-        >>> first = Settle({"--by": ("x",)})
-        >>> first.merged(Settle({"--by": ("y",), "--field": {"task": "case"}})).options
+        >>> first = SuggestedFix({"--by": ("x",)})
+        >>> first.merged(SuggestedFix({"--by": ("y",), "--field": {"task": "case"}})).options
         {'--by': ('x', 'y'), '--field': {'task': 'case'}}
         """
         options = dict(self.options)
@@ -119,12 +120,12 @@ class Settle:
             options[name] = with_value(name, options.get(name), value)
         return replace(other, options=options)
 
-    def formatted(self, fields: Mapping[str, Any]) -> Settle | None:
+    def formatted(self, fields: Mapping[str, Any]) -> SuggestedFix | None:
         """The remedy of a template with these fields; None where one that it needs is empty.
 
-        >>> apart = Settle({"--by": ("{setting}",)}, "keeps {n} apart")
+        >>> apart = SuggestedFix({"--by": ("{setting}",)}, "keeps {n} apart")
         >>> apart.formatted({"setting": "arm", "n": 2})
-        Settle(options={'--by': ('arm',)}, why='keeps 2 apart', command='', labels={})
+        SuggestedFix(options={'--by': ('arm',)}, why='keeps 2 apart', command='', labels={})
         """
         options = {name: _formatted(value, fields) for name, value in self.options.items()}
         if "" in [v for value in options.values() for v in _each(value)] or () in options.values():
@@ -153,7 +154,7 @@ def literal(value: Any, name: str) -> str:
     >>> literal(["a", 1], "x"), literal([{"task": "a", "passed": 1}], "baseline")
     ('["a", 1]', 'baseline')
     """
-    if isinstance(value, Blank) and value.isupper():
+    if isinstance(value, Placeholder) and value.isupper():
         return f"({value.replace(',', ', ')})" if "," in value else str(value)
     if isinstance(value, str | os.PathLike):
         return json.dumps(os.fspath(value), ensure_ascii=False)
@@ -161,7 +162,7 @@ def literal(value: Any, name: str) -> str:
         pairs = (f"{literal(k, name)}: {literal(v, name)}" for k, v in value.items())
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, tuple):
-        value = tuple(whole(name, each) for each in value)
+        value = tuple(whole_number(name, each) for each in value)
     if isinstance(value, tuple) and len(value) == 1:
         return literal(value[0], name)
     if isinstance(value, list | tuple) and not any(isinstance(each, Mapping) for each in value):
@@ -175,10 +176,11 @@ def _each(value: Any) -> list[Any]:
     return list(values) if isinstance(value, Mapping | tuple) else [value]
 
 
-def whole(name: str, value: Any) -> Any:
+def whole_number(name: str, value: Any) -> Any:
     """A value of an option whose text is split at commas, in double quotes if it has one.
 
-    >>> whole("--by", "temp, C"), whole("by", '"temp, C"'), whole("--where", "a in (1, 2)")
+    >>> whole_number("--by", "temp, C"), whole_number("by", '"temp, C"'), whole_number("--where",
+    ...     "a in (1, 2)")
     ('"temp, C"', '"temp, C"', 'a in (1, 2)')
     """
     parted = name.lstrip("-").replace("_", "-") in _PARTED
@@ -187,11 +189,11 @@ def whole(name: str, value: Any) -> Any:
 
 
 def _like(value: Any, text: str) -> str:
-    return Blank(text) if isinstance(value, Blank) else text
+    return Placeholder(text) if isinstance(value, Placeholder) else text
 
 
 def _word(word: str) -> str:
-    return word if isinstance(word, Blank) else quoted(word)
+    return word if isinstance(word, Placeholder) else quoted(word)
 
 
 def quoted(word: str) -> str:
@@ -209,7 +211,7 @@ def _formatted(value: Any, fields: Mapping[str, Any]) -> Any:
     if isinstance(value, tuple):
         texts = [_formatted(inner, fields) for inner in value]
         return tuple(t for text in texts for t in (text if isinstance(text, tuple) else [text]))
-    if not isinstance(value, str) or isinstance(value, Blank):
+    if not isinstance(value, str) or isinstance(value, Placeholder):
         return value
     names = fields.get(value[1:-1]) if value[:1] + value[-1:] == "{}" else None
     return tuple(names) if isinstance(names, list | tuple) else value.format_map(fields)

@@ -16,10 +16,19 @@ from typing import Any
 import pytest
 import yaml
 
-from passk_cli.diagnostic import WARNING, Said
+from passk_cli.diagnostic import WARNING, Diagnostic
 from passk_cli.render.markup import markdown
 from passk_cli.render.style import Style
-from passk_cli.report.model import COMMENT, FULL, ChangedTasks, Check, Column, Report, Stated, Table
+from passk_cli.report.model import (
+    COMMENT,
+    FULL,
+    AnswerSentence,
+    ChangedTasks,
+    Check,
+    Column,
+    Report,
+    Table,
+)
 from tests.conftest import ROOT, Passk
 
 ACTION = yaml.safe_load((ROOT / "action" / "action.yml").read_text())
@@ -215,10 +224,11 @@ def test_a_comment_has_room_for_any_number_of_tasks() -> None:
     """GitHub refuses a comment of more than 65,536 characters."""
     lines = tuple(f"task_{i}: 9 of 10 passed, now 3 of 10" for i in range(5_000))
     rules = Table((Column("rule"),), tuple((line,) for line in lines), shown=FULL)
-    warning = Said("few", WARNING, "warned")
+    warning = Diagnostic("few", WARNING, "warned")
     report = Report(
         (rules, replace(rules, rows=rules.rows[:1], shown=COMMENT)),
-        answer=(Stated("fails", "FAIL: it fell", {}),), checks=(Check("agent", "rule", "fail"),),
+        answer=(AnswerSentence("fails", "FAIL: it fell", {}),), checks=(Check("agent", "rule",
+        "fail"),),
         changes=lambda: (ChangedTasks("tasks flipped", lines, lines),), messages=(warning,) * 5_000,
     )  # fmt: skip
     text = markdown(report, Style())

@@ -22,7 +22,7 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import ParameterError, PasskWarning
 from passk_cli.python.spelling import spelled
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 from tests import stub
 from tests.cli.test_messages import MIXED
 from tests.conftest import SAMPLES, Passk, Write, long
@@ -362,18 +362,18 @@ def test_values_of_another_type_are_refused(option: str, value: Any, message: st
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (Given("--where", "a: b"), 'where="a: b"'),
-        (Given("--by"), "by="),
-        (Given("--level", "95"), "level=95"),
-        (Given("-k", "1,2"), "k=(1, 2)"),
-        (Given("--min"), "minimum="),
-        (Given("--order-from-lines"), "order_from_lines=True"),
-        (Given("--highlight", "x y"), 'highlight="x y"'),
-        (Given("--full"), ".tables"),
-        (Given("passk formats", "NAME"), "passk_cli.formats(NAME)"),
+        (OptionValue("--where", "a: b"), 'where="a: b"'),
+        (OptionValue("--by"), "by="),
+        (OptionValue("--level", "95"), "level=95"),
+        (OptionValue("-k", "1,2"), "k=(1, 2)"),
+        (OptionValue("--min"), "minimum="),
+        (OptionValue("--order-from-lines"), "order_from_lines=True"),
+        (OptionValue("--highlight", "x y"), 'highlight="x y"'),
+        (OptionValue("--full"), ".tables"),
+        (OptionValue("passk formats", "NAME"), "passk_cli.formats(NAME)"),
     ],
 )
-def test_spelling(given: Given, expected: str) -> None:
+def test_spelling(given: OptionValue, expected: str) -> None:
     assert spelled(given) == expected
 
 

@@ -458,7 +458,10 @@ def _texts(node: ast.AST) -> Iterator[str]:
         yield "".join(v.value if isinstance(v, ast.Constant) else "{}" for v in node.values)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
-    if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Given", "Settle")):
+    if not (
+        isinstance(node, ast.Call)
+        and getattr(node.func, "id", "") in ("OptionValue", "SuggestedFix")
+    ):
         yield from (text for part in ast.iter_child_nodes(node) for text in _texts(part))
 
 
@@ -496,7 +499,7 @@ def test_no_remedy_is_written_by_hand() -> None:
 
 
 def test_an_option_in_a_text_is_a_value() -> None:
-    """Errors, messages and the lines below tables have it as `Given`, and none in their words."""
+    """Errors, messages and lines below tables name an option only through `OptionValue`."""
     kinds = re.compile(
         "(Data|Parameter|Passk)Error|refuse|NoResults|BadRecord|NotOnSpark|NotFetched"
     )
@@ -520,7 +523,7 @@ def test_every_remedy_has_options_that_there_are() -> None:
     }
     keys = set()
     for _, node in package_nodes():
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Settle":
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "SuggestedFix":
             options = node.args[0]
             if isinstance(options, ast.Dict):
                 keys |= {k.value for k in options.keys if isinstance(k, ast.Constant)}

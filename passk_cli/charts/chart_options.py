@@ -17,7 +17,7 @@ from passk_cli.errors import ParameterError, no_such_model
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, Row, model_of
 from passk_cli.report.words import SeriesName, natural
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import nearest
 from passk_cli.text import plural, short_names
 
@@ -63,7 +63,7 @@ class PictureSize:
             ):
                 return PictureSize(width, height, unit)
         raise ParameterError(
-            Given("--chart-size", text),
+            OptionValue("--chart-size", text),
             f"no size; use 3.25in, 8cmx5cm or 800x500 (in, cm, mm, pt, px),"
             f" no side longer than {_MOST_PIXELS:,}px",
         )
@@ -132,7 +132,7 @@ def prepared(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
         for pattern in look.highlight
     }
     if wrong := [pattern for pattern, found in asked.items() if drawn and not found]:
-        given, more = Given("--highlight", wrong[0]), sorted(asked.keys() - {wrong[0]})
+        given, more = OptionValue("--highlight", wrong[0]), sorted(asked.keys() - {wrong[0]})
         problem = "the chart has no such model"
         raise no_such_model(given, problem, wrong[0], drawn, given.option, more)
     if look.panel:
@@ -181,10 +181,12 @@ def _panelled(plot: Plot, column: str) -> Plot:
     """The plot with a panel for each value of a column that splits its series."""
     if column not in plot.groups:
         near = nearest(column, plot.groups)
-        settles = [Settle({"--panel": name}) for name in near or plot.groups]
-        settles += [] if near else [Settle({"--by": (Blank("COLUMN"),)}, "splits by one")]
+        settles = [SuggestedFix({"--panel": name}) for name in near or plot.groups]
+        settles += (
+            [] if near else [SuggestedFix({"--by": (Placeholder("COLUMN"),)}, "splits by one")]
+        )
         raise ParameterError(
-            Given("--panel", column), "no column splits the models like this", settles=settles
+            OptionValue("--panel", column), "no column splits the models like this", settles=settles
         )
     place = plot.groups.index(column) + 1
 

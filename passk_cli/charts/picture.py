@@ -18,7 +18,7 @@ from passk_cli.charts.theme import FONT, THEMES, Theme
 from passk_cli.errors import ParameterError
 from passk_cli.report.model import Report, signature_line
 from passk_cli.report.plot import Plot
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import printable
 
 # Colours by name, as style sheets know them.
@@ -102,7 +102,7 @@ def _pdf(svg_text: str) -> bytes:
         import vl_convert
     except ImportError:
         raise ParameterError(
-            Given("--chart", "FILE.pdf"), "PDF needs a package that is not installed",
+            OptionValue("--chart", "FILE.pdf"), "PDF needs a package that is not installed",
             "pip install 'passk-cli[pdf]'", name="missing-package",
         ) from None  # fmt: skip
     return bytes(vl_convert.svg_to_pdf(svg_text))

@@ -25,7 +25,7 @@ from passk_cli.charts.text_metrics import width_of, wrapped
 from passk_cli.charts.theme import FONT, Theme, mixed
 from passk_cli.errors import ParameterError
 from passk_cli.report.plot import Plot, Row, Rule
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import short_names
 
 # Sizes of text: of numbers at an axis, of names, of titles: 7, 7.5 and 8 points.
@@ -206,7 +206,8 @@ class _Drawer:
         ):
             if lacking > 1e-9:
                 raise ParameterError(
-                    Given("--chart-size"), f"the chart needs {words(lacking)} more {side}; without"
+                    OptionValue("--chart-size"),
+                    f"the chart needs {words(lacking)} more {side}; without"
                     f" a {given} it has what it needs",
                 )  # fmt: skip
         self.named = max(len(self.heading(panel)) for panel in self.panels) * _LINE

@@ -21,7 +21,7 @@ from passk_cli.commands.command import command_of, option_meant
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.limits import MORE_MEMORY
 from passk_cli.option import DATA, Option
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, nearest
 from passk_cli.version import __version__
 
@@ -164,7 +164,7 @@ def _function(
         completion = completion_of(each.option) if completing else None
         info: Any = (
             typer.Argument(metavar=f"[{each.option.flags}]", autocompletion=completion)
-            if each.option.alone
+            if each.option.is_boolean_flag
             else typer.Option(
                 *each.option.flags.split(), help=each.option.help, autocompletion=completion
             )
@@ -187,7 +187,9 @@ def _function(
                 continue
             if len(texts) > 1:
                 values = ", ".join(texts)
-                raise ParameterError(Given(option.name, values), "it takes one value; give it once")
+                raise ParameterError(
+                    OptionValue(option.name, values), "it takes one value; give it once"
+                )
             given[field] = next(iter(texts), None)
         if code := run_command(declaration, files or [], given):
             raise typer.Exit(code)
@@ -202,7 +204,7 @@ def _is_among(words: Iterable[str], option: Option) -> bool:
     """Whether an option can be among words: -k as in -k5 or -qk as well, and what has no flag."""
     names = [flag.lstrip("-") for flag in option.flags.split()]
     options = [word for word in words if word.startswith("-")]
-    return option.alone or any(name in word for name in names for word in options)
+    return option.is_boolean_flag or any(name in word for name in names for word in options)
 
 
 def main() -> None:

@@ -107,7 +107,7 @@ def listed(messages: Iterable[DiagnosticType]) -> str:
 def usage(name: str, declaration: Command) -> str:
     """How it is called."""
     files = {"needed": " FILE...", "optional": " [FILE...]", "none": ""}[declaration.files]
-    alone = "".join(f" [{o.flags}]" for _, o, *_ in declaration.options() if o.alone)
+    alone = "".join(f" [{o.flags}]" for _, o, *_ in declaration.options() if o.is_boolean_flag)
     return f"passk {name}{files}{alone} [OPTIONS]"
 
 

@@ -13,7 +13,7 @@ from passk_cli.files.draft import Draft, require_new, write_new
 from passk_cli.files.request import Request
 from passk_cli.files.roles import POSITION, parts, root
 from passk_cli.option import filled, split
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import meant
 from passk_cli.text import first_few
 
@@ -101,7 +101,7 @@ def _ask(console: Console, draft: Draft, role: str) -> None:
         console.print(f"  {question}", markup=False)
 
 
-def _choices(draft: Draft, role: str) -> Iterator[tuple[Settle, str]]:
+def _choices(draft: Draft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
     """The options to choose from, each with its tally."""
     if role == "passes":
         outcome = draft.outcome
@@ -112,25 +112,25 @@ def _choices(draft: Draft, role: str) -> Iterator[tuple[Settle, str]]:
     if role == "outcome" and draft.all_of:
         yield draft.all_of, "all of these pass"
     if role == "task" and not draft.found.get("task"):
-        yield Settle({"--field": {"task": POSITION}}), "the place of a record in its list"
+        yield SuggestedFix({"--field": {"task": POSITION}}), "the place of a record in its list"
 
 
-def _named(draft: Draft, role: str, said: str) -> Settle | None:
+def _named(draft: Draft, role: str, said: str) -> SuggestedFix | None:
     """The option that a typed answer means; None if there is no such column."""
     if role == "passes":
         try:
-            return Settle({"--threshold": str(float(said))}, f"{said} or more passes")
+            return SuggestedFix({"--threshold": str(float(said))}, f"{said} or more passes")
         except ValueError:
             tally = draft.outcome.tally.lower() if draft.outcome else ""
             there = all(word.lower() in re.split(r"\W*[,×]?\s", tally) for word in split(said))
-            return Settle({"--passes": split(said)}, f"{said} passes") if there else None
+            return SuggestedFix({"--passes": split(said)}, f"{said} passes") if there else None
     known = {root(column) for column in draft.found.columns} | {*draft.found.columns}
     if not all({part, root(part)} & known for part in parts(said)):
         return None
-    return Settle({"--by": (said,)} if role == "setting" else {"--field": {role: said}})
+    return SuggestedFix({"--by": (said,)} if role == "setting" else {"--field": {role: said}})
 
 
-def _shown(option: Settle) -> str:
+def _shown(option: SuggestedFix) -> str:
     """An option as the columns or words that it chooses."""
     values = [v for value in option.options.values()
               for v in (value.values() if isinstance(value, Mapping) else [value])]  # fmt: skip

@@ -18,10 +18,10 @@ from passk_cli.charts import PICTURES
 from passk_cli.cleanup import mode_of, unwritten, write_whole, written
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command
-from passk_cli.diagnostic import DECLARED, NOTE, Said
+from passk_cli.diagnostic import DECLARED, NOTE, Diagnostic
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.sources.arguments import read_paths
-from passk_cli.option import Declared, Option, changed, declared, loaded, sections_of
+from passk_cli.option import DeclaredOption, Option, changed, declared, loaded, sections_of
 from passk_cli.render import (
     ANNOTATIONS,
     CODE_QUALITY,
@@ -34,7 +34,7 @@ from passk_cli.render import (
 from passk_cli.render.data import error_text
 from passk_cli.render.style import Style, answer, labelled, ordered, said, with_words
 from passk_cli.report.model import Report
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import cut, is_runner, printable, shielded
 
 if TYPE_CHECKING:
@@ -95,19 +95,19 @@ class Charting:
         """Refuse choices about no chart, files that are no pictures, and a size that is none."""
         if not self.chart and (choices := changed(self)):
             raise ParameterError(
-                Given(choices[0]), "no chart is drawn", name="contradicting-options",
-                settles=[Settle({"--chart": (Blank("FILE.png"),)}, "draws one")],
+                OptionValue(choices[0]), "no chart is drawn", name="contradicting-options",
+                settles=[SuggestedFix({"--chart": (Placeholder("FILE.png"),)}, "draws one")],
             )  # fmt: skip
         if gone := [chart for chart in self.chart if chart in _GONE]:
             raise ParameterError(
-                Given("--chart", gone[0]), "charts are no longer drawn in the terminal",
+                OptionValue("--chart", gone[0]), "charts are no longer drawn in the terminal",
                 name="bad-output",
-                settles=[Settle({"--chart": (Blank("FILE.png"),)}, "draws a picture")],
+                settles=[SuggestedFix({"--chart": (Placeholder("FILE.png"),)}, "draws a picture")],
             )  # fmt: skip
         for file in self.chart:
             if Path(file).suffix.lower() not in PICTURES:
                 raise ParameterError(
-                    Given("--chart", file),
+                    OptionValue("--chart", file),
                     f"no picture has this suffix; use {', '.join(PICTURES)}", name="bad-output",
                 )  # fmt: skip
 
@@ -122,7 +122,7 @@ class Charting:
         """Draw the report's charts where they were asked for."""
         if not report.plots:
             raise ParameterError(
-                Given("--chart"), "there is nothing to draw, as no value could be computed",
+                OptionValue("--chart"), "there is nothing to draw, as no value could be computed",
                 name="no-chart",
             )  # fmt: skip
         from passk_cli.charts.chart_options import shown
@@ -186,12 +186,12 @@ class Output:
         charting.check()
         if self.stacked and "latex" not in map(self._format, self._targets):
             raise ParameterError(
-                Given("--stacked"), "no output is LaTeX", name="contradicting-options",
-                settles=[Settle({"--format": "latex"})],
+                OptionValue("--stacked"), "no output is LaTeX", name="contradicting-options",
+                settles=[SuggestedFix({"--format": "latex"})],
             )  # fmt: skip
         if len(self._targets) - len(self._files) > 1:
             raise ParameterError(
-                Given("-o", "-"), "given twice; stdout takes one result", name="bad-output"
+                OptionValue("-o", "-"), "given twice; stdout takes one result", name="bad-output"
             )
         if targets := [*self._files, *others, *charting.chart]:
             _require_places(targets, inputs)
@@ -209,13 +209,14 @@ class Output:
             raise ParameterError(
                 f"{guessed[0]}: no format has this suffix; use {suffixes}",
                 name="bad-output",
-                settles=[Settle({"--format": Blank("NAME")}, "names it")],
+                settles=[SuggestedFix({"--format": Placeholder("NAME")}, "names it")],
             )
         if self.form is not None and len(files) > 1 and not unknown and None not in self._targets:
             raise ParameterError(
-                Given("-f", self.form), "the suffix of each output says its format",
+                OptionValue("-f", self.form), "the suffix of each output says its format",
                 name="bad-output",
-                settles=[Settle({"--format": None}), Settle({"--output": ("-",)}, "is stdout")],
+                settles=[SuggestedFix({"--format": None}), SuggestedFix({"--output": ("-",)},
+                "is stdout")],
             )  # fmt: skip
 
     @property
@@ -237,7 +238,7 @@ class Output:
         asked = (own or self.form) if len(self.output) > 1 else (self.form or own)
         return asked or ("table" if target is None and sys.stdout.isatty() else "plain")
 
-    def words(self, message: Said) -> str:
+    def words(self, message: Diagnostic) -> str:
         """The words of a message, with numbers as its reader has chosen."""
         return said(message.pieces(), self._style(False, False))
 
@@ -376,7 +377,7 @@ def _require_places(targets: Sequence[str], inputs: Sequence[str]) -> None:
         raise ParameterError(problem, name="bad-output")
 
 
-def edge_sections(declaration: Command) -> Iterator[tuple[str, list[Declared]]]:
+def edge_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
     """Title and options of where results go; what the question has itself is not among them."""
     edge = (Charting, Output) if declaration.charts else (Output,)
     without = [*declared(declaration.own), *declaration.without]

@@ -10,10 +10,10 @@ from passk_cli.cli.help_text import declared
 from passk_cli.cli.output import suffixes_of
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from passk_cli.diagnostic import Said
+from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import PasskError
-from passk_cli.option import Declared, accepts, by_flag
-from passk_cli.suggested_fix import Settle, quoted
+from passk_cli.option import DeclaredOption, accepts, by_flag
+from passk_cli.suggested_fix import SuggestedFix, quoted
 from passk_cli.text import clauses, cut, printable, without_secrets
 
 
@@ -44,13 +44,13 @@ def with_commands(error: PasskError, words: Sequence[str]) -> str:
     return f"error[{error.name}]: " + "\n  ".join(cut(printable(line)) for line in lines)
 
 
-def with_remedies(said: Said, words: Sequence[str]) -> Said:
+def with_remedies(said: Diagnostic, words: Sequence[str]) -> Diagnostic:
     """A message with the commands that settle it."""
     settles = possible(said.settles, words)
     return replace(said, settles=settles, remedies=commands(settles, words))
 
 
-def possible(settles: Sequence[Settle], words: Sequence[str]) -> tuple[Settle, ...]:
+def possible(settles: Sequence[SuggestedFix], words: Sequence[str]) -> tuple[SuggestedFix, ...]:
     """The remedies that the command of these words has options for."""
     return tuple(
         settle
@@ -60,7 +60,7 @@ def possible(settles: Sequence[Settle], words: Sequence[str]) -> tuple[Settle, .
     )
 
 
-def commands(settles: Sequence[Settle], words: Sequence[str]) -> tuple[str, ...]:
+def commands(settles: Sequence[SuggestedFix], words: Sequence[str]) -> tuple[str, ...]:
     """Whole commands, one for each remedy that leaves nothing to the reader.
 
     Of data that came through a pipe each begins with its |, to stand behind the command whose
@@ -83,27 +83,28 @@ def _piped(words: Sequence[str]) -> bool:
     )
 
 
-def completed(words: Sequence[str], settle: Settle) -> list[str]:
+def completed(words: Sequence[str], settle: SuggestedFix) -> list[str]:
     """A command line with the options of a remedy.
 
     A role that was given a column gets the new one, values are added, any other option is replaced.
     Another command gets the options whose values it takes, and outputs in a format of its own
     unless it writes a file itself.
 
-    >>> settle = Settle({"--field": {"task": "case"}, "--records": "runs", "--by": ("arm",)})
+    >>> settle = SuggestedFix({"--field": {"task": "case"}, "--records": "runs", "--by": ("arm",)})
     >>> given = "estimate a.json --field task=x --records=all --by y -k1"
     >>> " ".join(completed(given.split(), settle))
     'estimate a.json --by y -k1 --field task=case --records runs --by arm'
-    >>> " ".join(completed(given.split(), Settle({"--order-from-lines": True}, "", "order")))
+    >>> " ".join(completed(given.split(), SuggestedFix({"--order-from-lines": True}, "", "order")))
     'order a.json --field task=x --records=all --by y -k1 --order-from-lines'
-    >>> " ".join(completed("report h.json -o h.html".split(), Settle({}, "", "trend")))
+    >>> " ".join(completed("report h.json -o h.html".split(), SuggestedFix({}, "", "trend")))
     'trend h.json'
-    >>> draft = Settle({"--init": "passk.toml"}, "", "describe")
+    >>> draft = SuggestedFix({"--init": "passk.toml"}, "", "describe")
     >>> " ".join(completed("convert a.csv -o b.csv".split(), draft))
     'describe a.csv --init passk.toml'
-    >>> " ".join(completed("compare a.csv b.csv".split(), Settle({}, labels={"a.csv": "old"})))
+    >>> " ".join(completed("compare a.csv b.csv".split(), SuggestedFix({},
+    ...     labels={"a.csv": "old"})))
     'compare old=a.csv b.csv'
-    >>> " ".join(completed("record a.csv h.parquet".split(), Settle({"--to": "h.parquet"})))
+    >>> " ".join(completed("record a.csv h.parquet".split(), SuggestedFix({"--to": "h.parquet"})))
     'record a.csv --to h.parquet'
     """
     name = settle.command or words[0]
@@ -129,7 +130,7 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
     return [*kept, *(str(word) for each in settle.words() for word in each), *rest]
 
 
-def _replaced(given: Declared, text: str, values: Mapping[str, object]) -> bool:
+def _replaced(given: DeclaredOption, text: str, values: Mapping[str, object]) -> bool:
     """Whether what was given for an option goes, for what a remedy gives."""
     value = values.get(given.field, ())
     if isinstance(value, Mapping):
@@ -140,8 +141,8 @@ def _replaced(given: Declared, text: str, values: Mapping[str, object]) -> bool:
 
 
 def _parsed(
-    words: Sequence[str], flags: Mapping[str, Declared]
-) -> Iterator[tuple[Declared | None, str, Sequence[str]]]:
+    words: Sequence[str], flags: Mapping[str, DeclaredOption]
+) -> Iterator[tuple[DeclaredOption | None, str, Sequence[str]]]:
     """Each option of a command line with its text and its words; None for what is no option."""
     place = 0
     while place < len(words):
@@ -157,7 +158,7 @@ def _parsed(
         place += width
 
 
-def flags_of(command: str) -> Mapping[str, Declared]:
+def flags_of(command: str) -> Mapping[str, DeclaredOption]:
     """Flag → the option of a command, those of its output included."""
     every = declared(command_of(command)) if command in COMMANDS else ()
     return by_flag(option for _, option in every)

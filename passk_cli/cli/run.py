@@ -25,7 +25,7 @@ from passk_cli.option import checked, declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import FORMATS
 from passk_cli.study.notes import reading_notes
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import cut, is_runner, printable, shielded, without_secrets
 
 
@@ -76,8 +76,8 @@ def _run(
     if declaration.paged and edge["form"] == "html":
         there = any(Path(file).suffix == ".html" for file in edge["output"] or ())
         raise ParameterError(
-            Given("--format", "html"), "a page is written in a file", name="bad-option-value",
-            settles=[Settle({"--format": None} | ({} if there else {"-o": "report.html"}),
+            OptionValue("--format", "html"), "a page is written in a file", name="bad-option-value",
+            settles=[SuggestedFix({"--format": None} | ({} if there else {"-o": "report.html"}),
                             "writes it")],
         )  # fmt: skip
     for each in (each for _, options in edge_sections(declaration) for each in options):
@@ -142,7 +142,7 @@ def _run(
         from passk_cli.cli.remedies import commands
 
         # The page is what the command is for.
-        paged = Settle({"-o": "report.html", "--format": None})
+        paged = SuggestedFix({"-o": "report.html", "--format": None})
         (line,) = commands([paged], sys.argv[1:])
         print(f"passk: no page is written\n  {cut(printable(line))}  # writes it", file=sys.stderr)
     return report.exit_code

@@ -8,7 +8,7 @@ named by its place and imported when it is asked.  No files, no rendering, no dr
 from typing import NamedTuple
 
 
-class Listed(NamedTuple):
+class CommandListing(NamedTuple):
     """A command in the list of all.
 
     section : of the help it stands in.
@@ -21,24 +21,26 @@ class Listed(NamedTuple):
 
 # Name → its entry; its module here has the declaration.
 COMMANDS = {
-    "estimate": Listed("Measure", "pass@k and pass^k of every model, with intervals."),
-    "compare": Listed("Measure", "Which models differ significantly, and which tie."),
-    "gate": Listed("Measure", "Passes or fails CI by its exit code: rules about a run."),
-    "watch": Listed("Measure", "Decides a run while it goes on, by the rules of gate."),
-    "bootstrap": Listed("Measure", "Bias, standard errors, and intervals of every method."),
-    "curve": Listed("Understand", "pass@k and pass^k over k."),
-    "tasks": Listed("Understand", "Each task: flaky, changed, suspicious."),
-    "cost": Listed("Understand", "The cost of a solved task, and what a budget solves."),
-    "trend": Listed("Understand", "pass@1 or costs over runs: changes, and noise."),
-    "order": Listed("Understand", "Whether attempts depend on their order."),
-    "diversity": Listed("Understand", "How many different solutions the attempts hold."),
-    "temperature": Listed("Understand", "The best temperature for each k."),
-    "extrapolate": Listed("Understand", "pass@k beyond the attempts made; the k for a target."),
-    "plan": Listed("Understand", "How many tasks and attempts the next run needs."),
-    "judge": Listed("Understand", "How often a judge errs, and which attempts to label."),
-    "describe": Listed("Files", "How the files are read, before anything is computed."),
-    "convert": Listed("Files", "Any harness's results as one table."),
-    "record": Listed("Files", "Adds a run to a history, for trend and gate."),
-    "formats": Listed("Files", "The formats that are recognised; NAME: an example."),
-    "report": Listed("Files", "A full report on one page, or a leaderboard to publish."),
+    "estimate": CommandListing("Measure", "pass@k and pass^k of every model, with intervals."),
+    "compare": CommandListing("Measure", "Which models differ significantly, and which tie."),
+    "gate": CommandListing("Measure", "Passes or fails CI by its exit code: rules about a run."),
+    "watch": CommandListing("Measure", "Decides a run while it goes on, by the rules of gate."),
+    "bootstrap": CommandListing("Measure", "Bias, standard errors, and intervals of every method."),
+    "curve": CommandListing("Understand", "pass@k and pass^k over k."),
+    "tasks": CommandListing("Understand", "Each task: flaky, changed, suspicious."),
+    "cost": CommandListing("Understand", "The cost of a solved task, and what a budget solves."),
+    "trend": CommandListing("Understand", "pass@1 or costs over runs: changes, and noise."),
+    "order": CommandListing("Understand", "Whether attempts depend on their order."),
+    "diversity": CommandListing("Understand", "How many different solutions the attempts hold."),
+    "temperature": CommandListing("Understand", "The best temperature for each k."),
+    "extrapolate": CommandListing(
+        "Understand", "pass@k beyond the attempts made; the k for a target."
+    ),
+    "plan": CommandListing("Understand", "How many tasks and attempts the next run needs."),
+    "judge": CommandListing("Understand", "How often a judge errs, and which attempts to label."),
+    "describe": CommandListing("Files", "How the files are read, before anything is computed."),
+    "convert": CommandListing("Files", "Any harness's results as one table."),
+    "record": CommandListing("Files", "Adds a run to a history, for trend and gate."),
+    "formats": CommandListing("Files", "The formats that are recognised; NAME: an example."),
+    "report": CommandListing("Files", "A full report on one page, or a leaderboard to publish."),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from passk_cli.diagnostic import DECLARED, ERROR, Message
+from passk_cli.diagnostic import DECLARED, ERROR, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.option import split
 from passk_cli.study.answer import ANSWERS, Answer
@@ -25,7 +25,7 @@ _BELOW = (
 )  # fmt: skip
 
 
-def messages() -> dict[str, Message]:
+def messages() -> dict[str, DiagnosticType]:
     """Name → message, in the order of names."""
     for module in _BELOW:
         import_module(module)
@@ -41,7 +41,7 @@ def answers() -> dict[str, Answer]:
     return ANSWERS
 
 
-def message_of(name: str) -> Message:
+def message_of(name: str) -> DiagnosticType:
     """The message of a name.
 
     Errors: ParameterError where there is none, with the nearest name.

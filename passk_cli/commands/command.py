@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.message_filter import WantedMessages
-from passk_cli.option import Declared, declared, loaded, sections_of
+from passk_cli.option import DeclaredOption, declared, loaded, sections_of
 from passk_cli.suggestions import did_you_mean, nearest, share_meant
 from passk_cli.text import first_few
 
@@ -78,12 +78,12 @@ class Command:
         """Command lines that run as they are beside `sample_data`."""
         return (inspect.getdoc(self.own) or "").split(_EXAMPLE)[1:]
 
-    def options(self) -> list[Declared]:
+    def options(self) -> list[DeclaredOption]:
         """Every option, its own first."""
         groups = sections_of((self.own, *self.groups, WantedMessages), self.without)
         return [option for _, options in groups for option in options]
 
-    def sections(self) -> Iterator[tuple[str, list[Declared]]]:
+    def sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
         """Title and options of each group, its own first."""
         own, *shared = sections_of((self.own, *self.groups, WantedMessages), self.without)
         for title, fields in self.own_titles.items():
@@ -111,7 +111,7 @@ def command_of(name: str) -> Command:
 
 
 def option_meant(
-    command: str, word: str, value: Any, spelled: Callable[[str], Mapping[str, Declared]]
+    command: str, word: str, value: Any, spelled: Callable[[str], Mapping[str, DeclaredOption]]
 ) -> str:
     """The words in place of an option that a command does not have; "" where nothing is near.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
-from passk_cli.diagnostic import NOTE, Said
+from passk_cli.diagnostic import NOTE, Diagnostic
 from passk_cli.errors import DataError
 from passk_cli.option import Option
 from passk_cli.report.model import Report
@@ -29,7 +29,9 @@ class WantedMessages:
         parse="passk_cli.commands.catalogue:parse_names")] = ()
     # fmt: on
 
-    def require_none(self, messages: Iterable[Said], words: Callable[[Said], str]) -> None:
+    def require_none(
+        self, messages: Iterable[Diagnostic], words: Callable[[Diagnostic], str]
+    ) -> None:
         """DataError for the first message that is made an error and not ignored.
 
         words : of a message, as its reader spells options.
@@ -40,7 +42,7 @@ class WantedMessages:
                 text = words(replace(message, settles=()))
                 raise DataError("", text, name=message.name, settles=message.settles)
 
-    def judged(self, report: Report, words: Callable[[Said], str]) -> Report:
+    def judged(self, report: Report, words: Callable[[Diagnostic], str]) -> Report:
         """The report without the messages that are ignored.
 
         Errors: DataError for the first message that is made an error.

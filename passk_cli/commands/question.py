@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
-from passk_cli.diagnostic import Message
+from passk_cli.diagnostic import DiagnosticType
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
@@ -21,13 +21,13 @@ from passk_cli.limits import refuse_many
 from passk_cli.option import changed, declared, filled, is_given
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import DATA, Report
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics, is_corrected
 from passk_cli.study.result import FIELDS
 from passk_cli.study.rules import Rules
 from passk_cli.study.section import Section
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 class Read(Protocol):
@@ -85,7 +85,7 @@ class Question:
     # Why it says nothing of missing outcomes that may pass or fail; "" where it does.
     unbounded: ClassVar[str] = ""
     # Option → why it says nothing of them, and what to do.
-    unbounded_options: ClassVar[Mapping[Given, str]] = {}
+    unbounded_options: ClassVar[Mapping[OptionValue, str]] = {}
     # Why it takes no labels; "" where it corrects a judge's verdicts by them.
     uncorrected: ClassVar[str] = (
         "labels correct the rates of a judge, and this is about each verdict"
@@ -152,10 +152,10 @@ class Question:
         return {**common, **every} if facts else every
 
     @classmethod
-    def answer_messages(cls) -> dict[str, Message]:
+    def answer_messages(cls) -> dict[str, DiagnosticType]:
         """Name → message, of those that its answer may come with besides those of reading."""
         names = vars(sys.modules[cls.__module__]).values()
-        return {message.name: message for message in names if isinstance(message, Message)}
+        return {message.name: message for message in names if isinstance(message, DiagnosticType)}
 
     def request(self, options: SharedOptions) -> Request:
         """The request to read."""
@@ -168,20 +168,20 @@ class Question:
         """Files that it reads besides those that its caller names."""
         return []
 
-    def alone(self, options: SharedOptions) -> Report | None:
+    def report_without_data(self, options: SharedOptions) -> Report | None:
         """The report where no data is needed; None where it is."""
         return None
 
     def answered(self, options: SharedOptions, read: Read) -> Report:
         """The report of what `read` finds, or of no data."""
-        report = self.alone(options)
+        report = self.report_without_data(options)
         return self.report(self.study(options, read)) if report is None else report
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Any, ...]:
         """The metrics it is about, of those the data supports."""
         return options.metrics.of(counts) if self.of_metrics else ()
 
-    def study(self, options: SharedOptions, read: Read) -> Study:
+    def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The data and what is asked of it."""
         _ = options.confidence.method  # refused before anything is read
         counts = read(self.request(options))
@@ -192,7 +192,7 @@ class Question:
         hint = options.metrics.hint(counts)
         named = bool(options.metrics.k or options.metrics.metrics)
         short = options.metrics.short_tasks
-        return Study(
+        return Analysis(
             counts, metrics, confidence, options.rules, short, hint, named,
             earlier=options.earlier,
         )  # fmt: skip
@@ -200,7 +200,7 @@ class Question:
     def require(self, options: SharedOptions, counts: Counts) -> None:
         """PasskError for counts that it has no answer for, whose remedies are not offered."""
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         """The answer."""
         raise NotImplementedError
 
@@ -210,9 +210,9 @@ class Question:
         given = changed(self)
         refuse(
             "no-bounds",
-            (self.unbounded, Given("--missing", BOUNDS), self.unbounded, COUNTED),
+            (self.unbounded, OptionValue("--missing", BOUNDS), self.unbounded, COUNTED),
             *((option.option in given, option, f"with bounds of missing outcomes {reason}",
-               (*COUNTED, Settle({option.option: None})))
+               (*COUNTED, SuggestedFix({option.option: None})))
               for option, reason in self.unbounded_options.items()),
         )  # fmt: skip
 
@@ -223,7 +223,8 @@ def refuse_labels(question: Question) -> None:
     refuse(
         "no-labels",
         (question.uncorrected, "", f"{question.uncorrected}; leave them out", ()),
-        *((option in given, Given(option), f"with labels {reason}", (Settle({option: None}),))
+        *((option in given, OptionValue(option), f"with labels {reason}", (SuggestedFix({
+        option: None}),))
           for option, reason in question.uncorrected_options.items()),
     )  # fmt: skip
 
@@ -257,8 +258,9 @@ def require_few_groups(counts: Counts, most: float) -> None:
     )
     refuse_many(
         "groups", len(groups), most,
-        Settle({"--by": None}, "has one group"), Settle({"--where": some}, "keeps some"),
-        place=Given("--by", ",".join(names)),
+        SuggestedFix({"--by": None}, "has one group"), SuggestedFix({"--where": some},
+        "keeps some"),
+        place=OptionValue("--by", ",".join(names)),
     )  # fmt: skip
 
 

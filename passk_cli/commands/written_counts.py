@@ -10,7 +10,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column
 from passk_cli.study.section import GROUPS, MODEL, Section
 from passk_cli.study.values import Series
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 
 
 class OfModel(NamedTuple):
@@ -41,7 +41,7 @@ class Written(Section[OfModel]):
 def refuse_reserved(names: Collection[str], own: Collection[str], whose: str) -> None:
     """ParameterError for a group that has the name of another column of what is written."""
     refuse("reserved-column", *(
-        (name.lower() in own, Given("--by", name),
+        (name.lower() in own, OptionValue("--by", name),
          f"{whose} has a column of that name; rename it in the data", ())
         for name in names
     ))  # fmt: skip

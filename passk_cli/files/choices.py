@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from passk_cli.errors import DataError
 from passk_cli.files.checks import CheckContext, Finding
 from passk_cli.files.checks.laid_out import POOLED_SETTINGS
-from passk_cli.files.reading.profile import Survey
+from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.request import Request
 from passk_cli.files.roles import parts
 from passk_cli.files.sources.arguments import comes_once
 from passk_cli.outcomes.provenance import Choice
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import short_names, shortened
 
 if TYPE_CHECKING:
@@ -47,10 +47,12 @@ def choices(
         # The beginning of a long file may have one value only.
         tallies = known | tallies if place.some else tallies | known
     for role, column in roles:
-        option = Settle({"--field": {role: column}}) if place else None
+        option = SuggestedFix({"--field": {role: column}}) if place else None
         yield Choice(role, column, option, tallies.get(column, ""), used=True)
     for column in request.by:
-        yield Choice("setting", column, Settle({"--by": (column,)}), tallies.get(column, ""), True)
+        yield Choice(
+            "setting", column, SuggestedFix({"--by": (column,)}), tallies.get(column, ""), True
+        )
         used.add(column)
     for role in _OTHERS:
         for each in place.get(role, ()) if place else ():
@@ -61,7 +63,7 @@ def choices(
                 used |= own
     pooled = {str(f.fields["column"]) for f in found if f.message is POOLED_SETTINGS} - used
     for column in sorted(pooled):
-        option = Settle({"--by": (column,)})
+        option = SuggestedFix({"--by": (column,)})
         yield Choice("setting", column, option, tallies.get(column, ""), pooled=True)
     for column in tallies:
         if column not in used | pooled:
@@ -83,7 +85,7 @@ def _place(
     return place if place is not None and used & place.columns.keys() else None
 
 
-def _values(survey: Survey, name: str) -> str:
+def _values(survey: DataProfile, name: str) -> str:
     """The first values of a column, and how many more there are."""
     column = survey.columns[name]
     values = [shortened(text) for text in survey.texts(name, _SHOWN)]

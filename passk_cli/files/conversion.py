@@ -15,13 +15,13 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.attempts.prices import cost_sql
 from passk_cli.files.attempts.query import VALUES
 from passk_cli.files.counting.statement import Statement, Tally
-from passk_cli.files.database import hold_the_right, models_kept, quote_name, quote_text
+from passk_cli.files.database import disable_join_reordering, models_kept, quote_name, quote_text
 from passk_cli.files.export import copy
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, written
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import COUNTED, Request
 from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, addends, find
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import meant
 
 # Numbers that read as they are written: 0.80 and 1e5 would read as 0.8 and 100000.0.
@@ -46,12 +46,13 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
         if name in _GIVEN_BY_OTHERS or own.setdefault(name.lower(), name) != name:
             option = "--by" if name in request.by else "--with"
             raise ParameterError(
-                Given(option, name), "the output has a column of that name; rename it in the data",
+                OptionValue(option, name),
+                "the output has a column of that name; rename it in the data",
                 name="reserved-column",
             )  # fmt: skip
     _require_writable(conversion.form, batches[0].sources[0].name, request, tally)
     con.execute("SET preserve_insertion_order = true")
-    hold_the_right(con)
+    disable_join_reordering(con)
     kept = _kept_amounts(con, statement)
     sql = _sql(statement, conversion.form, tally.keep, graded=bool(tally.cells["graded"].any()),
                kept=kept)  # fmt: skip
@@ -187,7 +188,7 @@ def _carried(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
         if not any(find(name, batch.layout.kinds) for batch in batches):
             there = dict.fromkeys(c for b in batches for c in b.layout.kinds)
             problem = f"no such column; {meant(name, there)}"
-            raise ParameterError(Given("--with", name), problem, name="no-such-column")
+            raise ParameterError(OptionValue("--with", name), problem, name="no-such-column")
         names[name] = None
     return tuple(name for name in names if name not in (*_GIVEN_BY_OTHERS, "model"))
 
@@ -203,7 +204,7 @@ def _require_writable(form: str, place: str, request: Request, tally: Tally) -> 
         return
     if tally.cells["graded"].any():
         problem = f"scores that nothing judges, and {form} has verdicts"
-        judge = Settle({"--threshold": Blank("X")}, "judges them")
+        judge = SuggestedFix({"--threshold": Placeholder("X")}, "judges them")
         raise DataError(place, problem, name="bad-outcome", settles=[judge])
     if request.missing == "keep" and tally.cells["missing"].any():
         problem = f"attempts without an outcome, and {form} has none"

@@ -150,7 +150,7 @@ def connect(
     return con
 
 
-def hold_the_right(con: duckdb.DuckDBPyConnection) -> None:
+def disable_join_reordering(con: duckdb.DuckDBPyConnection) -> None:
     """Let every join hold the table on its right from now on.
 
     How many rows a text file has is guessed far too low, and joins would hold its rows instead of

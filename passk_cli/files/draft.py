@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from passk_cli.cleanup import temporary_folder, whole
+from passk_cli.cleanup import atomic_write, temporary_folder
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import ours
 from passk_cli.files.export import require_folder
@@ -25,7 +25,7 @@ from passk_cli.files.roles import words
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source
 from passk_cli.files.vocabulary import BAD_WORDS
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import plural
 
 # Where a comment begins on a line.
@@ -48,7 +48,7 @@ class Draft:
     name: str
     files: Sequence[str]
     places: Sequence[Candidates]
-    chosen: dict[str, Settle] = field(default_factory=dict)
+    chosen: dict[str, SuggestedFix] = field(default_factory=dict)
 
     @classmethod
     def from_data(cls, data: Any, request: Request) -> Draft:
@@ -77,7 +77,7 @@ class Draft:
         """The candidates at the most likely place."""
         return self.places[0]
 
-    def choice(self, role: str) -> Settle | None:
+    def choice(self, role: str) -> SuggestedFix | None:
         """The options of a role that is certain or was chosen; None if it is open."""
         if role in self.chosen:
             return self.chosen[role]
@@ -105,12 +105,12 @@ class Draft:
         return None
 
     @property
-    def all_of(self) -> Settle | None:
+    def all_of(self) -> SuggestedFix | None:
         """The option by which all flags have to pass; None if there are not several."""
         found = self.found.get("outcome", ())
         flags = [c.column for c in found if not c.passing or is_bad(c.column)]
         every = tuple(f"not {column}" if is_bad(column) else column for column in flags)
-        return Settle({"--all": every}, "all of these pass") if len(every) in _FLAGS else None
+        return SuggestedFix({"--all": every}, "all of these pass") if len(every) in _FLAGS else None
 
     @property
     def open(self) -> list[str]:
@@ -208,7 +208,7 @@ def write_new(path: str, text: str) -> None:
     """Write a map, whole or not at all.  Errors: ParameterError if the file exists."""
     require_folder(Path(path))
     try:
-        with whole(Path(path), new=True) as file:
+        with atomic_write(Path(path), new=True) as file:
             file.write_text(text, encoding="utf-8")
     except FileExistsError:
         raise _exists(path) from None
@@ -216,4 +216,4 @@ def write_new(path: str, text: str) -> None:
 
 def _exists(path: str) -> ParameterError:
     problem = "the file exists, and a map is never overwritten; name another file"
-    return ParameterError(Given("--init", path), problem, name="bad-output")
+    return ParameterError(OptionValue("--init", path), problem, name="bad-output")

@@ -10,7 +10,7 @@ from errno import EIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.cleanup import unwritten, whole
+from passk_cli.cleanup import atomic_write, unwritten
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import ours, quote_text
 from passk_cli.text import decoded
@@ -63,7 +63,7 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
     form = export_form(path, form)
     con = ours()
     con.register("columns_", dict(columns))
-    with whole(path) as file:
+    with atomic_write(path) as file:
         copy(con, "FROM columns_", str(file), form)
 
 

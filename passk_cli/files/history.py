@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from passk_cli.cleanup import whole
+from passk_cli.cleanup import atomic_write
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import AS_IT_IS, ours, quote_name, quote_text
 from passk_cli.files.export import copy, locked, require_folder, writing
 from passk_cli.files.roles import OF_HISTORIES, UNITS
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # The columns of a run, besides those of its counts.
 OF_RUN = ("run", "at", "revision", "suite")
@@ -47,7 +47,7 @@ def parse_history(to: str) -> str:
     path = Path(to)
     if path.suffix != ".parquet":
         raise ParameterError(
-            Given("--to", to), "a history is a .parquet file, or a folder, with / at its end",
+            OptionValue("--to", to), "a history is a .parquet file, or a folder, with / at its end",
             name="bad-output",
         )  # fmt: skip
     require_folder(path)
@@ -81,7 +81,7 @@ def append(to: str, columns: Mapping[str, Any]) -> None:
             if path.exists() and path.stat().st_size:
                 _require_new(con, [path], columns)
                 rows = f"FROM {_table([path])} UNION ALL BY NAME FROM run_"
-            with whole(path) as file, _read(path):
+            with atomic_write(path) as file, _read(path):
                 copy(con, rows, str(file), "parquet")
         return
     folder = Path(to)
@@ -96,7 +96,7 @@ def append(to: str, columns: Mapping[str, Any]) -> None:
         if files := sorted(folder.glob("*.parquet")):
             _require_new(con, files, columns)
         try:
-            with whole(path, new=True) as file:
+            with atomic_write(path, new=True) as file:
                 copy(con, "FROM run_", str(file), "parquet")
         except FileExistsError:
             raise _twice(path, run, str(columns["suite"][0]), models[0]) from None
@@ -130,7 +130,7 @@ def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> Non
         if sorted(groups) != sorted(own):
             split, by = (", ".join(sorted(names)) or "nothing" for names in (groups, own))
             problem = f"{file}: its runs are split by {split}, this one by {by}"
-            as_there = Settle({"--by": None} | ({"--by": tuple(groups)} if groups else {}))
+            as_there = SuggestedFix({"--by": None} | ({"--by": tuple(groups)} if groups else {}))
             raise ParameterError(
                 f"{problem}; record to another file", name="other-groups", settles=[as_there]
             )
@@ -177,5 +177,5 @@ def recorded_twice(what: str, suite: str, files: Sequence[str]) -> DataError:
 
 def _twice(place: Path, run: str, suite: str, model: str) -> DataError:
     problem = f"run {run} of {model} is there already (suite {suite})"
-    own = Settle({"--run": Blank("NAME")}, "names a further run of the same revision")
+    own = SuggestedFix({"--run": Placeholder("NAME")}, "names a further run of the same revision")
     return DataError(str(place), problem, name="recorded-run", settles=[own])

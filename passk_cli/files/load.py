@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from passk_cli.cleanup import no_room, temporary_folder
-from passk_cli.diagnostic import NOTE, Message, refused
+from passk_cli.cleanup import disk_full_error, temporary_folder
+from passk_cli.diagnostic import NOTE, DiagnosticType, refused
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.checks import (
     CELLS,
@@ -40,15 +40,15 @@ from passk_cli.files.database import connect
 from passk_cli.files.mapping import mapped
 from passk_cli.files.reading.condition import columns_in, ordered
 from passk_cli.files.reading.non_result_files import is_empty
-from passk_cli.files.reading.profile import Survey
-from passk_cli.files.reading.schema_detection import Inputs, Spooled, first_columns, look
+from passk_cli.files.reading.profile import DataProfile
+from passk_cli.files.reading.schema_detection import Inputs, NormalizedFiles, first_columns, look
 from passk_cli.files.request import TABLES, Request, first_absent
 from passk_cli.files.roles import TRUTH, UNITS, find
 from passk_cli.files.roles import words as words_of
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source, beginning_of
 from passk_cli.files.vocabulary import CORRECT_WORDS
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import meant
 from passk_cli.text import decoded, plural
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from passk_cli.files.reading.normalize import Recognised
     from passk_cli.outcomes.counts import Counts
 
-HIDDEN_FILES = Message(
+HIDDEN_FILES = DiagnosticType(
     "hidden-files", NOTE, "skipped {count:file} in hidden folders: {files}", "name one to read it",
     "Folders whose names begin with a dot hold caches and checkpoints, which usually repeat"
     " results. Files in them are not read unless they are named on the command line.",
@@ -103,7 +103,7 @@ def _system_errors(request: Request) -> Iterator[None]:
         ours = request.conversion is not None and error.filename == request.conversion.file
         if ours or error.strerror is None:
             raise
-        raise no_room(error, "temporary files") or DataError(
+        raise disk_full_error(error, "temporary files") or DataError(
             decoded(error.filename or "files"), f"cannot be read ({error.strerror})",
             "is it there, and does nothing change it?", name="unreadable-file",
         ) from None  # fmt: skip
@@ -221,7 +221,7 @@ class _CountsReader:
         files: list[Recognised] = []
         tables = [*self.sources]
         if any(source.frame is not None for source in tables):
-            return Inputs(self.sources, tables, Spooled())
+            return Inputs(self.sources, tables, NormalizedFiles())
         # Importing all formats takes milliseconds, which a delimited table should not wait for.
         by_formats = request.format not in TABLES and bool(
             request.format or request.records or {*_OPENINGS} & {s.opening for s in tables}
@@ -238,12 +238,12 @@ class _CountsReader:
         if empty and not skip_empty:
             # A run that ended early lost its results.
             more = f", as {plural(len(empty) - 1, 'more file')}" if len(empty) > 1 else ""
-            without = Settle({"--skip-bad": True}, "leaves empty files out")
+            without = SuggestedFix({"--skip-bad": True}, "leaves empty files out")
             raise DataError(
                 empty[0].name, f"the file is empty{more}", "run it again", name="no-results",
                 settles=[without],
             )  # fmt: skip
-        attempts = Spooled()
+        attempts = NormalizedFiles()
         if by_formats:
             files = [file for file in files if file.source not in empty]
             attempts = spooled(files, request, self.folder)
@@ -320,11 +320,11 @@ class _CountsReader:
         for name in request.pool:
             if find(name, {column: set() for column in columns}) is None:
                 problem = f"no such column; {meant(name, sorted(columns - {'file'}))}"
-                raise ParameterError(Given("--pool", name), problem, name="no-such-column")
+                raise ParameterError(OptionValue("--pool", name), problem, name="no-such-column")
         rows, size = int(tally.every["attempts"].sum()), len(tasks.names)
         one_in = max(1, size // CELLS, min(rows // _CELL_ROWS, size // _FEW_CELLS))
 
-        def refined(columns: Sequence[str]) -> Survey:
+        def refined(columns: Sequence[str]) -> DataProfile:
             return of_cells(self.con, statement, columns, one_in)
 
         survey = surveyed(self.con, statement, self.folder)

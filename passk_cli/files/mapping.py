@@ -17,13 +17,13 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any
 
-from passk_cli.diagnostic import NOTE, Message, Said
+from passk_cli.diagnostic import NOTE, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request, parse_fields
 from passk_cli.files.roles import CANONICAL, OF_COUNTS, OF_HISTORIES, ROLES, VALUE
 from passk_cli.files.sources.arguments import leaves, paths_of, split_label
 from passk_cli.files.sources.source import Source
-from passk_cli.option import Declared, checked, declared
+from passk_cli.option import DeclaredOption, checked, declared
 from passk_cli.suggestions import meant
 from passk_cli.text import first_few
 from passk_cli.toml import read_toml
@@ -39,13 +39,13 @@ _NO_KEYS = (
 _WRITTEN = "written by passk"
 # A caller who names the outcome does not mean what a map says about another one.
 _OF_OUTCOME = ("outcome", "all_of", "passes", "fails", "threshold")
-MAPPED = Message(
+MAPPED = DiagnosticType(
     "mapped", NOTE, "read as {map} says", "",
     "A map says what the columns of these files mean. passk reads the file passk.toml next to the"
     " data, or the one that --map names. Options on the command line count before it, and --map"
     " none reads without it.",
 )  # fmt: skip
-UNMAPPED = Message(
+UNMAPPED = DiagnosticType(
     "unmapped-files", NOTE, "skipped {count:file} that {map} is not for: {files}",
     "name one to read it, or add it to files =",
     "A map says with files = and has = which files it is for. Files of a folder that it is not for"
@@ -58,7 +58,7 @@ class FoundMap(str):
 
 
 @cache
-def keys() -> dict[str, Declared]:
+def keys() -> dict[str, DeclaredOption]:
     """Key of a map → the option that it sets, except for roles."""
     options = {each.option.name: each for each in declared(Request).values()}
     return {name.lstrip("-"): each for name, each in options.items() if name not in _NO_KEYS}
@@ -112,7 +112,7 @@ def mapped(
     sources: Sequence[Source],
     request: Request,
     columns: Callable[[Source], Sequence[str]],
-) -> tuple[list[Source], Request, list[Said]]:
+) -> tuple[list[Source], Request, list[Diagnostic]]:
     """The files that are read, the request as a map has it, and what is said of that.
 
     columns : the columns of a file.

@@ -25,7 +25,7 @@ from passk_cli.files.sources.memory import source_with
 from passk_cli.files.sources.remote import is_remote
 from passk_cli.files.sources.source import Source
 from passk_cli.option import changed
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 if TYPE_CHECKING:
     import duckdb
@@ -54,13 +54,13 @@ def exact_rates(
     """
     if families and data is not None:
         raise ParameterError(
-            Given("--rates"), "it stands instead of files; give one or the other",
+            OptionValue("--rates"), "it stands instead of files; give one or the other",
             name="contradicting-options",
         )  # fmt: skip
     if not families and data is None:
         raise ParameterError(
             "no files given", name="no-files",
-            settles=[Settle({"--rates": "0.2,0.8"}, "gives exact success rates")],
+            settles=[SuggestedFix({"--rates": "0.2,0.8"}, "gives exact success rates")],
         )  # fmt: skip
     if not families:
         return read_rates(data, request)
@@ -83,12 +83,14 @@ def parse_rates(texts: Sequence[str]) -> tuple[RateFamily, ...]:
             rate = _probability(part)
             if rate is None:
                 raise ParameterError(
-                    Given("--rates", text),
+                    OptionValue("--rates", text),
                     f"{part.strip()!r} is no probability; write them as 0.2,0.8",
                 )
             rates.append(rate)
         if not name or name in families:
-            raise ParameterError(Given("--rates", text), "each family needs a name of its own")
+            raise ParameterError(
+                OptionValue("--rates", text), "each family needs a name of its own"
+            )
         families[name] = RateFamily(name, np.array(rates))
     return tuple(families.values())
 
@@ -156,7 +158,7 @@ def _refuse(request: Request) -> None:
     for option in (*changed(request), *["--cluster"] * bool(request.cluster)):
         if option != "--from":
             raise ParameterError(
-                Given(option), "it is for outcomes; these are exact rates",
+                OptionValue(option), "it is for outcomes; these are exact rates",
                 name="contradicting-options",
             )  # fmt: skip
 

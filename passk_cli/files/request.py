@@ -21,7 +21,7 @@ from passk_cli.files.roles import (
     SLACK,
     TRUTH,
     UNITS,
-    Joined,
+    JoinedColumns,
     Roles,
     assign,
     candidates,
@@ -33,7 +33,7 @@ from passk_cli.files.sources.paths import Template
 from passk_cli.limits import MOST_LISTED
 from passk_cli.option import Option, declared, split
 from passk_cli.outcomes.selection import selected
-from passk_cli.suggested_fix import Blank, Given, Settle, with_value
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix, with_value
 from passk_cli.suggestions import meant
 from passk_cli.text import decoded
 
@@ -46,15 +46,15 @@ RESERVED = frozenset(
 MISSING = (*_, BOUNDS) = ("error", "fail", "drop", "bounds")
 # What settles where a missing outcome can be no range.
 COUNTED = (
-    Settle({"--missing": "fail"}, "counts missing outcomes as failures"),
-    Settle({"--missing": "drop"}, "leaves them out"),
+    SuggestedFix({"--missing": "fail"}, "counts missing outcomes as failures"),
+    SuggestedFix({"--missing": "drop"}, "leaves them out"),
 )
 # What helps where labels are too few, or none.
-MORE_LABELS = Settle({"--list": Blank("FILE")}, "writes attempts to label", "judge")
+MORE_LABELS = SuggestedFix({"--list": Placeholder("FILE")}, "writes attempts to label", "judge")
 # What helps where attempts lack an amount.
 WITHOUT_AMOUNTS = (
-    Settle({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
-    Settle({"--missing-cost": "drop"}, "takes means over those that have one"),
+    SuggestedFix({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
+    SuggestedFix({"--missing-cost": "drop"}, "takes means over those that have one"),
 )
 # What a missing cost is; with the last, it may be anything, and numbers are ranges.
 MISSING_COST = ("error", "drop", "mean", BOUNDS)
@@ -84,18 +84,22 @@ def parse_fields(value: Any) -> Mapping[str, str]:
     for text in value:
         role, equals, column = text.partition("=")
         if equals and column and role not in ROLES:
-            raise ParameterError(Given("--field", text), f"no role {role!r}; {meant(role, ROLES)}")
+            raise ParameterError(
+                OptionValue("--field", text), f"no role {role!r}; {meant(role, ROLES)}"
+            )
         if not equals or not column:
             raise ParameterError(
-                Given("--field", text), f"write ROLE=COLUMN with a role of {', '.join(ROLES)}"
+                OptionValue("--field", text), f"write ROLE=COLUMN with a role of {', '.join(ROLES)}"
             )
         if EQUAL in column and any(len(parts(each)) != 2 for each in column.split(",")):
-            raise ParameterError(Given("--field", text), "one column is compared with one other")
+            raise ParameterError(
+                OptionValue("--field", text), "one column is compared with one other"
+            )
         if len({*(given := [each.partition(EQUAL)[0] for each in column.split(",")])}) < len(given):
-            raise ParameterError(Given("--field", text), "a column is there twice")
+            raise ParameterError(OptionValue("--field", text), "a column is there twice")
         if role in fields:
             raise ParameterError(
-                Given("--field", role), f"given twice ({fields[role]}, {column})",
+                OptionValue("--field", role), f"given twice ({fields[role]}, {column})",
                 name="contradicting-options",
             )  # fmt: skip
         fields[role] = column
@@ -113,11 +117,11 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
     for name, other in pairs:
         if not name or not other or name == other:
             raise ParameterError(
-                Given("--alias", f"{name}={other}"), "write NEW=OLD, two names of models"
+                OptionValue("--alias", f"{name}={other}"), "write NEW=OLD, two names of models"
             )
         if aliases.setdefault(name, other) != other:
             raise ParameterError(
-                Given("--alias", name), f"given twice ({aliases[name]}, {other})",
+                OptionValue("--alias", name), f"given twice ({aliases[name]}, {other})",
                 name="contradicting-options",
             )  # fmt: skip
     return aliases
@@ -168,7 +172,7 @@ def first_absent(names: Sequence[tuple[str, str]], near: Mapping[tuple[str, str]
         raise not_named(option, name, near[option, name])
     problem = f"the data has no task of the {lists[name.file]:,} that it lists"
     raise ParameterError(
-        Given(option, name.file), f"{problem}; write the name of a task on each line",
+        OptionValue(option, name.file), f"{problem}; write the name of a task on each line",
         name="no-such-task",
     )  # fmt: skip
 
@@ -189,14 +193,16 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
             lines = content[:MOST_LISTED].decode("utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError):
             raise ParameterError(
-                Given(option, text), "not a text file; write a task a line"
+                OptionValue(option, text), "not a text file; write a task a line"
             ) from None
         if len(content) > MOST_LISTED:
             problem = f"longer than {MOST_LISTED:,} bytes; name a file with one task on each line"
-            raise ParameterError(Given(option, text), problem)
+            raise ParameterError(OptionValue(option, text), problem)
         tasks = [ListedTask.of_line(line, text) for line in lines if line.strip()]
         if not tasks:
-            raise ParameterError(Given(option, text), "it names no task; write one on each line")
+            raise ParameterError(
+                OptionValue(option, text), "it names no task; write one on each line"
+            )
         names += tasks
     if not names:
         raise ValueError
@@ -213,13 +219,13 @@ def parse_thresholds(value: Any) -> tuple[float, ...]:
     if comma and (comma[1] == "0" or int(comma[1]) > int(comma[2])):
         problem = "two thresholds, or a decimal comma?"
         remedy = f"write {comma[1]}.{comma[2]}, or {comma[1]}.0,{comma[2]}.0 for two thresholds"
-        raise ParameterError(Given("--threshold", text), f"{problem} {remedy}")
+        raise ParameterError(OptionValue("--threshold", text), f"{problem} {remedy}")
     try:
         numbers = {float(part) for part in text.split(",")}
     except ValueError:
         numbers = {math.nan}
     if any(math.isnan(number) for number in numbers):
-        raise ParameterError(Given("--threshold", text), "write a number, or 0.2,0.5,0.8")
+        raise ParameterError(OptionValue("--threshold", text), "write a number, or 0.2,0.5,0.8")
     return tuple(sorted(numbers))
 
 
@@ -235,7 +241,7 @@ def parse_where(value: Any) -> str:
     """One expression from several that all have to hold."""
     if not all(isinstance(condition, str) for condition in value):
         raise ParameterError(
-            Given("--where"), "this is a mask; give a condition as text, or filter the frame"
+            OptionValue("--where"), "this is a mask; give a condition as text, or filter the frame"
         )
     return (
         " AND ".join(f"({condition})" for condition in value) if len(value) > 1 else "".join(value)
@@ -446,20 +452,20 @@ class Request:
         if not isinstance(self.map, str | os.PathLike | Mapping | list | tuple | None):
             shown = f"<{type(self.map).__name__}>"
             problem = "a map is a TOML file or a mapping"
-            raise ParameterError(Given("--map", shown), problem, name="bad-map")
+            raise ParameterError(OptionValue("--map", shown), problem, name="bad-map")
         if self.all_of:
             every = ALL.join(self.all_of)
             other = self.outcome or self.fields.get("outcome", every)
             if other != every:
                 raise ParameterError(
-                    Given("--all", ",".join(self.all_of)),
+                    OptionValue("--all", ",".join(self.all_of)),
                     f"the outcome is {other} as well; give one of the two",
-                    name="contradicting-options", settles=[Settle({"--all": None})],
+                    name="contradicting-options", settles=[SuggestedFix({"--all": None})],
                 )  # fmt: skip
             object.__setattr__(self, "fields", {**self.fields, "outcome": every})
         if self.similarity is not None and not 0 < self.similarity <= 1:
             raise ParameterError(
-                Given("--similarity", f"{self.similarity:g}"), "it lies above 0, at most at 1"
+                OptionValue("--similarity", f"{self.similarity:g}"), "it lies above 0, at most at 1"
             )
         models = (*self.models, *self.exclude_models)
         for text in (*self.fields.values(), *self.by, self.where, *models, self.cluster or ""):
@@ -471,15 +477,19 @@ class Request:
         labels, outcome = self.labels, self.named.get("outcome", "")
         if labels and labels in parts(outcome):
             raise ParameterError(
-                Given("--field", f"outcome={outcome}"),
+                OptionValue("--field", f"outcome={outcome}"),
                 f"{labels} is the truth, which corrects the outcome of a judge",
                 name="contradicting-options",
-                settles=[Settle({"--field": {"outcome": Blank("COLUMN")}}, "names the judge's")],
+                settles=[
+                    SuggestedFix(
+                        {"--field": {"outcome": Placeholder("COLUMN")}}, "names the judge's"
+                    )
+                ],
             )
         reserved = [column for column in self.by if column in RESERVED]
         if reserved:
             raise ParameterError(
-                Given("--by", reserved[0]),
+                OptionValue("--by", reserved[0]),
                 "the output has a column of that name; rename it in the data",
                 name="reserved-column",
             )
@@ -541,10 +551,10 @@ class Request:
         lowest, threshold = self.lowest or 0.0, self.threshold[0]
         if self.missing == "fail" and lowest >= threshold - SLACK:
             raise ParameterError(
-                Given("--missing", "fail"),
+                OptionValue("--missing", "fail"),
                 f"a failure scores {lowest:g}, which passes at {threshold:g};"
                 " choose thresholds above it", name="contradicting-options",
-                settles=[Settle({"--missing": "drop"}, "leaves missing outcomes out")],
+                settles=[SuggestedFix({"--missing": "drop"}, "leaves missing outcomes out")],
             )  # fmt: skip
         if {*self.attempts} - {"score"}:
             raise ParameterError(
@@ -567,7 +577,7 @@ class Request:
             # Labels correct metrics of passes; there the metric is not what is wrong.
             problem += "; use metrics of passes, as pass@k and pass^k" * (not self.labelled)
         if problem:
-            place = Given("--missing", BOUNDS)
+            place = OptionValue("--missing", BOUNDS)
             raise ParameterError(place, problem, name="no-bounds", settles=COUNTED)
 
     @property
@@ -625,10 +635,11 @@ class Request:
             *(("--only-task", name) for name in self.only_tasks),
         }
 
-    def settled(self, settle: Settle) -> Request:
+    def settled(self, settle: SuggestedFix) -> Request:
         """The request with the options of a remedy; None takes an option away.
 
-        >>> Request(by=("x",)).settled(Settle({"--by": ("y",), "--field": {"task": "case"}})).by
+        >>> Request(by=("x",)).settled(SuggestedFix({"--by": ("y",),
+        ...     "--field": {"task": "case"}})).by
         ('x', 'y')
         """
         own = {
@@ -670,7 +681,7 @@ class Request:
             () if self.conversion is None else ("suite", "run", "reason", *self.conversion.columns)
         )
 
-    def joined(self, columns: Mapping[str, set[str]]) -> dict[str, Joined]:
+    def joined(self, columns: Mapping[str, set[str]]) -> dict[str, JoinedColumns]:
         """Column → what its values are made of, as `roles.joined` has it."""
         # Of several outcomes a word that is not known is neither, whichever words are named.
         judged = partial(

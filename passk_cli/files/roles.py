@@ -10,7 +10,7 @@ from itertools import product
 from typing import NamedTuple
 
 from passk_cli.errors import DataError, NoResults
-from passk_cli.suggested_fix import Blank, Settle
+from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.suggestions import meant
 from passk_cli.text import shortened
 
@@ -318,7 +318,8 @@ def assign(
                 raise NoResults(
                     place, f"{COLUMN} names the columns of outcomes, and there are not several",
                     name="no-such-column",
-                    settles=[Settle({"--field": {"outcome": Blank("A,B")}}, "names one a model")],
+                    settles=[SuggestedFix({"--field": {"outcome": Placeholder("A,B")}},
+                    "names one a model")],
                 )  # fmt: skip
             remedy = meant(name, columns, _there_are(columns))
             raise NoResults(place, f"no column {name!r}", remedy, name="no-such-column")
@@ -333,7 +334,7 @@ def assign(
     for role, names in choices.items():
         if len(names) > 1:
             problem = f"{len(names)} columns could be the {role}: {', '.join(names)}"
-            settles = [Settle({"--field": {role: name}}) for name in names]
+            settles = [SuggestedFix({"--field": {role: name}}) for name in names]
             raise DataError(place, problem, name="ambiguous-column", settles=settles)
     by_role = {role: names[0] for role, names in choices.items() if names}
     outcome = by_role.get("outcome", "")
@@ -353,7 +354,9 @@ def assign(
         (part, _), *others = addends(role, column, columns)
         if role in (*UNITS, TRUTH) and (others or not is_listed(part, columns)):
             problem = f"{column!r} is one {role} beside a list of outcomes"
-            listed = Settle({"--field": {role: Blank("COLUMN")}}, "names a list of each attempt's")
+            listed = SuggestedFix(
+                {"--field": {role: Placeholder("COLUMN")}}, "names a list of each attempt's"
+            )
             raise DataError(place, problem, name="ambiguous-column", settles=[listed])
     return Roles(shape, **by_role, of_attempts=of_attempts)
 
@@ -435,7 +438,9 @@ def _named_models(place: str, choices: Sequence[str], columns: Mapping[str, set[
     objects = [column for column in choices if spelled(column).startswith("model")]
     if objects and not named:
         problem = f"{objects[0]!r} is an object, which names no model"
-        key = Settle({"--field": {"model": Blank(f"{objects[0]}.KEY")}}, "names its key")
+        key = SuggestedFix(
+            {"--field": {"model": Placeholder(f"{objects[0]}.KEY")}}, "names its key"
+        )
         raise DataError(place, problem, name="no-model-column", settles=[key])
     return named
 
@@ -446,7 +451,7 @@ def _require_no_outcome(place: str, choices: Mapping[str, list[str]]) -> None:
     sizes = choices["n"] + choices["c"]
     for outcome in (column for column in choices["outcome"] if column not in sizes):
         problem = f"counts ({', '.join(pair.values())}) and outcomes ({outcome}) in one table"
-        settles = [Settle({"--field": fields}) for fields in ({"outcome": outcome}, pair)]
+        settles = [SuggestedFix({"--field": fields}) for fields in ({"outcome": outcome}, pair)]
         raise DataError(place, problem, name="ambiguous-column", settles=settles)
 
 
@@ -480,15 +485,17 @@ def _require(
             # Solutions are compared as texts, and an answer is one.
             likely = [column for column in columns if role == "solution"
                       and spelled(column) in ROLES["answer"].names[0]]  # fmt: skip
-            entries = [Blank(f"{column}{EACH}.KEY") for column in lists[:1]]
+            entries = [Placeholder(f"{column}{EACH}.KEY") for column in lists[:1]]
             settles = [_named(role, *likely[:1])]
-            settles += [Settle({"--field": {role: e}}, "adds entries of a list") for e in entries]
+            settles += [
+                SuggestedFix({"--field": {role: e}}, "adds entries of a list") for e in entries
+            ]
             problem, remedy = f"no {role} column", _there_are(columns)
             raise DataError(place, problem, remedy, name="no-role-column", settles=settles)
         times = [c for c in columns if re.search(r"time|date|created|started|finished", c.lower())]
         problem = "no column with a usual name for the attempt's number or time"
         named = _named("attempt", *times[:1])
-        in_lines = Settle({"--order-from-lines": True}, "takes the order of lines", "order")
+        in_lines = SuggestedFix({"--order-from-lines": True}, "takes the order of lines", "order")
         if shape == "lists":
             problem = "the data do not say whether lists are in the order of the attempts"
             named = replace(named, why="names a list of the attempts' numbers or times")
@@ -499,9 +506,9 @@ def _require(
         )  # fmt: skip
 
 
-def _named(role: str, column: str = Blank("COLUMN")) -> Settle:
+def _named(role: str, column: str = Placeholder("COLUMN")) -> SuggestedFix:
     """The remedy for a role without a column; column : the likeliest, if there is one."""
-    return Settle({"--field": {role: column}}, "names it")
+    return SuggestedFix({"--field": {role: column}}, "names it")
 
 
 def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] | None:
@@ -605,7 +612,7 @@ def columns_of(fields: Mapping[str, str]) -> list[str]:
     return [*sums, *(part for c in fields.values() for part in (c, *parts(c)))]
 
 
-class Joined(NamedTuple):
+class JoinedColumns(NamedTuple):
     """The columns that the values of another one are made of.
 
     parts : the columns.  of : what each of them has: "a part" of a text, "an attempt", "a model",
@@ -639,53 +646,56 @@ def joined(
     columns: Mapping[str, set[str]],
     judged: Callable[[str], str],
     within: Sequence[str] = (),
-) -> dict[str, Joined]:
+) -> dict[str, JoinedColumns]:
     """Column → what its values are made of, of outcomes and of what names an attempt.
 
     judged : as of `Joined`, for the columns of an outcome.
     within : columns that separate lists, in which a place is counted from 1.
     """
-    made: dict[str, Joined] = {}
+    made: dict[str, JoinedColumns] = {}
     for role, column in fields.items():
         of = parts(column, columns) if role in _NAMING or role == "outcome" else []
         if column.startswith(VALUE) and role in _NAMING:
-            made[column] = Joined([], "a value", {"text"})
+            made[column] = JoinedColumns([], "a value", {"text"})
         if column == POSITION and column not in columns:
             apart = [*within]
             for name in ("model", "attempt"):
                 usual = [c for c in candidates(name, columns) if ROLES[name].ranks[spelled(c)] == 0]
                 apart += [fields[name]] if name in fields else usual
             apart = [c for c in dict.fromkeys(apart) if find(c, columns)]
-            made[column] = Joined(apart, "a place", {"number"})
+            made[column] = JoinedColumns(apart, "a place", {"number"})
         every = split_columns(column) if role == "outcome" else []
         negated = {c for c in every if c.startswith(NOT) and c not in columns}
         if column not in columns and (negated or (every and ALL in column)):
             if all(find(part, columns) for part in of):
                 for name in negated:
-                    made[name] = Joined([name.removeprefix(NOT)], "the opposite", {"bool"})
+                    made[name] = JoinedColumns([name.removeprefix(NOT)], "the opposite", {"bool"})
                 if ALL in column:
-                    made[column] = Joined(every, "all", {"bool"}, judged)
+                    made[column] = JoinedColumns(every, "all", {"bool"}, judged)
             continue
         if not (len(of) > 1 and all(find(part, columns) for part in of)):
             continue
         if role != "outcome":
-            made[column] = Joined(of, "a part", {"text"})
+            made[column] = JoinedColumns(of, "a part", {"text"})
             continue
         several = _COMMA.split(column)
         if EITHER in column and not (EQUAL in column or len(several) > 1):
             kinds = {kind for part in of for kind in columns.get(part, {"text"})}
-            made[column] = Joined(of, "the one there is", kinds)
+            made[column] = JoinedColumns(of, "the one there is", kinds)
             continue
-        made |= {e: Joined(parts(e), "an answer", {"text"}) for e in several if EQUAL in e}
+        made |= {e: JoinedColumns(parts(e), "an answer", {"text"}) for e in several if EQUAL in e}
         if len(several) > 1:
-            made[column] = Joined(several, "an attempt", {"list"})
+            made[column] = JoinedColumns(several, "an attempt", {"list"})
     outcome = fields.get("outcome", "")
     if fields.get("model") == COLUMN and outcome in made and "," in outcome:
         of = made[outcome].parts
         kinds = {kind for part in of for kind in columns.get(part, {"text"})}
-        made |= {outcome: Joined(of, "a model", kinds), COLUMN: Joined([], "a part", {"text"})}
+        made |= {
+            outcome: JoinedColumns(of, "a model", kinds),
+            COLUMN: JoinedColumns([], "a part", {"text"}),
+        }
     if LINE in fields.values() and LINE not in columns:
-        made[LINE] = Joined([], "a part", {"number"})
+        made[LINE] = JoinedColumns([], "a part", {"number"})
     return made
 
 

@@ -32,10 +32,10 @@ _NODES, _FEWEST = 4.0, 32
 _DIGITS = 6
 
 
-def spent(share: float, alpha: float) -> float:
+def alpha_spent(share: float, alpha: float) -> float:
     """The level that may be spent until a share of the plan, two-sided, in [0, alpha].
 
-    >>> [round(spent(share, 0.05), 7) for share in (0.2, 0.6, 1.0)]
+    >>> [round(alpha_spent(share, 0.05), 7) for share in (0.2, 0.6, 1.0)]
     [1.1e-06, 0.0076161, 0.05]
     """
     if share >= 1:
@@ -59,7 +59,7 @@ def boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
     # Where the motion may be that has crossed nothing, and how likely that is.
     places, weights = np.zeros(1), np.ones(1)
     for share in shares:
-        due, step = spent(share, alpha) - used, math.sqrt(share - last)
+        due, step = alpha_spent(share, alpha) - used, math.sqrt(share - last)
         if due < LEAST:
             limits.append(math.inf)
             continue

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, NDArray
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
@@ -93,7 +93,7 @@ def deals_of_attempts(metric: Metric, first: Attempts, second: Attempts, seed: i
         key: object = (pooled.key, int(taken.sum()))
         if hand is None:
             # The observed deal and most − 1 drawn ones, equal ones together.
-            rng = stream(seed, "deals within tasks", place)
+            rng = named_generator(seed, "deals within tasks", place)
             drawn = rng.multivariate_hypergeometric(pooled.count, int(taken.sum()), most - 1)
             deals, times = np.unique(np.vstack([taken, drawn]), axis=0, return_counts=True)
             hand, key, complete = _Hands(pooled, deals, times / most), place, False

@@ -11,9 +11,9 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.hierarchy import histogram
 from passk_cli.inference.mixing import Statistic, error_covariance, mixture
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from passk_cli.inference.weights import bootstrap_means
-from passk_cli.metrics.pass_k import curve_blocks, hat_pairs
+from passk_cli.metrics.pass_k import curve_blocks, pass_hat_k_pairs
 
 # Curves are smooth in k: calibrated at so many k's, a band holds between them as well (with 60 of
 # them the level changed by less than 0.0005).
@@ -65,7 +65,7 @@ def band_level_these_tasks(
     curves: list[Statistic] = [
         statistic for k in ks.tolist() for statistic in (_coverage(k), _reliability(k))
     ]
-    rng = stream(seed, "band of attempts")
+    rng = named_generator(seed, "band of attempts")
     return pointwise_level(_normal_errors(n, c, curves, resamples, rng), level)
 
 
@@ -82,12 +82,12 @@ def _normal_errors(
 
 def _coverage(k: int) -> Statistic:
     """1 − pass@k and its expectation: the errors are those of pass@k, mirrored."""
-    return lambda n, c: hat_pairs(n, n - c, k), lambda p: (1.0 - p) ** k
+    return lambda n, c: pass_hat_k_pairs(n, n - c, k), lambda p: (1.0 - p) ** k
 
 
 def _reliability(k: int) -> Statistic:
     """pass^k and its expectation."""
-    return lambda n, c: hat_pairs(n, c, k), lambda p: p**k
+    return lambda n, c: pass_hat_k_pairs(n, c, k), lambda p: p**k
 
 
 def pointwise_level(draws: Floats, level: float) -> float:

@@ -94,7 +94,7 @@ class BetaRates:
 
 
 @dataclass(frozen=True)
-class Assumed:
+class AssumedModel:
     """The values of a metric when success rates follow a model; everything is exact.
 
     expected : mean value.  between : variance of the tasks' true values.  within(n), variance(n) :
@@ -103,7 +103,7 @@ class Assumed:
     probabilities.
 
     >>> from passk_cli.metrics.registry import parse
-    >>> values = Assumed(parse("pass@1"), BetaRates(0.6, 0.3))
+    >>> values = AssumedModel(parse("pass@1"), BetaRates(0.6, 0.3))
     >>> round(values.expected, 12), round(values.variance(5), 12)  # 0.3² + (0.24 − 0.3²) / 5
     (0.6, 0.12)
     """
@@ -140,7 +140,7 @@ class Assumed:
 
 
 @dataclass(frozen=True)
-class Piloted:
+class PilotEstimate:
     """The values of a metric as a pilot's counts tell them, unbiased as far as they reach.
 
     Up to the pilot's fewest attempts n₀ per task the variance for n attempts needs no model:
@@ -258,9 +258,9 @@ class Piloted:
         return {}
 
     @cached_property
-    def _model(self) -> Assumed | None:
+    def _model(self) -> AssumedModel | None:
         """The values as the model of `rates` has them."""
-        return None if self.rates is None else Assumed(self.metric, self.rates)
+        return None if self.rates is None else AssumedModel(self.metric, self.rates)
 
     @cached_property
     def _luck(self) -> float:
@@ -291,8 +291,8 @@ class Difference:
     estimated : `between` where it was estimated of the differences themselves.
     """
 
-    first: Assumed | Piloted
-    second: Assumed | Piloted
+    first: AssumedModel | PilotEstimate
+    second: AssumedModel | PilotEstimate
     covariance: float
     estimated: float | None = None
 
@@ -403,7 +403,7 @@ def _running(terms: Floats) -> Floats:
     return np.concatenate([[0.0], np.cumsum(terms)])
 
 
-def true_difference(first: Piloted, second: Piloted) -> tuple[float, float, float]:
+def true_difference(first: PilotEstimate, second: PilotEstimate) -> tuple[float, float, float]:
     """Variance of two models' true differences over tasks, and its lower and upper 95 % limits.
 
     h_t = (d_t − d̄)² T / (T − 1) − luck of both: D̂ = mean h is unbiased, and below 0 where models
@@ -417,7 +417,7 @@ def true_difference(first: Piloted, second: Piloted) -> tuple[float, float, floa
 
     >>> n = np.full(4, 4)
     >>> passes = np.array([0, 1, 3, 4]), np.array([0, 2, 3, 3])
-    >>> pilots = [Piloted(Metric("pass@", 1), n, c) for c in passes]
+    >>> pilots = [PilotEstimate(Metric("pass@", 1), n, c) for c in passes]
     >>> [round(each, 4) for each in true_difference(*pilots)]
     [0.0157, 0.0, 0.0505]
     """

@@ -26,7 +26,7 @@ _MISSED = 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DifferenceLaw:
+class DifferenceDistribution:
     """Student's t law of mean differences, one per row, with a spread for each direction.
 
     estimate : mean differences.  below, above : standard errors for lower and for upper limits.
@@ -46,7 +46,7 @@ class DifferenceLaw:
     unsure: Floats
 
     @staticmethod
-    def joined(parts: Sequence[tuple[DifferenceLaw, Ints]]) -> DifferenceLaw:
+    def joined(parts: Sequence[tuple[DifferenceDistribution, Ints]]) -> DifferenceDistribution:
         """Chosen rows of several laws as one, in that order.
 
         parts : laws of the same reach, each with the places of its rows.
@@ -56,9 +56,9 @@ class DifferenceLaw:
             name: np.concatenate([getattr(law, name)[rows] for law, rows in parts])
             for name in names
         }
-        return DifferenceLaw(**columns, reach=parts[0][0].reach)
+        return DifferenceDistribution(**columns, reach=parts[0][0].reach)
 
-    def moderated(self) -> DifferenceLaw:
+    def moderated(self) -> DifferenceDistribution:
         """The law whose spreads are raised towards those that the other rows make likely.
 
         Among many pairs of models some have, by chance, a spread that is far too small.  The log
@@ -156,7 +156,7 @@ def difference_law(
     between: ArrayLike | None = None,
     hidden: ArrayLike = 0.0,
     degrees: ArrayLike | None = None,
-) -> DifferenceLaw:
+) -> DifferenceDistribution:
     """The law of the mean of differences per task, row by row.
 
     d_t, t = 1 … T, have mean d̄ and variance s² (ddof 1).  The squared standard error is
@@ -196,7 +196,9 @@ def difference_law(
     if len(sizes) == 1:
         unknown = np.full(len(d), np.inf)
         alone = np.full(len(d), True)
-        return DifferenceLaw(mean, unknown, unknown, degrees, reach, alone, unknown, unknown)
+        return DifferenceDistribution(
+            mean, unknown, unknown, degrees, reach, alone, unknown, unknown
+        )
     every = [d] if between is None else np.asarray(between, dtype=np.float64)
     ends = [np.atleast_2d(end) for end in every]
     largest = np.max([np.abs(end).max(axis=1) for end in ends], axis=0)
@@ -216,7 +218,7 @@ def difference_law(
         np.hypot(spread, missed * np.sqrt(_MISSED * np.maximum(tail * side, both)))
         for side in (-_skew(low), _skew(high))
     )
-    return DifferenceLaw(mean, below, above, degrees, reach, alike, spread, unsure)
+    return DifferenceDistribution(mean, below, above, degrees, reach, alike, spread, unsure)
 
 
 def least_p(sizes: Floats) -> float:

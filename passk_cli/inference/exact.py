@@ -358,7 +358,7 @@ def _saddles(d: Floats, alpha: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BootstrapLaw:
+class BootstrapDistribution:
     """The law of the mean of T draws with replacement from T values.
 
     values : the T values, finite.
@@ -366,7 +366,7 @@ class BootstrapLaw:
     otherwise values are rounded to a lattice 4,096 steps finer than the standard error and the
     mean is kept, which moves a quantile by less than 1e-3 standard errors.
 
-    >>> law = BootstrapLaw(np.array([0.0, 0.0, 1.0]))
+    >>> law = BootstrapDistribution(np.array([0.0, 0.0, 1.0]))
     >>> round(law.cdf(0.0), 12) == round((2 / 3) ** 3, 12)
     True
     """

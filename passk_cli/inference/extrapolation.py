@@ -17,7 +17,7 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import CompatibleRates
 from passk_cli.inference.rate_models import ModelAverage, average
 from passk_cli.inference.stopping import stopped
-from passk_cli.metrics.pass_k import hat_pairs
+from passk_cli.metrics.pass_k import pass_hat_k_pairs
 
 FARTHEST = 1_000_000_000
 # A range this wide or narrower has a point.
@@ -31,7 +31,7 @@ _LINE_KS = 24
 
 
 @dataclass(frozen=True)
-class Prospect:
+class AttemptsNeeded:
     """What more attempts would determine: with `attempts` at each task, pass@k up to `k`."""
 
     attempts: int
@@ -117,7 +117,9 @@ class Extrapolation:
         from passk_cli.special import expit, logit
 
         seen = np.unique(np.geomspace(1, int(self.n.min()), _LINE_KS).round().astype(np.int64))
-        passing = np.array([1 - hat_pairs(self.n, self.n - self.passes, k).mean() for k in seen])
+        passing = np.array(
+            [1 - pass_hat_k_pairs(self.n, self.n - self.passes, k).mean() for k in seen]
+        )
         inside = (passing > 0) & (passing < 1)
         if inside.sum() < 2:
             return np.full(len(ks), math.nan)
@@ -125,7 +127,7 @@ class Extrapolation:
         line: Floats = expit(height + slope * np.log(ks))
         return 1 - line if self.mirrored else line
 
-    def prospect(self, k: int) -> Prospect | None:
+    def prospect(self, k: int) -> AttemptsNeeded | None:
         """The attempts that would determine k, or else the largest k that the most of them would.
 
         The tasks are taken to be like those that were seen.  None if even the most would determine
@@ -138,7 +140,7 @@ class Extrapolation:
         for attempts in tried:
             ahead = rates.with_attempts(attempts)
             if _width(ahead, k) <= WIDEST:
-                return Prospect(attempts, k)
+                return AttemptsNeeded(attempts, k)
         low, high = attempts, k
         if _width(ahead, low) > WIDEST:
             return None
@@ -147,7 +149,7 @@ class Extrapolation:
             if middle >= high:
                 break
             low, high = (middle, high) if _width(ahead, middle) <= WIDEST else (low, middle)
-        return Prospect(attempts, low)
+        return AttemptsNeeded(attempts, low)
 
 
 def two_digits(k: float, *, up: bool = False) -> int:

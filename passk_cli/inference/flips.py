@@ -39,7 +39,7 @@ def flipped(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) ->
 
 
 @dataclass(frozen=True)
-class Chances:
+class ChanceFlips:
     """Laws of each task under chance alone: its rate unchanged, its number of passes given.
 
     changes : probability that the two pass rates differ.  flips : that they differ by more than ½.
@@ -51,7 +51,7 @@ class Chances:
     gains: Floats
 
 
-def chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> Chances:
+def chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> ChanceFlips:
     """The law of a task's change when its pass rate did not change.
 
     With the same rate p in both runs the s = c + c₀ passes of a task are dealt among its n + n₀
@@ -77,7 +77,7 @@ def chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> Chances:
         moved = c * size_base != (passed - c) * size
         law[:] = weights[moved].sum(), weights[sign != 0].sum(), weights[sign > 0].sum()
     each = laws[place.ravel()].reshape(*shape, 3)
-    return Chances(each[..., 0], each[..., 1], each[..., 2])
+    return ChanceFlips(each[..., 0], each[..., 1], each[..., 2])
 
 
 def _dealt(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:

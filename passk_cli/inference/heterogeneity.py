@@ -21,7 +21,7 @@ from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.hull import gain_limits
 from passk_cli.inference.intervals import Sample
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from passk_cli.inference.weights import bootstrap_means, unit_values
 from passk_cli.metrics.heterogeneity import (
     Moments,
@@ -137,7 +137,7 @@ def _errors(influence: Influence, n: Ints, c: Ints, setting: Setting) -> Floats:
 
 
 @dataclass(frozen=True)
-class Guarded:
+class GuardedFunctionals:
     """Functionals of means over tasks, and the atoms that guard their limits.
 
     columns : (tasks × columns), what the means are of.
@@ -152,7 +152,9 @@ class Guarded:
     highest: Sequence[Floats]
 
 
-def _resampled_gain(rates: Floats, powers: Floats, ks: Ints, estimate: Floats) -> Guarded:
+def _resampled_gain(
+    rates: Floats, powers: Floats, ks: Ints, estimate: Floats
+) -> GuardedFunctionals:
     """Δ_k or the variance, Δ_2, which the draws are moved to."""
     mean = float(rates.mean())
     plain = powers.mean(axis=1) - mean**ks
@@ -164,10 +166,12 @@ def _resampled_gain(rates: Floats, powers: Floats, ks: Ints, estimate: Floats) -
     # All pass or none pass adds the most; a task at the mean itself takes the most away.
     ends = [np.ones(len(ks) + 1), np.zeros(len(ks) + 1)]
     middle = [np.append(mean**ks, mean)]
-    return Guarded(np.vstack([powers, rates]).T, functional, middle, ends)
+    return GuardedFunctionals(np.vstack([powers, rates]).T, functional, middle, ends)
 
 
-def guarded_limits(jobs: Sequence[Guarded], setting: Setting) -> list[tuple[Floats, Floats]]:
+def guarded_limits(
+    jobs: Sequence[GuardedFunctionals], setting: Setting
+) -> list[tuple[Floats, Floats]]:
     """Limits by a Bayesian bootstrap over tasks with guard atoms, the same draws for all jobs.
 
     Returns (lower, upper) of each job's functionals; draws in which one is NaN are left out.
@@ -177,7 +181,7 @@ def guarded_limits(jobs: Sequence[Guarded], setting: Setting) -> list[tuple[Floa
         columns, setting.resamples, setting.seed, kind="dirichlet", clusters=setting.clusters
     )
     units = len(columns) if setting.clusters is None else int(setting.clusters.max()) + 1
-    rng = stream(setting.seed, f"guard atom {units}")
+    rng = named_generator(setting.seed, f"guard atom {units}")
     # Of Dirichlet weights the sum is independent: half a unit beside the others has a Beta share.
     share = rng.beta(0.5, units, len(means))[:, None]
     limits = []
@@ -185,7 +189,7 @@ def guarded_limits(jobs: Sequence[Guarded], setting: Setting) -> list[tuple[Floa
     for job, own_means in zip(jobs, np.split(means, ends, axis=1), strict=True):
 
         def quantile(
-            atom: Floats, p: float, job: Guarded = job, own_means: Floats = own_means
+            atom: Floats, p: float, job: GuardedFunctionals = job, own_means: Floats = own_means
         ) -> Floats:
             values = job.functional(own_means + share * (atom - own_means))
             by = np.nanquantile if np.isnan(values).any() else np.quantile
@@ -249,7 +253,7 @@ def _too_few(n: Ints, setting: Setting, least: int) -> str:
     return ""
 
 
-def _resampled_skewness(columns: Floats, moments: Moments) -> Guarded:
+def _resampled_skewness(columns: Floats, moments: Moments) -> GuardedFunctionals:
     one, two, three = columns.mean(axis=0)
     plain = Moments(one, two - one**2, three - 3 * two * one + 2 * one**3)
 
@@ -262,7 +266,7 @@ def _resampled_skewness(columns: Floats, moments: Moments) -> Guarded:
         return skewnesses[:, None]
 
     ends = [np.ones(3), np.zeros(3)]
-    return Guarded(columns, functional, ends, ends)
+    return GuardedFunctionals(columns, functional, ends, ends)
 
 
 def _deviation(

@@ -17,10 +17,10 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.inference.hierarchy import Histogram, histogram, rate_posterior
-from passk_cli.inference.mixing import ErrorLaw, error_law, mixture
+from passk_cli.inference.mixing import ErrorDistribution, error_law, mixture
 from passk_cli.inference.roots import crossing
 from passk_cli.limits import MOST_STEPS
-from passk_cli.metrics.pass_k import hat_pairs
+from passk_cli.metrics.pass_k import pass_hat_k_pairs
 from passk_cli.metrics.polynomials import Polynomial, merged, passing_all
 from passk_cli.metrics.registry import Metric
 
@@ -42,7 +42,7 @@ class Hull:
     """
 
     estimate: float
-    law: ErrorLaw
+    law: ErrorDistribution
     weight: Floats
     mean: Floats
     variance: Floats
@@ -114,7 +114,7 @@ def hull(metric: Metric, tasks: Histogram) -> Hull | None:
     def statistic(n: Ints, c: Ints) -> Floats:
         # What is rare is computed as such: 1 − 1e-20 has no digits left.
         if len(value.terms) == 1 and value.terms[0][2:] == (0, metric.k):
-            return hat_pairs(n, n - c, metric.k)
+            return pass_hat_k_pairs(n, n - c, metric.k)
         values = metric.values(n, c)
         return 1.0 - values if rest else values
 
@@ -184,7 +184,7 @@ def gain_limits(n: Ints, c: Ints, k: int, gain: float, tail: float) -> tuple[flo
     slope = k * float((c / n).mean()) ** (k - 1)
     law = error_law(
         mixture(tasks),
-        (lambda n, c: hat_pairs(n, c, k) - slope * c / n, lambda p: p**k - slope * p),
+        (lambda n, c: pass_hat_k_pairs(n, c, k) - slope * c / n, lambda p: p**k - slope * p),
     )
     posterior = rate_posterior(tasks)
     sums, squares = posterior.totals(

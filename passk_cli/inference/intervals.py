@@ -13,9 +13,14 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, blocks, grouped
 from passk_cli.errors import ParameterError
 from passk_cli.inference.binomial_rate import rate_limits
-from passk_cli.inference.difference import DifferenceLaw, difference_law
+from passk_cli.inference.difference import DifferenceDistribution, difference_law
 from passk_cli.inference.discordance import score_equivalence, score_limits
-from passk_cli.inference.exact import NORMAL, BootstrapLaw, dirichlet_quantiles, distinct_of_rows
+from passk_cli.inference.exact import (
+    NORMAL,
+    BootstrapDistribution,
+    dirichlet_quantiles,
+    distinct_of_rows,
+)
 from passk_cli.inference.lognormal_mean import amount_reach
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.roots import crossing
@@ -150,10 +155,10 @@ class Sample:
         return min(float(self.within.mean()) / float(self.values.var(ddof=1)), 1.0)
 
     @cached_property
-    def law(self) -> BootstrapLaw | Floats:
+    def law(self) -> BootstrapDistribution | Floats:
         """The bootstrap law of the mean: exact for tasks, sorted draws for clusters."""
         if self.clusters is None:
-            return BootstrapLaw(self.values)
+            return BootstrapDistribution(self.values)
         column = self.values[:, None]
         means = bootstrap_means(column, self.resamples, self.seed, clusters=self.clusters)
         return np.sort(means[:, 0])
@@ -476,7 +481,7 @@ def _together(samples: Sequence[Sample], key: Callable[[Sample], Hashable]) -> I
 
 def _quantile(sample: Sample, p: float) -> float:
     law = sample.law
-    if isinstance(law, BootstrapLaw):
+    if isinstance(law, BootstrapDistribution):
         return law.quantile(p)
     return float(law[min(max(math.ceil(p * len(law)) - 1, 0), len(law) - 1)])
 
@@ -494,7 +499,7 @@ def _bca(sample: Sample, tail: float) -> Limits:
     if sample.se is None:
         raise _too_few(sample)
     law, mean = sample.law, sample.mean
-    if isinstance(law, BootstrapLaw):
+    if isinstance(law, BootstrapDistribution):
         below = (law.cdf(mean, strict=True) + law.cdf(mean)) / 2
     else:
         below = float((law < mean).mean() + (law <= mean).mean()) / 2
@@ -638,7 +643,9 @@ def _discordant(sample: Sample) -> tuple[int, int, int]:
     return len(d), int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
 
 
-def difference_laws(samples: Sequence[Sample]) -> Iterator[tuple[list[int], DifferenceLaw]]:
+def difference_laws(
+    samples: Sequence[Sample],
+) -> Iterator[tuple[list[int], DifferenceDistribution]]:
     """Laws of the mean differences, of many over the same tasks in one, with their places."""
 
     def tasks(sample: Sample) -> Hashable:

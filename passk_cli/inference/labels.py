@@ -11,7 +11,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.intervals import Sample
 from passk_cli.inference.rounding import ROUNDING
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
@@ -30,7 +30,7 @@ RAREST = 0.07
 _HARDLY = 0.1
 
 
-class Corrected(NamedTuple):
+class CorrectedValues(NamedTuple):
     """The value of each task with the judge's errors taken out, and what its mean is uncertain by.
 
     values : (tasks,), outside a metric's bounds where a task's labels say so; their mean is
@@ -208,7 +208,7 @@ class Labels(NamedTuple):
             return f"two attempts both {both} too rarely for scattered labels; {several}"
         return ""
 
-    def corrected(self, metric: Metric) -> Corrected:
+    def corrected(self, metric: Metric) -> CorrectedValues:
         """The values that labels give, by their design: `by_task`, or else `scattered`."""
         return by_task(metric, self) if self.by_task else scattered(metric, self)
 
@@ -252,7 +252,7 @@ class Strata(NamedTuple):
         return float(((1 - self.share) * weight**2 * variance / np.maximum(self.made, 1)).sum())
 
 
-def scattered(metric: Metric, labels: Labels) -> Corrected:
+def scattered(metric: Metric, labels: Labels) -> CorrectedValues:
     """pass@k or pass^k of k ≤ 2 from labels of attempts at random, whichever they are.
 
     An attempt stands as ỹ = μ + (Y − μ)/π where it has a label Y, and as μ where it has none; μ and
@@ -285,13 +285,13 @@ def scattered(metric: Metric, labels: Labels) -> Corrected:
         slope = 2 * ((strata.size * level).sum(axis=1, keepdims=True) - level) / pairs
     rare = np.where(strata.made > 0, _unseen(strata.mean * strata.made, strata.made), 0.25)
     tasks = int(np.count_nonzero(labels.made))
-    return Corrected(
+    return CorrectedValues(
         1 - values if rest else values, strata.unlabelled(slope, rare), tasks - 1,
         _few(_labelled(metric, labels), 1),
     )  # fmt: skip
 
 
-def by_task(metric: Metric, labels: Labels) -> Corrected:
+def by_task(metric: Metric, labels: Labels) -> CorrectedValues:
     """Any metric of counts, from k labels or more in each of m random tasks of T.
 
     λ g + mean(u − λ g) for the judge's value g of each task and that of its labels u; λ is the
@@ -318,10 +318,10 @@ def by_task(metric: Metric, labels: Labels) -> Corrected:
     values[full] += (left - left.mean()) * tasks / np.sqrt(m * max(m - 2, 1))
     off = min(float(each.sum()) for each in (np.abs(u - g), u, 1 - u))
     hidden = float(_unseen(off, m)) * (1 / m - slope**2 / tasks)
-    return Corrected(values, hidden, m - 1, _few(u, FEWEST_OFF))
+    return CorrectedValues(values, hidden, m - 1, _few(u, FEWEST_OFF))
 
 
-def by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> Corrected | None:
+def by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> CorrectedValues | None:
     """pass@1 by a judge's error rates about other models or tasks; None where it hardly knows.
 
     p = (c/n − f) / (s − f) for its false-pass rate f and sensitivity s, each (x + ½)/(r + 1).
@@ -338,7 +338,7 @@ def by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> Corrected |
     values = (c / n - f) / (s - f)
     p = float(values.mean())
     spread = p**2 * s * (1 - s) / (true + 1) + (1 - p) ** 2 * f * (1 - f) / (false + 1)
-    return Corrected(values, spread / (s - f) ** 2, min(len(n), true, false) - 1)
+    return CorrectedValues(values, spread / (s - f) ** 2, min(len(n), true, false) - 1)
 
 
 def _labelled(metric: Metric, labels: Labels) -> Floats:
@@ -463,7 +463,7 @@ def clustering(labels: Labels, resamples: int, seed: int) -> Clustering:
 
     Size at most .05; that it rejects nothing is no proof that errors are independent.
     """
-    rng, pairs, drawn = stream(seed, "errors"), 0, np.zeros(resamples)
+    rng, pairs, drawn = named_generator(seed, "errors"), 0, np.zeros(resamples)
     for truth in (0, 1):
         size, wrong = labels.table[:, :, truth].sum(axis=1), labels.table[:, 1 - truth, truth]
         pairs += int((wrong * (wrong - 1) // 2).sum())
@@ -473,7 +473,7 @@ def clustering(labels: Labels, resamples: int, seed: int) -> Clustering:
     return Clustering(pairs, float(drawn.mean()), p)
 
 
-class Need(NamedTuple):
+class LabelNeed(NamedTuple):
     """How the variance of a corrected mean falls with labels: least + each · (1/r − 1/most).
 
     r : labels, or labelled tasks, of `most`.  per_task : labels in each; 0 where r are scattered.
@@ -493,7 +493,7 @@ class Need(NamedTuple):
         return math.ceil(1 / ((variance - self.least) / max(self.each, 1e-300) + 1 / self.most))
 
 
-def need(metric: Metric, labels: Labels) -> Need:
+def need(metric: Metric, labels: Labels) -> LabelNeed:
     """Precision that labels like these, and more of them, give: scattered ones for k = 1, and for
     other metrics k in each task, as in those tasks that have k."""
     per_task = labels.by_task or (metric.k if metric.k > 1 else 0)
@@ -511,5 +511,6 @@ def need(metric: Metric, labels: Labels) -> Need:
         spread = np.where(strata.made > 0, strata.mean * (1 - strata.mean), 0.0)
         part = hidden + strata.unlabelled(1 / labels.n[:, None], spread)
     shown = float(metric.values(labels.n, labels.c).var(ddof=1)) / tasks
-    return Need(max(whole - part, shown / 2), part / max(1 / made - 1 / most, 1e-12), made, most,
+    return LabelNeed(max(whole - part, shown / 2), part / max(1 / made - 1 / most, 1e-12), made,
+    most,
                 per_task)  # fmt: skip

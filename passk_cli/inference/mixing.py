@@ -172,7 +172,7 @@ def alike(n: Ints) -> list[tuple[int, Ints]]:
 
 
 @dataclass(frozen=True)
-class ErrorLaw:
+class ErrorDistribution:
     """The law of an error: a gamma law with mean 0 and this variance and third moment."""
 
     variance: float
@@ -193,7 +193,7 @@ class ErrorLaw:
         return sd * skew / 2 * (reached - shape)
 
 
-def error_law(model: Mixture, statistic: Statistic) -> ErrorLaw:
+def error_law(model: Mixture, statistic: Statistic) -> ErrorDistribution:
     """The law of estimate − truth for the mean of a statistic over these tasks.
 
     Variance and third moment are those expected under the mixing distribution with the most
@@ -209,7 +209,7 @@ def error_law(model: Mixture, statistic: Statistic) -> ErrorLaw:
     at_rates = model.tasks_at(model.with_most(shares @ moments[0]))
     expected = np.stack([at_rates[at].sum(axis=0) for _, at in groups])
     variance, third = (moments * expected).sum(axis=(1, 2))
-    return ErrorLaw(float(variance) / tasks.tasks**2, float(third) / tasks.tasks**3)
+    return ErrorDistribution(float(variance) / tasks.tasks**2, float(third) / tasks.tasks**3)
 
 
 def error_covariance(model: Mixture, statistics: Sequence[Statistic]) -> Floats:

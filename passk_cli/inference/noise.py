@@ -10,7 +10,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.design import cluster_excess
 from passk_cli.inference.exact import NORMAL
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 
 # Values drawn at once, and resamples of tasks.
 _BLOCK, _RESAMPLES = 1 << 20, 2000
@@ -112,7 +112,11 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
     value = float(_correlations(n, c, alike[None].astype(np.float64))[0])
     if math.isnan(value):
         return value, value, value
-    rng, tasks, found = stream(0, "intraclass correlation"), int(alike.sum()), list[Floats]()
+    rng, tasks, found = (
+        named_generator(0, "intraclass correlation"),
+        int(alike.sum()),
+        list[Floats](),
+    )
     block = max(1, _BLOCK // len(n))
     for first in range(0, _RESAMPLES, block):
         rows = min(block, _RESAMPLES - first)

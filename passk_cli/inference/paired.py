@@ -15,7 +15,7 @@ import numpy as np
 
 from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, blocks
 from passk_cli.inference.discordance import counts
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 
 # Resamples drawn from one stream. Part of the meaning of a seed: changing it changes p-values.
 BLOCK_RESAMPLES = 256
@@ -279,7 +279,7 @@ def random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
     Raw words of the bit generator, which numpy promises not to change between versions.
     """
     words = -(-tasks // 64)
-    generator = stream(seed, f"signs {tasks}", block).bit_generator
+    generator = named_generator(seed, f"signs {tasks}", block).bit_generator
     raw: NDArray[np.uint64] = generator.random_raw(BLOCK_RESAMPLES * words)
     return raw.astype("<u8").view(np.uint8).reshape(BLOCK_RESAMPLES, 8 * words)
 

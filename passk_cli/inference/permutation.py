@@ -16,7 +16,7 @@ from passk_cli.inference.attempt_permutation import (
     deals_of_counts,
 )
 from passk_cli.inference.rounding import common_denominator
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
@@ -101,7 +101,7 @@ def permutation_of_attempts(
 
 def _test(deals: Deals, observed: float, resamples: int, seed: int) -> Permutation:
     """Two-sided p of a sum over tasks among all sums that deals of their attempts can give."""
-    law = _SumLaw(deals.strata)
+    law = _SumDistribution(deals.strata)
     observed -= deals.fixed
     smallest = law.smallest
     tails = law.exact_tails(observed)
@@ -116,7 +116,7 @@ def _test(deals: Deals, observed: float, resamples: int, seed: int) -> Permutati
     return Permutation(p, min(p, smallest), exact=False)
 
 
-class _SumLaw:
+class _SumDistribution:
     """The law of a sum of independent differences, one per task."""
 
     def __init__(self, strata: list[Stratum]) -> None:
@@ -219,7 +219,7 @@ def _count_reached(
     rows = max(1, min(_BLOCK_CELLS // max(s.count for s in strata), resamples))
     below = above = 0
     for block in range(-(-resamples // rows)):
-        rng = stream(seed, "permutations within tasks", block)
+        rng = named_generator(seed, "permutations within tasks", block)
         size = min(rows, resamples - block * rows)
         sums = np.zeros(size)
         for stratum in strata:

@@ -359,7 +359,7 @@ def compare_costs(
 
 def _laws(
     spendings: Sequence[Spending], pairs: Sequence[tuple[int, int]], population: str
-) -> list[_PairLaw]:
+) -> list[_PairDistribution]:
     """The law of each pair, of models whose limits are defined."""
     used = sorted({at for pair in pairs for at in pair})
     chosen = [spendings[at] for at in used]
@@ -368,7 +368,7 @@ def _laws(
         at: _Model.of(one, reach, population)
         for at, one, reach in zip(used, chosen, reaches, strict=True)
     }
-    return [_PairLaw(models[i], models[j]) for i, j in pairs]
+    return [_PairDistribution(models[i], models[j]) for i, j in pairs]
 
 
 class _Model(NamedTuple):
@@ -409,7 +409,7 @@ class _Model(NamedTuple):
         )  # fmt: skip
 
 
-class _PairLaw(NamedTuple):
+class _PairDistribution(NamedTuple):
     """Two models, whose means are (x₁, y₁, x₂, y₂): the law of x₁y₂ − x₂y₁ and of what it is made
     of."""
 
@@ -483,7 +483,7 @@ def _values(first: float | None, second: float | None) -> tuple[float | None, fl
 
 
 def _limits(
-    law: _PairLaw, alpha: float, p: float, own: RatioInterval, other: RatioInterval
+    law: _PairDistribution, alpha: float, p: float, own: RatioInterval, other: RatioInterval
 ) -> tuple[RatioInterval, RatioInterval]:
     """Difference and ratio with limits at alpha; own, other : each model's, at the same level."""
     from passk_cli.special import stdtrit

@@ -9,7 +9,7 @@ import numpy as np
 from passk_cli.arrays import Bools, Floats, Ints, blocks
 from passk_cli.inference.roots import crossing
 from passk_cli.inference.rounding import ROUNDING
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 
 # Draws of a test: so many cells at most, between so many draws.
 _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
@@ -128,7 +128,7 @@ def _permuted(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[float, fl
     """p of the means and of the tasks, over attempts dealt anew to the runs within each task."""
     runs, tasks = n.shape
     draws = draws_of(n)
-    random = stream(seed, "runs")
+    random = named_generator(seed, "runs")
     weights = 1 / variances
     rate = c.sum(axis=0) / n.sum(axis=0)
 

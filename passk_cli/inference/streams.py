@@ -7,14 +7,14 @@ import zlib
 import numpy as np
 
 
-def stream(seed: int, purpose: str, block: int = 0) -> np.random.Generator:
+def named_generator(seed: int, purpose: str, block: int = 0) -> np.random.Generator:
     """The generator for one purpose (and one block of its draws) under a seed.
 
     seed : any integer ≥ 0; 0 is a seed like any other.
     purpose : what is drawn; different purposes are independent.
     block : part of the draws that can be made on its own, in any order and on any thread.
 
-    >>> bool(stream(0, "tasks").random() == stream(0, "tasks").random())
+    >>> bool(named_generator(0, "tasks").random() == named_generator(0, "tasks").random())
     True
     """
     return np.random.default_rng(

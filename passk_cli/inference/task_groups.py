@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 
 # All deals are counted if there are at most this many.
 MOST_COUNTED = 20_000
@@ -58,7 +58,7 @@ def group_p(values: Floats, groups: Ints, level: float) -> float:
         dealt = values[np.array(list(_deals(tuple(range(tasks)), sizes.tolist())))]
         return float(np.mean(_between(dealt, starts, sizes) >= reached))
     draws, above, done = math.ceil(_DRAWS / level) - 1, 0, 0
-    rng, block = stream(0, "tasks to groups"), max(1, _BLOCK // tasks)
+    rng, block = named_generator(0, "tasks to groups"), max(1, _BLOCK // tasks)
     while done < draws and above + 1 <= level * (draws + 1):
         rows = min(block, draws - done)
         dealt = rng.permuted(np.broadcast_to(values, (rows, tasks)), axis=1)

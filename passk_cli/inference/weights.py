@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.arrays import Floats, Ints, blocks
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from passk_cli.limits import refuse_many_draws
 
 # Cells of one block of weights: it stays in the processor's cache.  A block's rows depend on the
@@ -56,7 +56,7 @@ def _draw(
         # One array per worker: fresh pages cost more than the draws.
         weights = np.empty((places[0].stop, units))
         for block in range(first, len(places), workers):
-            KINDS[kind](stream(seed, purpose, block), weights)
+            KINDS[kind](named_generator(seed, purpose, block), weights)
             here = places[block]
             use(here, weights[: here.stop - here.start])
 
@@ -133,7 +133,7 @@ def attempt_means(n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: 
     refuse_many_draws(resamples, len(tables))
     means = np.empty((resamples, len(tables)))
     for block, here in enumerate(blocks(resamples, len(n), _BLOCK_CELLS)):
-        rng = stream(seed, purpose, block)
+        rng = named_generator(seed, purpose, block)
         again = rng.binomial(n, c / n, (here.stop - here.start, len(n))) + starts
         for metric, table in enumerate(tables):
             means[here, metric] = table[again].mean(axis=1)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, blocks
-from passk_cli.metrics.pass_k import at_pairs, hat_pairs
+from passk_cli.metrics.pass_k import at_pairs, pass_hat_k_pairs
 
 # Probabilities evaluated at once: bounds the memory of a block to about 32 MB.
 _BLOCK_TERMS = 1 << 20
@@ -74,7 +74,7 @@ def at_least_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
     if least == 1:
         return at_pairs(n, c, k)
     if least == k:
-        return hat_pairs(n, c, k)
+        return pass_hat_k_pairs(n, c, k)
     certain = (n >= k) & (k - (n - c) >= least)
     value = np.where(n >= k, certain.astype(np.float64), np.nan)
     open_ = (n >= k) & (c >= least) & ~certain

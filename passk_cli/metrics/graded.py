@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.metrics.pass_k import PairForm, at_pairs, hat_pairs, unique_pairs
+from passk_cli.metrics.pass_k import PairForm, at_pairs, pass_hat_k_pairs, unique_pairs
 
 
 def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
@@ -39,7 +39,7 @@ def worst_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) ->
     >>> worst_at_k(np.array([0, 2]), np.array([0.0, 1.0]), np.array([1, 3]), np.array([0, 3]), 2)
     array([0.5])
     """
-    return _over_thresholds(start, value, count, k, hat_pairs)
+    return _over_thresholds(start, value, count, k, pass_hat_k_pairs)
 
 
 def mean_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, blocks
-from passk_cli.metrics.pass_k import hat_pairs, unique_pairs
+from passk_cli.metrics.pass_k import pass_hat_k_pairs, unique_pairs
 
 # Powers of e that a double can be small to, with room for the small values themselves.
 _SMALL = 600.0
@@ -139,7 +139,9 @@ def _given_sums(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
     log_factorials = np.cumsum(np.log(np.maximum(j, 1)))
     weights = np.exp(j * math.log(each) - each - log_factorials)
     un, uc, index = unique_pairs(n, c)
-    passing = np.stack([np.ones(len(un)), *(hat_pairs(un, uc, i) for i in j[1:].tolist())], axis=1)
+    passing = np.stack(
+        [np.ones(len(un)), *(pass_hat_k_pairs(un, uc, i) for i in j[1:].tolist())], axis=1
+    )
     terms = np.nan_to_num(passing) * weights
     passed = drawn = np.ones(1)
     for task in index.tolist():
@@ -203,7 +205,7 @@ def moments_these_tasks(n: Ints, c: Ints) -> Moments:
 
     n, c : (tasks,).  NaN: the variance needs n ≥ 2 everywhere, the third moment n ≥ 3.
     """
-    one, two, three = (hat_pairs(n, c, k) for k in (1, 2, 3))
+    one, two, three = (pass_hat_k_pairs(n, c, k) for k in (1, 2, 3))
     mixed = (one.sum() * two.sum() - (one * two).sum() + three.sum()) / len(n) ** 2
     square, cube = mean_power_these_tasks(n, c, np.array([2, 3]))
     return Moments(

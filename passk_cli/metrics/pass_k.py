@@ -54,7 +54,7 @@ def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     >>> pass_hat_k(4, 3, [1, 2, 4, 5]).tolist()
     [0.75, 0.5, 0.0, nan]
     """
-    return _by_unique_pair(*_checked(n, c, k), hat_pairs)
+    return _by_unique_pair(*_checked(n, c, k), pass_hat_k_pairs)
 
 
 def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
@@ -99,7 +99,7 @@ def at_pairs(n: Ints, c: Ints, k: int) -> Floats:
     return value
 
 
-def hat_pairs(n: Ints, c: Ints, k: int) -> Floats:
+def pass_hat_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
     """pass^k of each (n, c) pair, one k for all; see `pass_hat_k`."""
     value = np.where(n >= k, 0.0, np.nan)
     open_ = (n >= k) & (c >= k)

@@ -19,10 +19,16 @@ from passk_cli.metrics.gpass import gpass_pairs, mgpass_pairs
 from passk_cli.metrics.graded import best_at_k, mean_per_pass, mean_score, median_score, worst_at_k
 from passk_cli.metrics.majority import majority_at_k
 from passk_cli.metrics.order import first_at_k
-from passk_cli.metrics.pass_k import at_pairs, gain_pairs, hat_pairs, remembered, unique_pairs
+from passk_cli.metrics.pass_k import (
+    at_pairs,
+    gain_pairs,
+    pass_hat_k_pairs,
+    remembered,
+    unique_pairs,
+)
 from passk_cli.metrics.polynomials import Expectation, expectation, failing_all, passing_all
 from passk_cli.outcomes.attempts import Attempts
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import meant, respelled
 
 
@@ -64,7 +70,7 @@ FAMILIES: dict[str, Kind] = {
     "pass@": Kind(
         at_pairs, "Probability that at least one of {k} attempts passes.", cites="chen2021"
     ),
-    "pass^": Kind(hat_pairs, "Probability that all of {k} attempts pass.", cites="yao2024"),
+    "pass^": Kind(pass_hat_k_pairs, "Probability that all of {k} attempts pass.", cites="yao2024"),
     "gpass@": Kind(
         gpass_pairs,
         "Probability that at least {share} of {k} attempts pass.",
@@ -399,11 +405,12 @@ def parse_ks(text: str) -> tuple[int, ...]:
     ks: dict[int, None] = {}
     for part in text.split(","):
         ends = [
-            whole_number(Given("-k", text), end) for end in re.split(r"-|\.\.", part, maxsplit=1)
+            whole_number(OptionValue("-k", text), end)
+            for end in re.split(r"-|\.\.", part, maxsplit=1)
         ]
         if ends[-1] - ends[0] > _MOST_KS:
             raise ParameterError(
-                Given("-k", text), f"at most {_MOST_KS:,} k's; name those you want"
+                OptionValue("-k", text), f"at most {_MOST_KS:,} k's; name those you want"
             )
         ks |= dict.fromkeys(range(ends[0], ends[-1] + 1))
     return tuple(ks)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passk_cli.arrays import Ints, NDArray
-from passk_cli.diagnostic import Said
+from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.codes import Name, coded, crossed, in_order
-from passk_cli.outcomes.missing_outcomes import Losses
+from passk_cli.outcomes.missing_outcomes import MissingOutcomes
 from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.outcomes.selection import numbers_of, selected
 
@@ -236,7 +236,7 @@ class Counts:
         return replace(self, c=self.c + self.missing * passing, missing=None)
 
     @property
-    def losses(self) -> Losses:
+    def losses(self) -> MissingOutcomes:
         """Attempts made and without an outcome by model and task, as they were read."""
         if self.facts.losses is not None:
             return self.facts.losses
@@ -244,7 +244,7 @@ class Counts:
         models, *groups = [(part, self.series_codes) for part in parts]
         missing = np.zeros_like(self.n) if self.missing is None else self.missing
         units = crossed([(self.tasks, self.task_codes), *groups])
-        return Losses.of_codes(models, units, self.n, missing)
+        return MissingOutcomes.of_codes(models, units, self.n, missing)
 
     def __dir__(self) -> list[str]:
         """The names that users of Python need."""
@@ -258,7 +258,7 @@ class Counts:
         low, high = np.searchsorted(self.series_codes, [series, series + 1])
         return slice(int(low), int(high))
 
-    def saying(self, *messages: Said) -> Counts:
+    def saying(self, *messages: Diagnostic) -> Counts:
         """These counts with further messages about their reading."""
         every = (*messages, *self.facts.messages)
         return replace(self, facts=replace(self.facts, messages=every))

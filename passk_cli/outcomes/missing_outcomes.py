@@ -1,4 +1,4 @@
-"""Losses: how many attempts of each model at each task have no outcome."""
+"""Missing outcomes: how many attempts of each model at each task have no outcome."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from passk_cli.outcomes.codes import coded, in_order
 
 
 @dataclass(frozen=True, eq=False)
-class Losses:
+class MissingOutcomes:
     """Attempts made and attempts without an outcome, of every model at every task.
 
     models : names, sorted.  units : (task, group values …) of each unit, sorted; a unit is a task,
@@ -21,7 +21,8 @@ class Losses:
     model_codes, unit_codes : int, one entry per model and unit, indices into the two above.
     made : int ≥ 1, attempts, those without an outcome included.  missing : int in [0, made].
 
-    >>> losses = Losses.of_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4], [0, 3, 1])
+    >>> losses = MissingOutcomes.of_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4], [0,
+    ...     3, 1])
     >>> losses.of("a"), losses.of("b")
     ((3, 8), (1, 4))
     """
@@ -40,7 +41,7 @@ class Losses:
         units: Sequence[tuple[str, ...]],
         made: Sequence[int] | Ints,
         missing: Sequence[int] | Ints,
-    ) -> Losses:
+    ) -> MissingOutcomes:
         """From a row per model and unit."""
         return cls.of_codes(coded(models), coded(units), made, missing)
 
@@ -51,7 +52,7 @@ class Losses:
         units: tuple[Sequence[tuple[str, ...]], Ints],
         made: Sequence[int] | Ints,
         missing: Sequence[int] | Ints,
-    ) -> Losses:
+    ) -> MissingOutcomes:
         """Losses from names and the index of each row's among them."""
         model_names, model_codes = in_order(*models)
         unit_names, unit_codes = in_order(*units)
@@ -74,7 +75,7 @@ class Losses:
     def shares(self, series: Sequence[str]) -> tuple[int, int]:
         """(attempts without an outcome, attempts) of a model in one group; (0, 0) of another.
 
-        >>> Losses.of_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3]).shares(("a",))
+        >>> MissingOutcomes.of_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3]).shares(("a",))
         (3, 8)
         """
         if series[0] not in self.models:
@@ -99,7 +100,8 @@ class Losses:
     def emptied(self) -> dict[tuple[str, ...], int]:
         """Model and group values → tasks without any other attempt, where there are some.
 
-        >>> losses = Losses.of_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4], [4, 3, 4])
+        >>> losses = MissingOutcomes.of_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4],
+        ...     [4, 3, 4])
         >>> losses.emptied()
         {('a',): 1, ('b',): 1}
         """
@@ -112,25 +114,25 @@ class Losses:
         """The rows of a model."""
         return np.flatnonzero(self.model_codes == self.models.index(model))
 
-    def without_tasks(self, names: Collection[str]) -> Losses:
+    def without_tasks(self, names: Collection[str]) -> MissingOutcomes:
         """Losses at the other tasks.
 
-        >>> losses = Losses.of_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3])
+        >>> losses = MissingOutcomes.of_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3])
         >>> losses.without_tasks(["u"]).of("a")
         (0, 4)
         """
         keep = np.array([unit[0] not in names for unit in self.units])[self.unit_codes]
-        return Losses.of_codes(
+        return MissingOutcomes.of_codes(
             (self.models, self.model_codes[keep]), (self.units, self.unit_codes[keep]),
             self.made[keep], self.missing[keep],
         )  # fmt: skip
 
-    def beside(self, other: Losses, label: str) -> Losses:
+    def beside(self, other: MissingOutcomes, label: str) -> MissingOutcomes:
         """Both as one, the models of the other after its label."""
         codes = np.concatenate([self.model_codes, other.model_codes + len(self.models)])
         models = [*self.models, *(f"{label} {model}" for model in other.models)]
         units = np.concatenate([self.unit_codes, other.unit_codes + len(self.units)])
-        return Losses.of_codes(
+        return MissingOutcomes.of_codes(
             (models, codes), ([*self.units, *other.units], units),
             np.concatenate([self.made, other.made]), np.concatenate([self.missing, other.missing]),
         )  # fmt: skip

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from passk_cli.diagnostic import Said
-from passk_cli.outcomes.missing_outcomes import Losses
+from passk_cli.diagnostic import Diagnostic
+from passk_cli.outcomes.missing_outcomes import MissingOutcomes
 from passk_cli.outcomes.sampled import SampledRows
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Choice(NamedTuple):
 
     role: str
     column: str
-    option: Settle | None
+    option: SuggestedFix | None
     values: str
     used: bool = False
     pooled: bool = False
@@ -107,7 +107,7 @@ class ReadFacts:
     inputs: tuple[InputFacts, ...] = ()
     missing: int = 0
     missing_policy: str = "error"
-    losses: Losses | None = None
+    losses: MissingOutcomes | None = None
     duplicates: int = 0
     duplicates_policy: str = "error"
     duplicates_checked: bool = True
@@ -128,7 +128,7 @@ class ReadFacts:
     cluster: str = ""
     threshold: float | None = None
     thresholds: tuple[float, ...] = ()
-    messages: tuple[Said, ...] = ()
+    messages: tuple[Diagnostic, ...] = ()
     reasons: dict[str, dict[str, int]] = field(default_factory=dict)
     runs: dict[str, int] = field(default_factory=dict)
     foreign: tuple[str, ...] = ()
@@ -137,7 +137,7 @@ class ReadFacts:
     named: Mapping[tuple[str, str], str] = field(default_factory=dict)
     alias: Mapping[str, str] = field(default_factory=dict)
     order: tuple[str, ...] = ()
-    erring: Losses | None = None
+    erring: MissingOutcomes | None = None
     errors: tuple[tuple[int, int], ...] = ()
     unlabelled: tuple[Unlabelled, ...] = ()
     benchmark: str = ""

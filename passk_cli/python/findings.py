@@ -82,7 +82,7 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Notice:
+class PrintedMessage:
     """A message beside the numbers.
 
     name : "pooled-settings"; severity : "note" or "warning"; text : its words.
@@ -148,9 +148,9 @@ class Findings:
         return [self._frame(_with_limits(table)) for table in self.report.tables]
 
     @property
-    def messages(self) -> list[Notice]:
+    def messages(self) -> list[PrintedMessage]:
         """Messages beside the numbers."""
-        return [Notice(**message_data(message)) for message in self.report.messages]
+        return [PrintedMessage(**message_data(message)) for message in self.report.messages]
 
     @property
     def signature(self) -> dict[str, object]:

@@ -14,13 +14,21 @@ from typing import Any
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from passk_cli.diagnostic import Said
+from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.option import Declared, accepts, by_flag, split
-from passk_cli.suggested_fix import FULL_OPTION, Given, Settle, keywords, literal, whole, with_value
+from passk_cli.option import DeclaredOption, accepts, by_flag, split
+from passk_cli.suggested_fix import (
+    FULL_OPTION,
+    OptionValue,
+    SuggestedFix,
+    keywords,
+    literal,
+    whole_number,
+    with_value,
+)
 from passk_cli.text import printable
 
-Options = Mapping[str, Declared]
+Options = Mapping[str, DeclaredOption]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,16 +42,16 @@ class Call:
     data: Any
     given: Mapping[str, Any]
 
-    def takes(self, settle: Settle) -> bool:
+    def takes(self, settle: SuggestedFix) -> bool:
         """Whether the files that a remedy labels stand in the call."""
         several = isinstance(self.data, list | tuple)
         there = {each for each in self.data if isinstance(each, str)} if several else ()
         return settle.labels.keys() <= {*there}
 
-    def changed(self, settle: Settle) -> Settle:
+    def changed(self, settle: SuggestedFix) -> SuggestedFix:
         """A remedy without the options that it takes away and that were not given.
 
-        >>> Call("compare", "a.csv", {}).changed(Settle({"by": None, "k": 5})).options
+        >>> Call("compare", "a.csv", {}).changed(SuggestedFix({"by": None, "k": 5})).options
         {'k': 5}
         """
         changes = {f: v for f, v in settle.options.items() if v is not None or f in self.given}
@@ -61,10 +69,10 @@ class Call:
             return "rows"
         return literal(self.data, "data")
 
-    def with_options(self, settle: Settle) -> str:
+    def with_options(self, settle: SuggestedFix) -> str:
         """The call with the options of a remedy.
 
-        >>> settle = Settle({"fields": {"task": "case"}, "by": ("arm",)})
+        >>> settle = SuggestedFix({"fields": {"task": "case"}, "by": ("arm",)})
         >>> Call("estimate", "a.csv", {"by": "x", "k": 5}).with_options(settle)
         'passk_cli.estimate("a.csv", by=("x", "arm"), k=5, fields={"task": "case"})'
         """
@@ -96,7 +104,7 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
     except (DataError, ParameterError) as error:
         settles = tuple(filter(None, (named(settle, options) for settle in error.settles)))
         place = error.place
-        place = spelled(place, options) if isinstance(place, Given) else place
+        place = spelled(place, options) if isinstance(place, OptionValue) else place
         kind = DataError if isinstance(error, DataError) else ParameterError
         if call:
             settles = tuple(map(call.changed, filter(call.takes, settles)))
@@ -119,10 +127,12 @@ def whole_names(field: str, value: Any) -> Any:
     >>> whole_names("by", ["temp, C", "a"]), whole_names("by", "a,b")
     (['"temp, C"', 'a'], 'a,b')
     """
-    return [whole(field, each) for each in value] if isinstance(value, list | tuple) else value
+    return (
+        [whole_number(field, each) for each in value] if isinstance(value, list | tuple) else value
+    )
 
 
-def in_keywords(said: Said, options: Options, call: Call) -> Said:
+def in_keywords(said: Diagnostic, options: Options, call: Call) -> Diagnostic:
     """A message with the calls that settle it."""
     known = filter(None, (named(settle, options) for settle in said.settles))
     settles = tuple(map(call.changed, filter(call.takes, known)))
@@ -130,7 +140,7 @@ def in_keywords(said: Said, options: Options, call: Call) -> Said:
     return replace(said, settles=settles, remedies=calls)
 
 
-def named(settle: Settle, options: Options) -> Settle | None:
+def named(settle: SuggestedFix, options: Options) -> SuggestedFix | None:
     """A remedy with its options as keywords; None where Python has not all of them.
 
     options : those of the function, where the remedy names no other one; none for what is done with
@@ -153,17 +163,18 @@ def named(settle: Settle, options: Options) -> Settle | None:
 _OF_CHARTS = {"--chart-size": "size", "--highlight": "highlight", "--panel": "panel"}
 
 
-def spelled(given: Given | Settle, options: Options = MappingProxyType({})) -> str:
+def spelled(given: OptionValue | SuggestedFix, options: Options = MappingProxyType({})) -> str:
     """An option that a text names, or the options of a remedy, as Python spells them.
 
     options : those of the command it is about, which stand before those of others.
 
-    >>> spelled(Given("--bounds", "1,x")), spelled(Given("--min-by")), spelled(Given("--skip-bad"))
+    >>> options = OptionValue("--bounds", "1,x"), OptionValue("--min-by"), OptionValue("--skip-bad")
+    >>> spelled(options[0]), spelled(options[1]), spelled(options[2])
     ('bounds="1,x"', 'min_by=', 'skip_bad=True')
-    >>> spelled(FULL_OPTION), spelled(Given("passk formats", "NAME"))
+    >>> spelled(FULL_OPTION), spelled(OptionValue("passk formats", "NAME"))
     ('.tables', 'passk_cli.formats(NAME)')
     """
-    if isinstance(given, Settle):
+    if isinstance(given, SuggestedFix):
         return str(named(given, options) or "")
     flag, value = given.option, given.value
     if given == FULL_OPTION:
@@ -186,7 +197,7 @@ def documented(text: str, options: Options) -> str:
 
     def keyword(match: re.Match[str]) -> str:
         flag, value = match.groups()
-        return spelled(Given(flag, value), options) if flag in _flags(options) else match[0]
+        return spelled(OptionValue(flag, value), options) if flag in _flags(options) else match[0]
 
     return re.sub(r"(?<![\w-])(--?[a-z][a-z-]*)(?:=(\w+))?", keyword, text)
 

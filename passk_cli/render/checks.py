@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from passk_cli.errors import ParameterError
 from passk_cli.render.style import Style, said
 from passk_cli.report.model import Check, Report, signature_line
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import printable, strict_json
 
 # Verdicts that are neither a pass nor a failure.
@@ -181,7 +181,7 @@ def _require_checks(report: Report) -> None:
     if not report.checks:
         raise ParameterError(
             "junit, github and gitlab are formats of verdicts, and nothing was judged",
-            name="bad-output", settles=[Settle({"--fail": True}, "lets a trend fail")],
+            name="bad-output", settles=[SuggestedFix({"--fail": True}, "lets a trend fail")],
         )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from passk_cli.diagnostic import Said
+from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import PasskError
 from passk_cli.render.style import Style, answer, said, shown
 from passk_cli.report.model import Cell, Estimate, Hint, Limits, Phrase, Report
@@ -59,7 +59,7 @@ def json_text(report: Report, style: Style) -> str:
     return strict_json(document, indent=2) + "\n"
 
 
-def message_data(message: Said) -> dict[str, Any]:
+def message_data(message: Diagnostic) -> dict[str, Any]:
     """A message as data: its fields as they are, its words with default rounding."""
     text = said(message.pieces(), Style())
     return {

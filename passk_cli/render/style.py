@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from passk_cli.diagnostic import NOTE, Said
+from passk_cli.diagnostic import NOTE, Diagnostic
 from passk_cli.report.model import (
     BRIEF,
     COMMENT,
@@ -27,7 +27,7 @@ from passk_cli.report.model import (
     signature_line,
 )
 from passk_cli.report.words import p_text
-from passk_cli.suggested_fix import FULL_OPTION, Given, Settle
+from passk_cli.suggested_fix import FULL_OPTION, OptionValue, SuggestedFix
 from passk_cli.text import cells_of, printable
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Style:
     signed: bool = False
     stacked: bool = False
     methods: bool = False
-    spelling: Callable[[Given | Settle], str] = str
+    spelling: Callable[[OptionValue | SuggestedFix], str] = str
 
     @property
     def typeset(self) -> Style:
@@ -166,12 +166,12 @@ def line(parts: Iterable[str | Hint], style: Style) -> str:
     return " · ".join(filter(None, (said((part,), style) for part in parts)))
 
 
-def ordered(messages: Sequence[Said]) -> list[Said]:
+def ordered(messages: Sequence[Diagnostic]) -> list[Diagnostic]:
     """Messages with the warnings first."""
     return sorted(messages, key=lambda said: said.severity == NOTE)
 
 
-def labelled(message: Said, style: Style) -> str:
+def labelled(message: Diagnostic, style: Style) -> str:
     """A message as a compiler prints it: "warning[pooled-settings]: attempts differ in …"."""
     name = f"[{message.name}]" if message.name else ""
     return f"{message.severity}{name}: {said(message.pieces(), style)}"
@@ -192,7 +192,7 @@ def with_words(report: Report, style: Style) -> Report:
         return replace(plot, title=title, subtitle=subtitle)
 
     words = tuple(
-        Said(
+        Diagnostic(
             message.name, message.severity, "{text}", fields={"text": said(message.pieces(), style)}
         )
         for message in report.messages

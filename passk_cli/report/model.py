@@ -9,9 +9,9 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from passk_cli.diagnostic import WARNING, Said, filled
+from passk_cli.diagnostic import WARNING, Diagnostic, filled
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.suggested_fix import FULL_OPTION, Given, Settle
+from passk_cli.suggested_fix import FULL_OPTION, OptionValue, SuggestedFix
 from passk_cli.text import plural, printable, strict_json
 
 if TYPE_CHECKING:
@@ -89,10 +89,10 @@ Cell = str | int | float | Estimate | Limits | Phrase | None
 Sentence = tuple["Cell | Hint | tuple[Cell, Column]", ...]
 
 
-class Stated(tuple[Any, ...]):
+class AnswerSentence(tuple[Any, ...]):
     """A sentence that was declared: it knows its name and the fields behind its words.
 
-    >>> said = Stated("tasks-left", "{left:task} left.", {"left": 2})
+    >>> said = AnswerSentence("tasks-left", "{left:task} left.", {"left": 2})
     >>> said, said.name, said.fields
     (('2 tasks', ' left.'), 'tasks-left', {'left': 2})
     """
@@ -101,17 +101,17 @@ class Stated(tuple[Any, ...]):
     template: str
     fields: Mapping[str, Any]
 
-    def __new__(cls, name: str, template: str, fields: Mapping[str, Any]) -> Stated:
+    def __new__(cls, name: str, template: str, fields: Mapping[str, Any]) -> AnswerSentence:
         sentence = super().__new__(cls, filter(None, filled(template, fields)))
         sentence.name, sentence.template, sentence.fields = name, template, fields
         return sentence
 
-    def after(self, words: str, **fields: Any) -> Stated:
+    def after(self, words: str, **fields: Any) -> AnswerSentence:
         """The sentence with words before it, in which fields are named as in its template."""
-        return Stated(self.name, words + self.template, {**fields, **self.fields})
+        return AnswerSentence(self.name, words + self.template, {**fields, **self.fields})
 
-    def __reduce__(self) -> tuple[type[Stated], tuple[str, str, Mapping[str, Any]]]:
-        return Stated, (self.name, self.template, self.fields)
+    def __reduce__(self) -> tuple[type[AnswerSentence], tuple[str, str, Mapping[str, Any]]]:
+        return AnswerSentence, (self.name, self.template, self.fields)
 
 
 @dataclass(frozen=True)
@@ -120,17 +120,17 @@ class Hint:
 
     One at --full stands only where not everything is shown.
 
-    >>> str(Hint("each task")), str(Hint("other budgets", Given("--at")))
+    >>> str(Hint("each task")), str(Hint("other budgets", OptionValue("--at")))
     ('each task: --full', 'other budgets: --at')
     """
 
     words: str
-    option: Given | Settle = FULL_OPTION
+    option: OptionValue | SuggestedFix = FULL_OPTION
 
     def __str__(self) -> str:
         return self.spelled(str)
 
-    def spelled(self, spelling: Callable[[Given | Settle], str]) -> str:
+    def spelled(self, spelling: Callable[[OptionValue | SuggestedFix], str]) -> str:
         """The words with the option in a spelling."""
         return ": ".join(filter(None, (self.words, spelling(self.option))))
 
@@ -382,7 +382,7 @@ class Chapter:
 
     title: str
     panels: tuple[Panel, ...]
-    answer: tuple[Stated, ...] = ()
+    answer: tuple[AnswerSentence, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -471,13 +471,13 @@ class Report:
     rows: Callable[[], Table] = lambda: Table((), ())
     context: tuple[str | Hint, ...] = ()
     explain: Callable[[], Iterable[str]] = tuple
-    messages: tuple[Said, ...] = ()
+    messages: tuple[Diagnostic, ...] = ()
     sign: Callable[[], Mapping[str, object]] = dict
     checks: tuple[Check, ...] = ()
     draw: Callable[[], tuple[Plot, ...]] = tuple
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     commit: Callable[[], object] | None = None
-    answer: tuple[Stated, ...] = ()
+    answer: tuple[AnswerSentence, ...] = ()
     provisional: Provisional | None = None
     changes: Callable[[], tuple[ChangedTasks, ...]] = tuple
     lists: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
@@ -504,13 +504,14 @@ class Report:
         names = [column.header for column in table.columns]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ParameterError(
-                Given("--by", twice), "the output has a column of that name; rename it in the data",
+                OptionValue("--by", twice),
+                "the output has a column of that name; rename it in the data",
                 name="reserved-column",
             )  # fmt: skip
         return table
 
     @property
-    def warnings(self) -> tuple[Said, ...]:
+    def warnings(self) -> tuple[Diagnostic, ...]:
         """The messages that say why the numbers mean less than they seem."""
         return tuple(said for said in self.messages if said.severity == WARNING)
 

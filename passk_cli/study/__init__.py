@@ -1,6 +1,6 @@
 """The one skeleton under every command: data and what is asked of it in, facts and reports out.
 
-Here live `Study`, the values per task behind every number (`TaskValues`), the numbers themselves
-(`Fact`), pairs of models, the words they share and the signature.  No command's own knowledge, no
+Here live `Analysis`, the values per task behind every number (`TaskValues`), the numbers themselves
+(`Result`), pairs of models, the words they share and the signature.  No command's own knowledge, no
 files, no rendering.
 """

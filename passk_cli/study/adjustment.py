@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from passk_cli.diagnostic import NOTE, Message
+from passk_cli.diagnostic import NOTE, DiagnosticType
 from passk_cli.report.words import plural
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.paired import MCNEMAR
@@ -23,7 +23,7 @@ from passk_cli.study.rules import (
     Rules,
 )
 
-DISAGREEMENT = Message(
+DISAGREEMENT = DiagnosticType(
     "verdicts-by-p", NOTE,
     "the verdict is that of p: {differences:interval} {differences:disagrees|disagree}{?pair|"
     " ({pair})}",

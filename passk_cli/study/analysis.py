@@ -1,4 +1,4 @@
-"""Study: the data and what is asked of it, which every command starts from."""
+"""Analysis: the data with the options of a question, which every command starts from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, grouped
-from passk_cli.diagnostic import Said
+from passk_cli.diagnostic import Diagnostic
 from passk_cli.inference.intervals import FIELLER, Sample, intervals
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric, default_ks
@@ -26,17 +26,17 @@ from passk_cli.study.notes import (
     notes_of_numbers,
     reading_notes,
 )
-from passk_cli.study.result import Fact, Size, range_between, ratio_estimate
+from passk_cli.study.result import Result, Size, range_between, ratio_estimate
 from passk_cli.study.rules import Rules
 from passk_cli.study.values import Series, TaskValues, cluster_codes, on_shared_tasks, values_of
 from passk_cli.text import Category
 
 if TYPE_CHECKING:
-    from passk_cli.study.history import Past
+    from passk_cli.study.history import PooledBaseline
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Study:
+class Analysis:
     """Counts, and the questions about them that commands share.
 
     metrics : the ones asked for.  rules : how pairs are judged.
@@ -59,8 +59,8 @@ class Study:
     hint: str = ""
     named: bool = True
     baseline: Counts | None = None
-    past: Past | None = None
-    reading: tuple[Said, ...] = ()
+    past: PooledBaseline | None = None
+    reading: tuple[Diagnostic, ...] = ()
     decided: Mapping[str, object] = field(default_factory=dict)
     earlier: str = ""
     texts: Callable[[], Counts | None] | None = None
@@ -71,7 +71,7 @@ class Study:
         return any(c is not None and c.missing is not None for c in (self.counts, self.baseline))
 
     @property
-    def ends(self) -> tuple[Study, ...]:
+    def missing_bounds(self) -> tuple[Analysis, ...]:
         """The study where the missing outcomes fail and where they pass."""
         return tuple(
             replace(self, counts=self.counts.filled(passing=passing)) for passing in (False, True)
@@ -106,7 +106,7 @@ class Study:
         chosen_metrics = self.metrics if metrics is None else metrics
         return values_of(self.counts, chosen_metrics, self.short_tasks, only)
 
-    def fact(self, values: TaskValues, confidence: Confidence | None = None) -> Fact:
+    def fact(self, values: TaskValues, confidence: Confidence | None = None) -> Result:
         """The mean of these values, with its standard error and interval.
 
         confidence : instead of the study's.
@@ -115,14 +115,14 @@ class Study:
 
     def facts(
         self, values: Sequence[TaskValues] | None = None, confidence: Confidence | None = None
-    ) -> list[Fact]:
+    ) -> list[Result]:
         """`fact` of each of these values, of all when None; intervals are computed together."""
         values = self.values() if values is None else values
         confidence = confidence or self.confidence
         if any(each.passing is not None for each in values):
             return self._ranges(values, confidence)
         facts = [
-            Fact(
+            Result(
                 each.series, each.metric.name, each.metric.k,
                 Estimate(None, reason=each.reason, unit=each.metric.unit),
                 size=Size(len(each.n), int(each.n.min()), int(each.n.max())),
@@ -147,11 +147,11 @@ class Study:
                 facts[at] = replace(facts[at], estimate=ratio, method=FIELLER, flaw=flaw)
         return facts
 
-    def on_shared_tasks(self, facts: Sequence[Fact]) -> tuple[list[Fact], str]:
+    def on_shared_tasks(self, facts: Sequence[Result]) -> tuple[list[Result], str]:
         """Each of these numbers on the tasks that all models of its group have, and words on how
         many these are; the given ones and no words where these are all, and no number of a group
         whose models share no task."""
-        shared: list[Fact] = []
+        shared: list[Result] = []
         for rivals in grouped(facts, lambda fact: (fact.name, fact.series[1:])).values():
             values = [fact.values for fact in rivals if fact.values is not None]
             common = on_shared_tasks(values)
@@ -166,17 +166,17 @@ class Study:
         have = f"with {plural(k, 'attempt')} of all models" if k else "that all models have"
         return shared, f" on the {spanned(sizes, 'task')} {have}"
 
-    def short_of(self, facts: Sequence[Fact]) -> int:
+    def short_of(self, facts: Sequence[Result]) -> int:
         """The largest k that a task of one of these has too few attempts for; 0 for none."""
         rows = {series: self.counts.rows_of(s) for s, series in enumerate(self.counts.series)}
         fewest = {series: int(self.counts.n[rows[series]].min()) for series in rows}
         ks = [f.k for f in facts if f.k and f.series in rows and fewest[f.series] < f.k]
         return max(ks, default=0)
 
-    def _ranges(self, values: Sequence[TaskValues], confidence: Confidence) -> list[Fact]:
+    def _ranges(self, values: Sequence[TaskValues], confidence: Confidence) -> list[Result]:
         """`facts` of values of which some are ranges, with limits that hold those of both ends."""
         ranges = [each for each in values if each.passing is not None]
-        ends = [end for each in ranges for end in each.ends]
+        ends = [end for each in ranges for end in each.missing_bounds]
         both = iter(self.facts(ends, confidence.required_steady()))
         points = iter(self.facts([each for each in values if each.passing is None], confidence))
         return [
@@ -191,7 +191,7 @@ class Study:
         within: Floats | None = None,
         mixed: int = 0, fixed: str = "no interval for these tasks",
         confidence: Confidence | None = None,
-    ) -> Fact:  # fmt: skip
+    ) -> Result:  # fmt: skip
         """The mean of any value per task, with its interval.
 
         values : one per task, within the bounds; NaN where a task has none, which leaves it out.
@@ -205,7 +205,7 @@ class Study:
         confidence = confidence or self.confidence
         size = Size(int(present.sum()), int(n.min()), int(n.max()))
         nothing = Estimate(None, unit="share" if bounds == (0.0, 1.0) else "score")
-        fact = Fact(
+        fact = Result(
             series, name, None, nothing, size=size, method=confidence.method,
             level=confidence.interval_level,
         )  # fmt: skip
@@ -221,7 +221,9 @@ class Study:
             return replace(fact, estimate=replace(nothing, value=sample.mean, reason=fixed))
         return _with_limits([fact], [sample], confidence)[0]
 
-    def messages(self, facts: Sequence[Fact], short: Sequence[Fact] | None = None) -> list[Said]:
+    def messages(
+        self, facts: Sequence[Result], short: Sequence[Result] | None = None
+    ) -> list[Diagnostic]:
         """The messages of reading, and those about these numbers.
 
         short : the facts whose lack of attempts is told; all of them when None.
@@ -246,7 +248,7 @@ class Study:
             said += notes_of_numbers(facts, short, self.short_tasks)
         return said
 
-    def _more_attempts(self) -> Iterator[Said]:
+    def _more_attempts(self) -> Iterator[Diagnostic]:
         """The note of models that allow a larger k than most."""
         allowed, most = allowed_ks(self.counts), max((m.k for m in self.metrics), default=0)
         k = default_ks(max(allowed))[-1]
@@ -255,19 +257,19 @@ class Study:
             models = [SeriesName(series) for series, own in both if own >= k]
             yield MORE_ATTEMPTS(models=models, count=len(models), k=k)
 
-    def sizes(self, facts: Iterable[Fact]) -> str:
+    def sizes(self, facts: Iterable[Result]) -> str:
         """How many tasks and attempts the numbers rest on: "800 tasks × 10 attempts"."""
         tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
         return sized(tasks, (*fewest, *most))
 
-    def basis(self, facts: Iterable[Fact]) -> tuple[str, str]:
+    def basis(self, facts: Iterable[Result]) -> tuple[str, str]:
         """`sizes` of the numbers, and their intervals, as the line below a table has them."""
         return self.sizes(facts), self.confidence.words()
 
 
 def _with_limits(
-    facts: Sequence[Fact], samples: Sequence[Sample], confidence: Confidence
-) -> list[Fact]:
+    facts: Sequence[Result], samples: Sequence[Sample], confidence: Confidence
+) -> list[Result]:
     """Facts with their samples' means, and limits, or errors where limits are not asked for."""
     errors = [sample.se for sample in samples]
     if confidence.population == THESE_TASKS:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.diagnostic import pattern
-from passk_cli.report.model import Stated
+from passk_cli.report.model import AnswerSentence
 
 # Name → answer, of every module that was imported.
 ANSWERS: dict[str, Answer] = {}
@@ -54,12 +54,12 @@ class Answer:
         """Its words with the names of its fields: "<left> tasks left."."""
         return pattern(self.template, forms=True)
 
-    def about(self, subject: Any) -> Stated:
+    def about(self, subject: Any) -> AnswerSentence:
         """The sentence about a subject of which it is true."""
-        return Stated(self.name, self.template, self.fields(subject))
+        return AnswerSentence(self.name, self.template, self.fields(subject))
 
 
-def first_true(answers: Iterable[Answer], subject: Any) -> Iterator[Stated]:
+def first_true(answers: Iterable[Answer], subject: Any) -> Iterator[AnswerSentence]:
     """The sentence of the first answer whose condition holds; none if none holds."""
     for answer in answers:
         if answer.when(subject):
@@ -67,7 +67,9 @@ def first_true(answers: Iterable[Answer], subject: Any) -> Iterator[Stated]:
             return
 
 
-def every_true(answers: Iterable[Answer | Sequence[Answer]], subject: Any) -> Iterator[Stated]:
+def every_true(
+    answers: Iterable[Answer | Sequence[Answer]], subject: Any
+) -> Iterator[AnswerSentence]:
     """The sentences of all answers whose conditions hold; of alternatives that of the first."""
     for answer in answers:
         yield from first_true((answer,) if isinstance(answer, Answer) else answer, subject)

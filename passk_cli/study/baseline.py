@@ -6,21 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.arguments import base_name, is_file_argument, paths_of, without
 from passk_cli.outcomes.counts import Counts
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 if TYPE_CHECKING:
     from passk_cli.files.request import Request
 
 
-SAME_RUN = Message(
+SAME_RUN = DiagnosticType(
     "same-run", WARNING, "no change: {file} is both the new run and the baseline", "",
     "The file is compared with itself, so every difference is 0. Name the files of the new run.",
 )  # fmt: skip
-BASELINE_LEFT_OUT = Message(
+BASELINE_LEFT_OUT = DiagnosticType(
     "baseline-left-out", NOTE, "{file} is the baseline, and left out of the new run", "",
     "The files of the new run, as a folder or a pattern names them, include the baseline. It is"
     " compared with the others and does not count among them.")  # fmt: skip
@@ -35,7 +35,7 @@ class Runs:
 
     files: Sequence[str] | None
     baseline: Any = None
-    notes: tuple[Said, ...] = ()
+    notes: tuple[Diagnostic, ...] = ()
 
     @classmethod
     def apart(cls, files: Sequence[str], baseline: Any) -> Runs:
@@ -49,7 +49,7 @@ class Runs:
             return cls(None)
         if absent and isinstance(baseline, list | tuple) and len(baseline) > 1:
             raise ParameterError(
-                Given("--baseline", absent[0]),
+                OptionValue("--baseline", absent[0]),
                 "no such file, and several baselines are files that are"
                 " read together; name a model alone", name="no-such-model",
             )  # fmt: skip
@@ -74,12 +74,12 @@ class Runs:
             raise
 
     def fitting(
-        self, settles: Sequence[Settle], read: Callable[..., Counts], request: Request
-    ) -> tuple[Settle, ...]:
+        self, settles: Sequence[SuggestedFix], read: Callable[..., Counts], request: Request
+    ) -> tuple[SuggestedFix, ...]:
         """The remedies of a baseline whose columns the new run has as well, and of this command:
         another one would take the new run's files."""
 
-        def fits(settle: Settle) -> bool:
+        def fits(settle: SuggestedFix) -> bool:
             try:
                 if {"--by", "--where"} & {*settle.options}:
                     read(request.settled(settle), self.files)
@@ -117,7 +117,7 @@ def joined(counts: Counts, baseline: Counts, label: str) -> tuple[Counts, Counts
             label,
             f"a baseline is one model; there are {', '.join(models)}",
             "read it with the others",
-            settles=[Settle({"--baseline": Blank("NAME")}, "names the model")],
+            settles=[SuggestedFix({"--baseline": Placeholder("NAME")}, "names the model")],
         )
     taken = {series[0] for series in counts.series}
     name = f"{models[0]} ({label})" if models[0] in taken else models[0]

@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passk_cli.arrays import grouped
-from passk_cli.diagnostic import WARNING, Message, Said
+from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 if TYPE_CHECKING:
     from passk_cli.study.comparison import Comparison
 
-POOLED_BENCHMARKS = Message(
+POOLED_BENCHMARKS = DiagnosticType(
     "pooled-benchmarks", WARNING, "{number:benchmark} are pooled: {sizes}",
-    (Settle({"--by": ("{column}",)}, "separates them"),
-     Settle({"--pool": ("{column}",)}, "pools them on purpose")),
+    (SuggestedFix({"--by": ("{column}",)}, "separates them"),
+     SuggestedFix({"--pool": ("{column}",)}, "pools them on purpose")),
     "The tasks belong to several benchmarks: the format says so, or a column named suite,"
     " benchmark, dataset, subset or split has one value per task. A mean over all tasks counts"
      " each benchmark by its number of tasks, and a model that is better on the large one may be"
      " worse on the small one. With --pool the line below the tables names what is pooled.",
 )  # fmt: skip
-BENCHMARKS_DISAGREE = Message(
+BENCHMARKS_DISAGREE = DiagnosticType(
     "benchmarks-disagree", WARNING,
     "benchmarks disagree about {model} minus {against} at {metric}: {differences}"
     "{?more|; likewise about {more}}", "",
@@ -35,7 +35,7 @@ BENCHMARKS_DISAGREE = Message(
 )  # fmt: skip
 
 
-def pooled_benchmarks(counts: Counts) -> Iterator[Said]:
+def pooled_benchmarks(counts: Counts) -> Iterator[Diagnostic]:
     """The warning about benchmarks that one series of the counts pools, with their sizes."""
     named = counts.facts.benchmarks
     if not named:
@@ -63,7 +63,7 @@ def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, floa
     return {name: float(np.mean([d for _, d in own])) for name, own in found.items() if name}
 
 
-def disagreements(counts: Counts, pairs: Sequence[Comparison]) -> Iterator[Said]:
+def disagreements(counts: Counts, pairs: Sequence[Comparison]) -> Iterator[Diagnostic]:
     """The warning about the first of the pairs whose difference has both signs.
 
     Benchmarks that were pooled on purpose are not known.

@@ -25,15 +25,15 @@ from passk_cli.inference.labels import FEWEST_COMPARED
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import Change
 from passk_cli.report.model import Cell, Estimate, ranged
-from passk_cli.study.result import Fact, Size
+from passk_cli.study.result import Result, Size
 from passk_cli.study.rules import ALL
 from passk_cli.study.values import NOTHING, NOWHERE, TaskValues
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from passk_cli.inference.difference import DifferenceLaw
+    from passk_cli.inference.difference import DifferenceDistribution
     from passk_cli.inference.ratio import RatioInterval
     from passk_cli.outcomes.attempts import Attempts
     from passk_cli.study.confidence import Confidence
@@ -119,7 +119,7 @@ class Comparison:
     ends: tuple[Comparison, ...] = ()
     opposite: Comparison | None = None
     floor: float | None = None
-    law: tuple[DifferenceLaw, int] | None = None
+    law: tuple[DifferenceDistribution, int] | None = None
     ratio: RatioInterval | None = None
     kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     share: float = 1.0
@@ -282,7 +282,7 @@ class Comparison:
         one, other = (end.difference or 0.0 for end in self.ends or (self, self))
         return int(min(one, other) > 0) - int(max(one, other) < 0)
 
-    def fact(self, confidence: Confidence, **more: Cell) -> Fact:
+    def fact(self, confidence: Confidence, **more: Cell) -> Result:
         """The mean difference, first − second, as a number with its limits, test and verdict."""
         metric, first, second = self.first.metric, self.first, self.second
         testable, limits = self.testable, self.interval
@@ -293,7 +293,7 @@ class Comparison:
             self.difference, low=limits.low, high=limits.high, reason=self.reason, signed=True,
             unit=metric.unit, upper=self.ends[1].difference if self.ends else None,
         )  # fmt: skip
-        return Fact(
+        return Result(
             first.series, metric.name, metric.k, estimate, against=second.series[0],
             size=Size(len(self.tasks), *self.span),
             method=limits.method, level=limits.level,
@@ -430,7 +430,7 @@ def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence
         passes: tuple[Passes, ...] = ()
         if confidence.population != NEW_TASKS:
             sides = [side.on(c.tasks) for side in (c.first, c.second)]
-            within = sides[0].within + c.share**2 * sides[1].within
+            within = sides[0].within_task_variance + c.share**2 * sides[1].within_task_variance
             mixed = int((sides[0].mixed | sides[1].mixed).sum())
             passes = (*sides[0].passes, *sides[1].passes) if c.share == 1.0 else ()
         samples.append(Sample(
@@ -505,7 +505,7 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
             f"{' '.join(first.series)} against {' '.join(second.series)}",
             f"{only[0]} tasks only the first has, {only[1]} only the second",
             name="different-tasks",
-            settles=[Settle({"--unpaired": "drop"}, "compares on the shared ones")],
+            settles=[SuggestedFix({"--unpaired": "drop"}, "compares on the shared ones")],
         )
     reason, sides = "", (first, second)
     corrected = first.degrees is not None or second.degrees is not None
@@ -526,7 +526,7 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
         return Comparison(first, second, shared, *nothing, *only, reason=reason)
     ends: tuple[Comparison, ...] = ()
     if first.passing is not None or second.passing is not None:
-        (low, high), (other_low, other_high) = first.ends, second.ends
+        (low, high), (other_low, other_high) = first.missing_bounds, second.missing_bounds
         one, other = match(low, other_high), match(high, other_low)
         ends = one.having(opposite=other), other.having(opposite=one)
     at: tuple[Places, Places] = (_EVERY, _EVERY)

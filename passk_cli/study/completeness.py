@@ -9,18 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, grouped
-from passk_cli.diagnostic import WARNING, Message, Said
+from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import SeriesName, first_few, p_relation, plural, span
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-UNEVEN_ATTEMPTS = Message(
+UNEVEN_ATTEMPTS = DiagnosticType(
     "uneven-attempts", WARNING,
     "{models} {count:lacks|lack} attempts: the other models have {n:attempt} per task"
     "{?short|; of the tasks with fewer attempts of {model}, {hard} of {short} are among the harder"
     " half for the other models, of its other tasks {rest_hard} of {rest} (p {p})}",
-    Settle({"--exclude-model": ("{names}",)}, "leaves these results out"),
+    SuggestedFix({"--exclude-model": ("{names}",)}, "leaves these results out"),
     "A submission that leaves out failures has a higher rate. This one has fewer attempts than the"
     " other models, which have the same number at every task. Fisher's exact test compares its"
     " tasks with fewer attempts to its other tasks: which of them are harder than the median for"
@@ -29,13 +29,13 @@ UNEVEN_ATTEMPTS = Message(
     " it: a task that always passes has no failure to lose. `--attempts N` makes other numbers of"
     " attempts an error.",
 )  # fmt: skip
-DROPPED_TASKS = Message(
+DROPPED_TASKS = DiagnosticType(
     "dropped-tasks", WARNING, "left out tasks without exactly {n:attempt}: {lacking}", "",
     "--attempts N --short-tasks drop leaves out the tasks of a model that have another number of"
     " attempts. They are rarely a random choice of tasks.")  # fmt: skip
 
 
-class Uneven(NamedTuple):
+class MissingAttempts(NamedTuple):
     """A model that lacks attempts.
 
     made, expected : attempts that it has, and that it would have with those of the other models.
@@ -56,7 +56,7 @@ class Uneven(NamedTuple):
     p: float | None = None
 
 
-def uneven_models(counts: Counts) -> list[Uneven]:
+def uneven_models(counts: Counts) -> list[MissingAttempts]:
     """Models with fewer attempts than most models of their group, which have one number of them at
     every task; the one that lacks most first.
 
@@ -85,7 +85,7 @@ def uneven_models(counts: Counts) -> list[Uneven]:
         for series in odd:
             own = rows[series]
             made = int(counts.n[own].sum())
-            uneven = Uneven(series, made, n * tasks, n)
+            uneven = MissingAttempts(series, made, n * tasks, n)
             found.append(_tested(uneven, counts.n[own] < n, difficulty[counts.task_codes[own]]))
     return sorted(found, key=lambda uneven: uneven.made - uneven.expected)
 
@@ -101,7 +101,7 @@ def _pass_rates(counts: Counts, models: list[slice]) -> Floats:
     return rates
 
 
-def _tested(uneven: Uneven, short: Bools, rates: Floats) -> Uneven:
+def _tested(uneven: MissingAttempts, short: Bools, rates: Floats) -> MissingAttempts:
     """With Fisher's exact test of whether tasks with fewer attempts are harder or easier."""
     known = ~np.isnan(rates)
     short, rates = short[known], rates[known]
@@ -118,7 +118,7 @@ def _tested(uneven: Uneven, short: Bools, rates: Floats) -> Uneven:
     return uneven._replace(hard=a, short=a + b, rest_hard=c, rest=c + d, p=p)
 
 
-def uneven_attempts(counts: Counts) -> Iterator[Said]:
+def uneven_attempts(counts: Counts) -> Iterator[Diagnostic]:
     """The warning about models that lack attempts, with the test of the one that lacks most."""
     found = uneven_models(counts)
     if not found:
@@ -152,15 +152,15 @@ def with_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
         made = span(int(counts.n[cells].min()), int(counts.n[cells].max()))
         names = first_few([counts.tasks[task] for task in counts.task_codes[cells].tolist()])
         lacking.append(f"{SeriesName(series)} has {made} at {plural(len(cells), 'task')} ({names})")
-    given = Given("--attempts", str(n))
+    given = OptionValue("--attempts", str(n))
     if other.all():
         raise DataError(given, "no task has this number of attempts", name="unplanned-attempts")
     if not drop:
         raise DataError(
             given, f"tasks have other numbers of attempts: {first_few(lacking)}",
             name="unplanned-attempts",
-            settles=[Settle({"--short-tasks": "drop"}, "leaves these tasks out"),
-                     Settle({"--attempts": None}, "takes them as they are")],
+            settles=[SuggestedFix({"--short-tasks": "drop"}, "leaves these tasks out"),
+                     SuggestedFix({"--attempts": None}, "takes them as they are")],
         )  # fmt: skip
     return counts.of_sizes(counts.n * ~other, counts.c * ~other).saying(
         DROPPED_TASKS(n=n, lacking=lacking)

@@ -12,7 +12,7 @@ from passk_cli.errors import ParameterError, refuse
 from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 if TYPE_CHECKING:
     from passk_cli.metrics.registry import Metric
@@ -30,7 +30,7 @@ def parse_bounds(value: Any) -> tuple[float, float]:
     except ValueError:
         low, high = math.nan, math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ParameterError(Given("--bounds", text), "write LOW,HIGH, as in 0,1")
+        raise ParameterError(OptionValue("--bounds", text), "write LOW,HIGH, as in 0,1")
     return low, high
 
 
@@ -86,8 +86,8 @@ class Confidence:
     def required(self) -> Confidence:
         """The confidence itself; ParameterError for no intervals, where verdicts rest on them."""
         refuse("invalid-method", (
-            self.method == "none", Given("--interval", "none"),
-            "the verdicts here rest on intervals", (Settle({"--interval": None}),),
+            self.method == "none", OptionValue("--interval", "none"),
+            "the verdicts here rest on intervals", (SuggestedFix({"--interval": None}),),
         ))  # fmt: skip
         return self
 
@@ -104,10 +104,10 @@ class Confidence:
             steady = (name for name, other in METHODS.items() if other.steady)
             fitting = [name for name in steady if self.population in METHODS[name].populations]
             raise ParameterError(
-                Given("--interval", self.method),
+                OptionValue("--interval", self.method),
                 "with bounds of missing outcomes its limits may reach further for"
                 " outcomes between all failing and all passing", name="no-bounds",
-                settles=[Settle({"--interval": name}) for name in fitting[:2]],
+                settles=[SuggestedFix({"--interval": name}) for name in fitting[:2]],
             )  # fmt: skip
         return self
 
@@ -148,12 +148,13 @@ class Confidence:
 
         refuse(
             "invalid-method",
-            (self.population != NEW_TASKS, Given("--population", self.population),
-             "labels correct means over tasks as a sample", (Settle({"--population": None}),)),
+            (self.population != NEW_TASKS, OptionValue("--population", self.population),
+             "labels correct means over tasks as a sample", (SuggestedFix({
+             "--population": None}),)),
             (self.interval not in (None, "none") and not self.by_default,
-             Given("--interval", self.interval),
+             OptionValue("--interval", self.interval),
              f"corrected numbers have intervals of their own, {LOGIT_T}",
-             (Settle({"--interval": None}),)),
+             (SuggestedFix({"--interval": None}),)),
         )  # fmt: skip
         if self.by_default:
             return self

@@ -8,24 +8,24 @@ from collections.abc import Iterator
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.sampled import OrderedAttempts, TaskGroups
 from passk_cli.report.words import SeriesName, p_relation
 from passk_cli.study.confidence import Confidence
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 # The largest p-value that is reported, after Bonferroni's adjustment for all tests of one kind.
 LEVEL = 0.001
 # A sum that lies fewer standard deviations from its mean never has such a p-value.
 _NEAR = 2.5
 
-DEPENDENT_ATTEMPTS = Message(
+DEPENDENT_ATTEMPTS = DiagnosticType(
     "dependent-attempts", WARNING,
     "{?model|attempts of {model} depend on each other: {what} (p {p})}{?more|; likewise {more}}"
     "{?error|pass@k of {models:model} is {error} for the first k attempts; report first@k}",
-    Settle({}, "tests their order", "order"),
+    SuggestedFix({}, "tests their order", "order"),
     "Attempts at one task follow a trend, or neighbouring attempts are more or less alike than in a"
     " random order. pass@k averages over all choices of k attempts and takes them as independent."
     " If they are not, a user who makes k attempts in a row sees first@k, the share of tasks that"
@@ -36,10 +36,10 @@ DEPENDENT_ATTEMPTS = Message(
     " report p ≤ 0.001 after an adjustment for all models. `passk order` calls pass@k too high or"
     " too low if the interval of first@k − pass@k excludes 0, and uncertain otherwise.",
 )  # fmt: skip
-POSSIBLE_CLUSTERS = Message(
+POSSIBLE_CLUSTERS = DiagnosticType(
     "possible-clusters", NOTE,
     "tasks with the same {column} have similar pass rates ({groups:value} for {tasks:task}, p {p})",
-    Settle({"--cluster": "{column}"}, "takes them as clusters"),
+    SuggestedFix({"--cluster": "{column}"}, "takes them as clusters"),
     "A column that nothing is read from has several tasks per value, and its values explain more of"
     " the differences between tasks than tasks dealt to them at random. Related tasks, such as"
     " questions about one document or issues of one repository, tell less about new tasks than"
@@ -49,7 +49,7 @@ POSSIBLE_CLUSTERS = Message(
     " adjustment for the number of columns tested.")  # fmt: skip
 
 
-def sample_notes(counts: Counts, confidence: Confidence) -> Iterator[Said]:
+def sample_notes(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
     """The warning about attempts and the note about tasks that depend on each other."""
     sampled = counts.facts.sampled
     if sampled is None:
@@ -61,7 +61,7 @@ def sample_notes(counts: Counts, confidence: Confidence) -> Iterator[Said]:
         yield from _possible_clusters(sampled.groups)
 
 
-def _dependent_attempts(order: OrderedAttempts) -> Iterator[Said]:
+def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
     """The warning about the series with the smallest p-value; the others are named."""
     found, tests = list[tuple[float, str, str]](), 2 * len(order.names)
     edges = np.searchsorted(order.series, np.arange(len(order.names) + 1))
@@ -108,7 +108,7 @@ def _order_p(start: Ints, passed: Ints) -> tuple[float, str]:
     return min((p, what) for p, what in found if not math.isnan(p))
 
 
-def _possible_clusters(groups: TaskGroups) -> Iterator[Said]:
+def _possible_clusters(groups: TaskGroups) -> Iterator[Diagnostic]:
     """The note about the column with the smallest p-value."""
     from passk_cli.inference.task_groups import group_p
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, grouped
-from passk_cli.diagnostic import WARNING, Message, Said
+from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural
 
 # A copy has fewer than this share of its outcomes changed, and agrees as one pair of runs in a
@@ -25,7 +25,7 @@ _BY_CHANCE = (
     " does, of models one in a million. One attempt at each task tells nothing of rates: then"
     " outcomes must be equal, and have a million ways to lie on the tasks, or more."
 )
-COPIED_RUN = Message(
+COPIED_RUN = DiagnosticType(
     "copied-run", WARNING,
     "{first} and {second} have the same outcomes at {tasks:task}{?changed| of {every}"
     " ({changed:attempt} changed)}{?more| (and {more:more pair})}",
@@ -33,20 +33,20 @@ COPIED_RUN = Message(
     "A file that was evaluated again under another name, or recorded twice, looks like a run in"
     " which nothing changed, makes the effect of the run look smaller, and a gate against it too"
     " sure." + _BY_CHANCE)  # fmt: skip
-IDENTICAL_OUTCOMES = Message(
+IDENTICAL_OUTCOMES = DiagnosticType(
     "identical-outcomes", WARNING,
     "{copy} has the outcomes of {model} at {tasks:task}{?changed| of {every} ({changed:attempt}"
     " changed)}{?more| (and {more:more model} like that)}; each counts as a model",
     (
-        Settle({"--exclude-model": "{copies}"}, "leaves out what may be a copy"),
-        Settle({"--exclude-model": "{original}"}, "leaves out the other"),
+        SuggestedFix({"--exclude-model": "{copies}"}, "leaves out what may be a copy"),
+        SuggestedFix({"--exclude-model": "{original}"}, "leaves out the other"),
     ),
     "Two models passed and failed alike at the same tasks, which two runs hardly do: one of them is"
     " probably the other in another file, as a summary of it. `passk compare` and a leaderboard"
     " refuse such models unless both are named." + _BY_CHANCE)  # fmt: skip
 
 
-class Copy(NamedTuple):
+class DuplicateRun(NamedTuple):
     """A model or run that has the outcomes of another.
 
     tasks : that agree, of `every`.  changed : attempts with another outcome.
@@ -61,7 +61,7 @@ class Copy(NamedTuple):
 
 def copy_of(
     name: str, other: str, n: Ints, both: tuple[Ints, Ints], pairs: int, *, models: bool = False
-) -> Copy | None:
+) -> DuplicateRun | None:
     """The copy that one run is of another, where that is no accident; else None.
 
     n : (tasks,), attempts, equal in both.  both : (tasks,), passes of each.
@@ -80,7 +80,7 @@ def copy_of(
         by_chance = _law_of_changes(n, n, c + c_other)[: moved + 1].sum()
         if by_chance * pairs * (_MODELS if models else _RUNS) > 1:
             return None
-    return Copy(name, other, len(n) - moved, len(n), changed)
+    return DuplicateRun(name, other, len(n) - moved, len(n), changed)
 
 
 def _law_of_changes(n: Ints, n_other: Ints, passes: Ints) -> Floats:
@@ -103,7 +103,7 @@ def _many_ways(n: Ints, c: Ints, pairs: int) -> bool:
     return ways >= math.log(_MODELS * pairs)
 
 
-def copied_models(counts: Counts) -> list[Copy]:
+def copied_models(counts: Counts) -> list[DuplicateRun]:
     """Models with the outcomes of one before them, at the same tasks of the same groups.
 
     >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(20)]
@@ -129,7 +129,7 @@ def copied_models(counts: Counts) -> list[Copy]:
 
 def copies_among(
     names: Sequence[str], n: Ints, passes: Ints, pairs: int, *, models: bool = False
-) -> list[Copy]:
+) -> list[DuplicateRun]:
     """The copies among rows, each of the first row that it is one of.
 
     n : (tasks,), attempts.  passes : (rows × tasks).  pairs, models : as in `copy_of`.
@@ -148,7 +148,7 @@ def copies_among(
         changed = np.abs(distinct[rivals] - distinct[order[at]]).sum(axis=1)
         rows = first[rivals[changed < least]].tolist()
         near |= {(min(row, int(first[order[at]])), max(row, int(first[order[at]]))) for row in rows}
-    copies: dict[int, Copy] = {}
+    copies: dict[int, DuplicateRun] = {}
     for one, other in sorted(near):
         both = passes[other], passes[one]
         if other not in copies:
@@ -169,11 +169,11 @@ def require_no_copies(counts: Counts, named: Collection[str]) -> None:
                 changed = plural(copy.changed, "attempt")
                 where = f"{plural(copy.tasks, 'task')} of {copy.every} ({changed} changed)"
             without = [
-                Settle({"--exclude-model": (copy.name,)}, f"if {copy.name} is the copy"),
-                Settle({"--exclude-model": (copy.other,)}, f"if {copy.other} is"),
+                SuggestedFix({"--exclude-model": (copy.name,)}, f"if {copy.name} is the copy"),
+                SuggestedFix({"--exclude-model": (copy.other,)}, f"if {copy.other} is"),
             ]
             alone = len({series[0] for series in counts.series}) == 2
-            both = Settle({"--model": ("*", copy.other, copy.name)}, "if they are two models")
+            both = SuggestedFix({"--model": ("*", copy.other, copy.name)}, "if they are two models")
             raise DataError(
                 copy.name, f"its outcomes are those of {copy.other} at {where}",
                 "if one is a copy, name another run: one model is left" * alone,
@@ -181,7 +181,7 @@ def require_no_copies(counts: Counts, named: Collection[str]) -> None:
             )  # fmt: skip
 
 
-def identical_outcomes(counts: Counts) -> Iterator[Said]:
+def identical_outcomes(counts: Counts) -> Iterator[Diagnostic]:
     """A warning of models that are copies."""
     if copies := copied_models(counts):
         (name, model, tasks, every, changed), more = copies[0], len(copies) - 1
@@ -191,7 +191,7 @@ def identical_outcomes(counts: Counts) -> Iterator[Said]:
         )  # fmt: skip
 
 
-def copied_runs(copies: Iterable[Copy]) -> Iterator[Said]:
+def copied_runs(copies: Iterable[DuplicateRun]) -> Iterator[Diagnostic]:
     """A warning of runs that are copies."""
     if found := list(copies):
         name, other, tasks, every, changed = found[0]
@@ -201,7 +201,7 @@ def copied_runs(copies: Iterable[Copy]) -> Iterator[Said]:
 
 def copies_between(
     counts: Counts, place: int, others: Counts, rivals: Mapping[str, int], name: str
-) -> Iterator[Copy]:
+) -> Iterator[DuplicateRun]:
     """The copies that a series is of others, which have all of its tasks and as many attempts.
 
     rivals : name → place of its series among the other counts.

@@ -17,15 +17,15 @@ from passk_cli.inference.flips import boschloo, chances, flipped, number_law, ra
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName, natural
-from passk_cli.study.analysis import Study
-from passk_cli.study.result import Fact, Size
+from passk_cli.study.analysis import Analysis
+from passk_cli.study.result import Result, Size
 from passk_cli.study.values import Series
 
 _FLIPS = {1: "to passing", -1: "to failing", 0: ""}
 _VERDICTS = {1: "improved", -1: "regressed", 0: ""}
 
 
-class Side(NamedTuple):
+class RunSide(NamedTuple):
     """One model (and groups) in one run: a series of some counts, and what it is called."""
 
     counts: Counts
@@ -121,7 +121,7 @@ class Flips:
         return 2 * len(passes) * mean * (1 - mean)
 
 
-def facts_of_flips(every: Iterable[Flips]) -> list[Fact]:
+def facts_of_flips(every: Iterable[Flips]) -> list[Result]:
     """A tidy row for each shared task of each pair, with all that is known of it."""
     facts = []
     for flips in every:
@@ -137,7 +137,7 @@ def facts_of_flips(every: Iterable[Flips]) -> list[Fact]:
                 "attempts_against": other,
             }  # fmt: skip
             facts.append(
-                Fact(
+                Result(
                     flips.series, "pass rate", None, Estimate(c / n - c_base / n_base, signed=True),
                     size=Size(1, *sorted((n, n_base))), level=flips.level, against=flips.against,
                     p=p, p_adjusted=adjusted, verdict=_VERDICTS[verdict], more=more,
@@ -146,13 +146,13 @@ def facts_of_flips(every: Iterable[Flips]) -> list[Fact]:
     return facts
 
 
-def find_flips(pairs: Sequence[tuple[Side, Side]], level: float = 0.95) -> list[Flips]:
+def find_flips(pairs: Sequence[tuple[RunSide, RunSide]], level: float = 0.95) -> list[Flips]:
     """Each pair at the tasks that both sides have, tested, and adjusted together.
 
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [("new", "a", 9, 9), ("new", "b", 9, 1), ("old", "a", 9, 0), ("old", "b", 9, 2)]
     >>> counts = Counts.from_cells(cells)
-    >>> (flips,) = find_flips([(Side(counts, 0, "new"), Side(counts, 1, "old"))])
+    >>> (flips,) = find_flips([(RunSide(counts, 0, "new"), RunSide(counts, 1, "old"))])
     >>> flips.signs.tolist(), flips.verdicts.tolist(), round(flips.expected, 3)
     ([1, 0], [1, 0], 0.057)
     """
@@ -184,7 +184,7 @@ def find_flips(pairs: Sequence[tuple[Side, Side]], level: float = 0.95) -> list[
     return [replace(flips, adjusted=own) for flips, own in zip(every, parts, strict=True)]
 
 
-def pairs_of(study: Study) -> list[tuple[Side, Side]]:
+def pairs_of(study: Analysis) -> list[tuple[RunSide, RunSide]]:
     """Every model against one of the same data, or against the same one in another run.
 
     study : its `decided` names what is compared with, as "against".
@@ -205,8 +205,8 @@ def pairs_of(study: Study) -> list[tuple[Side, Side]]:
         other = (model, *series[1:])
         if other in places and (base is not None or series[0] != against):
             name = f"{model} ({against})" if model == series[0] else model
-            side = Side(counts, s, SeriesName(series))
-            pairs.append((side, Side(others, places[other], name)))
+            side = RunSide(counts, s, SeriesName(series))
+            pairs.append((side, RunSide(others, places[other], name)))
     return pairs
 
 

@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.report.model import Estimate, Stated
+from passk_cli.report.model import AnswerSentence, Estimate
 from passk_cli.report.words import every_one, plural
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.values import Series, of_all
 
 # Values closer than this are equal; models that share a value and are named, not counted.
 _EQUAL, _NAMED = 1e-12, 3
 
 
-class End(NamedTuple):
+class Extreme(NamedTuple):
     """The models that have, or may have, an extreme value; certain where no fill-in changes it.
 
     estimate : that value; without its interval where it was picked from several.
@@ -38,7 +38,7 @@ class Range:
     are picked from several estimates, so they come without intervals.
     """
 
-    def __init__(self, facts: Sequence[Fact], group_names: Sequence[str]) -> None:
+    def __init__(self, facts: Sequence[Result], group_names: Sequence[str]) -> None:
         self.metric, self.groups = facts[0].name, group_names
         self.valued = [fact for fact in facts if fact.estimate.value is not None]
         self.without = [
@@ -47,12 +47,12 @@ class Range:
         self.reason = of_all([*filter(None, (fact.estimate.reason for fact in facts)), ""])
 
     @cached_property
-    def top(self) -> End:
+    def top(self) -> Extreme:
         """Who has the highest number."""
         return end_of(self.valued, self.groups, 1)
 
     @cached_property
-    def bottom(self) -> End:
+    def bottom(self) -> Extreme:
         """Who has the lowest number."""
         return end_of(self.valued, self.groups, -1)
 
@@ -88,7 +88,7 @@ RANGE_ANSWERS = (
 )  # fmt: skip
 
 
-# For numbers that no shared task supports; the subject is `Study.short_of` them.
+# For numbers that no shared task supports; the subject is `Analysis.short_of` them.
 NONE_SHARED = (
     Answer("no-task-with-attempts", lambda k: k > 0, "No task has {k:attempt} of all models.",
            lambda k: {"k": k}),
@@ -96,11 +96,11 @@ NONE_SHARED = (
 )  # fmt: skip
 
 
-def range_of(facts: Sequence[Fact], group_names: Sequence[str] = ()) -> Stated:
+def range_of(facts: Sequence[Result], group_names: Sequence[str] = ()) -> AnswerSentence:
     """From which lowest to which highest value a number ranges; see `Range`.
 
     >>> numbers = {"a": 0.7, "b": 0.4, "c": 0.4}
-    >>> facts = [Fact((model,), "pass@1", 1, Estimate(v)) for model, v in numbers.items()]
+    >>> facts = [Result((model,), "pass@1", 1, Estimate(v)) for model, v in numbers.items()]
     >>> range_of(facts).fields["lowest"], range_of(facts).fields["high"].value
     ('b, c', 0.7)
     """
@@ -117,7 +117,7 @@ def named(series: Series, group_names: Sequence[str], joint: str = ", ") -> str:
     return series[0] + groups
 
 
-def of_named_groups(facts: Sequence[Fact]) -> Sequence[Fact]:
+def of_named_groups(facts: Sequence[Result]) -> Sequence[Result]:
     """The facts of groups with a name; all where there are none."""
     return [fact for fact in facts if all(fact.series[1:])] or facts
 
@@ -140,7 +140,7 @@ def all_of(count: int, group_names: Sequence[str] = ()) -> str:
     return every_one(several(count, group_names))
 
 
-def end_of(facts: Sequence[Fact], group_names: Sequence[str] = (), sign: int = 1) -> End:
+def end_of(facts: Sequence[Result], group_names: Sequence[str] = (), sign: int = 1) -> Extreme:
     """The highest (sign 1) or the lowest (−1), of groups with a name where there are any."""
     facts = of_named_groups(facts)
     spans = np.sort([[sign * float(end or 0.0) for end in f.estimate.ends] for f in facts], axis=1)
@@ -156,5 +156,5 @@ def end_of(facts: Sequence[Fact], group_names: Sequence[str] = (), sign: int = 1
     first = facts[places[0]].estimate
     if not certain:
         low, high = sorted((sign * least, sign * most))
-        return End(names, words, Estimate(low, upper=high, unit=first.unit), certain)
-    return End(names, words, first.bare if len(facts) > 1 else first, certain)
+        return Extreme(names, words, Estimate(low, upper=high, unit=first.unit), certain)
+    return Extreme(names, words, first.bare if len(facts) > 1 else first, certain)

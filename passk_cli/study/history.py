@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.database import column_sql, quote_text
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, recorded_twice, stem_of
@@ -29,9 +29,9 @@ from passk_cli.inference.runs import reach_of_runs, run_variance, run_variances,
 from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import SeriesName, every_one, plural
-from passk_cli.study.duplicate_runs import Copy, copied_runs, copies_among
+from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs, copies_among
 from passk_cli.study.values import Series, known_cells
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import meant, nearest
 
 if TYPE_CHECKING:
@@ -49,35 +49,35 @@ _MOST_RECORDED = 3
 _DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
 # The setting of a run that lacks tasks or attempts, with which `passk record` marks it.
 INCOMPLETE = "incomplete"
-LEFT_OUT_TASKS = Message(
+LEFT_OUT_TASKS = DiagnosticType(
     "left-out-tasks", NOTE,
     "{tasks:task} of {model} {tasks:is|are} not in every run, and left out",
-    Settle({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
+    SuggestedFix({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
     "Runs are compared on the tasks that all of them have: a task that comes or goes would look"
     " like a change of the model.",
 )  # fmt: skip
 
-SHORT_RUNS = Message(
+SHORT_RUNS = DiagnosticType(
     "short-runs", NOTE, "{runs:run} of the baseline {runs:lacks|lack} tasks: {names}",
-    Settle({"--skip-run": "{run}"}, "leaves out the one with the fewest"),
+    SuggestedFix({"--skip-run": "{run}"}, "leaves out the one with the fewest"),
     "A baseline of several runs has the tasks that at least half of them have, so that one run that"
     " lost some does not hide the next one that does. Attempts are expected as in the latest run"
     " that has these tasks.",
 )  # fmt: skip
-INCOMPLETE_RUNS = Message(
+INCOMPLETE_RUNS = DiagnosticType(
     "incomplete-runs", NOTE,
     "{runs:run} recorded as incomplete {runs:is|are} left out: {names}", "",
     "`passk record --incomplete` marks a run that lacks tasks or attempts. It stays in the history,"
     " and neither a baseline nor a trend uses it.",
 )  # fmt: skip
-RUNS_WITHOUT = Message(
+RUNS_WITHOUT = DiagnosticType(
     "runs-without", NOTE,
     "{runs:run} without {noun} {runs:is|are} left out of it: {models}", "",
     "A run that was recorded without --with, or whose every amount is missing, says nothing of what"
     " attempts took. Passes are those of all runs: the last runs of an amount are the last that"
     " have it.",
 )  # fmt: skip
-UNPRICED_RUNS = Message(
+UNPRICED_RUNS = DiagnosticType(
     "unpriced-runs", WARNING,
     "the {noun} of every attempt of {model} is 0 in {runs:run}, which {runs:is|are} left out:"
     " {names}", "",
@@ -150,7 +150,7 @@ class Setup:
         return [n for n in names if len({str(options.get(n)) for options in every}) > 1]
 
     @property
-    def copies(self) -> list[Copy]:
+    def copies(self) -> list[DuplicateRun]:
         """Runs with the outcomes of one before them, where that is no accident."""
         names = [f"{run.run} of {SeriesName(self.series)}" for run in self.runs]
         pairs, copies = math.comb(len(names), 2), []
@@ -160,7 +160,7 @@ class Setup:
         return copies
 
     @property
-    def messages(self) -> list[Said]:
+    def messages(self) -> list[Diagnostic]:
         """Messages about what is left out of its runs, and about runs that are there twice."""
         model, said = " ".join(filter(None, self.series)), list(copied_runs(self.copies))
         if self.left_out:
@@ -202,7 +202,7 @@ def read_history(
 
 def _recorded(
     read: Callable[..., Counts], request: Request, source: Sequence[Any], files: Sequence[str]
-) -> Sequence[Settle]:
+) -> Sequence[SuggestedFix]:
     """The remedy for a table of runs, a column of which says which: recording the first of them."""
     for column in _RUNS:
         try:
@@ -217,14 +217,14 @@ def _recorded(
         where = {"--where": f"{column_sql(column)} = {quote_text(runs[0])}"} if runs[1:] else {}
         for keep in ({}, {"--duplicates": "keep"}):
             try:
-                read(request.settled(Settle(where | keep)), *source)
+                read(request.settled(SuggestedFix(where | keep)), *source)
             except DataError:
                 continue
             dated = {"--date": runs[0]} if is_day(runs[0]) else {}
             options = {**where, **keep, "--to": "history.parquet", "--at": runs[0], **dated}
             which = f"the first of {len(runs):,} runs" if runs[1:] else "the run"
             why = f"records {which}; passk trend history.parquet shows all"
-            return (Settle(options, why, "record"),)
+            return (SuggestedFix(options, why, "record"),)
     if source:
         return ()
     kept = {"--with": request.attempts} if request.attempts else {}
@@ -236,12 +236,12 @@ def _recorded(
     which = every_one(plural(len(files), "file")) if files[1:] else "it"
     why = f"records {which} as today's run"
     today = {"--to": "history.parquet", "--at": str(datetime.now(UTC).date()), **kept}
-    return (*settles, Settle(today, why, "record"))
+    return (*settles, SuggestedFix(today, why, "record"))
 
 
 def _runs_of_one(
     read: Callable[..., Counts], request: Request, files: Sequence[str], kept: Mapping[str, Any]
-) -> Iterator[Settle]:
+) -> Iterator[SuggestedFix]:
     """Lines that record the first of several files, each of which may be a run of one agent."""
     several = len(files) > 1 and all(map(os.path.isfile, files))
     revisions = labels_of(files) if several else {}
@@ -258,9 +258,9 @@ def _runs_of_one(
         own = {"--to": "history.parquet", "--at": revisions[file], **own}
         why = "records a run of one agent" + ("" if day else ", dated now")
         labels = {each: "" for each in files if each != file} | ({} if named else {file: "agent"})
-        yield Settle({**own, **kept}, why, "record", labels)
+        yield SuggestedFix({**own, **kept}, why, "record", labels)
     if not all(days.values()):
-        yield Settle({"--date": Blank("DAY")}, "says when a run was", "record")
+        yield SuggestedFix({"--date": Placeholder("DAY")}, "says when a run was", "record")
 
 
 def _with_amounts(
@@ -277,11 +277,12 @@ def _with_amounts(
     noun, place = AMOUNTS.get(role, ("", role))[1], every.facts.inputs[0].name
     if lacking := [each for each, name in lists.items() if name not in columns]:
         keeps = all(each in OF_ATTEMPTS for each in lacking)
-        kept = {"--to": place, "--at": Blank("REV"), "--with": (role,)}
+        kept = {"--to": place, "--at": Placeholder("REV"), "--with": (role,)}
         raise DataError(
             place, f"no {noun} in any run",
             "" if keeps else "a history keeps passes and what attempts took; compare with a file",
-            name="no-role-column", settles=[Settle(kept, "keeps it of a run", "record")] * keeps,
+            name="no-role-column", settles=[SuggestedFix(kept, "keeps it of a run", "record")]
+            * keeps,
         )  # fmt: skip
     there = " AND ".join(f"{name} IS NOT NULL" for name in lists.values())
     where = f"({request.where}) AND {there}" if request.where else there
@@ -339,7 +340,8 @@ def complete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
     for name in skipped:
         if name not in names:
             raise ParameterError(
-                Given("--skip-run", name), f"the history has no such run; {meant(name, names)}"
+                OptionValue("--skip-run", name),
+                f"the history has no such run; {meant(name, names)}"
             )  # fmt: skip
     chosen = [run for run in labels.values() if not {run.run, run.revision} & {*skipped}]
     if not any(run.complete for run in chosen):
@@ -391,7 +393,7 @@ def setups(counts: Counts) -> list[Setup]:
             raise DataError(
                 "history", f"the {len(rows)} runs of {series[0]} have no task in common"
                 f" (suite {suite})", name="different-tasks",
-                settles=[Settle({"--skip-run": (name,)}, "leaves out one")
+                settles=[SuggestedFix({"--skip-run": (name,)}, "leaves out one")
                          for name in islice(alone, 1)],
             )  # fmt: skip
         places = np.array([here.start + np.searchsorted(t, shared)
@@ -464,9 +466,9 @@ def without_runs(read: Callable[..., Counts], baseline: Any) -> ParameterError |
     for setup in every:
         runs[setup.suite] = min(5, max(len(setup.runs), runs.get(setup.suite, 0)))
     return ParameterError(
-        Given("--baseline", baseline), "a history, of which some runs are a baseline",
+        OptionValue("--baseline", baseline), "a history, of which some runs are a baseline",
         settles=[
-            Settle({"--baseline": f"{baseline}:{suite}:last{most}"},
+            SuggestedFix({"--baseline": f"{baseline}:{suite}:last{most}"},
                    f"the last {most} runs" if most > 1 else "the last run")
             for suite, most in sorted(runs.items())[:3]
         ],
@@ -496,7 +498,7 @@ class PastRuns(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Past:
+class PooledBaseline:
     """The last runs of a history, pooled as a baseline, and what the effect of the run adds.
 
     counts : the last runs together; of what attempts took, the last that have it.
@@ -525,7 +527,7 @@ class Past:
     def drawn(
         self, base: Counts, rates: Floats, scales: Mapping[Series, float],
         generator: np.random.Generator,
-    ) -> tuple[Past, Ints]:  # fmt: skip
+    ) -> tuple[PooledBaseline, Ints]:  # fmt: skip
         """The history with runs that are drawn anew, and the passes of the last ones together.
 
         base : the last runs as they are judged.  rates : of its cells.
@@ -579,12 +581,12 @@ class Past:
         return reach_of_runs(run_variance(values), stretch.runs[base], len(setup.runs), level)
 
 
-_FIRST_RUN = Settle({"--first-run": True}, "judges a first night, which has none")
+_FIRST_RUN = SuggestedFix({"--first-run": True}, "judges a first night, which has none")
 
 
 def past_of(
     read: Callable[..., Counts], request: Request, argument: str, skipped: Sequence[str] = ()
-) -> Past:
+) -> PooledBaseline:
     """The last runs that "history.parquet:last5" names, "history.parquet:SUITE:last5" of a suite.
 
     skipped : names or revisions of runs that are left out.
@@ -597,28 +599,28 @@ def past_of(
     if not is_file_argument(path) and ":" in path:
         path, _, suite = path.rpartition(":")
     if not is_file_argument(path):
-        place = Given("--baseline", argument)
+        place = OptionValue("--baseline", argument)
         raise DataError(
             place, "there is no such history", name="no-history-yet", settles=[_FIRST_RUN]
         )  # fmt: skip
     if number < 1:
-        raise ParameterError(Given("--baseline", argument), "write last1 or more")
+        raise ParameterError(OptionValue("--baseline", argument), "write last1 or more")
     counts = complete_runs(read_history(read, request, path), skipped)
     suites = sorted({suite for suite, _ in runs_of(counts)})
     if suite not in suites and (suite or len(suites) > 1):
         near = nearest(suite, suites) or suites[:3]
-        settles = [Settle({"--baseline": f"{path}:{name}:last{number}"}) for name in near]
+        settles = [SuggestedFix({"--baseline": f"{path}:{name}:last{number}"}) for name in near]
         raise DataError(
-            Given("--baseline", argument), f"its suites are {', '.join(suites)}",
+            OptionValue("--baseline", argument), f"its suites are {', '.join(suites)}",
             name="no-history-yet" if suite else "no-such-suite",
             settles=[*settles, *[_FIRST_RUN] * bool(suite)],
         )  # fmt: skip
     wanted = suite or suites[0]
     names = tuple(name for name in counts.group_names if name not in KEYS)
     refuse("other-groups", (
-        names != request.by, Given("--baseline", argument),
+        names != request.by, OptionValue("--baseline", argument),
         f"its runs are split by {', '.join(names) or 'nothing'}",
-        (Settle({"--by": names or None}, "splits the new run as they are"),),
+        (SuggestedFix({"--by": names or None}, "splits the new run as they are"),),
     ))  # fmt: skip
     stretches, pools = {}, {}
     for role in ("", *request.attempts):
@@ -637,7 +639,7 @@ def past_of(
     whole = replace(pools[""], attempts={})
     for role in request.attempts:
         whole = whole.having(pools[role], role)
-    return Past(whole.saying(*said), latest, stretches)
+    return PooledBaseline(whole.saying(*said), latest, stretches)
 
 
 def _last_cells(history: Counts, setup: Setup, number: int) -> list[Ints]:
@@ -658,7 +660,7 @@ def _newest(history: Counts, runs: Sequence[Ints]) -> Ints:
     return np.array([*cells.values()], dtype=np.int64)
 
 
-def _short_runs(history: Counts, setup: Setup, runs: Sequence[Ints]) -> Iterator[Said]:
+def _short_runs(history: Counts, setup: Setup, runs: Sequence[Ints]) -> Iterator[Diagnostic]:
     """A message of those of its last runs that lack tasks of the baseline."""
     tasks = len(np.unique(np.concatenate([history.task_codes[cells] for cells in runs])))
     labels = setup.runs[-len(runs) :]

@@ -29,7 +29,7 @@ from passk_cli.version import __version__
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
     from passk_cli.study.confidence import Confidence
-    from passk_cli.study.result import Fact
+    from passk_cli.study.result import Result
 
 ADJUSTMENTS: dict[str, tuple[str, str]] = {
     MIN_P: ("the single-step min-P method, intervals included", "westfall1993"),
@@ -48,7 +48,7 @@ _SOFTWARE = "passk"
 
 
 def methods_of(
-    counts: Counts, confidence: Confidence, facts: Sequence[Fact], entries: Mapping[str, object]
+    counts: Counts, confidence: Confidence, facts: Sequence[Result], entries: Mapping[str, object]
 ) -> Methods:
     """Sentences that say how these numbers were computed, with references as "[@key; @key]".
 
@@ -115,7 +115,7 @@ def _sizes(counts: Counts) -> tuple[str, str]:
     return f"{span(min(tasks), max(tasks))} tasks", f"{attempts} per task"
 
 
-def _estimates(counts: Counts, facts: Sequence[Fact]) -> str:
+def _estimates(counts: Counts, facts: Sequence[Result]) -> str:
     ks: dict[str, list[str]] = {}
     ratios, (tasks, attempts) = "", _sizes(counts)
     for name in dict.fromkeys(fact.name for fact in facts):
@@ -209,7 +209,9 @@ def _extrapolation(counts: Counts, entries: Mapping[str, object]) -> str:
     )
 
 
-def _intervals(confidence: Confidence, facts: Sequence[Fact], entries: Mapping[str, object]) -> str:
+def _intervals(
+    confidence: Confidence, facts: Sequence[Result], entries: Mapping[str, object]
+) -> str:
     sampled = confidence.population == NEW_TASKS
     about = "the tasks as a sample of a larger population" if sampled else "these tasks as fixed"
     if confidence.cluster and sampled:
@@ -231,7 +233,7 @@ def _intervals(confidence: Confidence, facts: Sequence[Fact], entries: Mapping[s
     return f"Confidence intervals ({level}){made} take {about}."
 
 
-def _tests(entries: Mapping[str, object], facts: Sequence[Fact]) -> str:
+def _tests(entries: Mapping[str, object], facts: Sequence[Result]) -> str:
     known = tests()
     names = [name for name in str(entries.get("test") or "").split(", ") if name in known]
     if not names:

@@ -9,7 +9,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.roles import TRUTH
 from passk_cli.option import Option
 from passk_cli.report.words import plural
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 if TYPE_CHECKING:
     from passk_cli.inference.labels import Labels
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SHORT_TASKS = ("empty", "drop")
 
 
-def predicted(counts: Counts, k: int, family: str = "pass@") -> list[Settle]:
+def predicted(counts: Counts, k: int, family: str = "pass@") -> list[SuggestedFix]:
     """The remedy for a k beyond the attempts, where there are enough to predict from."""
     from passk_cli.inference.extrapolation import refusal
 
@@ -31,7 +31,7 @@ def predicted(counts: Counts, k: int, family: str = "pass@") -> list[Settle]:
     options: dict[str, Any] = {"--to": k} | ({"-m": "pass^k"} if family == "pass^" else {})
     # Groups that its caller's command makes by itself, as temperature does, are to be asked for.
     options |= {"--by": tuple(counts.group_names)} if counts.group_names else {}
-    return [Settle(options, f"predicts k = {k:,}{whose}", "extrapolate")]
+    return [SuggestedFix(options, f"predicts k = {k:,}{whose}", "extrapolate")]
 
 
 def parse_metrics(value: Any) -> tuple[Metric, ...]:

@@ -8,13 +8,13 @@ from itertools import combinations
 
 import numpy as np
 
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.files.request import BOUNDS
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.difference import difference_law
-from passk_cli.outcomes.missing_outcomes import Losses
+from passk_cli.outcomes.missing_outcomes import MissingOutcomes
 from passk_cli.outcomes.provenance import ReadFacts
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural
 
 # Level of the test of uneven losses, adjusted over all pairs of models.
@@ -29,23 +29,23 @@ _KINDS_OF_LOSSES = (
     " out, which is fair only where the reason has nothing to do with the task; bounds tries both"
     " ends."
 )
-MISSING_COUNTED = Message(
+MISSING_COUNTED = DiagnosticType(
     "missing-counted", NOTE,
     "{missing:attempt} without an outcome {missing:counts|count} as failed: {lost}", "",
     _KINDS_OF_LOSSES)  # fmt: skip
-MISSING_DROPPED = Message(
+MISSING_DROPPED = DiagnosticType(
     "missing-dropped", NOTE, "{missing:attempt} without an outcome left out: {lost}", "",
     _KINDS_OF_LOSSES)  # fmt: skip
-MISSING_BOUNDED = Message(
+MISSING_BOUNDED = DiagnosticType(
     "missing-bounded", NOTE,
     "{missing:attempt} without an outcome {missing:is|are} tried as pass and as fail: {lost}", "",
     _KINDS_OF_LOSSES + " With bounds every number is a range from all of them failing to all"
     " passing, and its interval holds the intervals at both ends.")  # fmt: skip
-UNEVEN_LOSSES = Message(
+UNEVEN_LOSSES = DiagnosticType(
     "uneven-losses", WARNING,
     "models lose attempts unevenly ({first} {first_lost} of {first_made}, {second} {second_lost}"
     " of {second_made}, p {p}{?others|; {others:more pair}}), which alone may make them differ",
-    Settle({"--missing": BOUNDS}, "shows by how much"),
+    SuggestedFix({"--missing": BOUNDS}, "shows by how much"),
     "One model has significantly more attempts without an outcome than another one, by the test of"
     " `passk compare` on the share lost per task, adjusted over all pairs of models. The two with"
     " the smallest p are named. What --missing makes of these attempts then favours one of the"
@@ -64,7 +64,7 @@ class UnevenLosses:
     p: float
 
 
-def loss_notes(facts: ReadFacts) -> Iterator[Said]:
+def loss_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
     """The number of attempts without an outcome, of which models, and their treatment; a warning
     where models lose attempts unevenly."""
     if facts.losses is None:
@@ -77,7 +77,7 @@ def loss_notes(facts: ReadFacts) -> Iterator[Said]:
 
 
 def kinds_missing(
-    losses: Losses, reasons: Mapping[str, Mapping[str, int]] | None = None
+    losses: MissingOutcomes, reasons: Mapping[str, Mapping[str, int]] | None = None
 ) -> Iterator[str]:
     """Losses of each model, the largest first: "b 41 of 200 (30 timeouts)"."""
     lost = {model: losses.of(model) for model in losses.models}
@@ -92,7 +92,7 @@ def kinds_missing(
         yield f"{model} {missing:,} of {made:,}{f' ({kinds})' if kinds else ''}"
 
 
-def uneven_notes(losses: Losses, policy: str, label: str = "") -> Iterator[Said]:
+def uneven_notes(losses: MissingOutcomes, policy: str, label: str = "") -> Iterator[Diagnostic]:
     """A warning where two models lose attempts unevenly, with the least likely pair.
 
     policy : of missing outcomes; no warning with bounds, whose ranges hold the difference.
@@ -116,7 +116,7 @@ def uneven_notes(losses: Losses, policy: str, label: str = "") -> Iterator[Said]
     )  # fmt: skip
 
 
-def uneven_pairs(losses: Losses) -> list[UnevenLosses]:
+def uneven_pairs(losses: MissingOutcomes) -> list[UnevenLosses]:
     """Pairs of models that lose attempts unevenly, the least likely first.
 
     d_t = share of the attempts at task t that one model lost, minus that of the other, over the

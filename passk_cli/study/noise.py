@@ -17,7 +17,7 @@ from passk_cli.inference.stopping import stopped
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.metrics import is_corrected
 from passk_cli.study.values import Series
@@ -74,7 +74,7 @@ def noise_of(counts: Counts, level: float) -> Iterator[NoiseOfModel]:
 class NoiseOfStudy:
     """The noise of every series of a study, as the subject of its sentence."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Analysis) -> None:
         counts, self.study = study.counts, study
         known = not study.bounded and not is_corrected(counts)
         every = noise_of(counts, study.confidence.level) if known else ()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Ints, gathered, grouped
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.files.request import MORE_LABELS
 from passk_cli.files.roles import COLUMN, SETTINGS, leaf, strength
 from passk_cli.files.sources.paths import labels_of, temperature_template
@@ -32,64 +32,64 @@ from passk_cli.study.completeness import uneven_attempts
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.duplicate_runs import identical_outcomes
 from passk_cli.study.missing_outcomes import loss_notes
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.values import NO_PASS, UNPRICED, TooFew, of_all
-from passk_cli.suggested_fix import Blank, Settle
+from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.text import plural
 
-SIMILAR_NAMES = Message(
+SIMILAR_NAMES = DiagnosticType(
     "similar-names", WARNING, "{names:and} count as {count:model}", "",
     "Names of models that differ only in case, punctuation and blanks around them, such as"
     " org/alpha and org__alpha, are often one model in the spelling of two tools. passk keeps them"
     " apart.")  # fmt: skip
-ALIASED_MODELS = Message(
+ALIASED_MODELS = DiagnosticType(
     "aliased-models", NOTE, "counted as one model: {names:and}", "",
     "The attempts of a model count as those of another, in files, baselines and histories. Attempts"
     " that have the same number at the same task are duplicates then.")  # fmt: skip
-EXCLUDED_TASKS = Message(
+EXCLUDED_TASKS = DiagnosticType(
     "excluded-tasks", NOTE, "{tasks:task} left out: {names}", "",
     "Every number is of the other tasks, also of the baseline.")  # fmt: skip
-CHOSEN_TASKS = Message(
+CHOSEN_TASKS = DiagnosticType(
     "chosen-tasks", NOTE, "{tasks:task} chosen: {names}", "",
     "Every number is of these tasks alone, also of the baseline.")  # fmt: skip
-ONE_MODEL = Message(
+ONE_MODEL = DiagnosticType(
     "one-model", NOTE,
     "{file}: no column names a model, so all rows are one model's; not used: {columns}", "",
     "Nothing is read from a column that is named like a model or a setting. If it names models,"
     " add --field model=COLUMN. If it is a setting, keep its values apart with --by"
     " COLUMN.")  # fmt: skip
-MODELS_IN_COLUMNS = Message(
+MODELS_IN_COLUMNS = DiagnosticType(
     "models-in-columns", NOTE, "{file}: columns are models; not used: {columns}", "",
     "With --field model=@column each column of --field outcome=A,B is a model. The table has"
     " columns that nothing is read from. If one of them holds outcomes, name it as well.",
 )  # fmt: skip
-POOLED_RUNS = Message(
+POOLED_RUNS = DiagnosticType(
     "pooled-runs", NOTE, "{runs:run} of {models} are pooled",
-    Settle({"--by": ("run",)}, "keeps runs apart"),
+    SuggestedFix({"--by": ("run",)}, "keeps runs apart"),
     "Attempts of several runs of one model at the same task count as attempts of one model. That is"
     " right where the runs are repetitions of one experiment.")  # fmt: skip
-SKIPPED_FILES = Message(
+SKIPPED_FILES = DiagnosticType(
     "skipped-files", NOTE, "skipped {count:file} without results: {files}", "",
     "Files of a folder that hold no results, such as configurations and logs, are passed over."
     " `passk describe FILE` says why one of them cannot be read.")  # fmt: skip
-LEFT_FILES = Message(
+LEFT_FILES = DiagnosticType(
     "left-files", WARNING, "left out {count:file} that may hold results: {files}", "",
     "Files of a folder lack a column that --field names, or do not fit --path, or are histories"
     " that `passk record` wrote, whose runs would count again. The numbers are of the other files."
     " `passk trend HISTORY` shows the course of a history's runs.")  # fmt: skip
-FILES_WITHOUT_OUTCOME = Message(
+FILES_WITHOUT_OUTCOME = DiagnosticType(
     "files-without-outcome", WARNING, "skipped {count:file} without this outcome: {files}", "",
     "Files of a folder do not have the outcome that --outcome names, so their attempts are missing"
     " from the numbers.")  # fmt: skip
-SKIPPED_LINES = Message(
+SKIPPED_LINES = DiagnosticType(
     "skipped-lines", NOTE, "skipped {lines:line} that held no record", "",
     "--skip-bad leaves out lines that are no records: blank, cut off, or of another kind.",
 )  # fmt: skip
-LOST_TASKS = Message(
+LOST_TASKS = DiagnosticType(
     "lost-tasks", WARNING, "no attempt is left at {lost}", "",
     "All attempts of a model at a task have no outcome and are left out by --missing drop. The task"
     " is missing from that model's numbers. Such tasks are often the difficult ones.")  # fmt: skip
-MODELS_LACK_TASKS = Message(
+MODELS_LACK_TASKS = DiagnosticType(
     "models-lack-tasks", WARNING,
     "models lack tasks that others have ({lacking}): estimates are of a model's own tasks,"
     " comparisons of shared ones", "",
@@ -97,99 +97,99 @@ MODELS_LACK_TASKS = Message(
     " their differences on the tasks that both have, and `passk estimate` says which model scores"
     " highest on the tasks that all have. It is a note where no model lacks more than 5 % of the"
     " tasks. `passk compare --unpaired error` refuses such data.")  # fmt: skip
-DROPPED_DUPLICATES = Message(
+DROPPED_DUPLICATES = DiagnosticType(
     "dropped-duplicates", NOTE, "{rows:duplicate attempt} left out, the {kept} one kept", "",
     "Model, task and attempt number occurred more than once, and --duplicates first or last keeps"
     " one of them.")  # fmt: skip
-UNNUMBERED_ATTEMPTS = Message(
+UNNUMBERED_ATTEMPTS = DiagnosticType(
     "unnumbered-attempts", NOTE,
     "{attempts:attempt} without a number, which cannot be checked for duplicates", "",
     "The data numbers its attempts, but not all of them. Those without a number count as attempts"
     " of their own, even if they are duplicates.")  # fmt: skip
-POOLED_FILES = Message(
+POOLED_FILES = DiagnosticType(
     "pooled-files", NOTE,
     "several files hold attempts of one model without numbers: they are pooled, and duplicates"
     " cannot be found", "",
     "The attempts of several files have no numbers that tell a repeated attempt from a new one."
     " They all count. Where the files are one run that was written twice, give one of them.",
 )  # fmt: skip
-POOLED_TEMPERATURES = Message(
+POOLED_TEMPERATURES = DiagnosticType(
     "pooled-temperatures", WARNING,
     "files of one model are pooled whose names hold different temperatures",
-    Settle({"--path": "{template}", "--by": ("temperature",)}, "keeps them apart"),
+    SuggestedFix({"--path": "{template}", "--by": ("temperature",)}, "keeps them apart"),
     "The names of files contain a temperature, and nothing else tells their attempts apart, so"
     " attempts at different temperatures count as attempts of one model.")  # fmt: skip
-MIXED_COLUMNS = Message(
+MIXED_COLUMNS = DiagnosticType(
     "mixed-columns", NOTE, "the {role} is read from {columns:and}, by file", "",
     "Files name the column differently. `passk describe FILE` shows how each file is read; --field"
     " chooses one column for all.")  # fmt: skip
 _VALUELESS = (
     "The metric needs this value of every attempt, and some attempts with an outcome have none."
 )
-NO_ANSWER = Message(
+NO_ANSWER = DiagnosticType(
     "missing-answers", NOTE,
     "{attempts:attempt} without an answer, which never {attempts:wins|win} the vote", "",
     _VALUELESS + " An attempt without an answer takes part in the vote as one that nobody shares.",
 )  # fmt: skip
-NO_SCORE = Message(
+NO_SCORE = DiagnosticType(
     "missing-scores", NOTE,
     "{attempts:attempt} without a score {attempts:has|have} the lowest one, as failures", "",
     _VALUELESS + " It counts as the lowest possible score: LOW of --bounds LOW,HIGH, or else 0.",
 )  # fmt: skip
-NO_VALUE = Message(
+NO_VALUE = DiagnosticType(
     "missing-values", NOTE,
     "{attempts:attempt} without a {role}, which count as one {role}", "",
     _VALUELESS + " All of them together count as one value.")  # fmt: skip
 # Files that a line names, each with a label.
 _LABELLED = 6
 _WITHOUT = {"answer": NO_ANSWER, "score": NO_SCORE}
-ONLY_PASSES = Message(
+ONLY_PASSES = DiagnosticType(
     "only-passes", WARNING,
     "all {attempts:attempt} of {model} passed, {least} to {most} of a task",
     "were failures written down?",
     "A file that holds passes alone, and not the same number at each task, often lacks what failed:"
     " pass@1 is 1 whatever the model did. Where every task has the same number of attempts, nothing"
     " is said.")  # fmt: skip
-ONE_SIDED_THRESHOLD = Message(
+ONE_SIDED_THRESHOLD = DiagnosticType(
     "one-sided-threshold", WARNING, "{share} score reaches the threshold {threshold}",
     "are the scores on another scale?",
     "A threshold that every score reaches, or none, makes all models equal. Scores from 0 to 1 and"
     " from 0 to 100 are often taken for each other.")  # fmt: skip
-SHORT_TASKS = Message(
+SHORT_TASKS = DiagnosticType(
     "short-tasks", WARNING, "no value of {numbers}: {reason}",
-    (Settle({"--short-tasks": "drop"}, "uses the tasks with n ≥ k"),
-     Settle({"-k": "{k}"}, "uses all tasks")),
+    (SuggestedFix({"--short-tasks": "drop"}, "uses the tasks with n ≥ k"),
+     SuggestedFix({"-k": "{k}"}, "uses all tasks")),
     "pass@k needs k attempts at a task. Tasks with fewer are not left out silently, because they"
     " are rarely a random choice of tasks: the number stays empty unless --short-tasks drop is"
     " given.")  # fmt: skip
-NO_NUMBER = Message(
+NO_NUMBER = DiagnosticType(
     "no-value", WARNING, "no value of {numbers}: {reason}", "",
     "The number cannot be computed from this data, for the reason given.")  # fmt: skip
-SHORT_TASKS_DROPPED = Message(
+SHORT_TASKS_DROPPED = DiagnosticType(
     "short-tasks-dropped", WARNING, "{numbers} leave tasks out: {reason}", "",
     "Tasks with fewer than k attempts are left out by --short-tasks drop. The numbers are those of"
     " the other tasks, which may be easier or harder.")  # fmt: skip
-FEW_LABELS = Message(
+FEW_LABELS = DiagnosticType(
     "few-labels", WARNING, "no value of {numbers}: {reason}",
     MORE_LABELS,
     "A judge's verdicts are corrected by labels only where there are enough of the right ones."
     " Labels that are scattered over attempts correct k = 1, and k = 2 where many tasks have two;"
     " k labels in each of some tasks correct any metric up to that k.")  # fmt: skip
-NO_INTERVAL = Message(
+NO_INTERVAL = DiagnosticType(
     "no-interval", WARNING, "no interval of {numbers}: {reason}", "",
     "The method cannot give an interval for this data, for the reason given. The estimate stands"
     " without one; another --interval may have one.")  # fmt: skip
-UNKNOWN_BOUNDS = Message(
+UNKNOWN_BOUNDS = DiagnosticType(
     "unknown-bounds", WARNING, "{numbers}: {reason}",
-    Settle({"--bounds": Blank("LOW,HIGH")}, "gives them"),
+    SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "gives them"),
     "Guard intervals need the lowest and highest possible value. Where scores have no known range,"
     " BCa stands in for them. It is a note where there are more than 30 tasks.")  # fmt: skip
-SPECIAL_INTERVAL = Message(
+SPECIAL_INTERVAL = DiagnosticType(
     "special-interval", NOTE, "{numbers}: {reason}", "",
     "Something about the data limits what the interval can say, such as no difference between"
     " tasks. An interval of width 0 is not certainty.", full=True)  # fmt: skip
 
-ODD_K = Message(
+ODD_K = DiagnosticType(
     "odd-k", WARNING, "{metric} is at most {most}, also for a model that passes everything",
     "use an even k",
     "mgpass@k adds up k − ⌈k/2⌉ shares of passes and divides by k/2, as it was published: for odd k"
@@ -198,20 +198,20 @@ ODD_K = Message(
 
 # Fewer attempts at the only task are attempts at a task, and no total over questions.
 _TOTAL = 10
-ONE_TASK = Message(
+ONE_TASK = DiagnosticType(
     "one-task", WARNING,
     "all {attempts:attempt} of a model count as one task: intervals and tests about new tasks say"
     " next to nothing",
-    Settle({"--population": "these-tasks"}, "takes them as questions of their own"),
+    SuggestedFix({"--population": "these-tasks"}, "takes them as questions of their own"),
     "A row per model with n and c is often a total over many questions. By default intervals and"
     " tests are about new tasks, of which one task shows almost nothing. With --population"
     " these-tasks they are about these attempts: the binomial distribution of c in n.")  # fmt: skip
 
 
-MORE_ATTEMPTS = Message(
+MORE_ATTEMPTS = DiagnosticType(
     "more-attempts", NOTE,
     "{models} {count:has|have} {k} attempts at every task, most models fewer",
-    Settle({"-k": "{k}"}, "shows pass@{k}"),
+    SuggestedFix({"-k": "{k}"}, "shows pass@{k}"),
     "Without -k, metrics are shown at k that every task of most models allows. A larger k would"
     " leave their columns empty.")  # fmt: skip
 
@@ -228,19 +228,19 @@ _STOPPING = (
     " would look like this with a chance below 1 %, shared by the models. What such data does show"
     " is first@k, the share of tasks solved within k attempts."
 )
-STOPPED_AT_PASS = Message(
+STOPPED_AT_PASS = DiagnosticType(
     "stopped-at-pass", WARNING,
     "attempts of {models} seem to stop at the first pass, so pass@k is biased: {short} of {tasks}"
     " tasks of {model} have fewer than {most} attempts and none has two passes; " + _BIAS,
     _FIRST_AT_K, _STOPPING)  # fmt: skip
-STOPPED_ONCE_PASSED = Message(
+STOPPED_ONCE_PASSED = DiagnosticType(
     "stopped-once-passed", WARNING,
     "attempts of {models} seem to stop once a task has passed, so pass@k is biased: {short} of"
     " {tasks} tasks of {model} have fewer than {most} attempts, and each of these was solved;"
     " attempts go on after a pass in {beyond:task}, as in batches; " + _BIAS,
     "ignore this if their number was fixed beforehand; else " + _FIRST_AT_K,
     _STOPPING)  # fmt: skip
-REPLACED_FAILURES = Message(
+REPLACED_FAILURES = DiagnosticType(
     "replaced-failures", WARNING,
     "retries of {models} seem to replace failed attempts, so pass@k is biased: attempt numbers"
     " have gaps, and every task of {model} with fewer than {most} attempts ends with a pass; "
@@ -258,7 +258,7 @@ OF_STOPPING = tuple(message.name for message in _STOPPED.values())
 _FEW_LACKING = 0.05
 
 
-def reading_notes(counts: Counts) -> Iterator[Said]:
+def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     """Messages about each thing that happened between sampling and the counts.
 
     Names that may be one model, runs of one model, and attempts that were passed over, lost, left
@@ -293,7 +293,7 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
             elif several:
                 why += ", with the attempts of each"
             said = SIMILAR_NAMES(names=quoted, count=len(names))
-            yield replace(said, settles=(Settle(options, why),))
+            yield replace(said, settles=(SuggestedFix(options, why),))
     yield from pooled_benchmarks(counts)
     yield from identical_outcomes(counts)
     for file in facts.inputs:
@@ -337,7 +337,7 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     if facts.pooled_unnumbered:
         found = [*filter(None, map(temperature_template, facts.pooled_unnumbered))]
         files, one = facts.pooled_unnumbered, len({model for model, *_ in counts.series}) == 1
-        named = Settle({}, "keeps them apart", labels=labels_of(files))
+        named = SuggestedFix({}, "keeps them apart", labels=labels_of(files))
         pooled = replace(POOLED_FILES(), settles=(named,) * (one and len(files) <= _LABELLED))
         apart = len({heat for _, heat in found}) > 1
         yield POOLED_TEMPERATURES(template=found[0][0]) if apart else pooled
@@ -360,7 +360,7 @@ def _may_name_models(column: str) -> bool:
     return named or strength("model", column) > 0
 
 
-def _only_passes(counts: Counts) -> Iterator[Said]:
+def _only_passes(counts: Counts) -> Iterator[Diagnostic]:
     """A warning where tasks of a model have unequal numbers of attempts, none of which failed."""
     for s, series in enumerate(counts.series):
         n = counts.n[counts.rows_of(s)]
@@ -371,7 +371,7 @@ def _only_passes(counts: Counts) -> Iterator[Said]:
             return
 
 
-def lacking_tasks(counts: Counts) -> Iterator[Said]:
+def lacking_tasks(counts: Counts) -> Iterator[Diagnostic]:
     """Which models lack tasks that others of their group have, the one that lacks most first."""
     rows = {series: counts.rows_of(s) for s, series in enumerate(counts.series)}
     lacking: list[tuple[int, str, int]] = []
@@ -390,14 +390,14 @@ def lacking_tasks(counts: Counts) -> Iterator[Said]:
         yield replace(said, severity=NOTE) if few else said
 
 
-def one_task(counts: Counts, confidence: Confidence) -> Iterator[Said]:
+def one_task(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
     """The warning about counts of one task per model, which may be totals over questions."""
     about_new = confidence.population != THESE_TASKS and confidence.method != "none"
     if about_new and len(counts.n) == len(counts.series) and counts.n.min() >= _TOTAL:
         yield ONE_TASK(attempts=int(counts.n.max()))
 
 
-def _stopping_notes(counts: Counts) -> Iterator[Said]:
+def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
     """A warning per kind of stopping, with the numbers of the model with the smallest chance.
 
     A model is tested on all its tasks; each of its groups where they share tasks.
@@ -435,14 +435,16 @@ def allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:
     return str(min(each.least for each in few) or "") if plain and few else ""
 
 
-def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: str) -> list[Said]:
+def notes_of_numbers(
+    facts: Sequence[Result], short: Sequence[Result], short_tasks: str
+) -> list[Diagnostic]:
     """Each thing that is special about values and intervals once, with the numbers it is true of.
 
     A warning where it is why there is no value or no interval: the context says which intervals
     there are to be.  short : the facts whose lack of attempts is told.
     """
 
-    def empty(fact: Fact) -> Message:
+    def empty(fact: Result) -> DiagnosticType:
         if fact.values is not None and fact.values.labels is not None and fact.values.n.size:
             return FEW_LABELS
         some = (fact.size.n_max or 0) >= (fact.k or 0)
@@ -473,14 +475,14 @@ def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: 
         k = allowed_k({fact.name for fact, _ in same}, reasons)
         said = message(numbers=numbers_of_models(pairs), reason=reason, k=k)
         if message is UNKNOWN_BOUNDS and all(_up_to_1(fact) for fact, _ in same):
-            from_0 = Settle({"--bounds": "0,1"}, "gives them if scores go from 0 to 1")
+            from_0 = SuggestedFix({"--bounds": "0,1"}, "gives them if scores go from 0 to 1")
             said = replace(said, settles=(from_0,))
         harmless = message is UNKNOWN_BOUNDS and WITH_FEW_TASKS not in reason
         notes.append(replace(said, severity=NOTE) if harmless else said)
     return notes
 
 
-def _up_to_1(fact: Fact) -> bool:
+def _up_to_1(fact: Result) -> bool:
     """Whether the scores that a number rests on are known to lie from 0 to 1."""
     attempts = fact.values.attempts if fact.values else None
     return attempts is not None and attempts.value.min() >= 0.0 and attempts.value.max() <= 1.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, gathered
 from passk_cli.errors import ParameterError
-from passk_cli.inference.difference import DifferenceLaw, least_p
+from passk_cli.inference.difference import DifferenceDistribution, least_p
 from passk_cli.inference.discordance import suissa_shuster
 from passk_cli.inference.intervals import difference_laws
 from passk_cli.inference.min_p import Differences
@@ -29,11 +29,11 @@ from passk_cli.study.rules import (
     TESTS,
     WITHIN,
 )
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 MCNEMAR = "mcnemar"
-_VALID = Settle({"--test": None}, "is the test that is valid here")
-_NEW_TASKS = Settle({"--population": "new-tasks"}, "asks about new tasks")
+_VALID = SuggestedFix({"--test": None}, "is the test that is valid here")
+_NEW_TASKS = SuggestedFix({"--population": "new-tasks"}, "asks about new tasks")
 
 
 class PairedTestResult(NamedTuple):
@@ -47,7 +47,7 @@ class PairedTestResult(NamedTuple):
     test: str
     p: float
     smallest: float
-    law: tuple[DifferenceLaw, int] | None = None
+    law: tuple[DifferenceDistribution, int] | None = None
 
 
 def run_tests(
@@ -82,7 +82,7 @@ def _choose(comparison: Comparison, confidence: Confidence, test: str | None) ->
 
 def _require_valid(comparison: Comparison, confidence: Confidence, test: str) -> None:
     """ParameterError for a test that is not valid for a comparison, with the reason."""
-    settles: tuple[Settle, ...] = (_VALID,)
+    settles: tuple[SuggestedFix, ...] = (_VALID,)
     problem = ""
     fixed = confidence.population == THESE_TASKS
     if comparison.hidden[1] is not None and test != GUARDED_T:
@@ -91,7 +91,7 @@ def _require_valid(comparison: Comparison, confidence: Confidence, test: str) ->
         problem = "it asks about new tasks; for these tasks attempts are permuted within tasks"
     elif test == WITHIN and not fixed:
         problem = "it says nothing of new tasks"
-        settles = (Settle({"--population": THESE_TASKS}, "asks about these tasks"), _VALID)
+        settles = (SuggestedFix({"--population": THESE_TASKS}, "asks about these tasks"), _VALID)
     elif test == SUISSA_SHUSTER:
         problem = comparison.why_not_binary
     elif test in (SIGN_FLIP, MID_P) and not comparison.binary and comparison.attempts_differ:
@@ -103,7 +103,9 @@ def _require_valid(comparison: Comparison, confidence: Confidence, test: str) ->
             " values of equal models have different laws"
         )
     if problem:
-        raise ParameterError(Given("--test", test), problem, name="invalid-method", settles=settles)
+        raise ParameterError(
+            OptionValue("--test", test), problem, name="invalid-method", settles=settles
+        )
 
 
 def within_tasks(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:

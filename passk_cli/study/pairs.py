@@ -14,13 +14,13 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text
 from passk_cli.files.sources.arguments import no_baseline
 from passk_cli.inference.adjust import ADJUSTMENTS
-from passk_cli.inference.difference import DifferenceLaw
+from passk_cli.inference.difference import DifferenceDistribution
 from passk_cli.inference.min_p import Family, MinP, draw_min_p
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import MOST_CELLS, refuse_many_pairs
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import DrawnP
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import (
     Comparison,
     difference_intervals,
@@ -33,14 +33,14 @@ from passk_cli.study.paired import PairedTestResult, differences_of, run_tests
 from passk_cli.study.ratios import compare_ratios, refuse_beside_ratios
 from passk_cli.study.rules import ALL, BONFERRONI, MIN_P, PRIMARY, SECONDARY, WITHIN, Rules, T
 from passk_cli.study.values import Series, TaskValues
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 BETTER, WORSE, EQUIVALENT, TIED = "better", "worse", "equivalent", "tied"
 _P = ("p", "equivalence")
 
 
 def choose_pairs(
-    study: Study, baseline: str | None, changes: Sequence[TaskValues] = ()
+    study: Analysis, baseline: str | None, changes: Sequence[TaskValues] = ()
 ) -> list[tuple[TaskValues, TaskValues]]:
     """Every pair of models of the same group (better one first, of two labelled runs the second),
     or each against the baseline.
@@ -61,7 +61,8 @@ def choose_pairs(
         sizes = [len(rivals) for rivals in cells.values()]
         refuse_many_pairs(
             max(sizes), sum(size * (size - 1) // 2 for size in sizes),
-            Settle({"--baseline": min(place, key=place.__getitem__)[0]}, "compares with the best"),
+            SuggestedFix({"--baseline": min(place, key=place.__getitem__)[0]},
+            "compares with the best"),
         )  # fmt: skip
     pairs: list[tuple[TaskValues, TaskValues]] = []
     for rivals in cells.values():
@@ -81,11 +82,14 @@ def choose_pairs(
 class OneModel(ParameterError):
     """There is one model, and nothing to compare it with."""
 
-    def __init__(self, counts: Counts, settles: Sequence[Settle]) -> None:
+    def __init__(self, counts: Counts, settles: Sequence[SuggestedFix]) -> None:
         self.counts = counts
         problem = "nothing to compare: there is one model; give files of several"
         if where := counts.facts.where:
-            place, problem = Given("--where", where), "it leaves one model, and nothing to compare"
+            place, problem = (
+                OptionValue("--where", where),
+                "it leaves one model, and nothing to compare",
+            )
             super().__init__(place, problem, name="nothing-to-compare", settles=settles)
         else:
             super().__init__(problem, name="nothing-to-compare", settles=settles)
@@ -96,7 +100,7 @@ def require_several(counts: Counts) -> None:
     if len({series[1:] for series in counts.series}) < len(counts.series):
         return
     named = any("model" in file.roles for file in counts.facts.inputs)
-    column = Settle({"--field": {"model": Blank("COLUMN")}}, "names a column of models")
+    column = SuggestedFix({"--field": {"model": Placeholder("COLUMN")}}, "names a column of models")
     raise OneModel(counts, [*_groups_as_models(counts), *([] if named else [column])])
 
 
@@ -108,7 +112,7 @@ def merits(rivals: Sequence[TaskValues]) -> dict[Series, float]:
     """
     there = [rates for rates in rivals if rates.there]
     if all(np.array_equal(rates.tasks, there[0].tasks) for rates in there):
-        return {rates.series: round(rates.merit, 12) for rates in rivals}
+        return {rates.series: round(rates.ranking_score, 12) for rates in rivals}
     tasks = np.unique(np.concatenate([rates.tasks for rates in there]))
     values, has = np.zeros((2, len(there), len(tasks)))
     for row, rates in enumerate(there):
@@ -123,7 +127,7 @@ def merits(rivals: Sequence[TaskValues]) -> dict[Series, float]:
     return {**{rates.series: -math.inf for rates in rivals}, **dict(own)}
 
 
-def _groups_as_models(counts: Counts) -> Iterator[Settle]:
+def _groups_as_models(counts: Counts) -> Iterator[SuggestedFix]:
     """The way to a second model where there are groups of the only one."""
     models, *groups = map(set, zip(*counts.series, strict=True))
     if len(models) > 1 or [len(values) > 1 for values in groups] != [True]:
@@ -132,7 +136,7 @@ def _groups_as_models(counts: Counts) -> Iterator[Settle]:
     column = next((file.roles.get("model") for file in counts.facts.inputs), None)
     if column is not None:
         options |= {"--where": f"{column} = {quote_text(models.pop())}", "--model": None}
-    yield Settle(options, "compares its groups")
+    yield SuggestedFix(options, "compares its groups")
 
 
 def compare_pairs(
@@ -222,7 +226,7 @@ def _moderated(comparisons: Sequence[Comparison], rules: Rules) -> list[Comparis
     bounded = [entry for entry in bounded if math.isfinite(entry[1].reach)]
     for entries in grouped(bounded, lambda entry: comparisons[entry[0]].first.metric).values():
         parts = grouped(entries, lambda entry: id(entry[1])).values()
-        law = DifferenceLaw.joined(
+        law = DifferenceDistribution.joined(
             [(part[0][1], np.array([row for *_, row in part])) for part in parts]
         ).moderated()
         p = law.p().tolist()
@@ -328,9 +332,9 @@ def _tested(
         return run_tests(comparisons, confidence, rules.test)
     if rules.test == T:
         raise ParameterError(
-            Given("--test", "t"),
+            OptionValue("--test", "t"),
             "with bounds of missing outcomes its p may be larger for outcomes between all failing"
-            " and all passing", name="no-bounds", settles=[Settle({"--test": None})],
+            " and all passing", name="no-bounds", settles=[SuggestedFix({"--test": None})],
         )  # fmt: skip
     answers = iter(
         run_tests([end for c in comparisons for end in c.ends or (c,)], confidence, rules.test)

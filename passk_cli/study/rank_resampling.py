@@ -10,7 +10,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, grouped
 from passk_cli.inference.ranking import lead_shares, letters, rank_limits
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.report.model import Cell, ranged
 from passk_cli.report.words import span
@@ -49,7 +49,7 @@ def resampled_means(
     for at, rival in enumerate(rivals):
         if rival.hidden:
             # What labels leave open besides, of each rival by itself.
-            noise = stream(confidence.seed, f"labels of {rival.name}")
+            noise = named_generator(confidence.seed, f"labels of {rival.name}")
             means[:, at] += np.sqrt(rival.hidden) * noise.standard_normal(len(means))
     if not ratio:
         return means
@@ -74,7 +74,9 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict
     if all(rival.passing is None for rival in rivals):
         shares += lead_shares(sign * resampled_means(shared, confidence)).tolist()
         return dict(zip(names, shares, strict=True))
-    means = sign * resampled_means([end for rival in shared for end in rival.ends], confidence)
+    means = sign * resampled_means(
+        [end for rival in shared for end in rival.missing_bounds], confidence
+    )
     failing, passing = means[:, ::2], means[:, 1::2]
     for i in range(len(rivals)):
         ends = []

@@ -18,7 +18,7 @@ from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, BONFERRONI, MIN_P, Rules
 from passk_cli.study.values import Series
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 def compare_spendings(
@@ -91,9 +91,10 @@ def refuse_beside_ratios(comparisons: Sequence[Comparison], rules: Rules) -> Non
         " out one of them"
     )
     refuse("invalid-method", *(
-        (ratio and given, option, problem, (Settle({option.option: None}),)) for option, given in (
-            (Given("--test", rules.test), rules.test),
-            (Given("--margin", f"{rules.margin:g}"), rules.margin),
-            (Given("--family", ALL), rules.family == ALL and len(metrics) > 1),
+        (ratio and given, option, problem, (SuggestedFix({option.option: None}),)) for option, given
+        in (
+            (OptionValue("--test", rules.test), rules.test),
+            (OptionValue("--margin", f"{rules.margin:g}"), rules.margin),
+            (OptionValue("--family", ALL), rules.family == ALL and len(metrics) > 1),
         )
     ))  # fmt: skip

@@ -30,7 +30,7 @@ NO_SIZE = Size(0)
 
 
 @dataclass(frozen=True)
-class Fact:
+class Result:
     """One number about one series, or about the difference of two.
 
     series : the model and its groups.  against : the model it is compared with; "" for none.
@@ -81,7 +81,7 @@ def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> 
     )
 
 
-def range_between(first: Fact, second: Fact) -> Fact:
+def range_between(first: Result, second: Result) -> Result:
     """One number at both ends of what missing outcomes may be: a range, with the hull of limits.
 
     p : the larger one where both differences have one sign; else 1, for a difference of 0 may lie
@@ -124,7 +124,7 @@ def _finite(end: float | None) -> float | None:
 
 # The fields that rows of every command have, in their order; p, p_adjusted, verdict and against
 # where some row has one.  Groups stand after the models, further fields before the note.
-_FIELDS: tuple[tuple[str, str, Callable[[Fact], Cell]], ...] = (
+_FIELDS: tuple[tuple[str, str, Callable[[Result], Cell]], ...] = (
     ("model", "The model or agent, as the files name it.", lambda fact: fact.series[0]),
     ("against", "The model that is compared with; differences are model minus against.",
      lambda fact: fact.against or None),
@@ -155,7 +155,7 @@ FIELDS = tuple(
 SHARED = frozenset(field.name for field in FIELDS)
 
 
-def tidy(facts: Sequence[Fact], group_names: Sequence[str], population: str) -> Table:
+def tidy(facts: Sequence[Result], group_names: Sequence[str], population: str) -> Table:
     """The facts as rows of the one schema that all commands share.
 
     model, against?, <groups>, metric, k, estimate, se, low, high, level, interval, population,

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 class NamedTest(NamedTuple):
@@ -59,7 +59,7 @@ def parse_margin(value: Any) -> float:
         margin = math.nan
     if not 0.0 <= margin < 1.0:
         text = value if math.isnan(margin) else f"{margin:g}"
-        raise ParameterError(Given("--margin", text), "it must lie in [0, 1), as 0.02 does")
+        raise ParameterError(OptionValue("--margin", text), "it must lie in [0, 1), as 0.02 does")
     return margin
 
 
@@ -104,8 +104,8 @@ class Rules:
         """
         if self.adjust == MIN_P:
             raise ParameterError(
-                Given("--adjust", MIN_P),
+                OptionValue("--adjust", MIN_P),
                 "it is about tests over tasks, and these permute attempts", name="invalid-method",
-                settles=[Settle({"--adjust": HOLM})],
+                settles=[SuggestedFix({"--adjust": HOLM})],
             )  # fmt: skip
         return self.adjust or HOLM

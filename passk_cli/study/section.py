@@ -20,6 +20,7 @@ from passk_cli.report.model import (
     ALWAYS,
     DATA,
     FULL,
+    AnswerSentence,
     Cell,
     Column,
     Estimate,
@@ -28,20 +29,19 @@ from passk_cli.report.model import (
     Methods,
     Phrase,
     Report,
-    Stated,
     Table,
 )
 from passk_cli.report.words import plural, span
 from passk_cli.study.answer import Answer, every_true, first_true
-from passk_cli.study.result import SHARED, Fact, tidy
+from passk_cli.study.result import SHARED, Result, tidy
 from passk_cli.study.signature import signature
 from passk_cli.text import in_quotes
 from passk_cli.version import __version__
 
 if TYPE_CHECKING:
-    from passk_cli.diagnostic import Said
+    from passk_cli.diagnostic import Diagnostic
     from passk_cli.report.plot import Plot
-    from passk_cli.study.analysis import Study
+    from passk_cli.study.analysis import Analysis
     from passk_cli.study.values import Series
 
 Record = TypeVar("Record")
@@ -70,15 +70,15 @@ class Section(Generic[Record]):
     answers: ClassVar[tuple[Answer, ...]] = ()
     further_answers: ClassVar[tuple[Answer | tuple[Answer, ...], ...]] = ()
 
-    study: Study
+    study: Analysis
     records: Sequence[Record]
     first: int = field(default=0, kw_only=True)
 
-    def facts_of(self, record: Record) -> Iterable[Fact]:
+    def facts_of(self, record: Record) -> Iterable[Result]:
         """The numbers of a record, a row of csv and json each."""
         return ()
 
-    def facts(self) -> Sequence[Fact]:
+    def facts(self) -> Sequence[Result]:
         """All rows of csv and json: those of each record, with its fields that columns name."""
         named = [c for c in self.columns if c.name and c.name not in SHARED and not c.across]
         fields = [(column.name, column.cell) for column in named if column.cell]
@@ -89,7 +89,7 @@ class Section(Generic[Record]):
                 facts.append(replace(fact, more={**fact.more, **own}) if own else fact)
         return facts
 
-    def answer(self) -> Iterable[Stated]:
+    def answer(self) -> Iterable[AnswerSentence]:
         """The first of its answers that is true, and all of its further sentences that are."""
         yield from first_true(self.answers, self)
         yield from every_true(self.further_answers, self)
@@ -102,7 +102,7 @@ class Section(Generic[Record]):
         """Further parts of that line, with --full."""
         return ()
 
-    def messages(self) -> Iterable[Said]:
+    def messages(self) -> Iterable[Diagnostic]:
         """Messages: facts a reader must know beside the answer."""
         return ()
 
@@ -177,12 +177,12 @@ class SeriesRow:
     """The numbers of one series, by their names."""
 
     series: Series
-    numbers: Mapping[str, Fact]
+    numbers: Mapping[str, Result]
 
 
-def rows_of(facts: Iterable[Fact]) -> list[SeriesRow]:
+def rows_of(facts: Iterable[Result]) -> list[SeriesRow]:
     """A row per series, in the order in which they first come."""
-    by_series: dict[Series, dict[str, Fact]] = {}
+    by_series: dict[Series, dict[str, Result]] = {}
     for fact in facts:
         by_series.setdefault(fact.series, {})[fact.name] = fact
     return [SeriesRow(series, numbers) for series, numbers in by_series.items()]
@@ -234,7 +234,7 @@ class NumberTable(Section[SeriesRow]):
                where=lambda section: section.differ),
     )  # fmt: skip
 
-    def facts_of(self, record: SeriesRow) -> Iterable[Fact]:
+    def facts_of(self, record: SeriesRow) -> Iterable[Result]:
         return record.numbers.values()
 
     @property
@@ -280,8 +280,8 @@ def _of_choices(counts: Counts) -> Iterator[str]:
 
 
 def view(
-    study: Study, sections: Sequence[Section[Any]], *, context: Iterable[str | Hint] = (),
-    messages: Iterable[Said] = (), **decided: Any,
+    study: Analysis, sections: Sequence[Section[Any]], *, context: Iterable[str | Hint] = (),
+    messages: Iterable[Diagnostic] = (), **decided: Any,
 ) -> Report:  # fmt: skip
     """The report of a command: its sections in reading order.
 
@@ -307,13 +307,13 @@ def view(
         return {**usual, **decided, **study.decided, "short_tasks": short}
 
     @cache
-    def facts() -> list[Fact]:
+    def facts() -> list[Result]:
         return [fact for section in sections for fact in section.facts()]
 
     def plots() -> tuple[Plot, ...]:
         pictures: list[Plot] = []
         models = tuple(dict.fromkeys(model for model, *_ in study.counts.series))
-        said: list[Stated] = []
+        said: list[AnswerSentence] = []
         for section in sections:
             own, drawn = tuple(section.answer()), section.plots()
             said += own

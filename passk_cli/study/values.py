@@ -25,7 +25,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Cell, ranged
 from passk_cli.report.words import SeriesName, plural, span, spanned
 from passk_cli.study.confidence import Confidence
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 if TYPE_CHECKING:
     from passk_cli.inference.hull import Passes
@@ -40,7 +40,7 @@ NOWHERE: Ints = np.empty(0, dtype=np.int64)
 # Why a model has no cost: no price is not a price of 0.
 UNPRICED = "every attempt costs 0"
 NO_PASS = "no attempt passed"
-_JACKKNIFE = Settle({"--interval": "jackknife"}, "has an interval")
+_JACKKNIFE = SuggestedFix({"--interval": "jackknife"}, "has an interval")
 
 
 class TooFew(str):
@@ -120,7 +120,7 @@ class TaskValues:
     passing: TaskValues | None = None
 
     @property
-    def ends(self) -> tuple[TaskValues, TaskValues]:
+    def missing_bounds(self) -> tuple[TaskValues, TaskValues]:
         """The values where the missing outcomes fail, and where they pass."""
         failing = replace(self, passing=None)
         return failing, self.passing or failing
@@ -141,7 +141,7 @@ class TaskValues:
         return float(self.values.mean()) if self.there else -math.inf
 
     @property
-    def merit(self) -> float:
+    def ranking_score(self) -> float:
         """The estimate, negated where less is better; −∞ where there are no values."""
         return self.metric.sign * self.mean if self.there else -math.inf
 
@@ -199,7 +199,7 @@ class TaskValues:
         return some if self.labels is None else corrected(some, self.labels.on(at))
 
     @property
-    def within(self) -> Floats:
+    def within_task_variance(self) -> Floats:
         """Variance of each value over repeated attempts; NaN where n ≤ k."""
         if not self.metric.kind.exchangeable or not self.there:
             return np.full(len(self.n), np.nan)
@@ -244,10 +244,10 @@ class TaskValues:
             scores = self.attempts.value
             if scores.min() < low or scores.max() > high:
                 raise ParameterError(
-                    Given("--bounds", f"{low:g},{high:g}"),
+                    OptionValue("--bounds", f"{low:g},{high:g}"),
                     f"scores of {self.name} go from {scores.min():g} to"
                     f" {scores.max():g}",
-                    settles=[Settle(
+                    settles=[SuggestedFix(
                         {"--bounds": f"{min(low, scores.min()):g},{max(high, scores.max()):g}"},
                         "holds them all",
                     )],
@@ -256,7 +256,7 @@ class TaskValues:
         return Sample(
             self.values, low=low, high=high,
             attempts=self.n if self.metric.k == 1 and self.attempts is None else None,
-            within=self.within if fixed else None, clusters=self.clusters,
+            within=self.within_task_variance if fixed else None, clusters=self.clusters,
             draws=self.attempt_draws(confidence) if repeated else None,
             mixed=int(self.mixed.sum()) if fixed else 0, passes=self.passes if fixed else (),
             hidden=self.hidden, degrees=self.degrees, few=self.few,
@@ -374,7 +374,7 @@ def _gaps(
     for role in {metric.kind.needs for metric in metrics if metric.kind.quantity}:
         if np.isnan(attempts[role].value).any():
             raise ParameterError(
-                Given("--missing-cost", "bounds"),
+                OptionValue("--missing-cost", "bounds"),
                 "where an amount is not known, a mean has no highest value", name="no-bounds",
                 settles=WITHOUT_AMOUNTS,
             )  # fmt: skip
@@ -408,7 +408,7 @@ def corrected(judged: TaskValues, labels: Labels) -> TaskValues:
         problem = f"{metric.name}: labels correct metrics of passes alone, as pass@k and pass^k"
         raise ParameterError(problem, name="no-labels")
     if not labels.made.any():
-        others = Settle({"--truth-from": Blank("FILE")}, "has labels of other models")
+        others = SuggestedFix({"--truth-from": Placeholder("FILE")}, "has labels of other models")
         raise DataError(
             f"labels of {judged.name}", "there are none", "label attempts of each model",
             name="missing-labels", settles=[others],
@@ -472,10 +472,11 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
     for metric in metrics:
         refuse(
             "no-bounds",
-            (metric.kind.needs, Given("--missing", "bounds"), f"{metric.name} needs the"
+            (metric.kind.needs, OptionValue("--missing", "bounds"), f"{metric.name} needs the"
              f" {metric.kind.needs} of each attempt, and that of a missing one is not known",
              COUNTED),
-            (not metric.kind.monotone, Given("--missing", "bounds"), f"{metric.name} may be largest"
+            (not metric.kind.monotone, OptionValue("--missing", "bounds"),
+            f"{metric.name} may be largest"
              " with some missing outcomes passing and others failing; use metrics that rise with"
              " every pass, as pass@k and pass^k", COUNTED),
         )  # fmt: skip

@@ -16,7 +16,7 @@ import pytest
 from passk_cli.charts import PICTURES
 from passk_cli.charts.picture import picture
 from passk_cli.charts.theme import THEMES, rgb
-from passk_cli.diagnostic import Said
+from passk_cli.diagnostic import Diagnostic
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, curves
 from tests.charts.plots import PLOTS
@@ -115,7 +115,9 @@ def page() -> str:
     plot = curves(rows, x="k", y="value", colour="model", title=EVIL)
     return picture(
         report(
-            *PLOTS.values(), plot, messages=(Said("evil", "note", "{text}", fields={"text": EVIL}),)
+            *PLOTS.values(),
+            plot,
+            messages=(Diagnostic("evil", "note", "{text}", fields={"text": EVIL}),),
         ),
         ".html",
     ).decode()

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from tests.conftest import long
 
 # Tried by .ci/run after the others.
@@ -29,7 +29,7 @@ def found(command: str, data: pd.DataFrame, **options: Any) -> passk_cli.Finding
 
 def design(case: int) -> pd.DataFrame:
     """Four models with one attempt, a few, or other numbers of them; some are alike."""
-    rng = stream(case, "agreement")
+    rng = named_generator(case, "agreement")
     tasks = int(rng.choice([2, 3, 5, 12, 30]))
     easy = rng.beta(*rng.choice([[2, 2], [9, 1], [0.4, 0.4]]), tasks)
     shifts = rng.choice([0.0, 0.0, 0.2, -0.3], 4)

@@ -37,7 +37,7 @@ def test_every_declared_message_is_in_the_catalogue() -> None:
     declared = {
         node.args[0].value
         for called, node in calls()
-        if called == "Message" and isinstance(node.args[0], ast.Constant)
+        if called == "DiagnosticType" and isinstance(node.args[0], ast.Constant)
     }
     assert len(declared) > 100
     assert declared - messages().keys() == set()

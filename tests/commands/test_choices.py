@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from tests.conftest import Passk
 
 pytestmark = pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 
 
 def rows(model: str, seed: int, tasks: int = 40, n: int = 4, **more: Any) -> pd.DataFrame:
-    rates = stream(1, "chosen tasks").beta(1, 1, tasks)
-    passed = stream(seed, "chosen run").random((tasks, n)) < rates[:, None]
+    rates = named_generator(1, "chosen tasks").beta(1, 1, tasks)
+    passed = named_generator(seed, "chosen run").random((tasks, n)) < rates[:, None]
     return pd.DataFrame([
         {"model": model, "task": f"t{t}", "attempt": a, "passed": bool(passed[t, a]), **more}
         for t in range(tasks)

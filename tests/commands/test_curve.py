@@ -23,7 +23,7 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.option import filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
@@ -35,7 +35,7 @@ Row = dict[str, Any]
 def report_of(
     counts: Counts, confidence: Confidence, curve: Curve, short_tasks: str = "empty"
 ) -> Report:
-    return curve.report(Study(counts, (), confidence, short_tasks=short_tasks))
+    return curve.report(Analysis(counts, (), confidence, short_tasks=short_tasks))
 
 
 def rows(report: Report) -> list[Row]:
@@ -82,7 +82,7 @@ def clustered(counts: Counts) -> Counts:
 def test_equal_to_estimate_at_every_k(how: Confidence, clusters: bool) -> None:
     counts = clustered(simulated()) if clusters else simulated()
     metrics = [Metric(family, k) for family in ("pass@", "pass^") for k in range(1, 13)]
-    estimates = Estimation().report(Study(counts, tuple(metrics), how))
+    estimates = Estimation().report(Analysis(counts, tuple(metrics), how))
     wanted = {(r["model"], r["metric"]): r for r in rows(estimates)}
     found = rows(report_of(counts, how, Curve()))
     for key, one in wanted.items():
@@ -170,7 +170,7 @@ def test_the_answer_about_short_tasks_is_about_the_same_tasks() -> None:
     ]  # fmt: skip
     full = report_of(counts, Confidence(), Curve())
     assert "gain" not in " ".join(map(str, full.context))
-    study = Study(counts, (Metric("pass@", 10),), Confidence(), short_tasks="drop")
+    study = Analysis(counts, (Metric("pass@", 10),), Confidence(), short_tasks="drop")
     said = Estimation().report(study).answer
     assert "no-task-with-attempts" in [said.name for said in said]
 
@@ -289,7 +289,7 @@ def test_exact_rates_have_no_intervals() -> None:
     family = RateFamily("f", np.array([0.5]))
     for band, short in (("simultaneous", "empty"), ("pointwise", "drop")):
         with pytest.raises(ParameterError, match="for outcomes"):
-            Curve((family,), band=band).alone(asked(short))
+            Curve((family,), band=band).report_without_data(asked(short))
 
 
 def test_charts() -> None:
@@ -334,7 +334,7 @@ def asked(short_tasks: str = "empty") -> SharedOptions:
 
 def test_bands_need_the_same_tasks_at_every_k() -> None:
     with pytest.raises(ParameterError, match="needs the same tasks"):
-        Curve(band="simultaneous").alone(asked("drop"))
+        Curve(band="simultaneous").report_without_data(asked("drop"))
 
 
 @pytest.mark.parametrize(

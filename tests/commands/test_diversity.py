@@ -24,7 +24,7 @@ from passk_cli.metrics.diversity import distinct_at_k
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
@@ -247,7 +247,7 @@ def test_curves_are_drawn_when_asked_for(crux: Counts) -> None:
 
 def test_these_are_metrics_like_all_others(crux: Counts) -> None:
     metrics = [parse(f"{f}@5") for f in ("distinct", "distinct-correct", "distinct-pass", "gain")]
-    alone = Estimation().report(Study(crux, tuple(metrics)))
+    alone = Estimation().report(Analysis(crux, tuple(metrics)))
     beside = facts(diversity_report(crux, (5,)))
     for row in alone.data.rows:
         named = dict(zip((c.header for c in alone.data.columns), row, strict=True))

@@ -26,7 +26,7 @@ from passk_cli.commands.command import command_of
 from passk_cli.commands.question import answer
 from passk_cli.files.attempts.prices import Price
 from passk_cli.files.request import RESERVED, Request
-from passk_cli.option import Declared, Option, declared, loaded
+from passk_cli.option import DeclaredOption, Option, declared, loaded
 from passk_cli.render import FORMATS, OF_VERDICTS
 from passk_cli.render.style import Style
 from tests.conftest import COUNTS, Done, Passk, Write, jsonl, only, records
@@ -308,7 +308,7 @@ def spelled_in_python(name: str, words: list[str]) -> dict[str, Any]:
     return {f: v[0] if isinstance(v, list) and len(v) == 1 else v for f, v in given.items()}
 
 
-def every(name: str) -> list[Declared]:
+def every(name: str) -> list[DeclaredOption]:
     return command_of(name).options()
 
 

@@ -15,11 +15,11 @@ from passk_cli.charts.picture import picture
 from passk_cli.commands.extrapolate.view import Extrapolate
 from passk_cli.errors import DataError
 from passk_cli.inference.extrapolation import Extrapolation
-from passk_cli.metrics.pass_k import hat_pairs
+from passk_cli.metrics.pass_k import pass_hat_k_pairs
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import style
 from passk_cli.report.model import ALWAYS, Estimate, Limits, Report
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from tests.conftest import SAMPLES, Golden, Passk, Write, but, long, records
 
@@ -63,7 +63,7 @@ def kept(method: Callable[[Extrapolation, Any], object]) -> Callable[[Extrapolat
 
 
 def report_of(counts: Counts, to: tuple[int, ...] = (), **options: Any) -> Report:
-    return Extrapolate(to=to, **options).report(Study(counts, (), Confidence()))
+    return Extrapolate(to=to, **options).report(Analysis(counts, (), Confidence()))
 
 
 def counts_of(seed: int = 0, tasks: int = 60, n: int = 20, models: int = 1) -> Counts:
@@ -152,7 +152,7 @@ def test_a_target_within_the_attempts_is_read_off_the_data() -> None:
     assert (at["estimate"], at["low"], at["high"], at["note"]) == (1, 1, 1, "")
     k = int(hat["estimate"])  # type: ignore[call-overload]
     assert 1 <= k < 20
-    means = [float(hat_pairs(counts.n, counts.c, j).mean()) for j in (k, k + 1)]
+    means = [float(pass_hat_k_pairs(counts.n, counts.c, j).mean()) for j in (k, k + 1)]
     assert means[0] >= target > means[1]
 
 

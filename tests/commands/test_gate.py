@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.gate.baseline_match import Sides
+from passk_cli.commands.gate.baseline_match import BaselineMatch
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
 from tests.conftest import SAMPLES, Passk, Write, jsonl, long
@@ -420,7 +420,7 @@ def test_warnings_of_the_baseline_file_are_said(passk: Passk, run: Run, write: W
 def test_sides() -> None:
     new = Counts.from_cells([("m", "b", 2, 1), ("m", "c", 4, 1), ("z", "c", 1, 1)])
     old = Counts.from_cells([("m", "a", 3, 1), ("m", "b", 3, 1)])
-    sides = Sides.against(new, old, "old.csv")
+    sides = BaselineMatch.against(new, old, "old.csv")
     assert sides.counts.tasks == ("a", "b", "c")
     covered = sides.coverage(("m",))
     assert covered is not None
@@ -430,9 +430,9 @@ def test_sides() -> None:
         "fewer attempts than in the baseline at 1 task (2 of 3)",
         "4 attempts per task at the tasks that the baseline lacks",
     ]
-    assert Sides.alone(new).coverage_of_rivals(("z",)).expected == 2
-    assert Sides.alone(new).coverage(("z",)) is None
-    named = Sides.within(new, "m")
+    assert BaselineMatch.without_baseline(new).coverage_of_rivals(("z",)).expected == 2
+    assert BaselineMatch.without_baseline(new).coverage(("z",)) is None
+    named = BaselineMatch.from_one_run(new, "m")
     assert (named.series, named.base(("z",))) == ([("z",)], ("m",))
     np.testing.assert_array_equal(named.base_tasks["m",], [0, 1])
     with pytest.raises(ValueError, match="every task"):
@@ -443,8 +443,8 @@ def test_clusters_must_agree() -> None:
     new = Counts.from_cells([("m", "a", 2, 1)]).with_clusters({"a": "x"})
     old = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 1)])
     with pytest.raises(DataError, match="task 'a' belongs to cluster 'y', to 'x' in the new run"):
-        Sides.against(new, old.with_clusters({"a": "y", "b": "y"}), "old.csv")
-    sides = Sides.against(new, old.with_clusters({"a": "x", "b": "y"}), "old.csv")
+        BaselineMatch.against(new, old.with_clusters({"a": "y", "b": "y"}), "old.csv")
+    sides = BaselineMatch.against(new, old.with_clusters({"a": "x", "b": "y"}), "old.csv")
     assert sides.counts.clusters == ("x", "y")
 
 

@@ -14,7 +14,7 @@ import pytest
 import passk_cli
 from docs import rulebook
 from passk_cli import api
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from tests import schema
 from tests.conftest import SAMPLES, Passk, Write, jsonl, long, records
 
@@ -457,7 +457,7 @@ def test_no_output_of_yesterday_stays_where_no_suite_can_be_read(
 
 def spending(path: Path, seed: int, times: float = 1.0, less: float = 0.0) -> Path:
     """Forty tasks × 4 attempts of a model with costs, all of them times a number."""
-    rng = stream(seed, "spending")
+    rng = named_generator(seed, "spending")
     rows = [
         {
             "task": f"t{t}", "attempt": a, "passed": bool(rng.random() < t / 40 - less),

@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.gate.baseline_match import Sides
-from passk_cli.commands.gate.context import Trial
+from passk_cli.commands.gate.baseline_match import BaselineMatch
+from passk_cli.commands.gate.context import GateContext
 from passk_cli.commands.gate.question import Gate
 from passk_cli.commands.gate.rules import GateRule, verdicts_of
-from passk_cli.commands.gate.simulation import Odds, false_alarm, stage
+from passk_cli.commands.gate.simulation import VerdictRates, false_alarm, stage
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import Rules
 from tests.conftest import SAMPLES, Passk, Write, long
@@ -39,7 +39,9 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("passk_cli.commands.gate.simulation._PLANTED", 60)
 
 
-def trial(n: Sequence[int], rates: Sequence[float], **options: Any) -> tuple[Trial, list[GateRule]]:
+def trial(
+    n: Sequence[int], rates: Sequence[float], **options: Any
+) -> tuple[GateContext, list[GateRule]]:
     """Two models of these attempts and success rates against themselves, and rules."""
     generator = np.random.default_rng(len(n))
     cells = [
@@ -53,8 +55,10 @@ def trial(n: Sequence[int], rates: Sequence[float], **options: Any) -> tuple[Tri
         **options,
     )  # fmt: skip
     metrics = gate.needed((parse("pass@1"),))
-    study = Study(counts, metrics, Confidence(resamples=200), Rules())
-    return Trial(study, Sides.against(counts, counts, "itself"), metrics, "fail"), gate.chosen
+    study = Analysis(counts, metrics, Confidence(resamples=200), Rules())
+    return GateContext(
+        study, BaselineMatch.against(counts, counts, "itself"), metrics, "fail"
+    ), gate.chosen
 
 
 @pytest.mark.parametrize("min_by", ["interval", *long("estimate", "lower")])
@@ -86,7 +90,7 @@ def test_false_alarms_and_power_by_enumeration() -> None:
     (first, *_) = odds
     rate = setting.new[0, 0]
     exact = binom.cdf(np.ceil(0.5 * 2000 - 1e-9) - 1, 2000, rate)
-    alarm = false_alarm(odds[first], Odds(0, 0, 200, 0.0))
+    alarm = false_alarm(odds[first], VerdictRates(0, 0, 200, 0.0))
     assert (alarm.low or 0.0) <= exact <= (alarm.high or 1.0)
     power = binom.cdf(999, 2000, rate - (setting.catch(first).drop.value or 0.0))
     assert power == pytest.approx(0.8, abs=0.2)
@@ -103,9 +107,9 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
     counts = Counts.from_cells([("m", f"t{t:03d}", n, int(x)) for t, x in enumerate(c)])
     pass_1 = parse("pass@1")
     gate = Gate(minimum={pass_1: float((c / n).mean() - 1.63 * spread)}, min_by="estimate")
-    study = Study(counts, (pass_1,), Confidence(), Rules())
+    study = Analysis(counts, (pass_1,), Confidence(), Rules())
     one, rules = (
-        Trial(study, Sides.alone(counts), (pass_1,), "fail"),
+        GateContext(study, BaselineMatch.without_baseline(counts), (pass_1,), "fail"),
         [r for r in gate.chosen if r.named],
     )
     (odds,), (predicted,) = (
@@ -128,7 +132,7 @@ def test_limits_without_a_spread_of_the_rates_are_those_of_both_simulations(
     failing: int, both: float, low: float, high: float
 ) -> None:
     """Clopper and Pearson's of 5 in 100, and of the rates that are drawn."""
-    limits = false_alarm(Odds(5, 0, 100, 0.0), Odds(failing, 0, 100, both))
+    limits = false_alarm(VerdictRates(5, 0, 100, 0.0), VerdictRates(failing, 0, 100, both))
     assert (limits.low, limits.high) == (
         pytest.approx(low, abs=1e-5),
         pytest.approx(high, abs=1e-5),
@@ -137,9 +141,9 @@ def test_limits_without_a_spread_of_the_rates_are_those_of_both_simulations(
 
 def test_the_spread_of_the_rates_is_taken_a_standard_error_larger_than_it_was_seen() -> None:
     """Two sets of rates, one of which fails twice in ten: 1 of 90 pairs, and √1 + 1 more."""
-    assert Odds.from_runs([True, False, True, False, *[False] * 16], 0, 2).both == pytest.approx(
-        3 / 90
-    )
+    assert VerdictRates.from_runs(
+        [True, False, True, False, *[False] * 16], 0, 2
+    ).both == pytest.approx(3 / 90)
 
 
 def document(passk: Passk, *arguments: object) -> dict[str, Any]:

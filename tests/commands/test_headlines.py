@@ -16,7 +16,7 @@ import pytest
 
 import passk_cli
 from passk_cli.commands.compare.headline import OF_TWO
-from passk_cli.report.model import Stated
+from passk_cli.report.model import AnswerSentence
 from passk_cli.study.answer import ANSWERS
 from tests.truth import proves
 
@@ -67,7 +67,7 @@ def values_of(rows: list[Row], metric: str) -> dict[str, Fraction]:
     return {m: value for m, value in found.items() if value is not None}
 
 
-def sentences(command: str, rows: list[Row], **options: Any) -> Iterator[Stated]:
+def sentences(command: str, rows: list[Row], **options: Any) -> Iterator[AnswerSentence]:
     """The declared sentences of a command about these rows, without those about noise."""
     for said in getattr(passk_cli, command)(rows, **options).report.answer:
         # tests/commands/test_noise.py proves these.
@@ -89,7 +89,7 @@ def near(estimate: Any, value: Fraction | None) -> bool:
     )
 
 
-def check_estimate(said: Stated, rows: list[Row]) -> None:
+def check_estimate(said: AnswerSentence, rows: list[Row]) -> None:
     """Assert that a sentence of estimate without groups is true of the rows."""
     fields, name = said.fields, said.name
     if name in ("no-shared-task", "own-tasks-below"):
@@ -282,7 +282,7 @@ def test_what_compare_says_is_true() -> Iterator[str]:
             yield turned.report.answer[0].name
 
 
-def check_compare(said: Stated, rows: list[Row], found: Verdicts) -> None:
+def check_compare(said: AnswerSentence, rows: list[Row], found: Verdicts) -> None:
     """Assert that a sentence of compare without groups is true of the rows.
 
     found : (model, other) → verdict and difference, of the pairs that have a test.

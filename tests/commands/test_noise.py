@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import passk_cli
-from passk_cli.report.model import Stated
+from passk_cli.report.model import AnswerSentence
 from tests.conftest import Passk, Write
 from tests.truth import proves
 
@@ -54,7 +54,7 @@ def test_estimate_has_the_intraclass_correlation(passk: Passk, counts: Path) -> 
     assert re.search(r"b .* 0\.435 \[", out)
 
 
-def noise_said(command: str, rows: list[dict[str, Any]], **options: Any) -> Stated | None:
+def noise_said(command: str, rows: list[dict[str, Any]], **options: Any) -> AnswerSentence | None:
     """What a command says of the noise; None for nothing."""
     said = getattr(passk_cli, command)(rows, **options).report.answer
     return next((each for each in said if each.name.startswith("noise-floor")), None)

@@ -20,7 +20,7 @@ from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
@@ -44,7 +44,7 @@ def study_of(
     confidence: Confidence | None = None,
     short_tasks: str = "empty",
     adjust: str = "holm",
-) -> Study:
+) -> Analysis:
     asked = SharedOptions(
         Request(),
         Metrics(short_tasks=short_tasks),

@@ -19,7 +19,7 @@ from passk_cli.commands.plan.targets import parse_attempts, parse_tasks
 from passk_cli.commands.plan.view import Plan
 from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.inference.design import Assumed, BetaRates, Piloted
+from passk_cli.inference.design import AssumedModel, BetaRates, PilotEstimate
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.metrics.registry import parse, parse_list
@@ -29,7 +29,7 @@ from passk_cli.render import FORMATS
 from passk_cli.render.style import Style
 from passk_cli.render.style import answer as said_in_words
 from passk_cli.report.model import Report
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from tests.conftest import SAMPLES, Golden, Passk, long, records
 
 Row = dict[str, object]
@@ -67,7 +67,7 @@ def assumed(metrics: str = "pass@1", rates: BetaRates = RATES, **aims: Any) -> R
 
 
 def piloted(counts: Counts, metrics: str, short_tasks: str = "empty", **aims: Any) -> Report:
-    study = Study(counts, parse_list(metrics), short_tasks=short_tasks)
+    study = Analysis(counts, parse_list(metrics), short_tasks=short_tasks)
     return Plan(**aims).report(study)
 
 
@@ -109,7 +109,7 @@ def test_width_is_that_of_the_interval_of_the_expected_sample() -> None:
 def test_width_against_random_samples(mean: float, tasks: int) -> None:
     """The mean width of samples drawn from the law, within 15 % (40 draws: noise of about 4 %)."""
     rates, metric = BetaRates(mean, 0.7 * math.sqrt(mean * (1 - mean))), parse("pass@1")
-    values, shares = Assumed(metric, rates).law(4)
+    values, shares = AssumedModel(metric, rates).law(4)
     drawn = np.random.default_rng(tasks).choice(values, (40, tasks), p=shares / shares.sum())
     limits = [interval(Sample(each), "guard") for each in drawn]
     simulated = float(np.mean([(each.high or 0) - (each.low or 0) for each in limits]))
@@ -159,7 +159,7 @@ def test_best_split_against_every_split(rates: BetaRates) -> None:
     names = "pass@1,pass@5,pass^3"
     report = assumed(names, rates, budget=600, max_tasks="90")
     for metric in parse_list(names):
-        values = Assumed(metric, rates)
+        values = AssumedModel(metric, rates)
         every = [math.sqrt(values.variance(n) / min(600 // n, 90)) for n in range(metric.k, 301)]
         found = next(
             r for r in rows(report, fact="split", metric=metric.name)
@@ -194,7 +194,7 @@ def test_a_budget_that_reaches_for_nothing() -> None:
 def test_what_k_costs() -> None:
     planned = table(assumed("pass@1,pass@10"), "Planned for")
     ratio = planned[1]["tasks needed, relative to pass@1"]
-    one, ten = (Assumed(parse(name), RATES).variance(10) for name in ("pass@1", "pass@10"))
+    one, ten = (AssumedModel(parse(name), RATES).variance(10) for name in ("pass@1", "pass@10"))
     assert ratio == pytest.approx(ten / one)
 
 
@@ -203,7 +203,7 @@ def test_other_metrics_of_counts() -> None:
     report = assumed("gpass@4:0.5,mgpass@4", tasks=(100,), attempts=(4, 9))
     for row in rows(report, fact="design"):
         metric = parse(str(row["metric"]))
-        values = Assumed(metric, RATES)
+        values = AssumedModel(metric, RATES)
         n = int(str(row["n_min"]))
         assert row["se"] == pytest.approx(math.sqrt(values.variance(n) / 100))
         least = float(str(row["difference"]))
@@ -239,7 +239,9 @@ def test_pilot_of_one_model() -> None:
     assert more["source"] == "pilot and model"
     (single,) = rows(report, fact="design", metric="pass@1", tasks=50, n_max=8)
     assert single["source"] == "pilot"
-    assert single["se"] == pytest.approx(math.sqrt(Piloted(parse("pass@1"), n, c).variance(8) / 50))
+    assert single["se"] == pytest.approx(
+        math.sqrt(PilotEstimate(parse("pass@1"), n, c).variance(8) / 50)
+    )
     assert {r["tasks"] for r in rows(report, fact="design")} == {12, 50, 200}
     text = said(report)
     assert "modelled-pilot" not in text
@@ -260,7 +262,8 @@ def test_pilot_of_two_models() -> None:
     )
     report = piloted(counts, "pass@5", tasks=(800,), attempts=(10,))
     (row,) = rows(report, fact="design")
-    values = [Piloted(parse("pass@5"), counts.n[counts.rows_of(s)], counts.c[counts.rows_of(s)])
+    values = [PilotEstimate(parse("pass@5"), counts.n[counts.rows_of(s)], counts.c[counts.rows_of(
+    s)])
               for s in (0, 1)]  # fmt: skip
     d = values[0].values - values[1].values
     detects = row["difference"]

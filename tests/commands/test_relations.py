@@ -19,7 +19,7 @@ import pytest
 import passk_cli
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from tests.conftest import Passk
 
 # What makes each command quick, or is needed; the others come after these.
@@ -56,7 +56,7 @@ class Case(NamedTuple):
 @cache
 def results() -> pd.DataFrame:
     """Three models at ten tasks, six attempts at each; failures often lack their cost."""
-    rng = stream(5, "relations")
+    rng = named_generator(5, "relations")
     rows = [
         {
             "model": model, "task": f"t{task}", "attempt": attempt,

@@ -12,7 +12,7 @@ import passk_cli
 from passk_cli import ParameterError
 from passk_cli.commands.tasks.matrix import CLASSES, find_suspects, task_rates
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.flips import Side, find_flips
+from passk_cli.study.flips import RunSide, find_flips
 from tests.conftest import SAMPLES, Golden, Passk, Write
 
 TAU = SAMPLES / "tau_airline.csv"
@@ -125,7 +125,7 @@ def test_flips_are_counted_beside_what_chance_makes() -> None:
 def test_one_attempt_each_does_not_tell_what_chance_makes() -> None:
     rows = counts_of(a="1/1 0/1", b="0/1 1/1", c="1/1 1/1", d="0/1 0/1")
     counts = passk_cli.read(rows)
-    (flips,) = find_flips([(Side(counts, 0, "new"), Side(counts, 1, "old"))])
+    (flips,) = find_flips([(RunSide(counts, 0, "new"), RunSide(counts, 1, "old"))])
     assert (flips.number, flips.expected, flips.most_single) == (2, 0.0, 2.0)
     with pytest.warns(passk_cli.PasskWarning, match="no task can be significant"):
         findings = passk_cli.tasks(rows, against="old")

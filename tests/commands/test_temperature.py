@@ -21,7 +21,7 @@ from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import style
 from passk_cli.report.model import Estimate, Phrase, Report
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, Rules
 from tests.conftest import CRUXEVAL, SAMPLES, Passk, Write, jsonl, records
@@ -32,7 +32,7 @@ FEW = Confidence(resamples=2000)
 
 def answer(counts: Counts, metrics: str, confidence: Confidence = FEW) -> Report:
     """The report on these metrics by temperature."""
-    study = Study(counts, parse_list(metrics), confidence, Rules(family=ALL))
+    study = Analysis(counts, parse_list(metrics), confidence, Rules(family=ALL))
     return Temperature().report(study)
 
 
@@ -77,7 +77,7 @@ def test_the_verdict_is_that_of_p_where_the_interval_disagrees() -> None:
     tasks = [(f"t{t}", 4 * (t < 8), 4 * (t < 12)) for t in range(20)]
     cells = [("m", "0.2", name, 4, c) for name, c, _ in tasks]
     cells += [("m", "0.8", name, 4, c) for name, _, c in tasks]
-    study = Study(counts_of(cells), parse_list("pass@1,pass@2"), FEW, Rules(family=ALL))
+    study = Analysis(counts_of(cells), parse_list("pass@1,pass@2"), FEW, Rules(family=ALL))
     assert "verdicts-by-p" not in named(Temperature().report(study))
     study = replace(study, rules=replace(study.rules, adjust="holm"))
     said = named(Temperature().report(study))["verdicts-by-p"]

@@ -17,7 +17,7 @@ import pytest
 import passk_cli
 from passk_cli.commands.compare.view import NO_TEST
 from passk_cli.files.history import append
-from passk_cli.report.model import Stated
+from passk_cli.report.model import AnswerSentence
 from tests.commands.test_headlines import mean
 from tests.commands.test_history import columns, spending
 from tests.commands.test_watch import TASKS, WatchedRun, passes
@@ -202,13 +202,13 @@ def test_what_trend_says_is_true(tmp_path: Path) -> Iterator[str]:
         rates = frame[frame.metric == "pass@1"].set_index("run").estimate
         changes = frame[frame.metric == "change"].estimate.tolist()
         for said in (*found.report.answer, *(check.finding for check in found.report.checks)):
-            if isinstance(said, Stated):
+            if isinstance(said, AnswerSentence):
                 check_trend(said, own, rates, changes, frame)
                 yield said.name
 
 
 def check_trend(
-    said: Stated, own: list[float], rates: Any, changes: list[float], frame: Any
+    said: AnswerSentence, own: list[float], rates: Any, changes: list[float], frame: Any
 ) -> None:
     """Assert that a sentence of trend is true of runs at these levels."""
     fields, name = said.fields, said.name

@@ -19,12 +19,12 @@ from passk_cli.commands.extrapolate.headline import (
     REACHED,
     TOO_FEW_SHARED,
     Predicted,
-    Reached,
+    TargetReached,
 )  # fmt: skip
-from passk_cli.report.model import Estimate, Stated
+from passk_cli.report.model import AnswerSentence, Estimate
 from passk_cli.study.answer import first_true
 from passk_cli.study.headlines import range_of
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from tests.commands.test_headlines import Row, mean, random_rows
 from tests.truth import proves
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 NUMBER = 80
 
 
-def said_by(command: str, data: Any, **options: Any) -> list[Stated]:
+def said_by(command: str, data: Any, **options: Any) -> list[AnswerSentence]:
     """The sentences of a command; none if it refuses the data."""
     try:
         return list(getattr(passk_cli, command)(data, **options).report.answer)
@@ -51,7 +51,7 @@ def test_ranges_name_their_ends() -> Iterator[str]:
     draw = random.Random(70)
     for _ in range(NUMBER):
         values = {m: draw.choice([None, 0.2, 0.5, 0.5, 0.9]) for m in "abcd"[: draw.randint(1, 4)]}
-        facts = [Fact((m,), "pass@1", 1, Estimate(v)) for m, v in values.items()]
+        facts = [Result((m,), "pass@1", 1, Estimate(v)) for m, v in values.items()]
         known = {m: v for m, v in values.items() if v is not None}
         said = range_of(facts)
         if said.name == "no-value-of-any":
@@ -206,11 +206,11 @@ class Curve:
         low = draw.choice([0.2, 0.5, 0.7])
         high = low + draw.choice([0.0001, 0.1, 0.3])
         value = (low + high) / 2 if high - low < 0.2 else None
-        self.numbers = {k: Fact((name,), f"{family}{k}", k, Estimate(value, low=low, high=high))}
+        self.numbers = {k: Result((name,), f"{family}{k}", k, Estimate(value, low=low, high=high))}
         first = draw.choice([10, 20])
         ends = draw.choice([(first, first + 5), (first, None), (first, first + 15)])
         reach = Estimate(None, low=ends[0], high=ends[1])
-        self.reaches = (Fact((name,), "k", None, reach),)
+        self.reaches = (Result((name,), "k", None, reach),)
 
     def prospect(self, k: int) -> None:
         return None
@@ -269,7 +269,7 @@ def test_what_extrapolate_says_of_a_target_is_true() -> Iterator[str]:
     for number in range(NUMBER):
         family = draw.choice(["pass@", "pass^"])
         curves = [Curve(draw, m, 30, family=family, known=10) for m in "abc"[: number % 3 + 1]]
-        (said,) = first_true(REACHED, Reached(curves, 0.9, ""))
+        (said,) = first_true(REACHED, TargetReached(curves, 0.9, ""))
         ends = {
             row.rates.name: (row.reaches[0].estimate.low, row.reaches[0].estimate.high or math.inf)
             for row in curves

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import passk_cli
-from passk_cli.report.model import Stated
+from passk_cli.report.model import AnswerSentence
 from tests.truth import proves
 
 pytestmark = pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
@@ -21,7 +21,7 @@ NUMBER = 60
 Row = dict[str, Any]
 
 
-def said_by(command: str, data: Any, **options: Any) -> list[Stated]:
+def said_by(command: str, data: Any, **options: Any) -> list[AnswerSentence]:
     """The sentences of a command; none if it refuses the data."""
     try:
         said = getattr(passk_cli, command)(data, **options).report.answer

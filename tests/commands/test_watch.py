@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.watch.interim_looks import Look, Looks
+from passk_cli.commands.watch.interim_looks import InterimLook, InterimLooks
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.alpha_spending import boundary, level_at
 from tests.conftest import ROOT, SAMPLES, Done, Golden, Passk, Write, jsonl, long
@@ -396,15 +396,15 @@ for at, line in enumerate(lines):
 
 
 def test_looks_are_written_whole(tmp_path: Path) -> None:
-    looks = Looks({"planned": 5}, path=tmp_path / "a.looks")
-    looks.looks.append(Look(1, "digest", {"m: pass@1 ≥ 0.5": "undecided"}))
+    looks = InterimLooks({"planned": 5}, path=tmp_path / "a.looks")
+    looks.looks.append(InterimLook(1, "digest", {"m: pass@1 ≥ 0.5": "undecided"}))
     looks.write(["x", "y"])
-    assert Looks.read(looks.path, {"planned": 5}).tasks == ("x",)
+    assert InterimLooks.read(looks.path, {"planned": 5}).tasks == ("x",)
     with pytest.raises(DataError, match="looks with planned 5, and now it is 6"):
-        Looks.read(looks.path, {"planned": 6})
+        InterimLooks.read(looks.path, {"planned": 6})
     looks.path.write_text('{"schema": "passk-looks/1"}')
     with pytest.raises(DataError, match="no file of looks"):
-        Looks.read(looks.path, {"planned": 5})
+        InterimLooks.read(looks.path, {"planned": 5})
 
 
 @pytest.fixture(autouse=True)

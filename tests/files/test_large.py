@@ -11,6 +11,7 @@ import pytest
 
 import passk_cli
 from passk_cli.files.counting.checks import may_be_uneven
+from passk_cli.files.reading import schema_detection
 from passk_cli.files.sources.source import Source
 from tests.conftest import Write
 from tests.files.formats.cells import cells

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from passk_cli.inference.alpha_spending import LEAST, boundary, chances, level_at, spent
+from passk_cli.inference.alpha_spending import LEAST, alpha_spent, boundary, chances, level_at
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_looks_keep_the_level(alpha: float, sizes: range) -> None:
     crossed = np.maximum.accumulate(np.abs(score) >= limits, axis=1).mean(axis=0)
     for share, found in zip(places / 100, crossed, strict=True):
         error = np.sqrt(alpha / len(steps))
-        assert found == pytest.approx(spent(share, alpha), abs=4 * error + LEAST)
+        assert found == pytest.approx(alpha_spent(share, alpha), abs=4 * error + LEAST)
 
 
 def test_a_look_that_may_spend_too_little_leaves_it_to_the_next() -> None:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.inference.design import Difference, Piloted, true_difference
+from passk_cli.inference.design import Difference, PilotEstimate, true_difference
 from passk_cli.metrics.registry import parse
 from tests.conftest import long
 
@@ -17,7 +17,7 @@ from tests.conftest import long
 def test_luck_of_a_task_against_repeated_attempts(name: str) -> None:
     rng = np.random.default_rng(3)
     metric, p = parse(name), rng.beta(1, 1, 40)
-    pilots = [Piloted(metric, np.full(40, 5), c) for c in rng.binomial(5, p, (2000, 40))]
+    pilots = [PilotEstimate(metric, np.full(40, 5), c) for c in rng.binomial(5, p, (2000, 40))]
     realised = np.var([pilot.values for pilot in pilots], axis=0).mean()
     assert np.mean([pilot.luck.mean() for pilot in pilots]) == pytest.approx(realised, rel=0.03)
 
@@ -28,7 +28,7 @@ def test_models_that_are_alike_differ_a_little_more_than_nothing() -> None:
     shares, same = [], 0
     for _ in range(100):
         p = rng.beta(1, 1, 50)
-        one, other = (Piloted(metric, np.full(50, 4), rng.binomial(4, p)) for _ in "ab")
+        one, other = (PilotEstimate(metric, np.full(50, 4), rng.binomial(4, p)) for _ in "ab")
         variance, low, high = true_difference(one, other)
         assert 0 <= low < variance < high
         same += not low
@@ -42,18 +42,18 @@ def test_models_that_are_alike_differ_a_little_more_than_nothing() -> None:
 def test_models_that_differ_are_estimated_as_they_are() -> None:
     rng, metric = np.random.default_rng(5), parse("pass@1")
     p, q = rng.beta(1, 1, (2, 4000))
-    one, other = (Piloted(metric, np.full(4000, 4), rng.binomial(4, r)) for r in (p, q))
+    one, other = (PilotEstimate(metric, np.full(4000, 4), rng.binomial(4, r)) for r in (p, q))
     variance, low, high = true_difference(one, other)
     assert low < (p - q).var() < high
     assert variance == pytest.approx((p - q).var(), rel=0.1)
 
 
 def test_what_says_nothing_of_luck_gives_no_variance() -> None:
-    single = Piloted(parse("pass@1"), np.ones(9, int), np.arange(9) % 2)
+    single = PilotEstimate(parse("pass@1"), np.ones(9, int), np.arange(9) % 2)
     assert all(math.isnan(each) for each in true_difference(single, single))
 
 
 @pytest.mark.parametrize("c", [[0, 0, 0], [3, 3, 3], [0, 3, 0]])
 def test_models_that_never_differ_have_no_variance(c: list[int]) -> None:
-    pilot = Piloted(parse("pass@1"), np.full(3, 3), np.array(c))
+    pilot = PilotEstimate(parse("pass@1"), np.full(3, 3), np.array(c))
     assert true_difference(pilot, pilot) == (0.0, 0.0, 0.0)

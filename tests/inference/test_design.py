@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design import (
-    Assumed,
+    AssumedModel,
     BetaRates,
     Difference,
-    Piloted,
+    PilotEstimate,
     cluster_excess,
     fitted_rates,
     splits,
@@ -66,7 +66,7 @@ def test_passes_against_fractions(a: Fraction, b: Fraction, n: int) -> None:
 def test_variance_of_assumed_rates_against_fractions(metric: Metric, n: int) -> None:
     a, b = Fraction(3, 10), Fraction(1, 2)
     mean = float(a / (a + b))
-    values = Assumed(metric, BetaRates(mean, math.sqrt(mean * (1 - mean) / float(a + b + 1))))
+    values = AssumedModel(metric, BetaRates(mean, math.sqrt(mean * (1 - mean) / float(a + b + 1))))
     weights = exact_passes(a, b, n)
     first = sum(w * exact_value(metric, n, c) for c, w in enumerate(weights))
     second = sum(w * exact_value(metric, n, c) ** 2 for c, w in enumerate(weights))
@@ -81,7 +81,7 @@ def test_variance_of_assumed_rates_against_fractions(metric: Metric, n: int) -> 
 def test_one_attempt_is_all_or_nothing() -> None:
     """k = 1: Var = Var(p) + E[p(1−p)]/n (Miller 2024)."""
     for mean, spread in ((0.6, 0.3), (0.1, 0.05), (0.5, 0.0), (0.5, 0.5), (0.3, 0.21**0.5)):
-        values = Assumed(parse("pass@1"), BetaRates(mean, spread))
+        values = AssumedModel(parse("pass@1"), BetaRates(mean, spread))
         for n in (1, 2, 10, 1000):
             luck = mean * (1 - mean) - spread**2
             assert values.variance(n) == pytest.approx(spread**2 + luck / n, rel=1e-9, abs=1e-15)
@@ -97,10 +97,10 @@ def test_ends_of_the_spread() -> None:
     np.testing.assert_allclose(BetaRates(0.3, 1e-9).passes(6), alike.passes(6), rtol=1e-9)
     largest = math.sqrt(0.6 * 0.4)
     for spread in (largest, 0.489898):
-        two = Assumed(parse("pass@5"), BetaRates(0.6, spread))
+        two = AssumedModel(parse("pass@5"), BetaRates(0.6, spread))
         assert (two.expected, two.within(5)) == (pytest.approx(0.6), pytest.approx(0.0, abs=1e-12))
         assert two.variance(50) == pytest.approx(0.24)
-    close = Assumed(parse("pass@5"), BetaRates(0.6, largest * (1 - 1e-5)))
+    close = AssumedModel(parse("pass@5"), BetaRates(0.6, largest * (1 - 1e-5)))
     assert close.variance(50) == pytest.approx(0.24, rel=1e-3)
 
 
@@ -129,7 +129,7 @@ def subsets(n: int, c: int, size: int) -> list[int]:
 def test_pilot_with_fewer_attempts_against_every_subset(metric: Metric, size: int) -> None:
     """E V² over all subsets of each task's attempts, (E V)² over all pairs of tasks."""
     cells = [(6, 0), (6, 2), (7, 3), (6, 6), (8, 7)]
-    pilot = Piloted(metric, whole(*(n for n, _ in cells)), whole(*(c for _, c in cells)))
+    pilot = PilotEstimate(metric, whole(*(n for n, _ in cells)), whole(*(c for _, c in cells)))
     squares = []
     for n, c in cells:
         found = [exact_value(metric, size, x) ** 2 for x in subsets(n, c, size)]
@@ -139,7 +139,7 @@ def test_pilot_with_fewer_attempts_against_every_subset(metric: Metric, size: in
     expected = sum(squares) / len(squares) - sum(pairs) / len(pairs)
     assert pilot.variance(size) == pytest.approx(float(expected), rel=1e-11)
     # At the pilot's own attempts it is the sample variance.
-    same = Piloted(metric, np.full(4, 6), whole(0, 2, 3, 6))
+    same = PilotEstimate(metric, np.full(4, 6), whole(0, 2, 3, 6))
     assert same.variance(6) == pytest.approx(float(same.values.var(ddof=1)), rel=1e-11)
 
 
@@ -159,7 +159,7 @@ def test_between_against_every_pair_of_groups() -> None:
         values = [exact_value(metric, n, c) for n, c in cells]
         pairs = [x * y for x, y in itertools.permutations(values, 2)]
         expected = sum(products) / len(products) - sum(pairs) / len(pairs)
-        pilot = Piloted(metric, np.full(3, 5), whole(0, 2, 4))
+        pilot = PilotEstimate(metric, np.full(3, 5), whole(0, 2, 4))
         assert pilot.measures_between
         assert pilot.raw_between == pytest.approx(float(expected), rel=1e-11)
 
@@ -168,11 +168,11 @@ def test_between_against_every_pair_of_groups() -> None:
 def test_pilots_are_unbiased(metric: Metric) -> None:
     """The mean over every pilot of two tasks is the truth, as far as the pilot reaches."""
     rates, n = BetaRates(0.4, 0.25), 2 * metric.k
-    truth = Assumed(metric, rates)
+    truth = AssumedModel(metric, rates)
     chance = rates.passes(n)
     variance = between = 0.0
     for c, d in itertools.product(range(n + 1), repeat=2):
-        pilot = Piloted(metric, np.full(2, n), whole(c, d))
+        pilot = PilotEstimate(metric, np.full(2, n), whole(c, d))
         variance += chance[c] * chance[d] * pilot.variance(metric.k)
         between += chance[c] * chance[d] * pilot.raw_between
     assert variance == pytest.approx(truth.variance(metric.k), rel=1e-10)
@@ -181,7 +181,7 @@ def test_pilots_are_unbiased(metric: Metric) -> None:
 
 def test_one_attempt_needs_no_model_beyond_the_pilot() -> None:
     """k = 1: between + within(n₀) n₀ / n, whatever the rates."""
-    pilot = Piloted(parse("pass@1"), np.full(6, 4), whole(0, 1, 1, 3, 4, 4))
+    pilot = PilotEstimate(parse("pass@1"), np.full(6, 4), whole(0, 1, 1, 3, 4, 4))
     assert pilot.measured(100)
     for n in (8, 100):
         assert pilot.variance(n) == pytest.approx(pilot.between + pilot.within(4) * 4 / n)
@@ -193,7 +193,7 @@ def test_carried_on_by_beta_rates() -> None:
     times = (rates.passes(6) * 20_000).round().astype(int)
     c = np.repeat(np.arange(7), times)
     for metric in (parse("pass@4"), parse("pass^4"), parse("pass@2")):
-        pilot, model = Piloted(metric, np.full(len(c), 6), c), Assumed(metric, rates)
+        pilot, model = PilotEstimate(metric, np.full(len(c), 6), c), AssumedModel(metric, rates)
         assert not pilot.measured(7)
         assert pilot.variance(7) < pilot.variance(6)
         for n in (6, 7, 20, 500):
@@ -202,7 +202,7 @@ def test_carried_on_by_beta_rates() -> None:
 
 
 def test_one_attempt_per_task_cannot_say_more() -> None:
-    pilot = Piloted(parse("pass@1"), np.ones(4, dtype=int), whole(0, 1, 1, 0))
+    pilot = PilotEstimate(parse("pass@1"), np.ones(4, dtype=int), whole(0, 1, 1, 0))
     assert pilot.rates is None
     assert pilot.variance(1) == pytest.approx(1 / 3)
     assert math.isnan(pilot.variance(2))
@@ -214,7 +214,7 @@ def test_one_attempt_per_task_cannot_say_more() -> None:
 
 def test_tasks_no_more_different_than_luck() -> None:
     """Where the estimate of `between` is negative it is 0, and the variance all luck."""
-    pilot = Piloted(parse("pass@1"), np.full(4, 4), whole(2, 2, 2, 1))
+    pilot = PilotEstimate(parse("pass@1"), np.full(4, 4), whole(2, 2, 2, 1))
     assert pilot.raw_between < 0
     assert pilot.between == 0.0
     assert pilot.variance(8) == pytest.approx(pilot.variance(4) / 2)
@@ -224,7 +224,9 @@ def test_tasks_no_more_different_than_luck() -> None:
 def test_difference_at_the_pilots_attempts_is_the_sample_variance() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(40)
-    one, other = (Piloted(parse("pass@2"), np.full(40, 5), rng.binomial(5, p)) for _ in range(2))
+    one, other = (
+        PilotEstimate(parse("pass@2"), np.full(40, 5), rng.binomial(5, p)) for _ in range(2)
+    )
     pair = Difference(one, other, float(np.cov(one.values, other.values)[0, 1]))
     assert pair.variance(5) == pytest.approx(float((one.values - other.values).var(ddof=1)))
     assert pair.variance(50) < pair.variance(5)
@@ -238,12 +240,12 @@ def test_laws_of_pilots(cells: list[tuple[int, int]], k: int) -> None:
     n = whole(*(max(n, k) for n, _ in cells))
     c = np.minimum(whole(*(c for _, c in cells)), n)
     for family in ("pass@", "pass^"):
-        pilot = Piloted(Metric(family, k), n, c)
+        pilot = PilotEstimate(Metric(family, k), n, c)
         found = [pilot.variance(size) for size in range(k, int(n.min()) + 1)]
         assert found == sorted(found, reverse=True) or np.diff(found).max() < 1e-12
         assert min(found) >= -1e-12
     # pass@k of the passes is one minus pass^k of the failures.
-    mirrored = Piloted(Metric("pass@", k), n, n - c)
+    mirrored = PilotEstimate(Metric("pass@", k), n, n - c)
     assert mirrored.variance(k) == pytest.approx(pilot.variance(k), abs=1e-12)
     for size in (9, 30):
         expected = pytest.approx(pilot.variance(size), abs=1e-9, nan_ok=True)

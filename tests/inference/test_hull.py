@@ -13,9 +13,15 @@ from benchmarks.guards import holds
 from passk_cli.inference.hierarchy import drawn_rates, histogram, rate_posterior
 from passk_cli.inference.hull import Passes, hull
 from passk_cli.inference.intervals import Sample, interval
-from passk_cli.inference.mixing import ErrorLaw, alike, error_covariance, errors_at, mixture
+from passk_cli.inference.mixing import (
+    ErrorDistribution,
+    alike,
+    error_covariance,
+    errors_at,
+    mixture,
+)
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.metrics.pass_k import hat_pairs
+from passk_cli.metrics.pass_k import pass_hat_k_pairs
 from passk_cli.metrics.polynomials import failing_all, passing_all
 from passk_cli.metrics.registry import parse
 from tests.conftest import long
@@ -81,23 +87,23 @@ def test_errors_have_mean_0_and_their_exact_variance(n: int) -> None:
 
 def test_the_law_of_an_error_is_a_gamma_law() -> None:
     for third in (0.4, -0.4):
-        law = ErrorLaw(1.0, third)
+        law = ErrorDistribution(1.0, third)
         gamma = stats.pearson3(third)
         for p in (0.025, 0.5, 0.975):
             assert law.quantile(p) == pytest.approx(gamma.ppf(p), rel=1e-6)
-    assert ErrorLaw(4.0, 0.0).quantile(0.975) == pytest.approx(2 * 1.959964, rel=1e-6)
-    assert ErrorLaw(0.0, 0.0).quantile(0.9) == 0
+    assert ErrorDistribution(4.0, 0.0).quantile(0.975) == pytest.approx(2 * 1.959964, rel=1e-6)
+    assert ErrorDistribution(0.0, 0.0).quantile(0.9) == 0
 
 
 def test_covariances_of_errors_of_many_like_tasks() -> None:
     """3,000 tasks with p = 0.4: those of one task by enumeration, over 3,000."""
     rng = np.random.default_rng(0)
     c, p = rng.binomial(6, 0.4, 3000), 0.4
-    curves = [(lambda n, c, k=k: hat_pairs(n, c, k), lambda p, k=k: p**k) for k in (1, 2, 3)]
+    curves = [(lambda n, c, k=k: pass_hat_k_pairs(n, c, k), lambda p, k=k: p**k) for k in (1, 2, 3)]
     found = error_covariance(mixture(histogram(np.full(3000, 6), c)), curves)
     chances, values = stats.binom.pmf(np.arange(7), 6, p), []
     for k in (1, 2, 3):
-        values.append(hat_pairs(np.full(7, 6), np.arange(7), k) - p**k)
+        values.append(pass_hat_k_pairs(np.full(7, 6), np.arange(7), k) - p**k)
     exact = np.einsum("ic,jc,c->ij", values, values, chances) / 3000
     np.testing.assert_allclose(found, exact, rtol=0.2)
 

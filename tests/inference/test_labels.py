@@ -14,7 +14,7 @@ from passk_cli.inference.labels import (
     FEWEST_LABELS,
     FEWEST_OFF,
     FEWEST_TASKS,
-    Corrected,
+    CorrectedValues,
     Labels,
     by_task,
     clustering,
@@ -39,7 +39,7 @@ def labels_of(verdict: np.ndarray, truth: np.ndarray, seen: np.ndarray) -> Label
     return Labels(n, verdict.sum(axis=1).astype(np.int64), table)
 
 
-def limits_of(got: Corrected) -> Interval:
+def limits_of(got: CorrectedValues) -> Interval:
     return interval(Sample(got.values, hidden=got.hidden, degrees=got.degrees, few=got.few))
 
 

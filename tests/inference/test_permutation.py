@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from passk_cli.inference import permutation
+from passk_cli.inference import attempt_permutation, permutation
 from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.attempts import Attempts

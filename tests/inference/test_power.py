@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.stats import multinomial
 from statsmodels.stats.power import TTestPower
 
-from passk_cli.inference.design import Assumed, BetaRates, Difference
+from passk_cli.inference.design import AssumedModel, BetaRates, Difference
 from passk_cli.inference.paired import mcnemar, sign_flip
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.metrics.registry import parse
@@ -120,7 +120,7 @@ def test_power_against_simulated_sign_flips() -> None:
     rates = BetaRates(0.6, 0.3)
     for name in ("pass@1", "pass@5"):
         metric = parse(name)
-        values = Assumed(metric, rates)
+        values = AssumedModel(metric, rates)
         variance = Difference(values, values, 0.0).variance(n)
         bend = 1 / (4 * values.expected * (1 - values.expected))
         test = PairedTest(variance, step=lattice_step(n, metric.k), bend=bend)
@@ -136,11 +136,11 @@ def test_power_against_simulated_sign_flips() -> None:
         assert found == pytest.approx(0.8, abs=0.03)
 
 
-def moved_to(wanted: float, values: Assumed) -> Assumed:
+def moved_to(wanted: float, values: AssumedModel) -> AssumedModel:
     """The metric at the mean rate that is expected to give this, attempts as much alike."""
 
-    def at(mean: float) -> Assumed:
+    def at(mean: float) -> AssumedModel:
         spread = math.sqrt(values.rates.alike * mean * (1 - mean))
-        return Assumed(values.metric, BetaRates(mean, spread))
+        return AssumedModel(values.metric, BetaRates(mean, spread))
 
     return at(brentq(lambda mean: at(mean).expected - wanted, 1e-4, 1 - 1e-4))

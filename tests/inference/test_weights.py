@@ -7,7 +7,7 @@ import pytest
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference import weights
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from passk_cli.inference.weights import KINDS, attempt_means, bootstrap_means
 from passk_cli.metrics.registry import Metric
 
@@ -17,7 +17,7 @@ VALUES = np.random.default_rng(0).random((50, 4))
 @pytest.mark.parametrize("kind", ["multinomial", "dirichlet"])
 def test_weights_sum_to_the_units(kind: str) -> None:
     out = np.empty((64, 37))
-    weights.KINDS[kind](stream(0, "x"), out)
+    weights.KINDS[kind](named_generator(0, "x"), out)
     np.testing.assert_allclose(out.sum(axis=1), 37)
     assert out.min() >= 0
 

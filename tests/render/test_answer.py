@@ -9,7 +9,7 @@ import pytest
 from passk_cli.option import loaded
 from passk_cli.render import FORMATS
 from passk_cli.render.style import Style
-from passk_cli.report.model import Column, Estimate, Report, Stated, Table
+from passk_cli.report.model import AnswerSentence, Column, Estimate, Report, Table
 from passk_cli.text import broken
 
 DATA = Table((Column("model"), Column("drop", "share")), (("a_b", Estimate(-0.1, signed=True)),))
@@ -17,12 +17,12 @@ REPORT = Report(
     (DATA,),
     lambda: DATA,
     answer=(
-        Stated(
+        AnswerSentence(
             "loses",
             "a_b loses {drop} on {tasks} tasks.",
             {"drop": Estimate(-0.1, low=-0.2, high=0.05, signed=True), "tasks": 1200},
         ),
-        Stated("t-star", "T* is {best:=number}.", {"best": 0.25}),
+        AnswerSentence("t-star", "T* is {best:=number}.", {"best": 0.25}),
     ),
 )
 

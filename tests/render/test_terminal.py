@@ -10,7 +10,7 @@ import pytest
 
 from passk_cli.render.style import Style
 from passk_cli.render.terminal import table
-from passk_cli.report.model import Column, Estimate, Report, Stated, Table
+from passk_cli.report.model import AnswerSentence, Column, Estimate, Report, Table
 
 MODELS = ("gpt-3.5-turbo-0613", "codellama-7b")
 METRICS = Table(
@@ -178,6 +178,6 @@ def test_colours_are_of_verdicts_and_the_interval_is_dim() -> None:
 
 
 def test_a_verdict_at_the_beginning_of_the_answer_is_coloured() -> None:
-    report = Report(answer=(Stated("fails", "FAIL: agent-b lost {drop}.", {"drop": 0.14}),))
+    report = Report(answer=(AnswerSentence("fails", "FAIL: agent-b lost {drop}.", {"drop": 0.14}),))
     assert table(report, Style(width=80, colour=True)).startswith("\x1b[31mFAIL\x1b[0m:")
     assert table(report, Style(width=80)).startswith("FAIL: agent-b")

@@ -13,7 +13,7 @@ from passk_cli.files.request import Request
 from passk_cli.metrics.registry import parse_list
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Rule, curves, forest
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
@@ -31,7 +31,7 @@ def test_a_forest_holds_the_differences_of_the_report() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = Metrics(k=(1, 10)).of(counts)
     confidence = Confidence(resamples=200).for_differences()
-    report = Compare().report(Study(counts, metrics, confidence, Rules(margin=0.02)))
+    report = Compare().report(Analysis(counts, metrics, confidence, Rules(margin=0.02)))
     (plot,) = report.plots
     points = plot.rows
     assert len(points) == len(report.data.rows) == 36
@@ -48,7 +48,7 @@ def test_a_forest_holds_the_differences_of_the_report() -> None:
 def test_densities_hold_estimates_and_intervals() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = Metrics(k=(1,)).of(counts)
-    study = Study(counts, metrics, Confidence(resamples=2000))
+    study = Analysis(counts, metrics, Confidence(resamples=2000))
     report = Bootstrap(("percentile", "guard")).report(study)
     (plot,) = report.plots
     points = plot.rows
@@ -65,7 +65,7 @@ def test_densities_hold_estimates_and_intervals() -> None:
 
 def test_no_value_no_chart() -> None:
     counts = load([str(SAMPLES / "tau_airline.csv")], Request())
-    report = Bootstrap().report(Study(counts, parse_list("pass@9")))
+    report = Bootstrap().report(Analysis(counts, parse_list("pass@9")))
     assert report.plots == ()
 
 

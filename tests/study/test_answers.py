@@ -7,7 +7,7 @@ from importlib import import_module
 import pytest
 
 from passk_cli.commands.catalogue import answers
-from passk_cli.report.model import Stated
+from passk_cli.report.model import AnswerSentence
 from tests.truth import PROOFS
 
 _PROOFS = (
@@ -28,7 +28,7 @@ def test_every_answer_has_a_proof() -> None:
 @pytest.mark.parametrize("sign", [-1, 0, 1])
 def test_words_of_a_template_follow_counts_and_signs(sign: int) -> None:
     words = "{tasks:task} {tasks:is|are} flaky{?more|; {more:;}}; it {sign:falls|stays|rises}"
-    said = Stated("x", words, {"tasks": 2, "more": ["a", "b"], "sign": sign})
+    said = AnswerSentence("x", words, {"tasks": 2, "more": ["a", "b"], "sign": sign})
     verb = ("falls", "stays", "rises")[sign + 1]
     assert "".join(said) == f"2 tasks are flaky; a; b; it {verb}"
     assert said.after("Of {all}: ", all="3").fields == {**said.fields, "all": "3"}

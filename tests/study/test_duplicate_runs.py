@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from passk_cli.study.duplicate_runs import copy_of
 
 
 def run(seed: int, tasks: int = 60, n: int = 4) -> pd.DataFrame:
     """A run of an agent whose tasks have rates of their own."""
-    easy = stream(1, "copied tasks").beta(0.8, 0.8, tasks)
-    passed = stream(seed, "copied run").random((tasks, n)) < easy[:, None]
+    easy = named_generator(1, "copied tasks").beta(0.8, 0.8, tasks)
+    passed = named_generator(seed, "copied run").random((tasks, n)) < easy[:, None]
     task, attempt = np.indices((tasks, n))
     return pd.DataFrame({
         "model": "agent", "task": task.ravel(), "attempt": attempt.ravel(), "passed": passed.ravel()
@@ -60,7 +60,7 @@ def test_a_copy_is_named_by_gate_and_record_in_any_order_also_with_one_outcome_c
 
 def test_two_runs_of_the_same_rates_are_no_copies() -> None:
     """Also where most tasks never fail; a million such pairs would hold about one."""
-    rng = stream(2, "no copies")
+    rng = named_generator(2, "no copies")
     for tasks, n, shape in ((20, 2, (0.2, 0.2)), (60, 4, (0.1, 0.1)), (200, 1, (0.05, 0.05))):
         for _ in range(100):
             easy = rng.beta(*shape, tasks)

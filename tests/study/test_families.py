@@ -9,7 +9,7 @@ from passk_cli.inference.difference import difference_law
 from passk_cli.inference.min_p import MinP
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairs import choose_pairs, compare_pairs
 from passk_cli.study.rules import Rules
@@ -19,7 +19,7 @@ RATES = ((1.0, 1.0), (0.3, 0.3), (0.2, 4.0), (9.0, 1.0))
 LEVELS = (0.95, 0.9, 0.99, 0.999999)
 
 
-def random_study(seed: int, resamples: int) -> Study:
+def random_study(seed: int, resamples: int) -> Analysis:
     """Two to seven models, alike, unlike or the same on most tasks, at a random pass@k."""
     random = np.random.default_rng(seed)
     models, tasks = int(random.integers(2, 8)), int(random.integers(2, 60))
@@ -39,7 +39,7 @@ def random_study(seed: int, resamples: int) -> Study:
     counts = Counts.from_columns([(name,) for name in names], list(places),
                                  np.full(len(rows), n), np.array(passes))  # fmt: skip
     confidence = Confidence(resamples=resamples, level=LEVELS[seed // 4 % 4])
-    return Study(counts, (parse(f"pass@{k}"),), confidence, Rules())
+    return Analysis(counts, (parse(f"pass@{k}"),), confidence, Rules())
 
 
 def disagreements(seeds: range, resamples: int) -> list[str]:

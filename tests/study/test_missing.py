@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.missing_outcomes import Losses
-from passk_cli.study.analysis import Study
+from passk_cli.outcomes.missing_outcomes import MissingOutcomes
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.missing_outcomes import uneven_pairs
 from passk_cli.study.pairs import compare_pairs
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.rules import Rules
 from passk_cli.study.values import values_of
 from tests.conftest import Passk, Write
@@ -34,7 +34,7 @@ PERCENTILE = Confidence(interval="percentile", resamples=200)
 
 def design(case: int) -> Counts:
     """Two models at 3 tasks, 2 to 4 attempts each, of which some have no outcome."""
-    rng = stream(case, "missing outcomes")
+    rng = named_generator(case, "missing outcomes")
     n = np.tile(rng.integers(2, 5, 3), 2)
     missing = np.zeros(6, dtype=np.int64)
     for cell in rng.choice(6, 3, replace=False):
@@ -60,11 +60,11 @@ def compared(counts: Counts, rules: Rules) -> list[Comparison]:
     return compare_pairs(pairs, PERCENTILE, rules)
 
 
-def facts(counts: Counts) -> list[Fact]:
-    return Study(counts, METRICS, PERCENTILE).facts()
+def facts(counts: Counts) -> list[Result]:
+    return Analysis(counts, METRICS, PERCENTILE).facts()
 
 
-def limits(every: list[Fact], name: str) -> tuple[list[float], list[float]]:
+def limits(every: list[Result], name: str) -> tuple[list[float], list[float]]:
     """The values and the low or high limits of one number over all fill-ins."""
     values, others = (
         [v for v in column if v is not None]
@@ -116,7 +116,7 @@ def test_no_fill_in_has_another_difference_or_a_larger_p(case: int, test: str) -
 @pytest.mark.parametrize("case", range(20))
 def test_no_fill_in_has_a_wider_interval_or_a_larger_p(case: int) -> None:
     """By the law of differences: few tasks and many, lumps, ties, other numbers of attempts."""
-    rng, asked = stream(case, "filled"), Confidence().for_differences()
+    rng, asked = named_generator(case, "filled"), Confidence().for_differences()
     tasks = int(rng.choice([2, 3, 5, 6, 9, 20]))
     n = rng.integers(2, 6, 2 * tasks)
     if case % 2:
@@ -374,16 +374,16 @@ def test_uneven_losses_are_a_warning(missing: str) -> None:
     assert str(warning).endswith('missing="bounds" shows by how much')
 
 
-def losses(shares: np.ndarray[Any, Any], n: int) -> Losses:
+def losses(shares: np.ndarray[Any, Any], n: int) -> MissingOutcomes:
     """(models × tasks) attempts missing of n each."""
     models = [f"m{i}" for i in range(len(shares)) for _ in shares[0]]
     units = [(f"t{t:04}",) for _ in shares for t in range(len(shares[0]))]
-    return Losses.of_rows(models, units, np.full(len(units), n), shares.ravel())
+    return MissingOutcomes.of_rows(models, units, np.full(len(units), n), shares.ravel())
 
 
 def test_losses_that_are_alike_seldom_warn() -> None:
     """Whole tasks lost at once, four models: at most 5 % of the time (300 times: ± 1.3 points)."""
-    rng = stream(0, "losses")
+    rng = named_generator(0, "losses")
     false = 0
     for _ in range(300):
         lost = rng.random((4, 30)) < 0.1

@@ -6,18 +6,18 @@ import pytest
 
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
-from passk_cli.study.analysis import Study
-from passk_cli.study.result import Fact, Size
+from passk_cli.study.analysis import Analysis
+from passk_cli.study.result import Result, Size
 from passk_cli.study.section import NumberTable, rows_of
 
 
 @pytest.mark.parametrize(("second", "more"), [(Size(3, 2, 4), []), (Size(2, 4, 4), ["2–3", "2–4"])])
 def test_sizes_stand_there_where_they_differ(second: Size, more: list[str]) -> None:
     facts = [
-        Fact(("m",), "pass@1", 1, Estimate(0.5), size=Size(3, 2, 4)),
-        Fact(("m",), "mean", None, Estimate(7.0, unit="score"), size=second),
+        Result(("m",), "pass@1", 1, Estimate(0.5), size=Size(3, 2, 4)),
+        Result(("m",), "mean", None, Estimate(7.0, unit="score"), size=second),
     ]
-    study = Study(Counts.from_cells([("m", "t", 2, 1)]))
+    study = Analysis(Counts.from_cells([("m", "t", 2, 1)]))
     (table,) = NumberTable(study, rows_of(facts)).tables()
     kinds = [(column.header, column.kind) for column in table.columns]
     assert kinds[:3] == [("model", "text"), ("pass@1", "share"), ("mean", "score")]

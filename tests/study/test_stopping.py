@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import read
-from passk_cli.diagnostic import Said
+from passk_cli.diagnostic import Diagnostic
 from passk_cli.render.style import Style, said
 from passk_cli.study.notes import reading_notes
 from tests.conftest import Passk, Write, jsonl
@@ -28,7 +28,7 @@ def rows(seed: int = 0, tasks: int = 60, model: str = "m") -> list[dict[str, obj
     ]
 
 
-def warnings(records: list[dict[str, object]], **how: object) -> list[Said]:
+def warnings(records: list[dict[str, object]], **how: object) -> list[Diagnostic]:
     counts = read(pd.DataFrame(records), **how)  # type: ignore[arg-type]
     return [note for note in reading_notes(counts) if note.severity == "warning"]
 

@@ -7,7 +7,7 @@ import pytest
 from passk_cli.render.style import Style, answer
 from passk_cli.report.model import Estimate, Report
 from passk_cli.study.headlines import named, range_of
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 
 R = Estimate
 
@@ -15,7 +15,7 @@ R = Estimate
 def said(
     cells: dict[str, Estimate], groups: tuple[str, ...] = (), style: Style | None = None
 ) -> str:
-    facts = [Fact(tuple(name.split("/")), "pass@1", 1, cell) for name, cell in cells.items()]
+    facts = [Result(tuple(name.split("/")), "pass@1", 1, cell) for name, cell in cells.items()]
     report = Report(answer=(range_of(facts, groups),))
     return answer(report, style or Style())
 

@@ -12,7 +12,7 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric, parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.values import TaskValues, corrected
 
@@ -31,7 +31,7 @@ def test_standard_errors_are_over_tasks_or_over_attempts(
     population: str, se: float, method: str | None
 ) -> None:
     confidence = Confidence(interval=method, population=population)
-    (fact,) = Study(COUNTS, parse_list("pass@1"), confidence).facts()
+    (fact,) = Analysis(COUNTS, parse_list("pass@1"), confidence).facts()
     assert (fact.estimate.value, fact.se) == pytest.approx((7 / 12, se), rel=1e-12)
     assert fact.estimate.se == (fact.se if method == "none" else None)
 
@@ -46,7 +46,7 @@ def test_standard_errors_are_over_tasks_or_over_attempts(
     ],
 )
 def test_mean_of_any_value(population: str, within: np.ndarray | None, se: float | None) -> None:
-    study = Study(COUNTS, confidence=Confidence(interval="none", population=population))
+    study = Analysis(COUNTS, confidence=Confidence(interval="none", population=population))
     # A task without a value is left out.
     values, spread = np.append(COUNTS.c / COUNTS.n, np.nan), None
     if within is not None:
@@ -62,9 +62,9 @@ def test_mean_of_any_value(population: str, within: np.ndarray | None, se: float
 def test_missing_outcomes_make_a_share_a_range_of_shares() -> None:
     n, c, missing = np.array([[2, 4], [1, 1], [0, 2]])
     counts = Counts.from_columns([("m",)] * 2, ["a", "b"], n, c, missing=missing)
-    (values,) = Study(counts, parse_list("pass@1")).values()
+    (values,) = Analysis(counts, parse_list("pass@1")).values()
     assert values.estimate == Estimate(3 / 8, upper=5 / 8)
-    (certain,) = Study(COUNTS, parse_list("pass@1")).values()
+    (certain,) = Analysis(COUNTS, parse_list("pass@1")).values()
     assert certain.estimate == pytest.approx(7 / 12, rel=1e-12)
 
 

@@ -12,7 +12,7 @@ from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option, split
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 def parse_draws(name: str) -> str:
@@ -22,8 +22,8 @@ def parse_draws(name: str) -> str:
     if str(name).isdecimal():
         resamples = min(max(int(name), 100), MOST_RESAMPLES)
         why = "sets the number of draws" + f", at least {resamples}" * (int(name) < resamples)
-        settle = Settle({"--draws": None, "--resamples": resamples}, why)
-        refuse("bad-output", (True, Given("--draws", name), "it names a file", (settle,)))
+        settle = SuggestedFix({"--draws": None, "--resamples": resamples}, why)
+        refuse("bad-output", (True, OptionValue("--draws", name), "it names a file", (settle,)))
     return parse_file(name)
 
 

@@ -14,10 +14,10 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.ranking import lead_shares
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rank_resampling import attempts_agree, resampled_means
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 
 USUAL = {
@@ -39,7 +39,7 @@ class Distribution:
 
     values: TaskValues
     draws: Floats
-    estimates: tuple[Fact, ...]
+    estimates: tuple[Result, ...]
     rivals: int = 1
     shared: int = 0
     every: int = 0
@@ -88,7 +88,7 @@ def applicable(metric: Metric, methods: Sequence[str], confidence: Confidence) -
 
 
 def distributions(
-    study: Study, values: Iterable[TaskValues], methods: Sequence[str], kind: str
+    study: Analysis, values: Iterable[TaskValues], methods: Sequence[str], kind: str
 ) -> list[Distribution]:
     """The distributions of all numbers that have a value, in their order.
 

@@ -16,40 +16,49 @@ from passk_cli.commands.bootstrap.distribution import (
     draw_columns,
 )
 from passk_cli.commands.question import Question, SharedOptions
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.inference.intervals import GUARDED, LOGIT_T
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Column, Estimate, Hint, Limits, Report, Stated, Table
+from passk_cli.report.model import (
+    FULL,
+    AnswerSentence,
+    Column,
+    Estimate,
+    Hint,
+    Limits,
+    Report,
+    Table,
+)
 from passk_cli.report.plot import Plot, densities
 from passk_cli.report.words import SeriesName, numbers_of_models, plural
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.headlines import range_of
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.values import TaskValues
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-WITHOUT_BOUNDS = Message(
+WITHOUT_BOUNDS = DiagnosticType(
     "methods-without-bounds", NOTE, "{metrics} without {methods}, which need the range of scores",
-    Settle({"--bounds": Blank("LOW,HIGH")}, "says it"),
+    SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "says it"),
     "Guard intervals need the lowest and highest possible value. Of a score without a known range"
     " only the other methods give limits; BCa stands in for the guards.")  # fmt: skip
-PARTICULAR = Message(
+PARTICULAR = DiagnosticType(
     "particular-intervals", NOTE, "{methods} at {numbers}: {flaw}",
     meaning="These intervals are made in another way than usual, or there is none, for the reason"
     " given.")  # fmt: skip
-FEWER_SHARED = Message(
+FEWER_SHARED = DiagnosticType(
     "first-on-shared-tasks", WARNING,
     "first in resamples at {metrics} rests on the {shared:task} that all models have"
     "{?group| in {group}}, of {every}",
     meaning="Which model comes first can only be asked on tasks that all of them attempted. Their"
     " estimates and intervals rest on all tasks of each.")  # fmt: skip
-UNEQUAL_ATTEMPTS = Message(
+UNEQUAL_ATTEMPTS = DiagnosticType(
     "first-with-unequal-attempts", NOTE,
     "first in resamples is empty where attempts differ between models",
     meaning="A model with fewer attempts has coarser values, and would come first in more or fewer"
@@ -63,8 +72,8 @@ class Gap(NamedTuple):
 
     size: float
     values: TaskValues
-    least: Fact
-    most: Fact
+    least: Result
+    most: Result
 
 
 class ShownMethods:
@@ -119,7 +128,7 @@ class Distributions(Section[Distribution]):
     kind : of the weights of resamples.  metric : of the one table that is made.
     """
 
-    lines: Sequence[Fact]
+    lines: Sequence[Result]
     methods: tuple[str, ...]
     kind: str
     metric: Metric | None = None
@@ -165,14 +174,14 @@ class Distributions(Section[Distribution]):
         unit = (self.metric or self.study.metrics[0]).unit
         return (share if unit == "share" else unit,)
 
-    def facts_of(self, record: Distribution) -> Iterator[Fact]:
+    def facts_of(self, record: Distribution) -> Iterator[Result]:
         return (replace(fact, se=record.se) for fact in record.estimates)
 
     def tables(self) -> Iterator[Table]:
         metrics = [metric for metric in self.study.metrics if self._of(metric)]
         for at, metric in enumerate(metrics):
             models = self._of(metric)
-            models.sort(key=lambda d: (-d.values.merit, d.series))
+            models.sort(key=lambda d: (-d.values.ranking_score, d.series))
             part = replace(self, records=models, metric=metric)
             table = part.table(models, metric.name if len(metrics) > 1 else "")
             yield replace(table, shown=FULL) if at else table
@@ -180,7 +189,7 @@ class Distributions(Section[Distribution]):
     def _of(self, metric: Metric) -> list[Distribution]:
         return [d for d in self.records if d.values.metric == metric]
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         """The largest change of a limit of the first metric from method to method; of one method,
         the first interval.  Without any value, why there is none."""
         if not self.records:
@@ -207,7 +216,7 @@ class Distributions(Section[Distribution]):
         yield f"{self.kind} weights, seed {confidence.seed}"
         yield f"clustered by {confidence.cluster}" if confidence.cluster else ""
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         confidence = self.study.confidence
         metrics = [
             metric.name
@@ -278,19 +287,19 @@ class Bootstrap(Question, BootstrapOptions):
         metrics: tuple[Metric, ...] = super().metrics_of(options, counts)
         if ratio := next((metric.name for metric in metrics if metric.kind.ratio), ""):
             raise ParameterError(
-                Given("-m", ratio), "a ratio of means has no values per task to resample",
-                name="unknown-metric", settles=[Settle({}, "has its interval", "estimate")],
+                OptionValue("-m", ratio), "a ratio of means has no values per task to resample",
+                name="unknown-metric", settles=[SuggestedFix({}, "has its interval", "estimate")],
             )  # fmt: skip
         return metrics
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         confidence = study.confidence
         methods = choose_methods(study.counts, self.interval, confidence)
         if confidence.others == {LOGIT_T: ("all",)}:
             refuse("invalid-method", (
-                self.interval, Given("--interval"),
+                self.interval, OptionValue("--interval"),
                 f"corrected numbers have intervals of their own, {LOGIT_T}",
-                (Settle({"--interval": None}),),
+                (SuggestedFix({"--interval": None}),),
             ))  # fmt: skip
             methods = (LOGIT_T,)
         # The signature names all methods; a number by itself has none yet.

@@ -23,7 +23,7 @@ from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 from passk_cli.study.values import Series, TaskValues
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def find_crossings(
             continue
         both = [rates.on(c.tasks) for rates in (c.first, c.second)]
         k_max = min(int(rates.n.min()) for rates in both)
-        refuse_many_steps(Given("--crossings"), k_max, Settle({"--crossings": None}))
+        refuse_many_steps(OptionValue("--crossings"), k_max, SuggestedFix({"--crossings": None}))
         first, second = (_curve(rates, k_max) for rates in both)
         gap, low, high = first - second, math.nan, math.nan
         if not c.attempts_differ:

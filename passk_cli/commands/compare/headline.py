@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from passk_cli.arrays import grouped
-from passk_cli.commands.compare.pairs import Pair, Standing, at_first
+from passk_cli.commands.compare.pairs import ModelRank, Pair, at_first
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName, p_relation
@@ -43,7 +43,7 @@ class LeadingPlaces:
     """
 
     def __init__(
-        self, standings: Sequence[Standing], pairs: Sequence[Pair], metric: Metric,
+        self, standings: Sequence[ModelRank], pairs: Sequence[Pair], metric: Metric,
         groups: Sequence[str],
     ) -> None:  # fmt: skip
         self.metric, self.groups = metric, groups
@@ -190,7 +190,7 @@ def against(baseline: str, pairs: Sequence[Pair], groups: Sequence[str]) -> Mapp
     }  # fmt: skip
 
 
-class Two:
+class TwoModels:
     """The difference of two models.
 
     pair : the first of their pairs; the others are at other metrics.

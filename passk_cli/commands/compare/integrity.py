@@ -13,7 +13,7 @@ from passk_cli.files.request import Request
 from passk_cli.inference.integrity import LEVEL
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Table
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.integrity import (
     AGREEMENT,
     CERTAIN,
@@ -97,7 +97,7 @@ class Integrity(Section[Submission]):
     )  # fmt: skip
 
     @classmethod
-    def of_study(cls, study: Study) -> Self:
+    def of_study(cls, study: Analysis) -> Self:
         """The section about the models of a study."""
         return cls(study, Submissions(boards(study.counts, study.texts)))
 

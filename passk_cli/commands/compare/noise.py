@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from passk_cli.commands.compare.pairs import OfPair
+from passk_cli.commands.compare.pairs import PairRecord
 from passk_cli.inference.noise import NoiseSplit, noise_split
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.report.model import FULL, Column
 from passk_cli.report.words import span
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 
@@ -19,7 +19,7 @@ _MEANS = ("pass@1", "pass^1")
 
 
 @dataclass(frozen=True)
-class NoisyPair(OfPair):
+class NoisyPair(PairRecord):
     """Two models and the variance of their difference."""
 
     split: NoiseSplit
@@ -53,7 +53,7 @@ class Noise(Section[NoisyPair]):
             )
 
 
-def noisy_pairs(study: Study, compared: Sequence[Comparison]) -> list[NoisyPair]:
+def noisy_pairs(study: Analysis, compared: Sequence[Comparison]) -> list[NoisyPair]:
     """The pairs at pass@1 whose variance can be split.
 
     For these tasks all noise comes from attempts, and labels and missing outcomes add other noise.

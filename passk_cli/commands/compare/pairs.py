@@ -15,22 +15,22 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Change, Metric
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.flips import Side
+from passk_cli.study.flips import RunSide
 from passk_cli.study.pairs import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.rank_resampling import Rank
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.values import Series, TaskValues
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 SIGNS = {TIED: "~", EQUIVALENT: "="}
 TURNED = {BETTER: WORSE, WORSE: BETTER}
 
 
 @dataclass(frozen=True)
-class OfPair:
+class PairRecord:
     """A record about two models.  comparison : of them."""
 
     comparison: Comparison
@@ -47,14 +47,14 @@ class OfPair:
 
 
 @dataclass(frozen=True)
-class Pair(OfPair):
+class Pair(PairRecord):
     """Two models at a metric: their difference, and where each of them stands.
 
     ranks : of the model and of the one it is compared with, where there is a ranking.
     crossing : where one overtakes the other, where that was asked.
     """
 
-    fact: Fact
+    fact: Result
     ranks: tuple[Rank | None, Rank | None] = (None, None)
     crossing: Crossing | None = None
 
@@ -115,17 +115,17 @@ def _negated(e: Estimate) -> Estimate:
     return replace(e, value=value, upper=upper, low=high, high=low)
 
 
-def change_values(study: Study, change: Change) -> Iterator[TaskValues]:
+def change_values(study: Analysis, change: Change) -> Iterator[TaskValues]:
     """The change of each series, on the tasks that have values of both metrics.
 
     Errors: ParameterError where attempts would have to change places in two ways.
     """
     if study.confidence.population == THESE_TASKS and " and " in change.kind.needs:
         raise ParameterError(
-            Given("--change"),
+            OptionValue("--change"),
             f"{change.start.name} and {change.end.name} look at different things of an"
             " attempt, and the test for these tasks permutes attempts",
-            settles=[Settle({"--population": "new-tasks"}, "asks about new tasks")],
+            settles=[SuggestedFix({"--population": "new-tasks"}, "asks about new tasks")],
         )
     values = study.values((change.start, change.end))
     for start, end in zip(values[::2], values[1::2], strict=True):
@@ -143,7 +143,7 @@ def change_values(study: Study, change: Change) -> Iterator[TaskValues]:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ModelRank:
     """A model among its rivals: its rank at each metric, and the pair with the next below it."""
 
     series: Series
@@ -186,7 +186,7 @@ def at_first(pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.metric == metric]
 
 
-def standings(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[Standing]:
+def standings(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRank]:
     """Models by their rank at the first metric that can be tested, group by group; those without a
     value there at the end."""
     first = at_first(pairs)
@@ -197,16 +197,17 @@ def standings(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[Standing]:
     order = list(own)
     nearest = [between.get(frozenset(both)) for both in pairwise(order)]
     return [
-        Standing(series, own[series], pair and pair.of(series))
+        ModelRank(series, own[series], pair and pair.of(series))
         for series, pair in zip_longest(order, nearest)
     ]
 
 
-def sides(study: Study, comparisons: Sequence[Comparison]) -> list[tuple[Side, Side]]:
+def sides(study: Analysis, comparisons: Sequence[Comparison]) -> list[tuple[RunSide, RunSide]]:
     """Both models of every pair once, as flips are found between them."""
     counts = study.counts
     places = {series: place for place, series in enumerate(counts.series)}
     pairs = dict.fromkeys((c.first.series, c.second.series) for c in comparisons if len(c.tasks))
     return [
-        (Side(counts, places[a], SeriesName(a)), Side(counts, places[b], b[0])) for a, b in pairs
+        (RunSide(counts, places[a], SeriesName(a)), RunSide(counts, places[b], b[0]))
+        for a, b in pairs
     ]

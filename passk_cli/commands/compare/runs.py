@@ -17,7 +17,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import every_one, plural
 from passk_cli.study.duplicate_runs import require_no_copies
 from passk_cli.study.pairs import OneModel, require_several
-from passk_cli.suggested_fix import Settle, quoted
+from passk_cli.suggested_fix import SuggestedFix, quoted
 
 # How many columns are tried.
 _TRIED = 6
@@ -40,7 +40,7 @@ class OneModelRuns:
         files = every_one(plural(len(self.files), "file"))
         labels, paths = zip(*map(split_label, self.files), strict=True) if self.files else ((), ())
         if len(paths) > 1 and labels[0] and len({*labels}) == 1:
-            apart = " ".join(map(quoted, Settle({}, labels=labels_of(paths)).read(paths)))
+            apart = " ".join(map(quoted, SuggestedFix({}, labels=labels_of(paths)).read(paths)))
             problem = f"nothing to compare: {files} are labelled {labels[0]!r}; write {apart}"
             return error.but(ParameterError, problem=problem, settles=())
         found = [*islice(self._ways(), 1)]
@@ -50,7 +50,7 @@ class OneModelRuns:
             return error.but(ParameterError, settles=settles)
         problem = f"nothing to compare: {files} are of model {models.pop()!r}"
         if not found:
-            runs = Settle({}, labels=labels_of(self.files))
+            runs = SuggestedFix({}, labels=labels_of(self.files))
             try:
                 counts = self.read(request, runs.read(self.files))
                 require_no_copies(counts, request.models)
@@ -64,7 +64,7 @@ class OneModelRuns:
         """Whether several files are given, and no folder or label."""
         return len(self.files) > 1 and all(map(os.path.isfile, self.files))
 
-    def _ways(self) -> Iterator[Settle]:
+    def _ways(self) -> Iterator[SuggestedFix]:
         """Columns of outcomes as models; the column that files differ in, or a label for each."""
         file = self.counts.facts.inputs[0]
         if "," in file.roles.get("outcome", ""):
@@ -76,9 +76,9 @@ class OneModelRuns:
 
     def _tried(
         self, options: dict[str, object], labels: Mapping[str, str] | None = None
-    ) -> Iterator[Settle]:
+    ) -> Iterator[SuggestedFix]:
         """A remedy, if there are models that share tasks with it, and one in each file."""
-        settle = Settle(options, labels=labels or {})
+        settle = SuggestedFix(options, labels=labels or {})
         request = self.request.settled(settle)
         try:
             if self._several and len(self.read(request, [self.files[0]]).series) > 1:

@@ -11,21 +11,21 @@ from numpy.random import Generator
 from passk_cli.arrays import Ints
 from passk_cli.commands.compare.pairs import TURNED
 from passk_cli.errors import ParameterError
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Table
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.pairs import choose_pairs, compare_pairs
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 from passk_cli.study.values import Series
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 
 _EMPTY, _LONE = "not computed", "n = 1"
 
 
 @dataclass(frozen=True)
-class Kept:
+class VerdictStability:
     """A verdict, and what changes it.
 
     kept : the groups without which it stays, as "4 of 5".  changed : the others, with the verdict
@@ -42,7 +42,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Sensitivity(Section[Kept]):
+class Sensitivity(Section[VerdictStability]):
     """The verdict of each pair without each group of tasks, and with half of the attempts.
 
     group : the column of the groups.
@@ -70,7 +70,7 @@ class Sensitivity(Section[Kept]):
         yield self.table(self.records, title)
 
 
-def sensitivities(study: Study, group: str, baseline: str | None) -> Iterator[Kept]:
+def sensitivities(study: Analysis, group: str, baseline: str | None) -> Iterator[VerdictStability]:
     """Each pair and metric with what changes its verdict.
 
     study : its counts are split by `group`; leaving a group out leaves its cells out.
@@ -80,7 +80,7 @@ def sensitivities(study: Study, group: str, baseline: str | None) -> Iterator[Ke
     values = sorted({series[place] for series in counts.series})
     if len(values) < 2:
         raise ParameterError(
-            Given("--sensitivity", group), f"all tasks have the same value, {values[0]!r}"
+            OptionValue("--sensitivity", group), f"all tasks have the same value, {values[0]!r}"
         )
     whole = replace(study, counts=counts.without_group(group))
     full = _verdicts(whole, baseline)
@@ -96,14 +96,14 @@ def sensitivities(study: Study, group: str, baseline: str | None) -> Iterator[Ke
         key = (first.series, second.series, first.metric.name)
         now = {value: verdicts.get(key, _EMPTY) for value, verdicts in without.items()}
         changed = [f"{value} ({other})" for value, other in now.items() if other != full[key]]
-        yield Kept(
+        yield VerdictStability(
             first.series, second.series[0], first.metric.name, full[key],
             f"{len(without) - len(changed)} of {len(without)}", ", ".join(changed) or "none",
             half.get(key, _LONE),
         )  # fmt: skip
 
 
-def _verdicts(study: Study, baseline: str | None) -> dict[tuple[Series, Series, str], str]:
+def _verdicts(study: Analysis, baseline: str | None) -> dict[tuple[Series, Series, str], str]:
     """(model, against, metric) → the verdict, in either order of the two."""
     verdicts = {}
     for c in compare_pairs(choose_pairs(study, baseline), study.confidence, study.rules):
@@ -117,7 +117,7 @@ def _verdicts(study: Study, baseline: str | None) -> dict[tuple[Series, Series, 
 def halved(counts: Counts, seed: int) -> Counts:
     """Cells with n // 2 of their attempts, drawn without replacement."""
     n = counts.n // 2
-    rng = stream(seed, "half the attempts")
+    rng = named_generator(seed, "half the attempts")
     fewer = rng.hypergeometric(counts.c, counts.n - counts.c, n)
     missing = counts.missing
     if missing is not None:

@@ -17,7 +17,7 @@ from passk_cli.commands.compare.headline import (
     REVERSALS,
     LeadingPlaces,
     Reversals,
-    Two,
+    TwoModels,
     against,
     differing,
     tested_of,
@@ -26,8 +26,8 @@ from passk_cli.commands.compare.influence import decided_by_few
 from passk_cli.commands.compare.integrity import Integrity, texts_of
 from passk_cli.commands.compare.noise import Noise, noisy_pairs
 from passk_cli.commands.compare.pairs import (
+    ModelRank,
     Pair,
-    Standing,
     at_first,
     change_values,
     first_metric,
@@ -39,7 +39,7 @@ from passk_cli.commands.compare.runs import OneModelRuns
 from passk_cli.commands.compare.sensitivity import Sensitivity, sensitivities
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import FlippedPairs, FlippedTasks
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import PAIRED_SCORE
@@ -52,18 +52,18 @@ from passk_cli.report.model import (
     ALWAYS,
     BRIEF,
     FULL,
+    AnswerSentence,
     Cell,
     Column,
     Estimate,
     Hint,
     Report,
-    Stated,
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, forest
 from passk_cli.report.words import SeriesName, first_few, plural, span, spanned
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.baseline import Runs, joined, label_of
 from passk_cli.study.benchmarks import disagreements
@@ -88,7 +88,7 @@ from passk_cli.study.pairs import (
     require_several,
 )
 from passk_cli.study.rank_resampling import find_ranks
-from passk_cli.study.result import Fact, ratio_estimate
+from passk_cli.study.result import Result, ratio_estimate
 from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.section import (
     AGAINST,
@@ -101,7 +101,7 @@ from passk_cli.study.section import (
     view,
 )
 from passk_cli.study.values import Series, TaskValues, TooFew, of_all
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 # A metric, where a reference describes columns without data.
 _METRIC = Number("METRIC", "A metric of -k or -m.", "share")
@@ -113,7 +113,7 @@ _SIGNIFICANT = (BETTER, WORSE)
 # Verdicts on changes: a model that changes by more is not a better one.
 _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
 
-NOT_COMPARED = Message(
+NOT_COMPARED = DiagnosticType(
     "pairs-not-compared", WARNING, "{pairs:pair} at {metric} not compared: {reason}",
     meaning="These pairs have no difference and no test at this metric. Their models share no"
     " task, or one of them has fewer than k attempts.",
@@ -124,7 +124,7 @@ NOT_COMPARED = Message(
     example="passk compare sample_data/costs.csv sample_data/agents.jsonl -k 1\n"
     "warning[pairs-not-compared]: 24 pairs at pass@1 not compared: no task that both have",
 )  # fmt: skip
-NOT_IN_GROUPS = Message(
+NOT_IN_GROUPS = DiagnosticType(
     "baseline-not-in-groups", WARNING, "not compared: {baseline} is not in the groups {groups}",
     meaning="With --by, models are compared within each group. These groups have no attempt of"
     " the baseline.",
@@ -134,7 +134,7 @@ NOT_IN_GROUPS = Message(
     " --baseline codellama-7b --where \"temperature < 0.5 OR model <> 'codellama-7b'\"\n"
     "warning[baseline-not-in-groups]: not compared: codellama-7b is not in the groups 0.8",
 )  # fmt: skip
-FEW_TASKS_DECIDE = Message(
+FEW_TASKS_DECIDE = DiagnosticType(
     "few-tasks-decide", WARNING,
     "few tasks decide {pair} at {metric}: without {tasks} the difference is {rest:=share}, not"
     " significant{?more|; likewise {more:more difference}}",
@@ -147,7 +147,7 @@ FEW_TASKS_DECIDE = Message(
     example="warning[few-tasks-decide]: few tasks decide alpha against beta at pass@1: without"
     " t7 the difference is 0.012, not significant",
 )  # fmt: skip
-MANY_GROUPS = Message(
+MANY_GROUPS = DiagnosticType(
     "unadjusted-groups", NOTE,
     "{groups:group} compared without adjustment: expect false positives",
     meaning="Each group is compared by itself, without an adjustment for the number of groups.",
@@ -157,7 +157,7 @@ MANY_GROUPS = Message(
     example="passk compare sample_data/cruxeval.jsonl.gz -k 1 --by temperature --adjust none\n"
     "note[unadjusted-groups]: 2 groups compared without adjustment: expect false positives",
 )  # fmt: skip
-POWERLESS = Message(
+POWERLESS = DiagnosticType(
     "powerless-tests", NOTE,
     "no result of {tests:test} at {metric} could be significant with so few tasks",
     meaning="Even the smallest p-value that these tests can have is above the significance"
@@ -210,19 +210,19 @@ _PLAIN = replace(
         getattr(standing.ranks.get(metric), "values", None)
         and standing.ranks[metric].values.estimate, metric))  # fmt: skip
 # Columns of the metrics after the first: those that stand there, and those that wait for --full.
-_FURTHER: tuple[tuple[str, Callable[[Ranked[Any]], list[Metric]]], ...] = (
+_FURTHER: tuple[tuple[str, Callable[[RankedModel[Any]], list[Metric]]], ...] = (
     (ALWAYS, lambda section: section.further),
     (FULL, lambda section: section.rest),
 )
 
 
-def in_brief(study: Study, metric: Metric | Change) -> bool:
+def in_brief(study: Analysis, metric: Metric | Change) -> bool:
     """Whether a metric is shown without --full."""
     return isinstance(metric, Change) or study.in_brief(metric.k, [m.k for m in study.metrics])
 
 
 @dataclass(frozen=True)
-class Ranked(Section[Record]):
+class RankedModel(Section[Record]):
     """A line per model: its first metric at length, the others in a number each.
 
     pairs : all that were compared.
@@ -252,7 +252,7 @@ class Ranked(Section[Record]):
 
 
 @dataclass(frozen=True)
-class Ranking(Ranked[Standing]):
+class Ranking(RankedModel[ModelRank]):
     """Models by the first metric, the best first; those that tie share a letter.
 
     alone : whether there are two models, whose difference stands in its own table.
@@ -288,7 +288,7 @@ class Ranking(Ranked[Standing]):
                across=lambda section: [section.metric, *section.others], example=_METRIC),
     )  # fmt: skip
 
-    alone: bool = False
+    single_model: bool = False
 
     @property
     def differ(self) -> bool:
@@ -297,22 +297,22 @@ class Ranking(Ranked[Standing]):
 
     def tables(self) -> Iterator[Table]:
         for table in super().tables():
-            yield replace(table, shown=FULL if self.alone else ALWAYS)
+            yield replace(table, shown=FULL if self.single_model else ALWAYS)
 
     def context(self) -> Iterator[str]:
-        if not self.alone:
+        if not self.single_model:
             yield f"~ or same letter: tied at {_level(self)}"
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         """The model that comes first, and whether others tie."""
         groups = self.study.counts.group_names
         found = LeadingPlaces(self.records, self.pairs, self.metric, groups)
-        if found.tested and not self.alone:
+        if found.tested and not self.single_model:
             yield from first_true(PLACES, found)
 
 
 @dataclass(frozen=True)
-class Line:
+class BaselineRow:
     """A model beside the baseline: its pairs by metric; of the baseline itself its values."""
 
     series: Series
@@ -338,7 +338,7 @@ _TO_BASELINE = Column(
 
 
 @dataclass(frozen=True)
-class Baseline(Ranked[Line]):
+class Baseline(RankedModel[BaselineRow]):
     """Each model's difference to the baseline, on shared tasks; the baseline on all its own."""
 
     view = "with --baseline"
@@ -379,15 +379,15 @@ class Baseline(Ranked[Line]):
     )  # fmt: skip
 
 
-def lines(pairs: Sequence[Pair], baseline: str) -> list[Line]:
+def lines(pairs: Sequence[Pair], baseline: str) -> list[BaselineRow]:
     """The baseline of each group and the models beside it."""
-    rows: list[Line] = []
+    rows: list[BaselineRow] = []
     for group in dict.fromkeys(pair.series[1:] for pair in pairs):
         own = [pair for pair in pairs if pair.series[1:] == group]
         values = {pair.metric: pair.comparison.second for pair in own}
-        rows.append(Line((baseline, *group), {}, values))
+        rows.append(BaselineRow((baseline, *group), {}, values))
         for series in dict.fromkeys(pair.series for pair in own):
-            rows.append(Line(series, {p.metric: p for p in own if p.series == series}, {}))
+            rows.append(BaselineRow(series, {p.metric: p for p in own if p.series == series}, {}))
     return rows
 
 
@@ -472,7 +472,7 @@ class Compared(Section[Pair]):
         """Above the estimates of both."""
         return "estimate", "of other"
 
-    def facts_of(self, record: Pair) -> Iterator[Fact]:
+    def facts_of(self, record: Pair) -> Iterator[Result]:
         fact = record.fact
         if isinstance(record.metric, Change):
             verdict = _OF_CHANGES.get(fact.verdict, fact.verdict)
@@ -482,7 +482,7 @@ class Compared(Section[Pair]):
             estimate = ratio_estimate(ratio, "ratio")
             yield replace(fact, name=f"{fact.name}-ratio", k=None, estimate=estimate)
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         compared = [pair.comparison for pair in self.records]
         lacking = gathered((c.first.metric.name, c) for c in compared if c.reason)
         told = gathered(
@@ -515,13 +515,13 @@ class AllPairs(Compared):
 
     title = "Pairs"
     columns = (
-        replace(MODEL, where=lambda section: not section.alone),
-        replace(AGAINST, where=lambda section: not section.alone),
+        replace(MODEL, where=lambda section: not section.single_model),
+        replace(AGAINST, where=lambda section: not section.single_model),
         GROUPS,
         Column("metric", meaning="The metric, as in `-m`.", cell=lambda pair: pair.metric.name),
         _side(0), _side(1), _DIFFERENCE, _RATIO, _P, _P_EQUIVALENCE,
         Column("verdict", joined=True, meaning="better, worse; else equivalent (--margin) or tied.",
-               cell=_verdict, where=lambda section: not section.alone),
+               cell=_verdict, where=lambda section: not section.single_model),
         _SHARED, *_FIELDS,
         data_field("test", "Name of the test."),
         data_field("adjustment", "Adjustment of p for the number of tests."),
@@ -529,36 +529,40 @@ class AllPairs(Compared):
 
     adjustment: Adjustment
     baseline: str = ""
-    alone: bool = False
+    single_model: bool = False
     drawn: bool = True
 
     @property
     def names(self) -> tuple[str, str]:
         """Above the estimates of both: the models, of two."""
         first = self.records[0]
-        return (first.series[0], first.against) if self.alone else super().names
+        return (first.series[0], first.against) if self.single_model else super().names
 
     def tables(self) -> Iterator[Table]:
         """All pairs with --full; of two models the one table."""
-        brief = [p for p in self.records if in_brief(self.study, p.metric)] if self.alone else ()
+        brief = (
+            [p for p in self.records if in_brief(self.study, p.metric)] if self.single_model else ()
+        )
         if brief and len(brief) < len(self.records):
             yield replace(self.table(brief, ""), shown=BRIEF)
         shown = ALWAYS if len(brief) == len(self.records) else FULL
-        yield replace(self.table(self.records, "" if self.alone else self.title), shown=shown)
+        yield replace(
+            self.table(self.records, "" if self.single_model else self.title), shown=shown
+        )
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         """Of two models the difference; where another metric says the opposite; no test."""
         first = at_first(self.records)
         if not tested_of(first):
             yield NO_TEST.about(first)
             return
-        if self.alone:
-            yield from first_true(OF_TWO, Two(first[0]))
+        if self.single_model:
+            yield from first_true(OF_TWO, TwoModels(first[0]))
         yield from first_true(REVERSALS, Reversals(self.records))
 
     def context(self) -> Iterator[str | Hint]:
         confidence, margin = self.study.confidence, self.study.rules.margin
-        if self.alone:
+        if self.single_model:
             yield f"~ tied at {_level(self)}"
         if margin:
             yield f"= within ±{margin:g}"
@@ -569,14 +573,14 @@ class AllPairs(Compared):
             yield "for these tasks"
         elif confidence.cluster:
             yield f"clustered by {confidence.cluster}"
-        if not self.alone:
+        if not self.single_model:
             yield Hint("pairs")
 
     def details(self) -> list[str]:
         tied = f"tied: not significant at the {_level(self)} level, {self.adjustment.words}"
         return [tied, self.adjustment.test_words, self.study.confidence.words()]
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         study, compared = self.study, [pair.comparison for pair in self.records]
         series = study.counts.series
         lacking = {key[1:] for key in series} - {
@@ -703,7 +707,7 @@ class Changes(Compared):
         tested = self.tested
         first = tested[0]
         return {
-            **Two(first).fields, "start": self.change.start.name, "end": self.change.end.name,
+            **TwoModels(first).fields, "start": self.change.start.name, "end": self.change.end.name,
             "differ": differing(tested), "pairs": len(tested),
             "equivalent": sum(pair.comparison.equivalent for pair in tested),
         }  # fmt: skip
@@ -736,13 +740,13 @@ def _causes(lacking: Sequence[Comparison]) -> Iterator[tuple[str, int, tuple[str
         yield reason, count, ()
 
 
-def _left_out(compared: Sequence[Comparison]) -> Iterator[Fact]:
+def _left_out(compared: Sequence[Comparison]) -> Iterator[Result]:
     """The numbers of models that leave out tasks with too few attempts, with the reason."""
     values = {(r.series, r.metric): r for c in compared for r in (c.first, c.second) if r.there}
     for rates in values.values():
         if rates.reason:
             estimate = Estimate(rates.mean, reason=rates.reason)
-            yield Fact(rates.series, rates.metric.name, rates.metric.k, estimate)
+            yield Result(rates.series, rates.metric.name, rates.metric.k, estimate)
 
 
 def parse_change_name(value: Any) -> str:
@@ -750,7 +754,7 @@ def parse_change_name(value: Any) -> str:
     try:
         parse_change(value)
     except ParameterError as error:
-        raise ParameterError(Given("--change", value), str(error)) from None
+        raise ParameterError(OptionValue("--change", value), str(error)) from None
     return str(value)
 
 
@@ -769,12 +773,12 @@ class Compare(Question, CompareOptions):
         Sensitivity, Noise, Integrity,
     )  # fmt: skip
 
-    unbounded_options: ClassVar[Mapping[Given, str]] = {
-        Given(
+    unbounded_options: ClassVar[Mapping[OptionValue, str]] = {
+        OptionValue(
             "--change"
         ): "a change may be largest with some missing outcomes passing and others failing",
-        Given("--crossings"): "curves are ranges, which cross at no one k",
-        Given("--flips"): "a task may flip with each missing outcome",
+        OptionValue("--crossings"): "curves are ranges, which cross at no one k",
+        OptionValue("--flips"): "a task may flip with each missing outcome",
     }
 
     uncorrected = ""
@@ -801,7 +805,7 @@ class Compare(Question, CompareOptions):
         given = options.metrics.k or options.metrics.metrics
         return super().metrics_of(options, whole) if given else every
 
-    def study(self, options: SharedOptions, read: Read) -> Study:
+    def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The data and what is asked of it; the intervals are those of differences."""
         confidence = options.confidence.required().for_differences()
         options = replace(options, confidence=confidence)
@@ -836,7 +840,7 @@ class Compare(Question, CompareOptions):
         if self.baseline is None or Runs.apart(options.files, self.baseline).baseline is None:
             require_several(self._whole(counts))
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         """The ranking or the baseline's table, the pairs, and what was asked for besides."""
         baseline, change = self.baseline, self._change
         if study.baseline is not None:
@@ -855,9 +859,12 @@ class Compare(Question, CompareOptions):
         crossings = find_crossings(comparisons, confidence) if self.crossings else {}
         if self.crossings and not crossings:
             raise ParameterError(
-                Given("--crossings"),
+                OptionValue("--crossings"),
                 "it needs two models with shared tasks and a metric of k, as pass@k",
-                settles=[Settle({"-m": ("pass@1",)}, "is one"), Settle({"--crossings": None})],
+                settles=[
+                    SuggestedFix({"-m": ("pass@1",)}, "is one"),
+                    SuggestedFix({"--crossings": None}),
+                ],
             )
         ranks = [] if baseline is not None else list(find_ranks(comparisons, confidence))
         every = paired(compared, ranks, crossings, confidence)
@@ -865,13 +872,13 @@ class Compare(Question, CompareOptions):
         changed = [pair for pair in every if pair.metric == change]
         adjustment = Adjustment(compared, confidence.level, rules)
         study = replace(study, confidence=confidence.as_used(adjustment.methods))
-        alone = not study.counts.group_names and len({pair.models for pair in own}) == 1
+        single_model = not study.counts.group_names and len({pair.models for pair in own}) == 1
         sections: list[Section[Any]] = [
-            self.pairs(study, own, adjustment, baseline or "", alone, not crossings)
+            self.pairs(study, own, adjustment, baseline or "", single_model, not crossings)
         ]
         if baseline is None:
-            sections.insert(0, Ranking(study, standings(ranks, own), own, alone))
-        elif not alone:
+            sections.insert(0, Ranking(study, standings(ranks, own), own, single_model))
+        elif not single_model:
             sections.insert(0, Baseline(study, lines(own, baseline), own, baseline))
         if change:
             sections.append(Changes(study, changed, change))
@@ -915,7 +922,7 @@ class UnlistedPairs(AllPairs):
     def tables(self) -> Iterator[Table]:
         return iter(())
 
-    def facts_of(self, record: Pair) -> Iterator[Fact]:
+    def facts_of(self, record: Pair) -> Iterator[Result]:
         return iter(())
 
 

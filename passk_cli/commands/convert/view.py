@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from passk_cli.cleanup import whole
+from passk_cli.cleanup import atomic_write
 from passk_cli.commands.convert import ConvertOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.written_counts import Written, of_models, refuse_reserved
@@ -19,16 +19,16 @@ from passk_cli.files.roles import HOLDS_COUNTS, OF_COUNTS, UNITS
 from passk_cli.files.sources.arguments import is_result, paths_of, split_label
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.benchmarks import POOLED_BENCHMARKS
 from passk_cli.study.section import view
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # Of what --with can name, those that the reader finds under many names.
 _ROLES = ("answer", "solution", *sorted(UNITS))
 _OF_REPORT = ("tasks", "attempts", "passed")
-_COUNTS = (Settle({"--counts": True}, "adds them up"),)
+_COUNTS = (SuggestedFix({"--counts": True}, "adds them up"),)
 
 
 WRITTEN = (
@@ -60,38 +60,40 @@ class Convert(Question, ConvertOptions):
 
     unbounded: ClassVar[str] = "a table of counts holds one number of passes"
 
-    def study(self, options: SharedOptions, read: Read) -> Study:
+    def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The data that was read, when the table is written."""
         if self.output is None:
-            named = Settle({"--output": Blank("FILE")}, "names it")
+            named = SuggestedFix({"--output": Placeholder("FILE")}, "names it")
             raise ParameterError("no file to write", name="bad-output", settles=[named])
         refuse_reserved(options.request.by, _OF_REPORT, "the output")
         path = Path(self.output)
         _require_outside(options.source, path)
         form, request = export_form(path, self.form), options.request
-        without = (Settle({"--spark-master": None}),)
+        without = (SuggestedFix({"--spark-master": None}),)
         idle = self.spark_master is not None and self.engine != "spark"
-        about = Given("--spark-master"), "it is for the engine spark", without
+        about = OptionValue("--spark-master"), "it is for the engine spark", without
         refuse("contradicting-options", (idle, *about))
         if self.counts:
-            contradictions: dict[str | Given, object] = {
-                Given("--with"): self.columns,
-                Given("--format", form): form == "every-eval-ever",
-                Given("--missing", KEEP): self.missing == KEEP,
+            contradictions: dict[str | OptionValue, object] = {
+                OptionValue("--with"): self.columns,
+                OptionValue("--format", form): form == "every-eval-ever",
+                OptionValue("--missing", KEEP): self.missing == KEEP,
             }
             problem = "it is for attempts, and counts add them up"
-            settles: tuple[Settle, ...] = (Settle({"--counts": None}),)
+            settles: tuple[SuggestedFix, ...] = (SuggestedFix({"--counts": None}),)
             settles = COUNTED if self.missing == KEEP else settles
         else:
             thresholds = ",".join(map("{:g}".format, request.threshold))
             contradictions = {
-                Given("--engine", self.engine): self.engine == "spark",
+                OptionValue("--engine", self.engine): self.engine == "spark",
                 "data": isinstance(options.source, Counts),
-                Given("--threshold", thresholds): len(request.threshold) > 1,
+                OptionValue("--threshold", thresholds): len(request.threshold) > 1,
             }
             problem, settles = "it is for counts, which add attempts up", _COUNTS
             if self.engine == "spark" and request.map is None:
-                settles = (Settle({"--counts": True, "--map": Blank("FILE")}, "adds them up"),)
+                settles = (
+                    SuggestedFix({"--counts": True, "--map": Placeholder("FILE")}, "adds them up"),
+                )
         reasons = ((there, at, problem, settles) for at, there in contradictions.items())
         refuse("contradicting-options", *reasons)
         if self.counts:
@@ -104,11 +106,11 @@ class Convert(Question, ConvertOptions):
                 counts, sums = count(options.files, request, self.spark_master)
                 refuse_reserved(counts.group_names, (*OF_COUNTS, *sums), "the output")
                 write_columns(path, {**counts.columns, **sums}, form)
-                return Study(counts)
+                return Analysis(counts)
             study = super().study(replace(options, request=request), read)
             write_columns(path, study.counts.columns, form)
             return study
-        with whole(path) as file:
+        with atomic_write(path) as file:
             roles = tuple(name for name in self.columns if name in _ROLES)
             others = tuple(name for name in self.columns if name not in _ROLES)
             request = replace(
@@ -116,7 +118,7 @@ class Convert(Question, ConvertOptions):
                 conversion=Conversion(str(file), form, others, amounts=True),
             )  # fmt: skip
             try:
-                return Study(read(request))
+                return Analysis(read(request))
             except DataError as error:
                 if error.problem != HOLDS_COUNTS:
                     raise
@@ -125,7 +127,7 @@ class Convert(Question, ConvertOptions):
                     problem, name="contradicting-options", settles=_COUNTS
                 ) from None
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         counts = study.counts
         written = [Converted(study, of_models(counts))]
         # A table keeps benchmarks apart, so that nothing is pooled in it.

@@ -12,7 +12,7 @@ from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Completeness
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 
 # What attempts use, as in `metrics.registry.AMOUNTS`, which the help need not import.
 OF = ("cost", "tokens", "tokens_in", "tokens_out", "duration", "turns")
@@ -26,7 +26,7 @@ def parse_budgets(value: Any) -> tuple[float, ...]:
     except ValueError:
         budgets = {math.nan}
     if not all(0 < budget < math.inf for budget in budgets):
-        raise ParameterError(Given("--at", text), "write amounts above 0, e.g. 0.05,0.50,2")
+        raise ParameterError(OptionValue("--at", text), "write amounts above 0, e.g. 0.05,0.50,2")
     return tuple(sorted(budgets))
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import grouped
-from passk_cli.commands.cost.summary import Outlay, Rivalry
+from passk_cli.commands.cost.summary import CostComparison, CostSummary
 from passk_cli.files.attempts.spending import MISSING_COSTS_DROPPED, MISSING_COSTS_ESTIMATED, NOUNS
 from passk_cli.metrics.registry import AMOUNTS
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import p_relation
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import groups_named, named
 from passk_cli.study.values import Series
@@ -28,8 +28,8 @@ _LEAST = {
 
 
 def costs_of(
-    study: Study, records: Sequence[Outlay], pairs: Sequence[Rivalry],
-    ties: Mapping[Series, Rivalry], amount: str,
+    study: Analysis, records: Sequence[CostSummary], pairs: Sequence[CostComparison],
+    ties: Mapping[Series, CostComparison], amount: str,
 ) -> dict[str, Any]:  # fmt: skip
     """Who solves a task for least, which models tie with it, and which have no number.
 
@@ -41,7 +41,7 @@ def costs_of(
     groups, noun, least = study.counts.group_names, NOUNS[amount], _LEAST[amount]
     said = {message.name for message in study.counts.facts.messages}
 
-    def name(outlay: Outlay) -> str:
+    def name(outlay: CostSummary) -> str:
         return named(outlay.series, groups)
 
     known = [outlay for outlay in records if outlay.known]

@@ -21,10 +21,10 @@ from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import amount_text
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.pairs import BETTER, TIED, WORSE
 from passk_cli.study.ratios import compare_spendings
-from passk_cli.study.result import Fact, range_between, ratio_estimate
+from passk_cli.study.result import Result, range_between, ratio_estimate
 from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes, known_cells
 
 FRONTIER = "frontier"
@@ -37,7 +37,7 @@ _BUDGETS, _MOST_CROSSED = 48, 8
 
 
 @dataclass(frozen=True, eq=False)
-class Outlay:
+class CostSummary:
     """Costs of the attempts of a model.
 
     tasks : its tasks.  attempts : at each of them, with their costs.
@@ -49,10 +49,10 @@ class Outlay:
     series: Series
     tasks: Ints
     attempts: Attempts
-    rate: Fact
-    cost: Fact
-    per_success: Fact
-    within: tuple[Fact, ...]
+    rate: Result
+    cost: Result
+    per_success: Result
+    within: tuple[Result, ...]
 
     def on(self, tasks: Ints) -> Attempts:
         """The attempts at some of its tasks."""
@@ -74,7 +74,7 @@ class Outlay:
         estimate = self.per_success.estimate
         return estimate.value is not None and estimate.upper is None
 
-    def may_be_below(self, other: Outlay) -> bool:
+    def may_be_below(self, other: CostSummary) -> bool:
         """Whether missing prices leave open that a solved task costs less than another's."""
         own, least = self.per_success.estimate, other.per_success.estimate.value
         unknown = own.upper is not None and own.value is not None
@@ -93,7 +93,7 @@ class Outlay:
         return self.unpriced, nothing, lacking, value, self.series
 
 
-def outlays(study: Study, amount: str, budgets: Sequence[float]) -> list[Outlay]:
+def outlays(study: Analysis, amount: str, budgets: Sequence[float]) -> list[CostSummary]:
     """Costs of the attempts of each series, the cheapest solved task first, on the tasks that all
     models of a group have.
 
@@ -114,7 +114,9 @@ def outlays(study: Study, amount: str, budgets: Sequence[float]) -> list[Outlay]
     return sorted(each, key=lambda outlay: outlay.dearness(shared.get(outlay.series)))
 
 
-def _outlay(study: Study, amount: str, budgets: Sequence[float], place: int, rate: Fact) -> Outlay:
+def _outlay(
+    study: Analysis, amount: str, budgets: Sequence[float], place: int, rate: Result
+) -> CostSummary:
     counts = study.counts
     rows = counts.rows_of(place)
     series, attempts = counts.series[place], attempts_of(counts, amount, rows)
@@ -134,7 +136,7 @@ def _outlay(study: Study, amount: str, budgets: Sequence[float], place: int, rat
                 study.mean(series, name, values, tasks, n) for values in (low, high)
             ))  # fmt: skip
         within.append(replace(number, more={"budget": budget}))
-    return Outlay(series, tasks, attempts, rate, cost, per_success, tuple(within))
+    return CostSummary(series, tasks, attempts, rate, cost, per_success, tuple(within))
 
 
 def _columns(attempts: Attempts) -> tuple[Ints, Floats, Ints, Ints]:
@@ -145,7 +147,7 @@ def _spending(attempts: Attempts, clusters: Ints | None) -> Spending:
     return Spending.of(*_columns(attempts), clusters)
 
 
-def _spent(study: Study, amount: str, rate: Fact, spending: Spending) -> tuple[Fact, Fact]:
+def _spent(study: Analysis, amount: str, rate: Result, spending: Spending) -> tuple[Result, Result]:
     """The cost of an attempt and of a solved task."""
     confidence, unit = study.confidence, AMOUNTS[amount][0]
     about = confidence.level, confidence.population
@@ -194,7 +196,7 @@ def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Rivalry:
+class CostComparison:
     """Two models on the tasks that all of their group have.
 
     difference, ratio : of the costs of a solved task, first to second, with p; at the level that
@@ -202,10 +204,10 @@ class Rivalry:
     lead : who solves more within which budgets; None where it was not asked.
     """
 
-    first: Outlay
-    second: Outlay
-    difference: Fact
-    ratio: Fact
+    first: CostSummary
+    second: CostSummary
+    difference: Result
+    ratio: Result
     lead: LeadCrossings | None = None
 
     @property
@@ -235,7 +237,7 @@ class Rivalry:
         return (own[0].low, own[-1].high) if own else None
 
 
-def rivalries(study: Study, every: Sequence[Outlay]) -> list[Rivalry]:
+def rivalries(study: Analysis, every: Sequence[CostSummary]) -> list[CostComparison]:
     """Every pair of each group that has a price, the one that comes first in `every` first.
 
     Errors: ParameterError for too many pairs.
@@ -247,7 +249,7 @@ def rivalries(study: Study, every: Sequence[Outlay]) -> list[Rivalry]:
     return [rivalry for rivals in groups.values() for rivalry in _rivalries(study, rivals)]
 
 
-def _rivalries(study: Study, rivals: Sequence[Outlay]) -> Iterator[Rivalry]:
+def _rivalries(study: Analysis, rivals: Sequence[CostSummary]) -> Iterator[CostComparison]:
     """Every pair, the cheapest model's first, on the tasks that all have, as one family; where
     there are no two of them, each pair on its own, adjusted by their number (Bonferroni)."""
     confidence, common = study.confidence, shared_tasks(rivals)
@@ -275,19 +277,20 @@ def _rivalries(study: Study, rivals: Sequence[Outlay]) -> Iterator[Rivalry]:
         )  # fmt: skip
         own, ratio = first.per_success, ratio_estimate(each.ratio, "ratio")
         difference = ratio_estimate(each.difference, own.estimate.unit, signed=True)
-        yield Rivalry(
+        yield CostComparison(
             first, second, replace(blank, estimate=difference),
             replace(blank, name=f"{own.name}-ratio", estimate=ratio), lead,
         )  # fmt: skip
 
 
-def shared_tasks(rivals: Sequence[Outlay]) -> Ints:
+def shared_tasks(rivals: Sequence[CostSummary]) -> Ints:
     """The tasks that all of these models have."""
     return reduce(np.intersect1d, [rival.tasks for rival in rivals])
 
 
 def _leads(
-    study: Study, shared: Sequence[tuple[tuple[Outlay, Outlay], Ints]], rivals: Sequence[Outlay], *,
+    study: Analysis, shared: Sequence[tuple[tuple[CostSummary, CostSummary], Ints]],
+    rivals: Sequence[CostSummary], *,
     together: bool,
 ) -> Iterator[LeadCrossings | None]:  # fmt: skip
     """Who solves more within which budgets, of each pair; None where it is not asked.
@@ -324,7 +327,7 @@ def _leads(
         )  # fmt: skip
 
 
-def frontiers(study: Study, every: Sequence[Outlay]) -> dict[Series, Fact]:
+def frontiers(study: Analysis, every: Sequence[CostSummary]) -> dict[Series, Result]:
     """Series → the share of the resamples in which none is both cheaper and better.
 
     Of the models of each group whose cost is known, on the tasks that all of them have; p is that

@@ -13,8 +13,8 @@ from passk_cli.arrays import grouped
 from passk_cli.commands.cost import CostOptions
 from passk_cli.commands.cost.headline import CHEAPEST, FURTHER, costs_of
 from passk_cli.commands.cost.summary import (
-    Outlay,
-    Rivalry,
+    CostComparison,
+    CostSummary,
     frontiers,
     outlays,
     rivalries,
@@ -22,18 +22,18 @@ from passk_cli.commands.cost.summary import (
     usual_budgets,
 )
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.diagnostic import WARNING, Message, Said
+from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Cell, Column, Hint, Report, Stated
+from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Hint, Report
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName, amount_text, first_few
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import every_true, first_true
 from passk_cli.study.pairs import TIED
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.rules import GUARDED_T
 from passk_cli.study.section import (
     AGAINST,
@@ -46,7 +46,7 @@ from passk_cli.study.section import (
     view,
 )
 from passk_cli.study.values import Series
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import listed
 
 _UNITS = {"$": "US dollars", "s": "seconds"}
@@ -60,7 +60,7 @@ _OWN_TASKS = (
     " that all models have or, where they have no two, pairs of those that both have. Cheaper tasks"
     " make a model look cheaper: compare rows only where models have the same tasks."
 )
-FEW_TASKS_COST = Message(
+FEW_TASKS_COST = DiagnosticType(
     "few-tasks-cost", WARNING,
     "{models:and}: about {fewest:task} of {tasks} {fewest:carries|carry} the cost",
     "limits of costs may be too narrow; more tasks are the remedy",
@@ -69,12 +69,12 @@ FEW_TASKS_COST = Message(
     " twenty or fifty tasks costs 50 or 100 times as much as the others, limits of costs covered in"
     " 31 to 66 % of simulated runs of 20 tasks, 63 to 97 % of 60 and 86 to 96 % of 100. Where a run"
     " holds none of them, nothing can tell.")  # fmt: skip
-UNSHARED_TASKS = Message(
+UNSHARED_TASKS = DiagnosticType(
     "unshared-tasks", WARNING,
     "some models lack {tasks} of {every} tasks; each row uses its model's tasks, tests and the"
     " frontier those that all have", "", _OWN_TASKS,
 )  # fmt: skip
-UNCOMMON_TASKS = Message(
+UNCOMMON_TASKS = DiagnosticType(
     "uncommon-tasks", WARNING,
     "some models lack {tasks} of {every} tasks; each row uses its model's tasks, tests those that"
     " both have, and there is no frontier", "", _OWN_TASKS,
@@ -107,7 +107,7 @@ _SOLVED = Column(
 
 
 @dataclass(frozen=True)
-class Spent(Section[Outlay]):
+class CostTable(Section[CostSummary]):
     """Cost of an attempt and of a solved task, and pass@$b of each budget, the cheapest solved task
     first.
 
@@ -137,8 +137,8 @@ class Spent(Section[Outlay]):
 
     amount: str = "cost"
     chosen: bool = False
-    pairs: Sequence[Rivalry] = ()
-    frontiers: Mapping[Series, Fact] = field(default_factory=dict)
+    pairs: Sequence[CostComparison] = ()
+    frontiers: Mapping[Series, Result] = field(default_factory=dict)
 
     @property
     def numbers(self) -> list[Number]:
@@ -150,7 +150,7 @@ class Spent(Section[Outlay]):
         ]
 
     @cached_property
-    def ties(self) -> dict[Series, Rivalry]:
+    def ties(self) -> dict[Series, CostComparison]:
         """The models that tie with the one of their group that comes first, each with the pair."""
         first = {outlay.series[1:]: outlay for outlay in reversed(self.records) if outlay.known}
         return {
@@ -159,13 +159,13 @@ class Spent(Section[Outlay]):
             and pair.difference.verdict == TIED
         }  # fmt: skip
 
-    def facts_of(self, record: Outlay) -> tuple[Fact, ...]:
+    def facts_of(self, record: CostSummary) -> tuple[Result, ...]:
         return record.rate, record.cost, record.per_success, *record.within
 
-    def facts(self) -> list[Fact]:
+    def facts(self) -> list[Result]:
         return [*super().facts(), *self.frontiers.values()]
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         found = costs_of(self.study, self.records, self.pairs, self.ties, self.amount)
         yield from first_true(CHEAPEST, found)
         yield from every_true(FURTHER, found)
@@ -238,14 +238,14 @@ class Spent(Section[Outlay]):
         if any(fact.estimate.upper is not None for o in self.records for fact in o.within):
             yield "range: attempts ran out before the budget"
         elif self.chosen and self.numbers:
-            yield Hint("other budgets", Given("--at"))
+            yield Hint("other budgets", OptionValue("--at"))
 
     def details(self) -> Iterator[str]:
         yield _UNITS.get(AMOUNTS[self.amount][0], "")
         yield "per solved task: Fieller's limits; budgets: bands over all budgets, for each pair"
         yield "p: Student's t, adjusted over all pairs of a group"
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         groups = grouped(self.records, lambda outlay: outlay.series[1:])
         every = [len(np.unique(np.concatenate([o.tasks for o in g]))) for g in groups.values()]
         shared = [len(shared_tasks(group)) for group in groups.values()]
@@ -259,7 +259,7 @@ class Spent(Section[Outlay]):
         yield from super().messages()
 
 
-def _frontier(records: Sequence[Outlay]) -> list[tuple[float, float, str]]:
+def _frontier(records: Sequence[CostSummary]) -> list[tuple[float, float, str]]:
     """Cost of an attempt, pass@1 and name of models; none is cheaper and better than these."""
     points = sorted(
         (outlay.cost.estimate.value or 0.0, -(outlay.rate.estimate.value or 0.0), outlay.series[0])
@@ -272,12 +272,12 @@ def _frontier(records: Sequence[Outlay]) -> list[tuple[float, float, str]]:
     return best
 
 
-def _of_frontier(outlay: Outlay, facts: Mapping[Series, Fact], part: str) -> Cell:
+def _of_frontier(outlay: CostSummary, facts: Mapping[Series, Result], part: str) -> Cell:
     fact = facts.get(outlay.series)
     return None if fact is None else getattr(fact, part)
 
 
-def _ahead(pair: Rivalry, *, first: bool) -> str | None:
+def _ahead(pair: CostComparison, *, first: bool) -> str | None:
     """The budgets at which one of two models solves significantly more: "$0.05–$0.30";
     None for none."""
     texts = (
@@ -287,7 +287,7 @@ def _ahead(pair: Rivalry, *, first: bool) -> str | None:
     return "–".join(dict.fromkeys(texts)) or None
 
 
-class CostPairs(Section[Rivalry]):
+class CostPairs(Section[CostComparison]):
     """Pairs of models by the cost of a solved task."""
 
     title = "Cost of a solved task: pairs"
@@ -312,7 +312,7 @@ class CostPairs(Section[Rivalry]):
                " that budget.", cell=lambda pair: pair.crossing),
     )  # fmt: skip
 
-    def facts_of(self, record: Rivalry) -> Iterator[Fact]:
+    def facts_of(self, record: CostComparison) -> Iterator[Result]:
         yield record.difference
         yield record.ratio
         if record.crossing.value is not None:
@@ -325,14 +325,14 @@ class CostPairs(Section[Rivalry]):
 class CostQuestion(Question, CostOptions):
     """The question of `passk cost`."""
 
-    sections = (Spent, CostPairs)
+    sections = (CostTable, CostPairs)
 
     unbounded: ClassVar[str] = "a cost belongs to an attempt with an outcome"
 
     def request(self, options: SharedOptions) -> Request:
         return replace(options.request, cluster=options.confidence.cluster, attempts=(self.of,))
 
-    def study(self, options: SharedOptions, read: Read) -> Study:
+    def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The data; where they lack the amount, the refusal says which ones there are."""
         try:
             return super().study(options, read)
@@ -348,13 +348,13 @@ class CostQuestion(Question, CostOptions):
             there = [name for name in AMOUNTS if any(name in each.offered for each in inputs)]
             if not there:
                 raise
-            amounts = [Settle({"--of": name}) for name in there]
+            amounts = [SuggestedFix({"--of": name}) for name in there]
             raise error.but(DataError, remedy=f"it has {listed(there)}", settles=amounts) from None
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         return (Metric("pass@", 1),)
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         budgets = self.at or usual_budgets(_scales(study.counts, self.of))
         study = replace(study, decided={
             "of": self.of, "at": ",".join(f"{budget:.12g}" for budget in budgets),
@@ -363,7 +363,7 @@ class CostQuestion(Question, CostOptions):
         pairs, chosen = rivalries(study, each), not self.at
         return view(
             study, [
-                Spent(study, each, amount=self.of, chosen=chosen, pairs=pairs,
+                CostTable(study, each, amount=self.of, chosen=chosen, pairs=pairs,
                       frontiers=frontiers(study, each)),
                 CostPairs(study, pairs),
             ],

@@ -30,11 +30,11 @@ from passk_cli.metrics.pass_k import at_pairs, curve_blocks
 from passk_cli.metrics.polynomials import Expectation, Polynomial
 from passk_cli.metrics.registry import USUAL_K, Metric
 from passk_cli.report.model import Cell, Estimate
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.metrics import predicted
-from passk_cli.study.result import Fact, Size, range_between
+from passk_cli.study.result import Result, Size, range_between
 from passk_cli.study.values import Series, TaskValues, require_monotone
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import plural
 
 CURVES = (AT, HAT) = ("pass@k", "pass^k")
@@ -53,12 +53,12 @@ _MOST_POINTS = 100_000
 _BATCH, _BLOCK_KS, _BLOCK_CELLS = 8, 64, 1 << 21
 
 
-class Climb(NamedTuple):
+class StepGain(NamedTuple):
     """The gain of pass@k from one k to another, and that if all tasks were equally hard."""
 
     start: int
-    gain: Fact
-    even: Fact
+    gain: Result
+    even: Result
 
     @property
     def series(self) -> Series:
@@ -77,11 +77,11 @@ class Curves:
     """
 
     series: Series
-    points: Mapping[str, Sequence[Fact]]
-    climbs: Sequence[Climb]
-    never: Fact
-    always: Fact
-    moments: Sequence[Fact] = ()
+    points: Mapping[str, Sequence[Result]]
+    climbs: Sequence[StepGain]
+    never: Result
+    always: Result
+    moments: Sequence[Result] = ()
     shown: Sequence[int] = ()
 
     def ranges_to(self, other: Curves) -> Curves:
@@ -106,7 +106,7 @@ class Curves:
         return [name for name in self.points if name not in UNEVEN]
 
     @property
-    def own(self) -> list[Fact]:
+    def own(self) -> list[Result]:
         """The points of these."""
         return [point for name in self.measured for point in self.points[name]]
 
@@ -126,7 +126,7 @@ class Curves:
         first, *_ = own = self.points[self.main]
         return max(point.k or 0 for point in own if point.size.tasks == first.size.tasks)
 
-    def at(self, name: str, k: int) -> Fact:
+    def at(self, name: str, k: int) -> Result:
         """A curve's number at one of its k's."""
         return next(point for point in self.points[name] if point.k == k)
 
@@ -155,9 +155,9 @@ class Grid:
             return np.array([k for k in sorted(self.ks) if k <= last] or [last])
         if self.points is None and last > _MOST_POINTS:
             raise ParameterError(
-                Given("--points", "all"), f"{last:,} k's are too many", settles=[
-                    Settle({"--points": None}, "spreads them"),
-                    Settle({"--max-k": _MOST_POINTS}, "ends there"),
+                OptionValue("--points", "all"), f"{last:,} k's are too many", settles=[
+                    SuggestedFix({"--points": None}, "spreads them"),
+                    SuggestedFix({"--max-k": _MOST_POINTS}, "ends there"),
                 ],
             )  # fmt: skip
         if self.points is None or last <= self.points:
@@ -194,7 +194,7 @@ def steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class KRange:
     """k's at which one series has values on the same tasks.
 
     rates : pass@1 of these tasks.  level : of each interval by itself.
@@ -240,7 +240,7 @@ class Measurement:
     delta : whether what uneven tasks do is computed as well.
     """
 
-    study: Study
+    study: Analysis
     grid: Grid
     further: Sequence[Metric] = ()
     names: Sequence[str] = CURVES
@@ -258,13 +258,14 @@ class Measurement:
         last = min(grid.max_k or most, most)
         refuse("bad-option-value", (
             last > MOST_CURVE, "", f"k up to {last:,} is too far for a curve of counts",
-            (Settle({"--max-k": MOST_CURVE}, "is the most"),),
+            (SuggestedFix({"--max-k": MOST_CURVE}, "is the most"),),
         ))  # fmt: skip
         if grid.max_k is not None and grid.max_k > most:
             option = "-k" if grid.ks else "--max-k"
-            shorter = Settle({option: None}, "goes as far as there are attempts")
+            shorter = SuggestedFix({option: None}, "goes as far as there are attempts")
             raise ParameterError(
-                Given(option, str(grid.max_k)), f"it needs {plural(grid.max_k, 'attempt')} per"
+                OptionValue(option, str(grid.max_k)),
+                f"it needs {plural(grid.max_k, 'attempt')} per"
                 f" task; the most any task has is {most}",
                 settles=[shorter, *predicted(self.study.counts, grid.max_k)],
             )  # fmt: skip
@@ -272,7 +273,7 @@ class Measurement:
         if study.bounded:
             study.confidence.required_steady()
             require_monotone(self.further)
-            ends = [replace(self, study=end) for end in study.ends]
+            ends = [replace(self, study=end) for end in study.missing_bounds]
             failing, passing = ([end._curves(end._stretches(s)) for s in order] for end in ends)
             drawn = [
                 replace(model, series=(f"{model.series[0]} (missing {word})", *model.series[1:]))
@@ -291,7 +292,7 @@ class Measurement:
         every = [self._curves(each, shared, whole) for each in stretches]
         return every, every, [each[0].level for each in stretches] if self.together else []
 
-    def _stretches(self, s: int) -> list[Stretch]:
+    def _stretches(self, s: int) -> list[KRange]:
         """The stretches of a series: one, or one per number of tasks left with `drop`."""
         study = self.study
         [rates] = study.values([Metric("pass@", 1)], [s])
@@ -301,12 +302,12 @@ class Measurement:
         ends = np.unique(rates.n).tolist() if drop else [int(rates.n.min())]
         ks = self.grid.up_to(ends[-1])
         return [
-            Stretch(rates.on(rates.tasks[rates.n >= until]), here, study.confidence.level)
+            KRange(rates.on(rates.tasks[rates.n >= until]), here, study.confidence.level)
             for after, until in pairwise([0, *ends])
             if len(here := ks[(ks > after) & (ks <= until)])
         ]
 
-    def _labelled(self, rates: TaskValues) -> list[Stretch]:
+    def _labelled(self, rates: TaskValues) -> list[KRange]:
         """The only stretch of a series that labels correct: the k that they reach.
 
         Errors: ParameterError for a k beyond it.
@@ -321,9 +322,9 @@ class Measurement:
                 settles=[MORE_LABELS],
             )  # fmt: skip
         ks = self.grid.up_to(min(int(rates.n.min()), max(most, asked)))
-        return [Stretch(rates, ks, self.study.confidence.level)]
+        return [KRange(rates, ks, self.study.confidence.level)]
 
-    def _banded(self, alone: Sequence[Stretch]) -> list[Stretch]:
+    def _banded(self, alone: Sequence[KRange]) -> list[KRange]:
         """The stretches, one of each series, at the pointwise levels of simultaneous bands."""
         confidence = self.study.confidence
         draws: dict[str, Any] = {**confidence.draws}
@@ -346,10 +347,10 @@ class Measurement:
                 levels |= zip(batch, own, strict=True)
         return [replace(each, level=levels[i]) for i, each in enumerate(alone)]
 
-    def _curves(self, stretches: Sequence[Stretch], *shared: Sequence[int]) -> Curves:
+    def _curves(self, stretches: Sequence[KRange], *shared: Sequence[int]) -> Curves:
         """The curves of one series.  shared : the k's that all series have, as of `steps`."""
         first, study = stretches[0], self.study
-        points: dict[str, list[Fact]] = {name: [] for name in self.names}
+        points: dict[str, list[Result]] = {name: [] for name in self.names}
         for stretch in stretches:
             for name, facts in self._points(stretch):
                 points[name] += facts
@@ -372,7 +373,7 @@ class Measurement:
             list(self._moments(first)) if self.delta else (), self.grid.shown(ks),
         )  # fmt: skip
 
-    def _pointwise(self, fact: Fact, **more: Cell) -> Fact:
+    def _pointwise(self, fact: Result, **more: Cell) -> Result:
         """The fact beside the level of its interval by itself, which in a band is another; without
         the values: those of a long curve would fill the memory."""
         if fact.level is not None:
@@ -380,7 +381,7 @@ class Measurement:
         level = self.study.confidence.interval_level
         return replace(fact, level=level, values=None, more=more)
 
-    def _points(self, stretch: Stretch) -> Iterator[tuple[str, list[Fact]]]:
+    def _points(self, stretch: KRange) -> Iterator[tuple[str, list[Result]]]:
         """pass@k and pass^k at each k of a stretch, as `passk estimate` gives them at its level."""
         rates, confidence = stretch.rates, replace(self.study.confidence, level=stretch.level)
         if rates.degrees is not None:
@@ -398,13 +399,15 @@ class Measurement:
                 if name not in self.names:
                     continue
                 if bare:
-                    # As `Study.fact`, for thousands of k's at once.
+                    # As `Analysis.fact`, for thousands of k's at once.
                     errors: list[float | None] = [None] * len(ks)
                     if values.shape[1] > 1:
                         errors = (values.std(axis=1, ddof=1) / math.sqrt(values.shape[1])).tolist()
                     means = zip(ks, values.mean(axis=1).tolist(), errors, strict=True)
                     facts = [
-                        Fact(rates.series, f"{family}{k}", k, Estimate(mean, se), se, stretch.size)
+                        Result(
+                            rates.series, f"{family}{k}", k, Estimate(mean, se), se, stretch.size
+                        )
                         for k, mean, se in means
                     ]
                     yield name, facts
@@ -420,12 +423,12 @@ class Measurement:
     def _new(self) -> bool:
         return self.study.confidence.population == NEW_TASKS
 
-    def _setting(self, stretch: Stretch) -> Setting:
+    def _setting(self, stretch: KRange) -> Setting:
         asked, clusters = self.study.confidence, stretch.rates.clusters if self._new else None
         level = asked.interval_level
         return Setting(asked.population, level, clusters, asked.resamples, asked.seed)
 
-    def _uneven(self, stretch: Stretch) -> Iterator[tuple[str, Fact]]:
+    def _uneven(self, stretch: KRange) -> Iterator[tuple[str, Result]]:
         """(curve, Δ_k or the coverage deficit) at each k of a stretch."""
         setting, rates = self._setting(stretch), stretch.rates
         units = f"tasks; there are {len(rates.n)}"
@@ -444,7 +447,7 @@ class Measurement:
                     fact = self._corrected(stretch, f"{family}{k}", k, spread)
                     yield name, self._pointwise(fact, at_most=bound)
 
-    def _corrected(self, stretch: Stretch, name: str, k: int | None, spread: Spread) -> Fact:
+    def _corrected(self, stretch: KRange, name: str, k: int | None, spread: Spread) -> Result:
         """A number corrected for what attempts add to it, with its limits."""
         confidence, share, series = self.study.confidence, name != "skewness", stretch.rates.series
         level = confidence.interval_level
@@ -454,9 +457,9 @@ class Measurement:
         )  # fmt: skip
         method = LIMITS[confidence.population] if share or self._new else _SKEWNESS
         method = "none" if level is None else method
-        return Fact(series, name, k, estimate, spread.se, stretch.size, method, level)
+        return Result(series, name, k, estimate, spread.se, stretch.size, method, level)
 
-    def _climb(self, stretch: Stretch, start: int, k: int) -> Climb:
+    def _climb(self, stretch: KRange, start: int, k: int) -> StepGain:
         """The gain of pass@k from one k to another."""
         rates, growth = stretch.rates, Growth("pass@", k, start=start)
         n, c = rates.n, rates.c
@@ -467,10 +470,10 @@ class Measurement:
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))
         if math.isnan(even.value or 0.0):
             even = Estimate(None, reason="no estimate: fewer tasks than k")
-        alike = Fact(rates.series, f"{growth.name}{EVEN}", k, even, size=stretch.size)
-        return Climb(start, replace(self._pointwise(gain), values=gain.values), alike)
+        alike = Result(rates.series, f"{growth.name}{EVEN}", k, even, size=stretch.size)
+        return StepGain(start, replace(self._pointwise(gain), values=gain.values), alike)
 
-    def _moments(self, stretch: Stretch) -> Iterator[Fact]:
+    def _moments(self, stretch: KRange) -> Iterator[Result]:
         """Mean, standard deviation and skewness of the success rates."""
         rates = stretch.rates
         yield self._pointwise(replace(self.study.fact(rates), name="mean", k=None))
@@ -478,13 +481,15 @@ class Measurement:
         for name, spread in zip(("sd", "skewness"), shapes, strict=True):
             yield self._pointwise(self._corrected(stretch, name, None, spread))
 
-    def _share(self, stretch: Stretch, name: str, mask: Bools, corrected: bool) -> Fact:
+    def _share(self, stretch: KRange, name: str, mask: Bools, corrected: bool) -> Result:
         """A share of tasks, which has an interval where the tasks are a sample; none of corrected
         values."""
         rates = stretch.rates
         if corrected:
             reason = "labels say nothing of single tasks"
-            return Fact(rates.series, name, None, Estimate(None, reason=reason), size=stretch.size)
+            return Result(
+                rates.series, name, None, Estimate(None, reason=reason), size=stretch.size
+            )
         fact = self.study.mean(
             rates.series, name, mask.astype(np.float64), rates.tasks, rates.n,
             fixed="a count of these tasks as they were attempted",
@@ -501,12 +506,12 @@ def exact_curves(
     """
     rates, ks = family.rates, grid.up_to(last)
 
-    def fact(name: str, value: float | Estimate, k: int | None = None, **more: Cell) -> Fact:
+    def fact(name: str, value: float | Estimate, k: int | None = None, **more: Cell) -> Result:
         estimate = value if isinstance(value, Estimate) else Estimate(value)
         size = Size(len(rates))
-        return Fact((family.name,), name, k, estimate, size=size, flaw=EXACT, more=more)
+        return Result((family.name,), name, k, estimate, size=size, flaw=EXACT, more=more)
 
-    def curve(name: str, values: Floats, bounds: Floats | None = None) -> Iterable[Fact]:
+    def curve(name: str, values: Floats, bounds: Floats | None = None) -> Iterable[Result]:
         most = [{}] * len(ks) if bounds is None else [{"at_most": b} for b in bounds.tolist()]
         for k, value, more in zip(ks.tolist(), values.tolist(), most, strict=True):
             yield fact(f"{name}{k}", value, k, **more)
@@ -514,7 +519,7 @@ def exact_curves(
     exact, moments = rate_curves(rates, ks), moments_of_rates(rates)
     points = {AT: list(curve("pass@", exact.at)), HAT: list(curve("pass^", exact.hat))}
     points = {name: points[name] for name in names}
-    shapes: tuple[Fact, ...] = ()
+    shapes: tuple[Result, ...] = ()
     if delta:
         points[DELTA] = list(curve("delta_", exact.delta, exact.delta_bound))
         points[DEFICIT] = list(curve("deficit_", exact.deficit, exact.deficit_bound))
@@ -528,7 +533,7 @@ def exact_curves(
         even = -np.expm1(two * np.log1p(-mean)) if mean < 1 else np.ones(2)
         name = f"pass@{k}-pass@{start}"
         alike = fact(f"{name}{EVEN}", float(even[1] - even[0]), k)
-        climbs.append(Climb(start, fact(name, high - low, k), alike))
+        climbs.append(StepGain(start, fact(name, high - low, k), alike))
     never, always = (fact(w, float((rates == p).mean())) for w, p in (("never", 0), ("always", 1)))
     shown = grid.shown(ks.tolist())
     return Curves((family.name,), points, climbs, never, always, shapes, shown)

@@ -12,7 +12,7 @@ from passk_cli.report.model import Estimate
 from passk_cli.report.words import plural
 from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import named
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 
 # Gains closer than this are equal; models that a sentence names.
 _EQUAL, _NAMED = 1e-12, 3
@@ -26,7 +26,7 @@ class CurveGains(NamedTuple):
     exact : whether rates are given.
     """
 
-    facts: Sequence[Fact]
+    facts: Sequence[Result]
     metric: str
     start: int
     k: int
@@ -41,21 +41,21 @@ class CurveGains(NamedTuple):
         return [abs(fact.estimate.value or 0.0) for fact in self.facts]
 
     @property
-    def most(self) -> list[Fact]:
+    def most(self) -> list[Result]:
         """The largest gains."""
         return self._of(max(self.sizes))
 
     @property
-    def least(self) -> list[Fact]:
+    def least(self) -> list[Result]:
         """The smallest gains."""
         return self._of(min(self.sizes))
 
-    def _of(self, end: float) -> list[Fact]:
+    def _of(self, end: float) -> list[Result]:
         both = zip(self.facts, self.sizes, strict=True)
         return [fact for fact, size in both if abs(size - end) <= _EQUAL]
 
     @property
-    def overlapping(self) -> list[Fact]:
+    def overlapping(self) -> list[Result]:
         """Models with another gain, whose interval reaches that of the largest."""
         lower = min(_limits(fact, exact=self.exact)[0] for fact in self.most)
         rest = [fact for fact in self.facts if fact not in self.most]
@@ -79,10 +79,10 @@ class CurveGains(NamedTuple):
             "more": len(names) - 1 if len(names) > _NAMED else 0,
         }  # fmt: skip
 
-    def _name(self, fact: Fact) -> str:
+    def _name(self, fact: Result) -> str:
         return named(fact.series, self.groups, " at ")
 
-    def _names(self, facts: Sequence[Fact]) -> list[str]:
+    def _names(self, facts: Sequence[Result]) -> list[str]:
         """The models of some gains; of many, how many."""
         return [*map(self._name, facts)] if len(facts) <= _NAMED else [plural(len(facts), "model")]
 
@@ -182,7 +182,7 @@ def _sign(change: float) -> int:
     return 0 if abs(change) <= _EQUAL else 1 if change > 0 else -1
 
 
-def _limits(fact: Fact, *, exact: bool) -> tuple[float, float]:
+def _limits(fact: Result, *, exact: bool) -> tuple[float, float]:
     """From where to where the size of a gain lies; anywhere if nothing bounds it."""
     value, low, high = fact.estimate.value or 0.0, fact.estimate.low, fact.estimate.high
     if exact:
@@ -192,6 +192,6 @@ def _limits(fact: Fact, *, exact: bool) -> tuple[float, float]:
     return (low, high) if value >= 0 else (-high, -low)
 
 
-def _signed(fact: Fact) -> Estimate:
+def _signed(fact: Result) -> Estimate:
     """A gain without an interval."""
     return replace(fact.estimate.bare, signed=True)

@@ -22,16 +22,16 @@ from passk_cli.commands.curve.curves import (
     HAT,
     LIMITS,
     UNEVEN,
-    Climb,
     Curves,
     Grid,
     Measurement,
+    StepGain,
     exact_curves,
     telling,
 )
 from passk_cli.commands.curve.gains import GAINS, OF_ONE, CurveGains, OneCurve
 from passk_cli.commands.question import Question, SharedOptions
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.rates import RateFamily, exact_rates, parse_rates
 from passk_cli.files.request import COUNTED, Request
@@ -40,15 +40,15 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric, needs, parse
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Cell, Column, Estimate, Hint, Report, Stated
+from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Estimate, Hint, Report
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import SeriesName, span, spanned
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import first_true
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.headlines import NONE_SHARED, of_named_groups, range_of
 from passk_cli.study.notes import lacking_tasks, one_task
-from passk_cli.study.result import Fact, tidy
+from passk_cli.study.result import Result, tidy
 from passk_cli.study.section import (
     GROUPS,
     MODEL,
@@ -59,7 +59,7 @@ from passk_cli.study.section import (
     data_field,
     view,
 )
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, respelled
 from passk_cli.version import __version__
 
@@ -70,35 +70,35 @@ _MOST_ACROSS, _MOST_DRAWN = 5, 200
 _EQUAL = 1e-12
 _RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven tasks"
 
-CURVE_ENDS = Message(
+CURVE_ENDS = DiagnosticType(
     "curve-ends", NOTE, "the curves of {models} end at k = {k}, before {most}",
     meaning="A curve goes up to the fewest attempts at a task of its model; beyond that, pass@k of"
     " that task is undefined.")  # fmt: skip
-SHORT_CURVE = Message(
+SHORT_CURVE = DiagnosticType(
     "short-curve", NOTE,
     "curves of {models} end at k = {k}, the fewest attempts at a task, of up to {most}",
-    Settle({"--short-tasks": "drop"}, "goes on with the other tasks"),
+    SuggestedFix({"--short-tasks": "drop"}, "goes on with the other tasks"),
     "A curve goes as far as every task has attempts, so that each of its points is about the same"
     " tasks. With --short-tasks drop it goes on with the tasks that have more, and then a point may"
     " be about fewer tasks than the point before it.")  # fmt: skip
-CHANGING_TASKS = Message(
+CHANGING_TASKS = DiagnosticType(
     "changing-tasks", WARNING,
     "beyond k = {k}, curves of {models} leave out tasks with too few attempts, and may turn",
     meaning="With --short-tasks drop, points at larger k are about the tasks that have that many"
     " attempts. These may be easier or harder than the others, so a step of the curve there may be"
     " due to the tasks and not to k. Column tasks of --full and csv has their number.")  # fmt: skip
-NO_GAINS = Message(
+NO_GAINS = DiagnosticType(
     "gains-without-range", NOTE, "gains of pass@k are left out: outcomes are missing",
     tuple(replace(settle, why="gives them") for settle in COUNTED),
     "With --missing bounds every number is a range, from all missing outcomes failing to all"
     " passing. A gain of pass@k need not lie between its values at these two ends: it may be"
     " largest with some of them passing and others failing.")  # fmt: skip
-MISSING_UNEVEN = Message(
+MISSING_UNEVEN = DiagnosticType(
     "no-even-tasks", NOTE, "Δ_k and deficit are empty from k = {k} on: {reason}",
     meaning="Δ_k compares pass^k with μ^k, the pass^k of tasks that all have the mean success rate."
     " μ^k is estimated from k attempts at k different tasks, and so needs k tasks or clusters.",
 )  # fmt: skip
-MISSING_MOMENT = Message(
+MISSING_MOMENT = DiagnosticType(
     "no-moment", NOTE, "{moment} of {models}: {reason}",
     meaning="The standard deviation and skewness of the tasks' success rates are corrected for the"
     " noise of the attempts. They need two or three attempts at every task, and success rates that"
@@ -129,12 +129,12 @@ class CurveColumn(NamedTuple):
             f"{self.name} at k = {self.k} minus that at {self.start}, on tasks with n ≥ {self.k}."
         )
 
-    def fact(self, model: Curves) -> Fact:
+    def fact(self, model: Curves) -> Result:
         """Its number for a model; empty where the model's curve does not reach that k."""
         points = {point.k: point for point in model.points[self.name]}
         first, last = points.get(self.start or self.k), points.get(self.k)
         if first is None or last is None:
-            return Fact(model.series, self.header, self.k, Estimate(None))
+            return Result(model.series, self.header, self.k, Estimate(None))
         if not self.start:
             return last
         if self.name == AT:
@@ -142,7 +142,7 @@ class CurveColumn(NamedTuple):
                 if (climb.start, climb.gain.k) == (self.start, self.k):
                     return replace(climb.gain, estimate=replace(climb.gain.estimate, signed=True))
         change = (last.estimate.value or 0.0) - (first.estimate.value or 0.0)
-        return Fact(model.series, self.header, self.k, Estimate(change, signed=True))
+        return Result(model.series, self.header, self.k, Estimate(change, signed=True))
 
     def value(self, model: Curves) -> Estimate:
         """The number without its interval, which --full has; of a gain, with it."""
@@ -231,7 +231,7 @@ class AcrossK(Section[Curves]):
         """The last k, where tasks have too few attempts for it."""
         return self.ks[-1:] if any(model.whole < self.ks[-1] for model in self.records) else []
 
-    def facts(self) -> list[Fact]:
+    def facts(self) -> list[Result]:
         every = self.records
         return [
             *(point for model in every for points in model.points.values() for point in points),
@@ -239,7 +239,7 @@ class AcrossK(Section[Curves]):
             *(fact for m in every for fact in (*m.moments, m.never, m.always)),
         ]
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         """The gain from further attempts: of one model, or of the models with most and least.
 
         Where numbers are ranges, or one k is asked for, it is about the numbers at the last k.
@@ -296,10 +296,10 @@ class AcrossK(Section[Curves]):
             together = "simultaneous: for both curves of a model at all k"
             yield together if self.levels else "pointwise intervals"
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         if self.study.bounded:
             yield NO_GAINS()
-        ends, most = list[tuple[tuple[Message, int, int], str]](), self.grid.max_k
+        ends, most = list[tuple[tuple[DiagnosticType, int, int], str]](), self.grid.max_k
         for model in self.records:
             name, size, last = SeriesName(model.series), model.never.size, model.ks[-1]
             low, high = size.n_min or 0, size.n_max or 0
@@ -374,7 +374,7 @@ class EveryK(NumberTable):
     shown = FULL
     columns = (MODEL, GROUPS, K, *NumberTable.columns[2:])
 
-    def facts(self) -> list[Fact]:
+    def facts(self) -> list[Result]:
         return []
 
     @property
@@ -384,7 +384,7 @@ class EveryK(NumberTable):
         return [each._replace(meaning=f"{each.name} at the k of the row.") for each in every]
 
 
-class Climbs(Section[Climb]):
+class StepGains(Section[StepGain]):
     """A row per model and step of k: the gain of pass@k, and that if tasks were equally hard."""
 
     title = "Gains of pass@k"
@@ -454,14 +454,14 @@ class RateMoments(Section[Curves]):
 
 
 def sections_of(
-    study: Study, every: Sequence[Curves], grid: Grid, levels: Sequence[float] = (),
+    study: Analysis, every: Sequence[Curves], grid: Grid, levels: Sequence[float] = (),
     drawn: Sequence[Curves] = (),
 ) -> list[Section[Any]]:  # fmt: skip
     """The sections of these curves; the rest as of `AcrossK`."""
     return [
         AcrossK(study, every, grid, levels, drawn),
         EveryK(study, rows_of_k(every)),
-        Climbs(study, [climb for model in every for climb in model.climbs]),
+        StepGains(study, [climb for model in every for climb in model.climbs]),
         UnevenTasks(study, rows_of_k(every, UNEVEN)),
         RateMoments(study, [model for model in every if model.moments]),
     ]
@@ -521,7 +521,7 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
             remedy = "a curve is named as pass@k, best@k or gpass@k:0.5"
             if number := re.fullmatch(r"([a-z-]+[@^])\d+(:.*)?", respelled(part)):
                 remedy = did_you_mean([f"{number[1]}k{number[2] or ''}"])
-            raise ParameterError(Given("-m", part), remedy, name="unknown-metric")
+            raise ParameterError(OptionValue("-m", part), remedy, name="unknown-metric")
         metrics.append(parse(f"{match[1]}1{match[2] or ''}"))
     return tuple(dict.fromkeys(metrics))
 
@@ -533,7 +533,7 @@ _USUAL_MAX_K = 10
 class Curve(Question, CurveOptions):
     """The question of `passk curve`."""
 
-    sections = (AcrossK, EveryK, Climbs, UnevenTasks, RateMoments)
+    sections = (AcrossK, EveryK, StepGains, UnevenTasks, RateMoments)
     sampled = True
 
     of_metrics: ClassVar[bool] = False
@@ -542,8 +542,8 @@ class Curve(Question, CurveOptions):
     uncorrected_options: ClassVar[Mapping[str, str]] = {
         "--delta": "nothing is known of single tasks", "--band": "each k is corrected by itself",
     }  # fmt: skip
-    unbounded_options: ClassVar[Mapping[Given, str]] = {
-        Given(
+    unbounded_options: ClassVar[Mapping[OptionValue, str]] = {
+        OptionValue(
             option, value
         ): f"{quantity} does not lie between its values at all failing and at all passing"
         for option, value, quantity in (
@@ -573,7 +573,7 @@ class Curve(Question, CurveOptions):
         cluster = options.confidence.cluster
         return replace(options.request, cluster=cluster, attempts=needs(self.further))
 
-    def alone(self, options: SharedOptions) -> Report | None:
+    def report_without_data(self, options: SharedOptions) -> Report | None:
         """The curves of exact rates, given as such or as data that holds them."""
         self._check(options)
         families = exact_rates(self.rates, options.source, self.request(options))
@@ -582,11 +582,12 @@ class Curve(Question, CurveOptions):
         sampling = "it is for outcomes; exact rates have no sampling error"
         refuse(
             "contradicting-options",
-            (self.further, Given("-m"), "exact rates say nothing of what attempts are",
-             (Settle({"-m": None}),)),
-            (self.band != POINTWISE, Given("--band"), sampling, (Settle({"--band": None}),)),
-            (options.metrics.short_tasks != "empty", Given("--short-tasks"), sampling,
-             (Settle({"--short-tasks": None}),)),
+            (self.further, OptionValue("-m"), "exact rates say nothing of what attempts are",
+             (SuggestedFix({"-m": None}),)),
+            (self.band != POINTWISE, OptionValue("--band"), sampling, (SuggestedFix({
+            "--band": None}),)),
+            (options.metrics.short_tasks != "empty", OptionValue("--short-tasks"), sampling,
+             (SuggestedFix({"--short-tasks": None}),)),
         )  # fmt: skip
         return self.of_rates(families)
 
@@ -596,7 +597,7 @@ class Curve(Question, CurveOptions):
         last = grid.max_k or _USUAL_MAX_K
         every = [exact_curves(f, grid, last, self.shown, delta=self.delta) for f in families]
         counts = Counts.from_cells([(family.name, "", 1, 0) for family in families])
-        study = Study(counts, confidence=Confidence("none"))
+        study = Analysis(counts, confidence=Confidence("none"))
         sections = sections_of(study, every, grid)
         signature = {
             "passk": __version__, "curves": ",".join(self.shown), "max-k": last,
@@ -610,9 +611,9 @@ class Curve(Question, CurveOptions):
     def _check(self, options: SharedOptions) -> None:
         """ParameterError for what no data can give."""
         others = [option for option in ("--max-k", "--points") if option in changed(self)]
-        without = Settle(dict.fromkeys(others[:1]))
+        without = SuggestedFix(dict.fromkeys(others[:1]))
         refuse("contradicting-options", (
-            self.k and others, Given("-k"), "it names every k", (without,),
+            self.k and others, OptionValue("-k"), "it names every k", (without,),
         ))  # fmt: skip
         method, fixed = options.confidence.method, options.confidence.population == THESE_TASKS
         reasons = (
@@ -623,13 +624,14 @@ class Curve(Question, CurveOptions):
              "it needs the same tasks at every k"),
             ("-m", self.further, "it is for pass@k and pass^k"),
         )  # fmt: skip
-        place, other = Given("--band", SIMULTANEOUS), Settle({"--band": None})
+        place, other = OptionValue("--band", SIMULTANEOUS), SuggestedFix({"--band": None})
         refuse("invalid-method", *(
-            (self.band == SIMULTANEOUS and holds, place, problem, (Settle({option: None}), other))
+            (self.band == SIMULTANEOUS and holds, place, problem, (SuggestedFix({option: None}),
+            other))
             for option, holds, problem in reasons
         ))  # fmt: skip
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         together, grid, confidence = self.band == SIMULTANEOUS, self.grid, study.confidence
         measurement = Measurement(study, grid, self.further, self.shown, together, self.delta)
         every, drawn, levels = measurement.curves()

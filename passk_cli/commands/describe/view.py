@@ -33,13 +33,13 @@ from passk_cli.report.model import (
     ranged,
 )
 from passk_cli.report.words import names_cut, plural, spanned
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.completeness import uneven_models
 from passk_cli.study.missing_outcomes import kinds_missing
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.values import Series
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import shortened
 
 # Groups of files that are read alike, models, and columns of names, that are shown without --full.
@@ -61,7 +61,7 @@ DRAFTS = (
 Fact = tuple[str, Cell]
 
 
-class Facts(Section[Fact]):
+class ReadingSummary(Section[Fact]):
     """How the files were read, and what is in them."""
 
     columns = (
@@ -109,7 +109,7 @@ class Facts(Section[Fact]):
             "missing": facts.missing, "unclear": facts.not_understood,
             "repeated": facts.duplicates, "kept": facts.duplicates_policy == "error",
             "undecided": facts.missing_policy == "error" and not said,
-            **{name: Hint("choose", Given(option)) for name, option in _DECIDED_BY.items()},
+            **{name: Hint("choose", OptionValue(option)) for name, option in _DECIDED_BY.items()},
         }  # fmt: skip
 
     @property
@@ -118,7 +118,7 @@ class Facts(Section[Fact]):
         return not any(self.fields[name] for name in ("settings", "missing", "unclear", "repeated"))
 
 
-class EachFile(Facts):
+class FileTable(ReadingSummary):
     """How each file was read."""
 
     title = "Each file"
@@ -138,7 +138,7 @@ class Columns(Section[tuple[str, Cell, str]]):
     )  # fmt: skip
 
 
-class Extent(NamedTuple):
+class ModelSize(NamedTuple):
     """One model's tasks and attempts.
 
     n : attempts at each task.  rate : passes among attempts, a range where outcomes are missing
@@ -150,7 +150,7 @@ class Extent(NamedTuple):
     rate: Cell
 
 
-class EachModel(Section[Extent]):
+class ModelTable(Section[ModelSize]):
     """Tasks, attempts and the largest k of each model."""
 
     title = "Models"
@@ -209,13 +209,13 @@ class EachModel(Section[Extent]):
 class Describe(Question, DescribeOptions):
     """The question of `passk describe`."""
 
-    sections = (Facts, Columns, EachModel)
+    sections = (ReadingSummary, Columns, ModelTable)
 
     of_metrics: ClassVar[bool] = False
     uncorrected = ""
     tolerant: ClassVar[bool] = True
 
-    def alone(self, options: SharedOptions) -> Report | None:
+    def report_without_data(self, options: SharedOptions) -> Report | None:
         if self.init is None:
             return None
         path = self.init
@@ -228,7 +228,7 @@ class Describe(Question, DescribeOptions):
         commit = partial(write_new, path, text)
         return Report((table,), lambda: table, commit=commit, answer=answer)
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         # Its labels stand among the columns; nothing is corrected.
         study = replace(study, counts=replace(study.counts, attempts={}))
         counts = study.counts
@@ -238,7 +238,7 @@ class Describe(Question, DescribeOptions):
             n = counts.n[counts.rows_of(s)]
             low, high = (float(c[counts.rows_of(s)].sum() / n.sum()) for c in ends)
             rate = None if counts.facts.not_understood else ranged(low, high)
-            sizes.append(Extent(series, n, rate))
+            sizes.append(ModelSize(series, n, rate))
         odd = [model.series for model in uneven_models(counts)]
         sizes.sort(key=lambda size: odd.index(size.series) if size.series in odd else len(odd))
         inputs = counts.facts.inputs
@@ -246,10 +246,10 @@ class Describe(Question, DescribeOptions):
         short = list(_alike(inputs, columns=columns))
         every = [fact for file in inputs for fact in _of(file, columns=columns)]
         sections: list[Section[Any]] = [
-            Facts(study, [*short, *_counted(counts)]),
+            ReadingSummary(study, [*short, *_counted(counts)]),
             Columns(study, list(_by_role(counts.facts.columns)), first=_COLUMNS),
-            EachFile(study, every if set(every) - set(short) else []),
-            EachModel(study, sizes, first=max(_MODELS, len(odd))),
+            FileTable(study, every if set(every) - set(short) else []),
+            ModelTable(study, sizes, first=max(_MODELS, len(odd))),
         ]
         messages = [said for said in study.messages(()) if said.severity == WARNING]
         report = view(study, sections, messages=messages, interval=None)
@@ -269,7 +269,7 @@ def _by_role(columns: Sequence[Choice]) -> Iterator[tuple[str, Cell, str]]:
         yield role, name, shortened(each.values, max(room - 14, 20))
 
 
-def _end(size: Extent, at: int) -> Cell:
+def _end(size: ModelSize, at: int) -> Cell:
     return size.rate.ends[at] if isinstance(size.rate, Estimate) else size.rate
 
 

@@ -11,8 +11,8 @@ from passk_cli.metrics.diversity import agreement, distinct, duplicates
 from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Estimate
-from passk_cli.study.analysis import Study
-from passk_cli.study.result import Fact
+from passk_cli.study.analysis import Analysis
+from passk_cli.study.result import Result
 from passk_cli.study.section import SeriesRow
 from passk_cli.study.values import attempts_of
 
@@ -33,7 +33,7 @@ def metrics_at(ks: Sequence[int]) -> list[Metric]:
     ]
 
 
-def variety(study: Study, place: int) -> SeriesRow:
+def variety(study: Analysis, place: int) -> SeriesRow:
     """The numbers of the series at a place of the counts.
 
     The metrics of the study; variety@k and least variety@k of each gain@k; solutions per task
@@ -50,7 +50,7 @@ def variety(study: Study, place: int) -> SeriesRow:
     return SeriesRow(study.counts.series[place], {fact.name: fact for fact in facts})
 
 
-def _variety_of(gain: Fact, kinds: Fact) -> Iterator[Fact]:
+def _variety_of(gain: Result, kinds: Result) -> Iterator[Result]:
     """The variety that comes with a gain, and the least that can.
 
     variety@k : distinct@k, each task weighted by its gain; None where nothing is gained.
@@ -70,10 +70,10 @@ def _variety_of(gain: Fact, kinds: Fact) -> Iterator[Fact]:
         flag = FLAG if certain and little else ""
     for name, number in (("variety", value), ("least variety", least)):
         estimate = Estimate(number, reason=flag, unit="score")
-        yield Fact(gain.series, f"{name}@{k}", k, estimate, size=gain.size)
+        yield Result(gain.series, f"{name}@{k}", k, estimate, size=gain.size)
 
 
-def _solutions(study: Study, place: int) -> Iterator[Fact]:
+def _solutions(study: Analysis, place: int) -> Iterator[Result]:
     """Solutions per task, their effective number and the share of repeats; of passes as well."""
     counts = study.counts
     rows = counts.rows_of(place)
@@ -88,7 +88,7 @@ def _solutions(study: Study, place: int) -> Iterator[Fact]:
         yield study.mean(series, f"duplicates{kind}", repeats, tasks, n)
 
 
-def _inverse(fact: Fact) -> Fact:
+def _inverse(fact: Result) -> Result:
     """The effective number of solutions, from the probability that two attempts agree."""
     chance, number = fact.estimate, replace(fact, se=None)
     if chance.value is None:

@@ -12,15 +12,15 @@ import numpy as np
 from passk_cli.commands.diversity import DiversityOptions
 from passk_cli.commands.diversity.variety import CORRECT, DISTINCT, FLAG, metrics_at, variety
 from passk_cli.commands.question import Question, SharedOptions
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Stated
+from passk_cli.report.model import ALWAYS, FULL, AnswerSentence, Column, Estimate, Report
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import named, range_of
 from passk_cli.study.metrics import Metrics, supported_k, usual_k
@@ -39,7 +39,7 @@ from passk_cli.study.values import Series
 
 _CURVE_POINTS = 16
 
-LITTLE_VARIETY = Message(
+LITTLE_VARIETY = DiagnosticType(
     "little-variety", WARNING,
     "gains of {models} from more attempts come with little variety", "",
     "`--full` has the numbers. pass@k rises with k, and nearly all solutions behind the rise are"
@@ -47,17 +47,17 @@ LITTLE_VARIETY = Message(
     " the interval of the gain lies above 0 and its variety is at most a tenth above the least that"
     " a gain can have.",
 )  # fmt: skip
-UNPARSED_SOLUTIONS = Message(
+UNPARSED_SOLUTIONS = DiagnosticType(
     "unparsed-solutions", NOTE,
     "{attempts:attempt} with a solution that is no Python: compared with single spaces", "",
     "`--normalise python` compares programs without comments, docstrings and layout. A text that"
     " Python cannot parse is compared as with `--normalise space`.")  # fmt: skip
-MIXED_OUTCOMES = Message(
+MIXED_OUTCOMES = DiagnosticType(
     "mixed-outcomes", NOTE,
     "{solutions:solution} passed in some attempts and failed in others", "",
     "Equal solutions usually pass or fail together. Where they do not (flaky tests, time limits),"
     " distinct-pass@k counts the solution by its share of passes.")  # fmt: skip
-GROWING_DUPLICATES = Message(
+GROWING_DUPLICATES = DiagnosticType(
     "growing-duplicates", NOTE,
     "tasks have different numbers of attempts; duplicates grow with them, distinct@k does not", "",
     "More attempts give more different solutions per task and more duplicates. Models with"
@@ -127,7 +127,7 @@ class Solutions(NumberTable):
             if number.name.startswith((DISTINCT, CORRECT)) or number.name in _MEANINGS
         ]  # fmt: skip
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         groups = self.study.counts.group_names
         different, correct = ([row.numbers[n] for row in self.records] for n in self.top[:2])
         if len(different) > 1 or different[0].estimate.value is None:
@@ -139,7 +139,7 @@ class Solutions(NumberTable):
         yield from self.study.basis(row.numbers[name] for row in self.records for name in self.top)
         yield f"compared {self.compared}"
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         metrics = [row.numbers[m.name] for row in self.records for m in self.study.metrics]
         short = [fact for fact in metrics if fact.name.startswith((DISTINCT, CORRECT))]
         yield from self.study.messages(metrics, short=short)
@@ -237,7 +237,7 @@ class Diversity(Question, DiversityOptions):
         """distinct@k and distinct-correct@k; for k > 1 the gain over one attempt."""
         return Metrics(metrics=tuple(metrics_at(diversity_ks(counts, self.k)))).of(counts)
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         study = replace(study, decided={"normalise": self.normalise, "similarity": self.similarity})
         near = "" if self.similarity is None else f", similarity {self.similarity:g}"
         rows = [variety(study, place) for place in study.best_first]

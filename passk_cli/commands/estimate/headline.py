@@ -13,10 +13,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from passk_cli.arrays import grouped
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.headlines import RANGE_ANSWERS, End, Range, end_of, groups_named, named
-from passk_cli.study.result import Fact
+from passk_cli.study.headlines import RANGE_ANSWERS, Extreme, Range, end_of, groups_named, named
+from passk_cli.study.result import Result
 
 # Models that a sentence names; groups of a leader that are named in place of their number.
 _NAMED, _FEW_GROUPS = 3, 2
@@ -29,7 +29,7 @@ class Leader(NamedTuple):
     """
 
     metric: str
-    end: End
+    end: Extreme
     models: int
     tasks: int | None
     direction: int
@@ -40,7 +40,7 @@ class Leader(NamedTuple):
         return self.end.certain and len(self.end.names) == 1
 
 
-def _leader(facts: Sequence[Fact]) -> Leader | None:
+def _leader(facts: Sequence[Result]) -> Leader | None:
     """The leader of one metric in one group; None if fewer than two models have a value."""
     valued = [fact for fact in facts if fact.estimate.value is not None]
     if len(valued) < 2:
@@ -53,7 +53,7 @@ def _leader(facts: Sequence[Fact]) -> Leader | None:
 class Headline(Range):
     """The numbers of all series: the range of the first metric, and who leads."""
 
-    def __init__(self, study: Study, facts: Sequence[Fact]) -> None:
+    def __init__(self, study: Analysis, facts: Sequence[Result]) -> None:
         self.study = study
         self.every = [fact for fact in facts if fact.estimate.value is not None]
         metric = (self.every or facts)[0].name
@@ -61,13 +61,13 @@ class Headline(Range):
         super().__init__(self.numbers, study.counts.group_names)
 
     @cached_property
-    def _told(self) -> list[Fact]:
+    def _told(self) -> list[Result]:
         """The numbers at the first and at the last metric."""
         names = self.metric, *(fact.name for fact in self.every[-1:])
         return [fact for fact in self.every if fact.name in names]
 
     @cached_property
-    def _shared(self) -> tuple[list[Fact], str]:
+    def _shared(self) -> tuple[list[Result], str]:
         return self.study.on_shared_tasks(self._told)
 
     @property
@@ -163,7 +163,7 @@ class Headline(Range):
         }  # fmt: skip
 
     @cached_property
-    def at_most(self) -> tuple[Fact, Fact] | None:
+    def at_most(self) -> tuple[Result, Result] | None:
         """pass@k and pass^k of the only series, at the largest k, if it has both."""
         if len(self.numbers) > 1 or not self.valued:
             return None

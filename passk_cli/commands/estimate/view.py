@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 from passk_cli.commands.estimate import EstimateOptions
 from passk_cli.commands.estimate.headline import ANY_AND_ALL, HEADLINES, OWN_TASKS, Headline
 from passk_cli.commands.question import Question
-from passk_cli.diagnostic import NOTE, Message, Said
+from passk_cli.diagnostic import NOTE, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Stated, Table
+from passk_cli.report.model import ALWAYS, FULL, AnswerSentence, Column, Estimate, Report, Table
 from passk_cli.report.words import SeriesName, first_few, numbers_of_models
-from passk_cli.study.analysis import Study, ranked
+from passk_cli.study.analysis import Analysis, ranked
 from passk_cli.study.answer import first_true
 from passk_cli.study.headlines import NONE_SHARED
 from passk_cli.study.noise import NOISE, NoiseOfModel, NoiseOfStudy
 from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks, one_task
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.section import Number, NumberTable, SeriesRow, rows_of, view
 from passk_cli.study.values import NO_PASS, UNPRICED, Series, TooFew, of_all
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import meant
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ UNITS = {
     "turns": "turns",
 }  # fmt: skip
 
-NOISY_ATTEMPTS = Message(
+NOISY_ATTEMPTS = DiagnosticType(
     "noisy-attempts", NOTE,
     "{numbers}: one more attempt at every task narrows the interval more than as many at new tasks",
     "",
@@ -91,11 +91,11 @@ class Estimates(NumberTable):
         yield from (replace(table, shown=shown) for table in super().tables())
 
     @property
-    def valued(self) -> list[Fact]:
+    def valued(self) -> list[Result]:
         """The numbers that have a value."""
         return [fact for fact in self.facts() if fact.estimate.value is not None]
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         found = Headline(self.study, self.facts())
         yield from first_true(HEADLINES, found)
         yield from first_true((ANY_AND_ALL,), found)
@@ -118,7 +118,7 @@ class Estimates(NumberTable):
     def details(self) -> Iterator[str]:
         yield self.study.hint
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         confidence = self.study.confidence
         if confidence.population == THESE_TASKS or confidence.method == "none":
             return
@@ -173,7 +173,7 @@ def _floor(row: SeriesRow) -> Estimate:
     return Estimate(noise.floor()) if noise and noise.flaky else Estimate(None)
 
 
-def _attempts_first(fact: Fact) -> bool:
+def _attempts_first(fact: Result) -> bool:
     """Whether an attempt more at each of T tasks narrows more than T / n more tasks.
 
     With n attempts the variance of the mean is V(n) / T, so it does where V(n + 1) is below
@@ -184,13 +184,13 @@ def _attempts_first(fact: Fact) -> bool:
         return False
     if not 1 < values.metric.k < (n := int(values.n.min())) <= _FEW_ATTEMPTS:
         return False
-    from passk_cli.inference.design import Piloted
+    from passk_cli.inference.design import PilotEstimate
 
-    pilot = Piloted(values.metric, values.n, values.c)
+    pilot = PilotEstimate(values.metric, values.n, values.c)
     return pilot.variance(n + 1) < pilot.variance(n) * n / (n + 1) * (1 - 1e-9)
 
 
-def series_order(study: Study, facts: Sequence[Fact], sort: str) -> list[Series]:
+def series_order(study: Analysis, facts: Sequence[Result], sort: str) -> list[Series]:
     """Series in the order of a column: names ascending, the best number first, empty ones last.
 
     sort : the column; "-" before it reverses the order.
@@ -209,12 +209,12 @@ def series_order(study: Study, facts: Sequence[Fact], sort: str) -> list[Series]
     if metric is None:
         question = meant(name, (*names, *(m.name for m in study.metrics), "tasks"))
         raise ParameterError(
-            Given("--sort", sort), f"no such column; {question}", name="no-such-column"
+            OptionValue("--sort", sort), f"no such column; {question}", name="no-such-column"
         )
     return sorted(series, key=_merits(facts, metric, back).__getitem__)
 
 
-def _merits(facts: Sequence[Fact], metric: Metric, back: bool) -> dict[Series, float]:
+def _merits(facts: Sequence[Result], metric: Metric, back: bool) -> dict[Series, float]:
     """The value of each series, negated where more is better; back : the reverse."""
     sign = metric.sign * (1 if back else -1)
     values = {fact.series: fact.estimate.value for fact in facts if fact.name == metric.name}
@@ -228,7 +228,7 @@ class Estimation(Question, EstimateOptions):
     sampled = True
     uncorrected = ""
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         facts = study.facts()
         place = {series: at for at, series in enumerate(series_order(study, facts, self.sort))}
         facts.sort(key=lambda fact: place[fact.series])

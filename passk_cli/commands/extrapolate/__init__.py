@@ -12,7 +12,7 @@ from passk_cli.limits import whole_number
 from passk_cli.option import Option, split
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Completeness
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 CURVES = ("pass@k", "pass^k")
 
@@ -20,7 +20,9 @@ CURVES = ("pass@k", "pass^k")
 def parse_to(given: Any) -> tuple[int, ...]:
     """k's, increasing, from numbers or texts as "100,1000"; ParameterError for anything else."""
     text = ",".join(map(str, given))
-    return tuple(sorted({whole_number(Given("--to", text), part) for part in text.split(",")}))
+    return tuple(
+        sorted({whole_number(OptionValue("--to", text), part) for part in text.split(",")})
+    )
 
 
 def parse_curves(given: Any) -> tuple[str, ...]:
@@ -33,7 +35,9 @@ def parse_curves(given: Any) -> tuple[str, ...]:
     for name in names:
         if name not in CURVES:
             raise ParameterError(
-                Given("-m", name), "pass@k and pass^k can be extrapolated", name="unknown-metric"
+                OptionValue("-m", name),
+                "pass@k and pass^k can be extrapolated",
+                name="unknown-metric",
             )
     return names or CURVES[:1]
 
@@ -51,11 +55,11 @@ def parse_fit(given: Any) -> str:
     name = str(given)
     if name in _REMOVED:
         raise ParameterError(
-            Given("--fit", name), "this fit was removed, and the range needs no fit",
-            settles=[Settle({"--fit": None})],
+            OptionValue("--fit", name), "this fit was removed, and the range needs no fit",
+            settles=[SuggestedFix({"--fit": None})],
         )  # fmt: skip
     if name != "log-logit":
-        raise ParameterError(Given("--fit", name), "the only fit is log-logit")
+        raise ParameterError(OptionValue("--fit", name), "the only fit is log-logit")
     return name
 
 

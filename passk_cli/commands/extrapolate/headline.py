@@ -83,7 +83,7 @@ TOO_FEW_SHARED = Answer(
 )  # fmt: skip
 
 
-class Reached:
+class TargetReached:
     """The k of a target: the models in the order in which they reach it, for pass^k the last first.
 
     where : the tasks, if these are not all.

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from passk_cli.inference.extrapolation import (
+    AttemptsNeeded,
     Extrapolation,
-    Prospect,
     refusal,
     two_digits,
 )
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Estimate
-from passk_cli.study.analysis import Study
-from passk_cli.study.result import Fact, Size
+from passk_cli.study.analysis import Analysis
+from passk_cli.study.result import Result, Size
 from passk_cli.study.values import Series, TaskValues
 
 # A target is sought up to here, in digits and in words.
@@ -27,7 +27,7 @@ LOG_LOGIT, RANGE, AVERAGE = "log-logit", "range", "average"
 
 
 @dataclass(frozen=True)
-class Aim:
+class PredictionTarget:
     """The question: curves, k's, target and fit.
 
     curves : of "pass@k" and "pass^k".  ks : where to predict, increasing.
@@ -63,7 +63,7 @@ class Refusal(_PredictedCurve):
     """A curve of which nothing can be predicted.  facts : the reason, at each k asked for."""
 
     reason: str
-    facts: tuple[Fact, ...]
+    facts: tuple[Result, ...]
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,9 @@ class Prediction(_PredictedCurve):
     """
 
     source: _Numbers
-    numbers: Mapping[int, Fact]
-    further: tuple[Fact, ...]
-    reaches: tuple[Fact, ...]
+    numbers: Mapping[int, Result]
+    further: tuple[Result, ...]
+    reaches: tuple[Result, ...]
 
     @property
     def ahead(self) -> Extrapolation:
@@ -92,7 +92,7 @@ class Prediction(_PredictedCurve):
         return self.ahead.known
 
     @property
-    def measured(self) -> Fact:
+    def measured(self) -> Result:
         """The number at the largest k known."""
         return self.numbers[self.known]
 
@@ -102,13 +102,13 @@ class Prediction(_PredictedCurve):
         return int((self.ahead.passes == 0).sum())
 
     @property
-    def facts(self) -> Iterator[Fact]:
+    def facts(self) -> Iterator[Result]:
         """Its numbers, further ones, and the target's k."""
         yield from self.numbers.values()
         yield from self.further
         yield from self.reaches
 
-    def at(self, k: int) -> Fact:
+    def at(self, k: int) -> Result:
         """The number at k; the one of `passk estimate` if every task has n ≥ k."""
         return self.source.at(k)
 
@@ -117,15 +117,15 @@ class Prediction(_PredictedCurve):
         name = f"{self.family}{k} by {LOG_LOGIT}"
         return next(fact.estimate for fact in self.further if fact.name == name)
 
-    def prospect(self, k: int) -> Prospect | None:
+    def prospect(self, k: int) -> AttemptsNeeded | None:
         """What more attempts would determine."""
         return self.ahead.prospect(k)
 
 
-def predict(study: Study, rates: TaskValues, aim: Aim) -> Prediction | Refusal:
+def predict(study: Analysis, rates: TaskValues, aim: PredictionTarget) -> Prediction | Refusal:
     """The predictions of a series.  rates : its values of the family's metric at k = 1."""
     family, n, level = rates.metric.family, rates.n, study.confidence.level
-    blank = Fact(
+    blank = Result(
         rates.series, "", None, Estimate(None), size=Size(len(n), *rates.span), method=RANGE,
         level=level, more={"beyond": "yes"},
     )  # fmt: skip
@@ -145,12 +145,12 @@ def predict(study: Study, rates: TaskValues, aim: Aim) -> Prediction | Refusal:
 class _Numbers:
     """The number of a series at any k: measured if attempts suffice, else predicted."""
 
-    study: Study
+    study: Analysis
     rates: TaskValues
     ahead: Extrapolation
-    blank: Fact
+    blank: Result
 
-    def at(self, k: int) -> Fact:
+    def at(self, k: int) -> Result:
         """The number at k; beyond the attempts a point only if the range is narrow enough."""
         metric, known = Metric(self.rates.metric.family, k), self.ahead.known
         if k <= self.rates.n.min():
@@ -185,7 +185,7 @@ class _Numbers:
         return end(low, measured_low), end(high, measured_high)
 
 
-def _further(numbers: _Numbers, ks: Sequence[int], fit: str | None) -> Iterator[Fact]:
+def _further(numbers: _Numbers, ks: Sequence[int], fit: str | None) -> Iterator[Result]:
     """The average of models, and the log-logit line, at each of ks, which are beyond the attempts.
 
     They have names of their own, as "pass@100 by average", and k in `fit_k`: a k has one answer.
@@ -217,7 +217,7 @@ def _further(numbers: _Numbers, ks: Sequence[int], fit: str | None) -> Iterator[
             )  # fmt: skip
 
 
-def _reach(numbers: _Numbers, target: float) -> Fact:
+def _reach(numbers: _Numbers, target: float) -> Result:
     """The k of the target: by the average, and by both ends of the range, as attempts.
 
     For pass@k the first k that reaches it, for pass^k the last one that still has it, 0 if none

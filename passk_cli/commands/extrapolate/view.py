@@ -16,18 +16,18 @@ from passk_cli.commands.extrapolate.headline import (
     REACHED,
     TOO_FEW_SHARED,
     Predicted,
-    Reached,
+    TargetReached,
     k_of,
     rank,
 )
 from passk_cli.commands.extrapolate.prediction import (
-    Aim,
     Prediction,
+    PredictionTarget,
     Refusal,
     predict,
 )
 from passk_cli.commands.question import Question, SharedOptions
-from passk_cli.diagnostic import WARNING, Message, Said
+from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.inference.extrapolation import FARTHEST, WIDEST, largest_known, refusal
 from passk_cli.inference.populations import NEW_TASKS
@@ -36,6 +36,7 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
     FULL,
+    AnswerSentence,
     Cell,
     Column,
     Estimate,
@@ -43,15 +44,14 @@ from passk_cli.report.model import (
     Limits,
     Phrase,
     Report,
-    Stated,
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import SeriesName, plural
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import first_true
 from passk_cli.study.notes import lacking_tasks
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 
 # By how much a prediction goes beyond the attempts when no k is named.
@@ -59,12 +59,12 @@ _TIMES = 10
 # Points of a line of a chart.
 _DRAWN = 24
 
-NO_PREDICTION = Message(
+NO_PREDICTION = DiagnosticType(
     "no-prediction", WARNING, "no prediction for {models}: {reason}",
     meaning="If attempts end with a pass, the number of attempts depends on the outcomes, and a"
     " prediction would take easy tasks for hard ones. Models with such attempts have an empty row.",
 )  # fmt: skip
-HEURISTIC_FIT = Message(
+HEURISTIC_FIT = DiagnosticType(
     "heuristic-fit", WARNING,
     "the log-logit line is a heuristic without an interval; trust the range",
     meaning="The line of logit pass@k in log k is nearly straight in a few toy models. On real data"
@@ -80,7 +80,7 @@ class Predictions(Section[Prediction]):
     """
 
     family: str
-    aim: Aim
+    aim: PredictionTarget
     every: Sequence[Prediction | Refusal]
     columns = (
         MODEL,
@@ -146,7 +146,7 @@ class Predictions(Section[Prediction]):
         """The models without a prediction."""
         return [r for r in self.every if isinstance(r, Refusal) and r.family == self.family]
 
-    def facts(self) -> list[Fact]:
+    def facts(self) -> list[Result]:
         return [fact for row in self.every if row.family == self.family for fact in row.facts]
 
     def tables(self) -> Iterator[Table]:
@@ -155,7 +155,7 @@ class Predictions(Section[Prediction]):
         refused = [(*series, *blank) for series in sorted(row.series for row in self.refused)]
         yield replace(table, rows=(*table.rows, *refused))
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         """The k of the target, else the value at the largest k; on tasks that all models have."""
         models, k = list(self.records), self.aim.ks[-1]
         facts = self.study.facts([row.rates for row in models])
@@ -171,7 +171,7 @@ class Predictions(Section[Prediction]):
             return
         where = where.removeprefix(" on ")
         if self.aim.target:
-            yield from first_true(REACHED, Reached(models, self.aim.target, where))
+            yield from first_true(REACHED, TargetReached(models, self.aim.target, where))
         else:
             yield from first_true(PREDICTED, Predicted(models, k, where))
 
@@ -190,7 +190,7 @@ class Predictions(Section[Prediction]):
         yield f"{100 * confidence.level:g} % ranges, {about}{clusters}"
         yield Hint("average of models")
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         for reason in dict.fromkeys(row.reason for row in self.refused):
             names = [row.rates.name for row in self.refused if row.reason == reason]
             yield NO_PREDICTION(models=list(dict.fromkeys(names)), reason=reason)
@@ -224,7 +224,7 @@ class Predictions(Section[Prediction]):
         return (chart,)
 
 
-class Averages(Section[Fact]):
+class Averages(Section[Result]):
     """A row per prediction: the average of models, with its interval."""
 
     title = "Average of models"
@@ -287,7 +287,7 @@ class Extrapolate(Question, ExtrapolateOptions):
         if all(reasons):
             raise DataError(SeriesName(counts.series[0]), reasons[0])
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         """Predictions of every model at larger k, with what they rest on.
 
         Errors: DataError when no series' counts allow a prediction; ParameterError for attempts
@@ -299,7 +299,7 @@ class Extrapolate(Question, ExtrapolateOptions):
         every = [rates for family in families for rates in study.values([Metric(family, 1)])]
         attempts = max(largest_known(rates.n) for rates in every)
         to = self.to or (min(_TIMES * attempts, FARTHEST),)
-        aim = Aim(self.metrics, to, self.target, self.fit)
+        aim = PredictionTarget(self.metrics, to, self.target, self.fit)
         with ThreadPoolExecutor() as pool:
             computed = pool.map(lambda rates: predict(study, rates, aim), every)
             results = list(steps(computed, "computing", "models", len(every)))

@@ -17,7 +17,7 @@ from passk_cli.files.roles import ENDED_WORDS
 from passk_cli.report.model import FULL, Column, Hint, Report, Table
 from passk_cli.study.answer import Answer
 from passk_cli.study.section import VERSION, Section, data_field
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, meant
 
 # Columns for names of formats and sentences, so that with their kind they fit a terminal of 80.
@@ -77,11 +77,11 @@ class Kinds(Section[tuple[str, str]]):
     )
 
     def context(self) -> Iterator[str | Hint]:
-        yield Hint("an example and the command", Given("passk formats", "NAME"))
+        yield Hint("an example and the command", OptionValue("passk formats", "NAME"))
         yield Hint("what passes in each")
 
 
-class EachFormat(Section[KnownFormat]):
+class FormatTable(Section[KnownFormat]):
     """The outcomes that pass in each format, and where its layout was read."""
 
     shown = FULL
@@ -158,14 +158,14 @@ class OneFormat(Section[KnownFormat]):
 class Formats(Question, FormatsOptions):
     """The question of `passk formats`."""
 
-    sections = (Kinds, EachFormat, OneFormat)
+    sections = (Kinds, FormatTable, OneFormat)
 
-    def alone(self, asked: SharedOptions) -> Report:
+    def report_without_data(self, asked: SharedOptions) -> Report:
         if self.name not in (None, *NAMES):
             raise unknown(str(self.name))
         no_study: Any = None
         every = [each for each in known_formats() if self.name in (None, each.name)]
-        each_format = EachFormat(no_study, every)
+        each_format = FormatTable(no_study, every)
         if self.name is not None:
             one = OneFormat(no_study, every)
             tables, answer = tuple(one.tables()), tuple(one.answer())

@@ -1,4 +1,4 @@
-"""Sides of a verdict: candidates and their baseline, with the tasks and attempts that each has."""
+"""Candidates and their baseline, with the tasks and attempts of both."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Ints, grouped
-from passk_cli.commands.gate.evidence import OF, Counted, Coverage
+from passk_cli.commands.gate.evidence import OF, CountEvidence, Coverage
 from passk_cli.errors import ParameterError
 from passk_cli.files.sources.arguments import no_baseline
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import first_few, plural
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.baseline import clusters_of, label_of
 from passk_cli.study.duplicate_runs import renamed_models
 from passk_cli.study.missing_outcomes import words_left_out
@@ -28,7 +28,7 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class Made:
+class CandidateAttempts:
     """The attempts of a candidate's series at its tasks.
 
     cells : places of these tasks among the cells of the counts.
@@ -66,7 +66,7 @@ class Made:
         return ", ".join(f"{rel} at {first_few(names)}" for rel, names in lists.items() if names)
 
     @property
-    def counted(self) -> Counted | None:
+    def counted(self) -> CountEvidence | None:
         """The attempts, of those to be made: "33 of 60", "209 for 200" where more were made, and
         "118 of 120, 2 more" where tasks differ in that."""
         if self.wanted is None:
@@ -74,8 +74,8 @@ class Made:
         wanted, most = int(self.wanted.sum()), int(self.made.sum())
         kept = int(np.minimum(self.made, self.wanted).sum())
         if kept == wanted < most:
-            return Counted(most, wanted, "{0:,} for {1:,}")
-        return Counted(kept, wanted, f"{OF}, {most - kept:,} more" if most > kept else OF)
+            return CountEvidence(most, wanted, "{0:,} for {1:,}")
+        return CountEvidence(kept, wanted, f"{OF}, {most - kept:,} more" if most > kept else OF)
 
     @property
     def words(self) -> str:
@@ -112,7 +112,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Sides:
+class BaselineMatch:
     """The candidates and their baseline, whose counts index one list of tasks.
 
     counts, candidates : the new run, and the indices of its series that are judged.
@@ -131,12 +131,12 @@ class Sides:
     latest: Counts | None = None
 
     @classmethod
-    def alone(cls, counts: Counts) -> Sides:
+    def without_baseline(cls, counts: Counts) -> BaselineMatch:
         """Candidates without a baseline."""
         return cls(counts, tuple(range(len(counts.series))))
 
     @classmethod
-    def within(cls, counts: Counts, name: str) -> Sides:
+    def from_one_run(cls, counts: Counts, name: str) -> BaselineMatch:
         """The other models of some data against one of them.
 
         Errors: ParameterError when the model is not there, or the only one.
@@ -155,7 +155,7 @@ class Sides:
         return cls(counts, candidates, counts, bases, name)
 
     @classmethod
-    def against(cls, counts: Counts, baseline: Counts, label: str) -> Sides:
+    def against(cls, counts: Counts, baseline: Counts, label: str) -> BaselineMatch:
         """Every model of some data against the models of another file, kept apart from them.
 
         Errors: DataError when a task belongs to one cluster here and to another there.
@@ -170,12 +170,12 @@ class Sides:
         return cls(both[0], candidates, both[1], bases, label, apart=True)
 
     @classmethod
-    def of(cls, study: Study, baseline: Any) -> Sides:
+    def of(cls, study: Analysis, baseline: Any) -> BaselineMatch:
         """The candidates and their baseline: what was read apart, or the model of this name."""
         if baseline is None:
-            return cls.alone(study.counts)
+            return cls.without_baseline(study.counts)
         if study.baseline is None:
-            return cls.within(study.counts, baseline)
+            return cls.from_one_run(study.counts, baseline)
         sides = cls.against(study.counts, study.baseline, label_of(baseline))
         if study.past is None:
             return sides
@@ -219,7 +219,7 @@ class Sides:
         base = (self.partner(series[0]) or "", *series[1:])
         return base if base in self.base_tasks else None
 
-    def filled(self, *, passing: bool) -> Sides:
+    def filled(self, *, passing: bool) -> BaselineMatch:
         """Both sides where missing outcomes of the candidates pass and those of the baseline fail,
         or the reverse."""
         baseline = self.baseline and self.baseline.filled(passing=not passing)
@@ -305,20 +305,22 @@ class Sides:
             for group, rivals in groups.items()
         }
 
-    def made(self, declared: int | None = None) -> dict[Series, Made]:
+    def made(self, declared: int | None = None) -> dict[Series, CandidateAttempts]:
         """The attempts of each candidate's series; of those that share tasks with their baseline.
 
         declared : the attempts to be made at every task; without it, the baseline's at the same
             task.
         """
-        every: dict[Series, Made] = {}
+        every: dict[Series, CandidateAttempts] = {}
         for series in self.series:
             cells, made = _attempts(self.counts, series)
             base = self.base(series)
             if declared is not None:
-                every[series] = Made(cells, made, np.full(len(made), declared), declared=True)
+                every[series] = CandidateAttempts(
+                    cells, made, np.full(len(made), declared), declared=True
+                )
             elif base is None or self.baseline is None:
-                every[series] = Made(cells, made)
+                every[series] = CandidateAttempts(cells, made)
             else:
                 _, own, theirs = np.intersect1d(
                     self.tasks[series], self.base_tasks[base], assume_unique=True,
@@ -327,7 +329,7 @@ class Sides:
                 if len(own):
                     wanted = _attempts(self.latest or self.baseline, base)[1][theirs]
                     others = np.delete(made, own)
-                    every[series] = Made(cells[own], made[own], wanted, others)
+                    every[series] = CandidateAttempts(cells[own], made[own], wanted, others)
         for plan in self._plans(list(every)):
             parts = {series: every[series] for series in plan}
             whole = all(part.whole for part in parts.values())
@@ -368,7 +370,7 @@ def per_task(numbers: Ints) -> str:
     return f"{number} per task" if least == most else f"{least:,} to {number} per task"
 
 
-def _is_design(parts: Iterable[Made]) -> bool:
+def _is_design(parts: Iterable[CandidateAttempts]) -> bool:
     """Whether every task has equally many attempts, or the same share of those wanted."""
     pairs = [(part.made, part.wanted) for part in parts if part.wanted is not None]
     made, wanted = (np.concatenate(numbers) for numbers in zip(*pairs, strict=True))

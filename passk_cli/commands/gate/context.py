@@ -8,20 +8,20 @@ from functools import cached_property
 from typing import Any, Self
 
 from passk_cli.arrays import Ints
-from passk_cli.commands.gate.baseline_match import ITSELF, Made, Sides
+from passk_cli.commands.gate.baseline_match import ITSELF, BaselineMatch, CandidateAttempts
 from passk_cli.commands.gate.evidence import Coverage
 from passk_cli.commands.gate.judgement import Judgement, at_both_ends
-from passk_cli.diagnostic import Said
+from passk_cli.diagnostic import Diagnostic
 from passk_cli.inference.intervals import Interval
 from passk_cli.inference.stopping import LEVEL, REPLACED, stopping
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate, Phrase, Sentence
 from passk_cli.report.words import SeriesName, plural
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.duplicate_runs import Copy, copies_between
-from passk_cli.study.result import Fact, Size
+from passk_cli.study.duplicate_runs import DuplicateRun, copies_between
+from passk_cli.study.result import Result, Size
 from passk_cli.study.rules import NOT_JUDGED
 from passk_cli.study.values import Series, TaskValues
 
@@ -40,7 +40,7 @@ def drawn_as(counts: Counts, c: Ints) -> Counts:
 
 
 @dataclass(frozen=True)
-class Trial:
+class GateContext:
     """The new run beside its baseline.
 
     study : the new run as it was read, with every metric a rule needs.
@@ -50,14 +50,14 @@ class Trial:
     attempts : how many were to be made at every task, where that was declared.
     """
 
-    study: Study
-    sides: Sides
+    study: Analysis
+    sides: BaselineMatch
     general: Sequence[Metric]
     unpaired: str
     attempts: int | None = None
 
     @property
-    def cases(self) -> tuple[Trial, ...]:
+    def cases(self) -> tuple[GateContext, ...]:
         """The trial at its worst and at its best; itself alone where no outcomes are missing."""
         if not self.study.bounded:
             return (self,)
@@ -65,7 +65,7 @@ class Trial:
         return tuple(replace(self, sides=each) for each in sides)
 
     @property
-    def drawable(self) -> Trial:
+    def drawable(self) -> GateContext:
         """The trial as drawn runs are judged: at the metrics that passes and failures decide, with
         fewer resamples."""
         study, confidence = self.study, self.study.confidence
@@ -76,13 +76,13 @@ class Trial:
         return replace(self, study=study, general=tuple(filter(rehearsable, self.general)))
 
     @property
-    def extremes(self) -> tuple[Trial, Trial]:
+    def extremes(self) -> tuple[GateContext, GateContext]:
         """The trials of a new run that passes everything, and of one that passes nothing."""
         counts, base = self.sides.counts, self.sides.baseline
         drawn = [replace(drawn_as(counts, c), missing=None) for c in (counts.n, 0 * counts.n)]
         return self.with_counts(drawn[0], base), self.with_counts(drawn[1], base)
 
-    def with_counts(self, counts: Counts, baseline: Counts | None) -> Trial:
+    def with_counts(self, counts: Counts, baseline: Counts | None) -> GateContext:
         """The trial with other outcomes."""
         return replace(self, sides=replace(self.sides, counts=counts, baseline=baseline))
 
@@ -105,7 +105,7 @@ class Trial:
         return {series: self.sides.coverage(series) for series in self.sides.series}
 
     @cached_property
-    def made(self) -> list[dict[Series, Made]]:
+    def made(self) -> list[dict[Series, CandidateAttempts]]:
         """The attempts of each candidate's series, beside those to be made: as declared, of the
         baseline, or of both."""
         both = [] if self.attempts is None else [self.sides.made(self.attempts)]
@@ -138,9 +138,9 @@ class Trial:
         return {"missing": missing, "errors": errors}
 
     @cached_property
-    def copies(self) -> list[Copy]:
+    def copies(self) -> list[DuplicateRun]:
         """The copies that candidates are of their baseline, of a history of any of its runs."""
-        sides, past, copies = self.sides, self.study.past, list[Copy]()
+        sides, past, copies = self.sides, self.study.past, list[DuplicateRun]()
         if not sides.apart or sides.label == ITSELF or self.study.bounded:
             return copies
         for place, series in zip(sides.candidates, sides.series, strict=True):
@@ -172,11 +172,11 @@ class Trial:
             and not (dropped and sides.partner(rates.series[0]) is not None)
         ]  # fmt: skip
 
-    def fact(self, series: Series, metric: Metric | None = None) -> Fact:
+    def fact(self, series: Series, metric: Metric | None = None) -> Result:
         """A fact about a series without a number."""
         name, k = ("", None) if metric is None else (metric.name, metric.k)
         tasks = len(self.sides.tasks.get(series, ()))
-        return Fact(series, name, k, Estimate(None), size=Size(tasks))
+        return Result(series, name, k, Estimate(None), size=Size(tasks))
 
     def widened(self, c: Comparison, limits: Interval) -> Interval:
         """The limits of a difference, with the effect of a run if the baseline is a history."""
@@ -233,7 +233,7 @@ class JudgedRun:
     """
 
     gate: Any
-    trial: Trial
+    trial: GateContext
     lines: Sequence[Judgement] = ()
 
     @property
@@ -242,7 +242,7 @@ class JudgedRun:
         return ""
 
     @property
-    def messages(self) -> Iterable[Said]:
+    def messages(self) -> Iterable[Diagnostic]:
         """Messages about the suite."""
         return ()
 
@@ -278,7 +278,7 @@ def open_row(
     words: Sentence, groups: Sequence[str], reason: str, verdict: str = NOT_JUDGED, **more: Any
 ) -> Judgement:
     """A row without a number, about the whole run."""
-    fact = Fact(("", *groups), "", None, Estimate(None))
+    fact = Result(("", *groups), "", None, Estimate(None))
     name = "".join(groups)
     return Judgement(
         "{words}", fact, verdict, "{?suite|{suite}: }{why}",

@@ -10,7 +10,7 @@ OF = "{0:,} of {1:,}"
 SHARED = " on the shared tasks"
 
 
-class Counted(NamedTuple):
+class CountEvidence(NamedTuple):
     """A count as evidence: "24 of 60".
 
     words : with the two numbers as {0} and {1}.

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from passk_cli.commands.gate.evidence import Counted, Coverage
+from passk_cli.commands.gate.evidence import CountEvidence, Coverage
 from passk_cli.diagnostic import filled
 from passk_cli.report.model import Check, Estimate, Phrase, Sentence
 from passk_cli.report.words import SeriesName
-from passk_cli.study.result import Fact, range_between
+from passk_cli.study.result import Result, range_between
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 
 # Before the reason why a rule cannot be checked.
@@ -37,13 +37,13 @@ class Judgement:
     """
 
     phrase: str
-    fact: Fact
+    fact: Result
     verdict: str = PASS
     template: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
     details: tuple[str, ...] = ()
-    counted: Counted | None = None
+    counted: CountEvidence | None = None
     limit: float | None = None
     absent: bool = False
     covered: Coverage | None = None
@@ -111,7 +111,7 @@ class Judgement:
         return Check(self.name, self.rule, self.verdict, self.notes, self.failing, self.finding)
 
     @property
-    def row(self) -> Fact:
+    def row(self) -> Result:
         """The judgement as a tidy row."""
         # Limits alone are no test.
         tested = {name: None if value == "" else value for name, value in self.fact.more.items()}

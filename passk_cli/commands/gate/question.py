@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from passk_cli.commands.gate import GateOptions
-from passk_cli.commands.gate.baseline_match import ITSELF, Sides
-from passk_cli.commands.gate.context import JudgedRun, Trial
+from passk_cli.commands.gate.baseline_match import ITSELF, BaselineMatch
+from passk_cli.commands.gate.context import GateContext, JudgedRun
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import FILE, Rulebook, read_rulebook
 from passk_cli.commands.gate.rules import (
@@ -24,7 +24,7 @@ from passk_cli.commands.gate.simulation import Rehearsal, rehearsed
 from passk_cli.commands.gate.suites import SuiteList, answer_suites
 from passk_cli.commands.gate.view import RuleTable
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.diagnostic import Message
+from passk_cli.diagnostic import DiagnosticType
 from passk_cli.errors import DataError, ParameterError, PasskError, refuse
 from passk_cli.files.database import column_sql
 from passk_cli.files.request import Request
@@ -33,14 +33,14 @@ from passk_cli.limits import MOST_GROUPS
 from passk_cli.metrics.registry import Metric, needs, scores_only
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Provisional, Report, Sentence
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.baseline import Runs, only_models
 from passk_cli.study.history import last_runs, past_of, require_another, without_runs
 from passk_cli.study.metrics import is_corrected
 from passk_cli.study.rules import ALL
 from passk_cli.study.section import view
 from passk_cli.study.values import require_monotone
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # Columns whose texts are errors of attempts.
 _ERRORS = ("error", "errors", "error_message", "exception")
@@ -72,9 +72,9 @@ class Gate(Question, GateOptions):
                          "--check": question.check, "--trust-rules": question.trust_rules,
                          }  # fmt: skip
             refuse("contradicting-options", *(
-                (there, Given(option),
+                (there, OptionValue(option),
                  "a file of rules names the files to judge; name none beside it",
-                 (Settle({option: None}, "judges these"),) * question.ruled)
+                 (SuggestedFix({option: None}, "judges these"),) * question.ruled)
                 for option, there in of_suites.items()
             ))  # fmt: skip
             question.require_rules()
@@ -84,16 +84,16 @@ class Gate(Question, GateOptions):
             raise ParameterError(
                 f"no files given, and no {FILE}; name files",
                 name="no-files",
-                settles=[Settle({"--rules": Blank("FILE")}, "names rules")],
+                settles=[SuggestedFix({"--rules": Placeholder("FILE")}, "names rules")],
             )
         return replace(question, book=book.asked(super().ask, given)), options
 
     @classmethod
-    def answer_messages(cls) -> dict[str, Message]:
+    def answer_messages(cls) -> dict[str, DiagnosticType]:
         """Those of the table, the rehearsal and the suites."""
         modules = {cls.__module__, *(section.__module__ for section in cls.sections)}
         names = [each for module in modules for each in vars(sys.modules[module]).values()]
-        return {message.name: message for message in names if isinstance(message, Message)}
+        return {message.name: message for message in names if isinstance(message, DiagnosticType)}
 
     @property
     def inputs(self) -> list[str]:
@@ -146,13 +146,15 @@ class Gate(Question, GateOptions):
 
     def not_first(self) -> ParameterError:
         """The error of a first night whose baseline exists, or is not named."""
-        settle = Settle({"--first-run": None}, "compares with it")
+        settle = SuggestedFix({"--first-run": None}, "compares with it")
         problem = "it is for a night without a baseline, and the baseline exists"
         if self.baseline is None and self.book is None:
-            settle = Settle({"--baseline": Blank("FILE")}, "names the baseline of later nights")
+            settle = SuggestedFix(
+                {"--baseline": Placeholder("FILE")}, "names the baseline of later nights"
+            )
             problem = "it is for a baseline that does not exist yet, and none is named"
         return ParameterError(
-            Given("--first-run"), problem, name="contradicting-options", settles=[settle]
+            OptionValue("--first-run"), problem, name="contradicting-options", settles=[settle]
         )
 
     def request(self, options: SharedOptions) -> Request:
@@ -174,7 +176,7 @@ class Gate(Question, GateOptions):
         more = general if any(rule.general for rule in self.chosen) else ()
         return tuple(dict.fromkeys((*named, *more)))
 
-    def study(self, options: SharedOptions, read: Read) -> Study:
+    def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The new run, and the baseline where that is another file."""
         confidence = options.confidence.required()
         history = last_runs(self.baseline)
@@ -183,7 +185,7 @@ class Gate(Question, GateOptions):
         baseline = past = None
         if history and (request.labelled or request.truth_from is not None):
             problem = "a history keeps verdicts, without labels"
-            raise ParameterError(Given("--baseline"), problem, name="no-labels")
+            raise ParameterError(OptionValue("--baseline"), problem, name="no-labels")
         if history:
             require_another(options.files, history[0])
             counts = read(request, runs.files)
@@ -208,13 +210,13 @@ class Gate(Question, GateOptions):
         metrics = options.metrics.of(counts if shown is None else shown)
         if baseline is not None:
             baseline = only_models(baseline, request)
-        return Study(
+        return Analysis(
             counts, metrics, confidence, replace(options.rules, family=ALL),
             options.metrics.short_tasks, baseline=baseline, past=past,
             reading=runs.notes,
         )  # fmt: skip
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         """Every rule for every candidate, in each group.
 
         A rule that cannot be checked is a row with the verdict "error", and shuts the gate.
@@ -225,12 +227,12 @@ class Gate(Question, GateOptions):
             raise ParameterError(
                 "no rule was checked: the new run and the baseline share no group",
                 name="nothing-to-compare",
-                settles=[Settle({"--by": None}, "compares them as a whole")],
+                settles=[SuggestedFix({"--by": None}, "compares them as a whole")],
             )
         return self.reported(run.trial.study, [run])
 
     def reported(
-        self, study: Study, runs: Sequence[JudgedRun], book: Rulebook | None = None,
+        self, study: Analysis, runs: Sequence[JudgedRun], book: Rulebook | None = None,
         unread: Sequence[Judgement] = (),
     ) -> Report:  # fmt: skip
         """The report of runs that were judged, or rehearsed.  unread : rows without a run."""
@@ -245,7 +247,7 @@ class Gate(Question, GateOptions):
             result = Provisional("rehearsal", 0)
         return replace(report, checks=section.checks, changes=section.changes, provisional=result)
 
-    def trial(self, study: Study) -> Trial:
+    def trial(self, study: Analysis) -> GateContext:
         """The run with its baseline, with every metric a rule needs."""
         metrics = self.needed(study.metrics)
         whole = replace(study, metrics=metrics, confidence=study.confidence.for_metrics(metrics))
@@ -255,10 +257,10 @@ class Gate(Question, GateOptions):
             whole.confidence.required_steady()
             require_monotone(metrics)
         if self.rehearse and self.baseline is None and self.needs_baseline:
-            sides = Sides.against(study.counts, study.counts, ITSELF)
+            sides = BaselineMatch.against(study.counts, study.counts, ITSELF)
         else:
-            sides = Sides.of(study, self.baseline)
-        return Trial(whole, sides, study.metrics, self.unpaired, self.attempts)
+            sides = BaselineMatch.of(study, self.baseline)
+        return GateContext(whole, sides, study.metrics, self.unpaired, self.attempts)
 
     @property
     def ruled(self) -> bool:
@@ -269,32 +271,33 @@ class Gate(Question, GateOptions):
 
     def require_rules(self) -> None:
         """ParameterError for no rule, and for options that need another one."""
-        another = {"--no-regression": True, "--baseline": Blank("FILE")}
-        differs = Settle({"--no-regression": True}, "compares with the baseline")
+        another = {"--no-regression": True, "--baseline": Placeholder("FILE")}
+        differs = SuggestedFix({"--no-regression": True}, "compares with the baseline")
         if self.baseline is None:
-            differs = Settle(another, "compares with another run")
+            differs = SuggestedFix(another, "compares with another run")
         refuse("no-rule", (
             not self.ruled, "", "no rule to check",
-            (Settle({"--min": {"pass@1": 0.8}}, "asks for a pass rate"), differs),
+            (SuggestedFix({"--min": {"pass@1": 0.8}}, "asks for a pass rate"), differs),
         ))  # fmt: skip
         drops = (("--max-drop", self.max_drop), ("--max-increase", self.max_increase))
         differing = next((option for option, given in drops if given), "--no-regression")
         refuse(
             "contradicting-options",
             (self.min_by != BY_INTERVAL and not self.minimum,
-             Given("--min-by"), "no rule asks for a minimum", (Settle({"--min-by": None}),)),
+             OptionValue("--min-by"), "no rule asks for a minimum", (SuggestedFix({
+             "--min-by": None}),)),
             (self.max_false_alarms is not None and not self.rehearse,
-             Given("--max-false-alarms"), "it is about a rehearsal",
-             (Settle({"--rehearse": True}, "makes one"),)),
-            (self.skip_run and not last_runs(self.baseline), Given("--skip-run"),
+             OptionValue("--max-false-alarms"), "it is about a rehearsal",
+             (SuggestedFix({"--rehearse": True}, "makes one"),)),
+            (self.skip_run and not last_runs(self.baseline), OptionValue("--skip-run"),
              "it is for runs of a history, and the baseline is not one",
-             (Settle({"--skip-run": None}),)),
+             (SuggestedFix({"--skip-run": None}),)),
             (self.must_pass_rate != 1.0 and not self.must_pass,
-             Given("--must-pass-rate"), "no tasks have to pass",
-             (Settle({"--must-pass": Blank("TASKS")}, "names them"),)),
+             OptionValue("--must-pass-rate"), "no tasks have to pass",
+             (SuggestedFix({"--must-pass": Placeholder("TASKS")}, "names them"),)),
             (self.needs_baseline and self.baseline is None and not self.rehearse,
-             Given(differing), "it needs a baseline",
-             (Settle({"--baseline": Blank("NAME")}, "names a file or a model"),)),
+             OptionValue(differing), "it needs a baseline",
+             (SuggestedFix({"--baseline": Placeholder("NAME")}, "names a file or a model"),)),
         )  # fmt: skip
 
 

@@ -22,17 +22,17 @@ from passk_cli.commands.gate import COMMAND
 from passk_cli.commands.gate.rules import is_given
 from passk_cli.commands.trend import COMMAND as TREND_COMMAND
 from passk_cli.commands.trend import TrendOptions
-from passk_cli.diagnostic import Said
+from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.mapping import NO_MAP, TABLE, FoundMap, read_maps
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument, is_result, leaves, split_label
 from passk_cli.limits import MOST_TOML
-from passk_cli.option import Declared, Option, by_flag, declared, filled
+from passk_cli.option import DeclaredOption, Option, by_flag, declared, filled
 from passk_cli.report.words import plural
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import BH, HOLM, MIN_P, UNADJUSTED
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import meant
 from passk_cli.text import clauses
 from passk_cli.toml import read_toml
@@ -182,16 +182,17 @@ class SuiteEntry:
         except DataError:
             raise
         except ParameterError as error:
-            if isinstance(error.place, Given) and error.place.option in given:
+            if isinstance(error.place, OptionValue) and error.place.option in given:
                 raise
             raise self.refused(error) from None
 
 
-def said_in_keys(said: Said) -> Said:
+def said_in_keys(said: Diagnostic) -> Diagnostic:
     """A message of a suite with remedies as keys of its table, as options are for all suites.
 
     >>> from passk_cli.diagnostic import NOTE
-    >>> pooled = Said("pooled", NOTE, "effort differs", settles=(Settle({"--by": ("effort",)}),))
+    >>> pooled = Diagnostic("pooled", NOTE, "effort differs",
+    ...     settles=(SuggestedFix({"--by": ("effort",)}),))
     >>> said_in_keys(pooled).text
     'effort differs; by = "effort"'
     """
@@ -202,7 +203,7 @@ def said_in_keys(said: Said) -> Said:
     return replace(said, remedy=words, fields={**said.fields, "keys": keys}, settles=())
 
 
-def _in_keys(settle: Settle) -> str:
+def _in_keys(settle: SuggestedFix) -> str:
     """A remedy as keys of a file, and what it does."""
     named = {"--alias": "aliases"}
     keys = {named.get(flag, flag.lstrip("-")): value for flag, value in settle.options.items()}
@@ -215,7 +216,7 @@ def _toml(value: Any) -> str:
         return f"{{ {', '.join(f'{json.dumps(k)} = {_toml(v)}' for k, v in value.items())} }}"
     if isinstance(value, tuple) and len(value) == 1:
         return _toml(value[0])
-    return str(value) if isinstance(value, Blank) else json.dumps(value, ensure_ascii=False)
+    return str(value) if isinstance(value, Placeholder) else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -275,12 +276,14 @@ class Rulebook:
                 gate, options = ask(own, entry.given["runs"], needed=True)
                 if held := [t.task for t in entry.suite.out if t.task in gate.must_pass]:
                     problem = "this task is in quarantine; take it out of one"
-                    raise ParameterError(Given("--must-pass", held[0]), problem, name="bad-rules")
+                    raise ParameterError(
+                        OptionValue("--must-pass", held[0]), problem, name="bad-rules"
+                    )
                 if options.rules.adjust in (BH, UNADJUSTED):
                     raise ParameterError(
-                        Given("--adjust", options.rules.adjust),
+                        OptionValue("--adjust", options.rules.adjust),
                         "suites are judged at one level together", name="invalid-method",
-                        settles=[Settle({"--adjust": name}) for name in (MIN_P, HOLM)],
+                        settles=[SuggestedFix({"--adjust": name}) for name in (MIN_P, HOLM)],
                     )  # fmt: skip
                 gate.require_rules()
                 return replace(entry, gate=gate, options=options)
@@ -307,14 +310,14 @@ def all_of(make: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
     raise ParameterError(clauses(*problems), name=first.name, settles=first.settles)
 
 
-def options() -> dict[str, Declared]:
+def options() -> dict[str, DeclaredOption]:
     """Key → option, of those of the command that a file may have."""
     every = [each for each in COMMAND.options() if each.field not in _ELSEWHERE]
     keys = {flag.lstrip("-"): each for flag, each in by_flag(every).items()}
     return {"aliases" if key == "alias" else key: each for key, each in keys.items()}
 
 
-def trend_keys() -> dict[str, Declared]:
+def trend_keys() -> dict[str, DeclaredOption]:
     """Key → option, of those that the table of the trend may have."""
     every = [each for each in TREND_COMMAND.options() if each.field in _OF_TREND]
     keys = {flag.lstrip("-"): each for flag, each in by_flag(every).items()}
@@ -430,7 +433,7 @@ class _RuleFile:
         if tier is not None and tier not in tiers:
             question = meant(tier, tiers) if tiers else "no suite has a tier"
             raise ParameterError(
-                Given("--tier", tier), f"no suite of {self.name} has it; {question}"
+                OptionValue("--tier", tier), f"no suite of {self.name} has it; {question}"
             )
         chosen = [tier is None or tier in entry.suite.tier for entry in entries]
         run = tuple(compress(entries, chosen))
@@ -475,7 +478,7 @@ class _RuleFile:
         return TrendEntry(history, given, refused)
 
     def _given(
-        self, table: Mapping[str, Any], keys: Mapping[str, Declared],
+        self, table: Mapping[str, Any], keys: Mapping[str, DeclaredOption],
         refused: Callable[..., ParameterError], others: Sequence[str] = (), *,
         of_suite: bool = False,
     ) -> dict[str, Any]:  # fmt: skip
@@ -548,7 +551,7 @@ class _RuleFile:
             problem = f"{key}: {value} is {kind}; name a file below the folder of the rules"
             raise refused(problem).but(
                 ParameterError, name="untrusted-rules",
-                settles=[Settle({"--trust-rules": True}, "allows others")],
+                settles=[SuggestedFix({"--trust-rules": True}, "allows others")],
             )  # fmt: skip
         return located
 

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from passk_cli.commands.gate.evidence import SHARED, Counted
+from passk_cli.commands.gate.evidence import SHARED, CountEvidence
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.diagnostic import filled
 from passk_cli.errors import ParameterError, refuse
@@ -27,16 +27,16 @@ from passk_cli.report.model import POINTS, Column, Estimate, Phrase, Sentence
 from passk_cli.report.words import first_few, p_relation, plural
 from passk_cli.study.metrics import is_corrected
 from passk_cli.study.rules import ADJUSTED, BONFERRONI, ERROR, FAIL, MIN_P, PASS, UNDECIDED
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean, nearest, share_meant
 from passk_cli.text import cut
 
 if TYPE_CHECKING:
-    from passk_cli.commands.gate.context import Trial
+    from passk_cli.commands.gate.context import GateContext
     from passk_cli.inference.intervals import Interval
     from passk_cli.metrics.registry import Metric
     from passk_cli.study.comparison import Comparison
-    from passk_cli.study.result import Fact
+    from passk_cli.study.result import Result
     from passk_cli.study.values import TaskValues
 
 # What a minimum is compared with: how the rule's name says it, and its sentence.
@@ -65,14 +65,14 @@ class Relative(float):
         return f"{100 * self:g}%"
 
 
-class OfAttempts(float):
+class PassesOfAttempts(float):
     """A rate as passes of attempts, which are counted: 0.8 of "8/10"."""
 
     passes: int
     attempts: int
 
     @classmethod
-    def from_text(cls, text: str) -> OfAttempts:
+    def from_text(cls, text: str) -> PassesOfAttempts:
         """From "8/10"; ValueError for another text."""
         passes, attempts = (int(part) for part in text.split("/"))
         if not 0 <= passes <= attempts or not attempts:
@@ -93,7 +93,7 @@ def parse_rate(value: Any) -> float:
     """
     text = str(value)
     if "/" in text:
-        return OfAttempts.from_text(text)
+        return PassesOfAttempts.from_text(text)
     return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
 
 
@@ -113,7 +113,7 @@ def parse_limits(
     example = "cost=10%" if amounts else "pass@1=0.8" if option == "--min" else "pass@1=0.02"
     for text in (part for whole in value for part in whole.split(",")):
         name, equals, digits = text.partition("=")
-        given = Given(option, text)
+        given = OptionValue(option, text)
         try:
             number = float(digits.rstrip("%")) / (100 if digits.endswith("%") else 1)
         except ValueError:
@@ -124,22 +124,22 @@ def parse_limits(
             metric, part = parse(name), relative and digits.endswith("%")
         except ParameterError as error:
             raise error.but(ParameterError, place=given) from None
-        place, share = Given(option, metric.name), share_meant(digits)
+        place, share = OptionValue(option, metric.name), share_meant(digits)
         refuse(
             "bad-option-value",
             (relative and number < 0, given, "write METRIC=X with X from 0", ()),
             (metric.unit == "share" and not 0.0 <= number <= 1.0, given,
              "write METRIC=X with X from 0 to 1",
-             (Settle({option: {name: f"{share:g}"}}),) if share else ()),
+             (SuggestedFix({option: {name: f"{share:g}"}}),) if share else ()),
         )  # fmt: skip
-        other = {"--max-drop" if amounts else "--max-increase": Blank(f"{metric.name}=X")}
+        other = {"--max-drop" if amounts else "--max-increase": Placeholder(f"{metric.name}=X")}
         refuse(
             "unknown-metric",
             (metric.unit == "score" and part, place,
              "a score may be negative; give a difference, without %", ()),
             ((metric.sign < 0) != amounts, place,
              f"{'more' if amounts else 'less'} of it is better",
-             (Settle({**other, option: None}, "limits it"),)),
+             (SuggestedFix({**other, option: None}, "limits it"),)),
         )  # fmt: skip
         refuse("contradicting-options", (metric in limits, place, "given twice", ()))
         limits[metric] = Relative(number) if part else number
@@ -185,7 +185,7 @@ class GateRule:
         """The metrics that its options name."""
         return tuple(self.given) if isinstance(self.given, Mapping) else ()
 
-    def metrics_in(self, trial: Trial) -> Sequence[Metric]:
+    def metrics_in(self, trial: GateContext) -> Sequence[Metric]:
         """The metrics it is about."""
         return trial.general if self.general else self.named
 
@@ -200,20 +200,20 @@ class GateRule:
             if isinstance(value, Mapping):
                 value = ",".join(f"{metric.name}={number}" for metric, number in value.items())
             value = ",".join(value) if isinstance(value, tuple) else value
-            value = str(value) if isinstance(value, OfAttempts) else value
+            value = str(value) if isinstance(value, PassesOfAttempts) else value
             name = "min" if option.name == "minimum" else option.name
             entries[name] = "yes" if value is True else value
         return entries
 
-    def statements(self, trial: Trial) -> int:
+    def statements(self, trial: GateContext) -> int:
         """How many verdicts rest on an interval or a test that chance can mislead."""
         return 0
 
-    def judge(self, trials: Sequence[Trial]) -> list[list[Judgement]]:
+    def judge(self, trials: Sequence[GateContext]) -> list[list[Judgement]]:
         """The judgements of each trial; trials of one shape are judged together."""
         return [list(self.judge_one(trial)) for trial in trials]
 
-    def judge_one(self, trial: Trial) -> Iterable[Judgement]:
+    def judge_one(self, trial: GateContext) -> Iterable[Judgement]:
         """The judgements of a trial."""
         raise NotImplementedError
 
@@ -226,8 +226,8 @@ class GateRule:
         return tuple(filter(None, filled(self.phrase, self.named_as(metric))))
 
     def judgement(
-        self, fact: Fact, verdict: str, metric: Metric | None = None, reason: str = "",
-        limit: float | None = None, notes: Sequence[str] = (), counted: Counted | None = None,
+        self, fact: Result, verdict: str, metric: Metric | None = None, reason: str = "",
+        limit: float | None = None, notes: Sequence[str] = (), counted: CountEvidence | None = None,
         **evidence: Any,
     ) -> Judgement:  # fmt: skip
         """A judgement of a series.  evidence : further fields of its clause."""
@@ -258,7 +258,7 @@ class EveryTask(GateRule):
         """Unless the other tasks are compared without them."""
         return self.unpaired == "fail"
 
-    def judge_one(self, trial: Trial) -> Iterator[Judgement]:
+    def judge_one(self, trial: GateContext) -> Iterator[Judgement]:
         """The candidates' series, and those that only the baseline has."""
         sides = trial.sides
         for series, covered in {**trial.coverages, **sides.missing}.items():
@@ -269,7 +269,7 @@ class EveryTask(GateRule):
                 continue
             lost, names = covered.lost, first_few(sides.lost(series))
             notes = [] if series in sides.missing else trial.lesser(series)
-            counted = Counted(covered.shared, covered.expected)
+            counted = CountEvidence(covered.shared, covered.expected)
             line = self.judgement(
                 fact, FAIL if lost else PASS, None, f"lacks {names}" if names else "", None, notes,
                 counted, lost=lost, expected=covered.expected, several=covered.expected > 1,
@@ -302,7 +302,7 @@ class EveryAttempt(GateRule):
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"declared": self.attempts, "baseline": self.attempts is None}
 
-    def judge_one(self, trial: Trial) -> Iterator[Judgement]:
+    def judge_one(self, trial: GateContext) -> Iterator[Judgement]:
         """The candidates' series, if something says how many attempts were to be made."""
         for series, made in trial.made[0].items():
             if made.wanted is None or trial.unpaired == "drop":
@@ -322,7 +322,8 @@ class EveryAttempt(GateRule):
 class ShareRule(GateRule):
     """Base of the rules about attempts that went wrong: their share is at most a number.
 
-    noun : what they are, after their number.  role : the key of their numbers in `Trial.wrong`.
+    noun : what they are, after their number.
+    role : the key of their numbers in `GateContext.wrong`.
     """
 
     noun: ClassVar[str]
@@ -341,12 +342,12 @@ class ShareRule(GateRule):
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"noun": self.noun, "limit": f"{100 * self.given:g} %"}
 
-    def judge_one(self, trial: Trial) -> Iterator[Judgement]:
+    def judge_one(self, trial: GateContext) -> Iterator[Judgement]:
         """Every candidate's series, by a count: there is no interval."""
         for series, (wrong, made) in trial.wrong[self.role].items():
             verdict = FAIL if wrong > self.given * made + 1e-9 else PASS
             yield self.judgement(
-                trial.fact(series), verdict, limit=self.given, counted=Counted(wrong, made),
+                trial.fact(series), verdict, limit=self.given, counted=CountEvidence(wrong, made),
                 wrong=wrong, made=made, share=f"{100 * wrong / made:.1f} %",
             )  # fmt: skip
 
@@ -402,7 +403,7 @@ class Minimum(GateRule):
         """The minimum, and what it is compared with."""
         return {**super().signature, **({"min_by": self.min_by} if self.minimum else {})}
 
-    def statements(self, trial: Trial) -> int:
+    def statements(self, trial: GateContext) -> int:
         """One per candidate's series and metric, unless estimates decide."""
         number = sum(rates.metric in self.minimum for rates in trial.candidates)
         return 0 if self.min_by == BY_ESTIMATE else number
@@ -411,7 +412,7 @@ class Minimum(GateRule):
         by, end = _BY[self.min_by]
         return {"by": by, "end": end, **_limited(metric, self.minimum)}
 
-    def judge(self, trials: Sequence[Trial]) -> list[list[Judgement]]:
+    def judge(self, trials: Sequence[GateContext]) -> list[list[Judgement]]:
         """One per candidate's series and metric; intervals only if they decide."""
         study = trials[0].study
         fast = self.min_by == BY_ESTIMATE and len(trials) > 1
@@ -423,7 +424,7 @@ class Minimum(GateRule):
             for trial, part in zip(trials, values, strict=True)
         ]
 
-    def _of_number(self, trial: Trial, rates: TaskValues, fact: Fact) -> Judgement:
+    def _of_number(self, trial: GateContext, rates: TaskValues, fact: Result) -> Judgement:
         least, needed = self.minimum[rates.metric], ""
         value, low, high = fact.estimate.value, fact.estimate.low, fact.estimate.high
         ends = {BY_INTERVAL: (low, high), BY_ESTIMATE: (value, value), BY_LOWER: (low, low)}
@@ -443,7 +444,7 @@ class DifferenceRule(GateRule):
 
     compares = True
 
-    def statements(self, trial: Trial) -> int:
+    def statements(self, trial: GateContext) -> int:
         return len(trial.pairs(self.metrics_in(trial)))
 
     @property
@@ -451,7 +452,7 @@ class DifferenceRule(GateRule):
         """The rules in words while there is no baseline."""
         return [self.words(metric) for metric in self.named]
 
-    def compared(self, trials: Sequence[Trial]) -> list[list[Comparison]]:
+    def compared(self, trials: Sequence[GateContext]) -> list[list[Comparison]]:
         """The candidates of each trial against their baselines.
 
         Intervals are made together; no test is made.
@@ -482,12 +483,12 @@ class DifferenceRule(GateRule):
         raise NotImplementedError
 
     def evidence(
-        self, verdict: str, c: Comparison, fact: Fact, tests: int, trial: Trial
+        self, verdict: str, c: Comparison, fact: Result, tests: int, trial: GateContext
     ) -> tuple[str, dict[str, Any]]:
         """Why a rule is undecided or fails, and the fields of its clause."""
         raise NotImplementedError
 
-    def judge(self, trials: Sequence[Trial]) -> list[list[Judgement]]:
+    def judge(self, trials: Sequence[GateContext]) -> list[list[Judgement]]:
         """One per pair and metric, and per candidate that has no baseline."""
         rows = []
         for trial, pairs in zip(trials, self.compared(trials), strict=True):
@@ -500,7 +501,7 @@ class DifferenceRule(GateRule):
             rows.append(row)
         return rows
 
-    def _of_pair(self, trial: Trial, c: Comparison, tests: int, *, single: bool) -> Judgement:
+    def _of_pair(self, trial: GateContext, c: Comparison, tests: int, *, single: bool) -> Judgement:
         verdict, metric, limit = self.verdict(c, tests), c.first.metric, self._limit(c.first.metric)
         fact = c.fact(trial.study.confidence)
         if verdict == ERROR:
@@ -550,11 +551,11 @@ class NoRegression(DifferenceRule):
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"metric": metric and metric.name}
 
-    def statements(self, trial: Trial) -> int:
+    def statements(self, trial: GateContext) -> int:
         """One: its tests are adjusted for their number."""
         return min(super().statements(trial), 1)
 
-    def compared(self, trials: Sequence[Trial]) -> list[list[Comparison]]:
+    def compared(self, trials: Sequence[GateContext]) -> list[list[Comparison]]:
         """The pairs tested; of several trials without intervals that decide nothing."""
         from passk_cli.study.pairs import compare_pairs, test_pairs
 
@@ -576,7 +577,7 @@ class NoRegression(DifferenceRule):
         return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED) if c.testable else ERROR
 
     def evidence(
-        self, verdict: str, c: Comparison, fact: Fact, tests: int, trial: Trial
+        self, verdict: str, c: Comparison, fact: Result, tests: int, trial: GateContext
     ) -> tuple[str, dict[str, Any]]:
         """p with its adjustment, and how many tasks would decide."""
         p = f"p {p_relation(c.adjusted)}" if c.testable else ""
@@ -628,7 +629,7 @@ class Tolerance(DifferenceRule):
         return _verdict(_for_better(c.interval, c.first.metric.sign), limit)
 
     def evidence(
-        self, verdict: str, c: Comparison, fact: Fact, tests: int, trial: Trial
+        self, verdict: str, c: Comparison, fact: Result, tests: int, trial: GateContext
     ) -> tuple[str, dict[str, Any]]:
         """How many tasks would decide, and whether it did change for the worse."""
         sign, most, value = c.first.metric.sign, self.given[c.first.metric], fact.estimate.value
@@ -676,12 +677,12 @@ class EachRule(GateRule):
 
         return (Metric("pass@", 1),) if self.wanted else ()
 
-    def judge_one(self, trial: Trial) -> Iterator[Judgement]:
+    def judge_one(self, trial: GateContext) -> Iterator[Judgement]:
         for rates in trial.candidates:
             if rates.metric in self.named:
                 yield self.judge_series(trial, rates)
 
-    def judge_series(self, trial: Trial, rates: TaskValues) -> Judgement:
+    def judge_series(self, trial: GateContext, rates: TaskValues) -> Judgement:
         """The judgement of one candidate's series."""
         raise NotImplementedError
 
@@ -714,7 +715,7 @@ class MustPass(EachRule):
         entries = super().signature
         return {**entries, "must_pass": ",".join([*own, *lists])} if entries else entries
 
-    def judge_series(self, trial: Trial, rates: TaskValues) -> Judgement:
+    def judge_series(self, trial: GateContext, rates: TaskValues) -> Judgement:
         """The named tasks that pass, and those that pass too rarely or have no attempts."""
         import numpy as np
 
@@ -735,7 +736,7 @@ class MustPass(EachRule):
         reason, *others = list(filter(None, notes)) or [""]
         line = self.judgement(
             trial.fact(rates.series, rates.metric), PASS if passed == tasks else FAIL,
-            rates.metric, reason, rate, others, Counted(passed, tasks), tasks=tasks,
+            rates.metric, reason, rate, others, CountEvidence(passed, tasks), tasks=tasks,
             rate="all attempts" if rate == 1 else f"{rate:g} of their attempts",
             failing=tasks - passed,
         )  # fmt: skip
@@ -770,21 +771,21 @@ class MinEach(EachRule):
         "{reached} of {tasks:task} of {model} {reached:passes|pass} {passes} of {attempts:attempt}"
     )
 
-    def statements(self, trial: Trial) -> int:
+    def statements(self, trial: GateContext) -> int:
         """One per candidate's series: its tests are adjusted for the number of tasks."""
-        return 0 if isinstance(self.given, OfAttempts) else len(trial.sides.series)
+        return 0 if isinstance(self.given, PassesOfAttempts) else len(trial.sides.series)
 
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
-        if isinstance(self.given, OfAttempts):
+        if isinstance(self.given, PassesOfAttempts):
             return {"passes": self.given.passes, "attempts": self.given.attempts}
         return {"limit": Phrase(((self.given, Column("", "given")),))}
 
-    def judge_series(self, trial: Trial, rates: TaskValues) -> Judgement:
-        if isinstance(self.given, OfAttempts):
+    def judge_series(self, trial: GateContext, rates: TaskValues) -> Judgement:
+        if isinstance(self.given, PassesOfAttempts):
             return self._counted(trial, rates, self.given)
         return self._tested(trial, rates)
 
-    def _counted(self, trial: Trial, rates: TaskValues, least: OfAttempts) -> Judgement:
+    def _counted(self, trial: GateContext, rates: TaskValues, least: PassesOfAttempts) -> Judgement:
         """The tasks that pass that many attempts, or the same share of more attempts.
 
         A task with fewer attempts has to pass as many: attempts that were lost are not passes.
@@ -797,11 +798,11 @@ class MinEach(EachRule):
         reason = _passes(trial, rates, below[np.argsort(c[below] / n[below], kind="stable")])
         line = self.judgement(
             trial.fact(rates.series, rates.metric), FAIL if len(below) else PASS, rates.metric,
-            reason, least, (), Counted(reached, len(n)), reached=reached, tasks=len(n),
+            reason, least, (), CountEvidence(reached, len(n)), reached=reached, tasks=len(n),
         )  # fmt: skip
         return replace(line, template=self.counting)
 
-    def _tested(self, trial: Trial, rates: TaskValues) -> Judgement:
+    def _tested(self, trial: GateContext, rates: TaskValues) -> Judgement:
         """The tasks that reach a pass rate as observed, or are significantly below it."""
         import numpy as np
 
@@ -818,12 +819,12 @@ class MinEach(EachRule):
         reached = int((c >= least * n - 1e-9).sum())
         return self.judgement(
             trial.fact(rates.series, rates.metric), verdict, rates.metric, reason, least, (),
-            Counted(reached, len(n), "observed at {0:,} of {1:,}"), below=len(below),
+            CountEvidence(reached, len(n), "observed at {0:,} of {1:,}"), below=len(below),
             reached=reached, tasks=len(n),
         )  # fmt: skip
 
 
-def _passes(trial: Trial, rates: TaskValues, places: Any, p: Any = None) -> str:
+def _passes(trial: GateContext, rates: TaskValues, places: Any, p: Any = None) -> str:
     """As "t1 passed 2 of 4 (p = 0.01), t2 passed …"."""
     names = trial.sides.counts.tasks
     return first_few([
@@ -893,7 +894,7 @@ def _remedy(unknown: Sequence[str], tasks: Iterable[str]) -> str:
     return ", and no such file" if is_file else ""
 
 
-def _lower_limit(rates: TaskValues, trial: Trial, at: Any = ...) -> str:
+def _lower_limit(rates: TaskValues, trial: GateContext, at: Any = ...) -> str:
     """As "4 passes of 4 show a rate ≥ 0.473", of the fewest attempts at some of the tasks."""
     from passk_cli.inference.binomial_rate import lower_limits
 
@@ -903,12 +904,12 @@ def _lower_limit(rates: TaskValues, trial: Trial, at: Any = ...) -> str:
     return f"{shown} a rate ≥ {least:.3f}"
 
 
-def _far(fact: Fact) -> str:
+def _far(fact: Result) -> str:
     """The distance from a limit that `_needed` takes where no other is asked for."""
     return f"{100 * _AWAY:g} points" if fact.estimate.unit == "share" else "10 %"
 
 
-def _needed(fact: Fact, trial: Trial, away: float, truth: str, of_runs: float = 0.0) -> str:
+def _needed(fact: Result, trial: GateContext, away: float, truth: str, of_runs: float = 0.0) -> str:
     """About how many tasks would decide with power 0.8, or attempts where the tasks are fixed.
 
     The interval's half width h shrinks with their root, but for what is owed to runs, r.  A true
@@ -937,7 +938,7 @@ def _needed(fact: Fact, trial: Trial, away: float, truth: str, of_runs: float = 
     return _about(count, truth, fixed=fixed) if 0 < count <= 10_000_000 else ""
 
 
-def _needed_alike(fact: Fact, least: float, trial: Trial) -> str:
+def _needed_alike(fact: Result, least: float, trial: GateContext) -> str:
     """About how many tasks, or attempts, would decide if all pass as all did; or fail; "" else.
 
     Of n of them the lower limit is then near α^{1/n}, which is at the minimum m where n is
@@ -955,7 +956,7 @@ def _needed_alike(fact: Fact, least: float, trial: Trial) -> str:
     return ""
 
 
-def _made(fact: Fact, trial: Trial) -> tuple[int, bool]:
+def _made(fact: Result, trial: GateContext) -> tuple[int, bool]:
     """The tasks of a number, or the fewest attempts where the tasks are fixed, and whether."""
     fixed = trial.study.confidence.population == THESE_TASKS
     return (fact.size.n_min if fixed else fact.size.tasks) or 0, fixed
@@ -968,7 +969,7 @@ def _about(count: float, truth: str, *, fixed: bool) -> str:
 
 
 def verdicts_of(
-    rules: Sequence[GateRule], trials: Sequence[Trial], places: Iterable[int] | None = None
+    rules: Sequence[GateRule], trials: Sequence[GateContext], places: Iterable[int] | None = None
 ) -> list[dict[Line, str]]:
     """The verdicts of the rules at some places, of all without any, on each trial; none of a rule
     that drawn runs do not decide.  If outcomes are missing, the worse of both ends."""
@@ -985,7 +986,7 @@ def verdicts_of(
     return lines
 
 
-def extremes(rules: Sequence[GateRule], trial: Trial) -> dict[Line, tuple[str, str]]:
+def extremes(rules: Sequence[GateRule], trial: GateContext) -> dict[Line, tuple[str, str]]:
     """Verdicts on a run that passes everything, and on one that passes nothing, of each line that
     passes and failures decide."""
     trial = trial.drawable

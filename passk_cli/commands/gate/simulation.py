@@ -14,34 +14,34 @@ import numpy as np
 from passk_cli.activity import steps
 from passk_cli.arrays import Floats, Ints
 from passk_cli.commands.gate.baseline_match import ITSELF
-from passk_cli.commands.gate.context import JudgedRun, Trial, drawn_as, rehearsable
+from passk_cli.commands.gate.context import GateContext, JudgedRun, drawn_as, rehearsable
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import Rulebook
 from passk_cli.commands.gate.rules import GateRule, Line, verdicts_of
 from passk_cli.commands.gate.view import FIELDS, LEADING, RuleTable, with_notes
-from passk_cli.diagnostic import WARNING, Message, Said, filled
+from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType, filled
 from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.inference.hierarchy import drawn_rates
 from passk_cli.inference.intervals import GUARDED, GUARDED_T
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.streams import stream
+from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
     FULL,
+    AnswerSentence,
     ChangedTasks,
     Check,
     Column,
     Estimate,
     Phrase,
     Sentence,
-    Stated,
 )  # fmt: skip
 from passk_cli.report.words import plural
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.history import Past, moved
-from passk_cli.study.result import Fact
+from passk_cli.study.history import PooledBaseline, moved
+from passk_cli.study.result import Result
 from passk_cli.study.rules import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 from passk_cli.study.section import data_field
 from passk_cli.study.values import Series
@@ -63,11 +63,11 @@ _NEAR, _NEAREST = 0.03, 1e-3
 _LARGEST = 0.25
 WHOLE = "the whole gate"
 
-NOT_REHEARSED = Message(
+NOT_REHEARSED = DiagnosticType(
     "not-rehearsed", WARNING, "{metrics} not rehearsed: passes and failures do not decide it", "",
     "A rehearsal draws runs as passes and failures. Metrics of scores, answers or solutions, and"
     " gain@k, are not decided by these.")  # fmt: skip
-ONE_ATTEMPT = Message(
+ONE_ATTEMPT = DiagnosticType(
     "one-attempt-rehearsed", WARNING,
     "one attempt per task does not show its success rate, so the rates come from a prior", "",
     "With one attempt per task the data show the pass rate, and not how tasks differ. The rates of"
@@ -75,7 +75,7 @@ ONE_ATTEMPT = Message(
 
 
 @dataclass(frozen=True)
-class Odds:
+class VerdictRates:
     """How often a line failed and was undecided in rehearsals with nothing changed.
 
     both : the share of the pairs of rehearsals at the same rates in which both failed, a standard
@@ -88,7 +88,7 @@ class Odds:
     both: float
 
     @classmethod
-    def from_runs(cls, failing: Sequence[bool], undecided: int, sets: int) -> Odds:
+    def from_runs(cls, failing: Sequence[bool], undecided: int, sets: int) -> VerdictRates:
         """From all rehearsals, which took the sets of rates in turn."""
         size = len(failing) // sets
         count = np.reshape(failing, (size, sets)).sum(axis=0)
@@ -102,7 +102,7 @@ class Odds:
         return self.failing / self.runs
 
 
-def false_alarm(odds: Odds, predicted: Odds) -> Estimate:
+def false_alarm(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
     """The share that fails at the estimated rates; limits hold the errors of both estimates.
 
     The Monte-Carlo error of both by the exact limits of Clopper and Pearson.  The error of the
@@ -126,7 +126,7 @@ def false_alarm(odds: Odds, predicted: Odds) -> Estimate:
 
 
 @dataclass(frozen=True)
-class Catch:
+class DetectableDrop:
     """The smallest planted drop that is detected with power 0.8: the gate fails.
 
     lost : share of the passes that are lost at every task; None where losing all is not enough.
@@ -140,7 +140,7 @@ class Catch:
 
 
 @dataclass(frozen=True)
-class Rehearsed(Judgement):
+class SimulatedJudgement(Judgement):
     """A judgement with its rehearsals.
 
     odds, predicted : at the estimated rates, and at rates as uncertain as the data leave them; None
@@ -149,9 +149,9 @@ class Rehearsed(Judgement):
     best, worst : verdicts on a run that passes everything, and one that passes nothing.
     """
 
-    odds: Odds | None = None
-    predicted: Odds | None = None
-    catch: Catch | None = None
+    odds: VerdictRates | None = None
+    predicted: VerdictRates | None = None
+    catch: DetectableDrop | None = None
     best: str | None = None
     worst: str | None = None
 
@@ -164,7 +164,7 @@ class Rehearsed(Judgement):
 
 
 @dataclass(frozen=True)
-class Stage:
+class SimulationSetup:
     """Pairs of runs of a trial's shape, drawn from success rates that both have.
 
     trial : what is rehearsed, with the metrics that passes and failures decide.  rules : its rules.
@@ -176,7 +176,7 @@ class Stage:
         run, in logits.
     """
 
-    trial: Trial
+    trial: GateContext
     rules: Sequence[GateRule]
     new: Floats
     old: Floats | None
@@ -187,7 +187,7 @@ class Stage:
     _cache: dict[tuple[int, float], list[dict[Line, str]]] = field(default_factory=dict)
 
     @cached_property
-    def judged(self) -> tuple[dict[Line, Odds], list[bool]]:
+    def judged(self) -> tuple[dict[Line, VerdictRates], list[bool]]:
         """The odds of each line with nothing changed, and whether each of these runs fails."""
         verdicts: dict[Line, list[str]] = {}
         shut: list[bool] = []
@@ -198,7 +198,9 @@ class Stage:
                     verdicts.setdefault(line, []).append(verdict)
                 shut.append(any(map(self._fails, lines.values())))
         odds = {
-            line: Odds.from_runs(list(map(self._fails, v)), v.count(UNDECIDED), len(self.new))
+            line: VerdictRates.from_runs(
+                list(map(self._fails, v)), v.count(UNDECIDED), len(self.new)
+            )
             for line, v in verdicts.items()
         }
         return odds, shut
@@ -212,7 +214,7 @@ class Stage:
         found = [past.variances(sides.baseline.series[s]) for s in sides.bases]
         return [math.sqrt(max(of_means - by_chance, 0.0)) for of_means, by_chance, _ in found]
 
-    def catch(self, line: Line) -> Catch:
+    def catch(self, line: Line) -> DetectableDrop:
         """The smallest planted drop at which the line fails with power 0.8, by bisection.
 
         A drop is planted by losing the same share of the passes of every task, so that a rate p
@@ -223,14 +225,14 @@ class Stage:
         low, high = 0.0, 1.0
         reached = self._power(line, high)
         if reached < POWER:
-            return Catch(None, Estimate(None), reached)
+            return DetectableDrop(None, Estimate(None), reached)
         if self._power(line, low) >= POWER:
-            return Catch(0.0, Estimate(None), self._power(line, low, whole=True))
+            return DetectableDrop(0.0, Estimate(None), self._power(line, low, whole=True))
         while high - low > max(_NEAR * high, _NEAREST):
             middle = (low + high) / 2
             enough = self._power(line, middle) >= POWER
             low, high = (low, middle) if enough else (middle, high)
-        return Catch(high, self._drop(line, high), self._power(line, high, whole=True))
+        return DetectableDrop(high, self._drop(line, high), self._power(line, high, whole=True))
 
     def _power(self, line: Line, lost: float, *, whole: bool = False) -> float:
         """Share of the planted runs in which the line fails; of as few as tell, unless whole."""
@@ -260,13 +262,13 @@ class Stage:
         undecided_fails = self.on_undecided == FAIL
         return verdict in (FAIL, ERROR) or (undecided_fails and verdict == UNDECIDED)
 
-    def run(self, lost: float, run: int) -> Trial:
+    def run(self, lost: float, run: int) -> GateContext:
         """A drawn new run that lost a share of its passes, with a drawn baseline.
 
         Of a history every run is drawn, each with an effect of its own, and so is the new run.
         """
         sides, study, at = self.trial.sides, self.trial.study, run % len(self.new)
-        generator = stream(study.confidence.seed, f"rehearsed run{self.purpose}", run)
+        generator = named_generator(study.confidence.seed, f"rehearsed run{self.purpose}", run)
         base, new, past = None, self.new[at], study.past
         if self.old is not None and sides.baseline is not None:
             base, old = sides.baseline, self.old[at]
@@ -299,7 +301,7 @@ class Stage:
         enough = n >= metric.k
         rates, n = rates[:, enough], n[enough]
         drop = float((metric.at(rates) - metric.at(rates * (1.0 - lost))).mean())
-        drawn = stream(0, "rehearsed spread").binomial(n, rates * (1.0 - lost))
+        drawn = named_generator(0, "rehearsed spread").binomial(n, rates * (1.0 - lost))
         values = task_values([metric], np.broadcast_to(n, drawn.shape).ravel(), drawn.ravel())[0]
         spread = float(values.reshape(drawn.shape).mean(axis=1).std())
         spread *= math.sqrt(1.0 + self.rules[place].compares)
@@ -307,7 +309,7 @@ class Stage:
         return Estimate(drop, se=math.sqrt(POWER * (1 - POWER) / runs) / slope)
 
 
-def quick(trial: Trial) -> bool:
+def quick(trial: GateContext) -> bool:
     """Whether its intervals cost little, and leave time for many rehearsals."""
     confidence = trial.study.confidence
     methods = {confidence.method, confidence.for_differences().method}
@@ -315,9 +317,9 @@ def quick(trial: Trial) -> bool:
 
 
 def stage(
-    trial: Trial, rules: Sequence[GateRule], on_undecided: str, *, predictive: bool = False,
+    trial: GateContext, rules: Sequence[GateRule], on_undecided: str, *, predictive: bool = False,
     fewer: bool = False, purpose: str = "",
-) -> Stage:  # fmt: skip
+) -> SimulationSetup:  # fmt: skip
     """Rates of both runs, as the baseline shows them; without one, as the run does.
 
     Of the posterior's draws those are taken at which the metrics are as they were observed: the
@@ -370,11 +372,11 @@ def stage(
                 sides.counts.task_codes[rows], base.task_codes[theirs], return_indices=True
             )
             new[:, rows.start + at] = old[:, theirs.start + place]
-    return Stage(trial, rules, new, old, on_undecided, runs, purpose, scales)
+    return SimulationSetup(trial, rules, new, old, on_undecided, runs, purpose, scales)
 
 
 def _with_effects(
-    past: Past, series: Series, rates: Floats, seed: tuple[int, str], *, uncertain: bool
+    past: PooledBaseline, series: Series, rates: Floats, seed: tuple[int, str], *, uncertain: bool
 ) -> tuple[Floats, Floats]:
     """Rates of a history's last runs, and the standard deviation of the effect of a run in logits,
     of each set.
@@ -388,7 +390,7 @@ def _with_effects(
     if runs < 2 or not slopes.all():
         return rates, np.zeros(len(rates))
     variances = np.full(len(rates), of_means)
-    generator = stream(seed[0], f"rehearsed effect{seed[1]} {' '.join(series)}")
+    generator = named_generator(seed[0], f"rehearsed effect{seed[1]} {' '.join(series)}")
     if uncertain:
         variances *= (runs - 1) / generator.chisquare(runs - 1, len(rates))
     scales = np.sqrt(np.clip(variances - by_chance, 0.0, _LARGEST)) / slopes
@@ -399,7 +401,7 @@ def _with_effects(
 
 
 def rehearsed(
-    study: Study, runs: Sequence[JudgedRun], most: float | None, book: Rulebook | None,
+    study: Analysis, runs: Sequence[JudgedRun], most: float | None, book: Rulebook | None,
     unread: Sequence[Judgement],
 ) -> Rehearsal:  # fmt: skip
     """Every line with what its rehearsal showed, last the gate as a whole.
@@ -408,7 +410,7 @@ def rehearsed(
     book : the file of the suites that the runs are.  unread : rows without a run.
     """
     fewer = not all(quick(run.trial) for run in runs)
-    rows, pairs = list[Rehearsed](), list[tuple[Stage, Stage]]()
+    rows, pairs = list[SimulatedJudgement](), list[tuple[SimulationSetup, SimulationSetup]]()
     for run in runs:
         purpose = f" {_digest(run.trial)}" if book else ""
         own, predictive = (
@@ -420,18 +422,18 @@ def rehearsed(
         best, worst = verdicts_of(own.rules, own.trial.extremes)
         for line in steps(run.lines, "rehearsing with planted drops", "lines"):
             at, row = (line.place, line.fact.series, line.fact.name), vars(run.row_of(line))
-            rows.append(Rehearsed(**row) if at not in odds else Rehearsed(
+            rows.append(SimulatedJudgement(**row) if at not in odds else SimulatedJudgement(
                 **row, odds=odds[at], predicted=predicted[at], catch=own.catch(at), best=best[at],
                 worst=worst[at],
             ))  # fmt: skip
-        rows += [Rehearsed(**vars(row)) for row in run.rows_not_judged]
+        rows += [SimulatedJudgement(**vars(row)) for row in run.rows_not_judged]
         pairs.append((own, predictive))
-    rows += [Rehearsed(**vars(row)) for row in unread]
+    rows += [SimulatedJudgement(**vars(row)) for row in unread]
     shut = any(row.failing and row.odds is None for row in rows)
     whole = []
     for kind in zip(*pairs, strict=True):
         failing = [any(run) for run in zip(*(each.judged[1] for each in kind), strict=True)]
-        odds_of = Odds.from_runs(failing, 0, len(kind[0].new))
+        odds_of = VerdictRates.from_runs(failing, 0, len(kind[0].new))
         # Lines that rehearsals leave as they are keep the gate shut in every one of them.
         always = replace(odds_of, failing=odds_of.runs, both=1.0)
         whole.append(always if shut else odds_of)
@@ -447,7 +449,9 @@ ALARMS = (
 )
 
 
-def _whole(odds: Odds, predicted: Odds, groups: Sequence[str], most: float | None) -> Rehearsed:
+def _whole(
+    odds: VerdictRates, predicted: VerdictRates, groups: Sequence[str], most: float | None
+) -> SimulatedJudgement:
     """The gate as a whole, with a verdict where the rehearsal is judged."""
     phrase, verdict = WHOLE, ""
     fields = {"failing": odds.failing, "runs": odds.runs, "alarm": false_alarm(odds, predicted)}
@@ -455,13 +459,14 @@ def _whole(odds: Odds, predicted: Odds, groups: Sequence[str], most: float | Non
         phrase = f"{WHOLE}: {_ASKED}"
         verdict = FAIL if odds.share > most + 1e-12 else PASS
         fields |= {"judged": True, "limit": most, "fails": int(verdict == FAIL)}
-    return Rehearsed(
-        phrase, Fact(("", *groups), "", None, Estimate(None)), verdict, ALARMS, fields, limit=most,
+    return SimulatedJudgement(
+        phrase, Result(("", *groups), "", None, Estimate(None)), verdict, ALARMS, fields,
+        limit=most,
         failing=verdict == FAIL, odds=odds, predicted=predicted,
     )  # fmt: skip
 
 
-def _digest(trial: Trial) -> str:
+def _digest(trial: GateContext) -> str:
     """The data of a suite in a few letters."""
     digest = hashlib.sha256()
     for counts in filter(None, (trial.sides.counts, trial.sides.baseline)):
@@ -483,7 +488,7 @@ def _posterior_rates(counts: Counts, s: int, runs: int, seed: tuple[int, str]) -
     if not known.any():
         return np.full((runs, len(n)), 0.5)
     n, c = n[known], c[known]
-    generator = stream(seed[0], f"rehearsed rates{seed[1]} {' '.join(counts.series[s])}")
+    generator = named_generator(seed[0], f"rehearsed rates{seed[1]} {' '.join(counts.series[s])}")
     rates = drawn_rates(n, c, runs, generator)
     # A task without any outcome is like some other one.
     places = np.tile(np.flatnonzero(known).searchsorted(np.arange(len(known))), (runs, 1))
@@ -506,7 +511,7 @@ _LOG = (
 _LOG_ONLY = "{verdict} on this run: {finding}; not rehearsed"
 
 
-def _of(cell: Callable[[Any], Any]) -> Callable[[Rehearsed], Any]:
+def _of(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement], Any]:
     """A cell of the rehearsals; None if there are none, as of the row that counts further ones."""
     return lambda line: cell(line) if getattr(line, "odds", None) is not None else None
 
@@ -557,7 +562,7 @@ class Rehearsal(RuleTable):
                meaning="The verdict if every attempt fails."),
     )  # fmt: skip
 
-    stages: Sequence[Stage] = ()
+    stages: Sequence[SimulationSetup] = ()
     most: float | None = None
 
     @property
@@ -567,7 +572,7 @@ class Rehearsal(RuleTable):
     @property
     def checks(self) -> tuple[Check, ...]:
         """What each line would do, which nothing judges; last what is asked of the rehearsal."""
-        lines = [line for line in self.records[:-1] if isinstance(line, Rehearsed)]
+        lines = [line for line in self.records[:-1] if isinstance(line, SimulatedJudgement)]
         checks = [
             replace(line.check, verdict=NOT_JUDGED, failing=False, finding=_log(line))
             for line in lines if line.verdict != NOT_JUDGED
@@ -579,7 +584,7 @@ class Rehearsal(RuleTable):
     def changes(self) -> tuple[ChangedTasks, ...]:
         return ()
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         yield with_notes(next(first_true(REHEARSALS, self)), self.omitted())
 
     @property
@@ -602,10 +607,10 @@ class Rehearsal(RuleTable):
         yield "both runs are drawn, with the same tasks and attempts"
         yield f"drops: {plural(self.stages[0].planted, 'rehearsal')} each, in all models at once"
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         yield from super().messages()
         for run in self.runs:
-            sides, said = run.trial.sides, list[Said]()
+            sides, said = run.trial.sides, list[Diagnostic]()
             metrics = run.trial.study.metrics
             if others := [metric.name for metric in metrics if not rehearsable(metric)]:
                 said.append(NOT_REHEARSED(metrics=others))
@@ -622,7 +627,7 @@ class Rehearsal(RuleTable):
         return {**entries, "rehearsals": self.stages[0].runs, "seed": confidence.seed}
 
 
-def _log(line: Rehearsed) -> Sentence:
+def _log(line: SimulatedJudgement) -> Sentence:
     """What a rule would do and how its rehearsals went, for logs of pipelines."""
     fields: dict[str, Any] = {"verdict": line.verdict, "finding": Phrase(line.finding)}
     if line.odds is None or line.predicted is None or line.catch is None:

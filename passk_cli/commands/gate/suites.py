@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from passk_cli.commands.gate.context import JudgedRun, open_row
-from passk_cli.commands.gate.evidence import OF, Counted
+from passk_cli.commands.gate.evidence import OF, CountEvidence
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import (
     TREND,
@@ -21,7 +21,7 @@ from passk_cli.commands.gate.rulebook import (
 from passk_cli.commands.gate.rules import BY_INTERVAL, EveryTask
 from passk_cli.commands.question import Read
 from passk_cli.commands.trend.view import Trend
-from passk_cli.diagnostic import WARNING, Message, Said
+from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import paths_of
@@ -29,25 +29,25 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.report.model import Check, Column, Estimate, Phrase, Report
 from passk_cli.report.words import SeriesName, plural
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.baseline import label_of
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.rules import ERROR, NOT_JUDGED, PASS
 from passk_cli.study.section import VERSION, Section
 
-QUARANTINED = Message(
+QUARANTINED = DiagnosticType(
     "quarantined", WARNING,
     "{tasks:task} in quarantine {tasks:is|are} not judged, passed {c} of {n:attempt}: {names}", "",
     "A file of rules names tasks that are known to be flaky, each with a reason and a last day."
     " They are left out of every verdict of the suite, in the new run and in its baseline, and"
     " counted in a row of their own.")  # fmt: skip
-QUARANTINE_OVER = Message(
+QUARANTINE_OVER = DiagnosticType(
     "quarantine-over", WARNING,
     "the quarantine of {task} ended with {until} ({reason}), and it is judged again",
     "renew it or take it out",
     "A quarantine has a last day, in UTC. After it the task counts as any other.")  # fmt: skip
-QUARANTINE_ABSENT = Message(
+QUARANTINE_ABSENT = DiagnosticType(
     "quarantine-absent", WARNING, "in quarantine, but not in the data: {names}",
     "check the names",
     "The task has another name in the data, or was not run.")  # fmt: skip
@@ -119,7 +119,7 @@ class SuiteRun(JudgedRun):
         rows = [open_row(words, (self.name,), "no baseline yet") for words in self.gate.waiting]
         if not self.there:
             return rows
-        counted = Counted(
+        counted = CountEvidence(
             sum(t.c for t in self.there), sum(t.n for t in self.there), f"passed {OF}"
         )
         details = tuple(f"{t.task} passed {t.c:,} of {t.n:,}, until {t.until}: {t.reason}"
@@ -129,7 +129,7 @@ class SuiteRun(JudgedRun):
         return [*rows, replace(row, reason="")]
 
     @property
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         """Messages about the quarantine."""
         yield from messages_of(self.entry)
         if self.there:
@@ -141,7 +141,7 @@ class SuiteRun(JudgedRun):
             yield QUARANTINE_ABSENT(names=absent)
 
 
-def messages_of(entry: SuiteEntry) -> Iterator[Said]:
+def messages_of(entry: SuiteEntry) -> Iterator[Diagnostic]:
     """Messages about the tasks of a suite after their quarantine."""
     for task in entry.suite.quarantine:
         if not task.active:
@@ -234,13 +234,13 @@ def _trend_row(check: Check, *, several: bool) -> Judgement:
     """The verdict on one trend.  several : whether the row has to name its model."""
     fields = {"words": check.rule, "finding": Phrase(check.finding)}
     line = Judgement(
-        "{words}", Fact((check.model, TREND), "", None, Estimate(None)), check.verdict,
+        "{words}", Result((check.model, TREND), "", None, Estimate(None)), check.verdict,
         "trend: {finding}", fields, details=check.details, noun=TREND,
     ).counting(PASS)  # fmt: skip
     return replace(line, name=f"{TREND}: {check.model}" if several else TREND)
 
 
-def _study(studies: Sequence[Study]) -> Study:
+def _study(studies: Sequence[Analysis]) -> Analysis:
     """The study behind a table of suites: messages of reading are about each suite."""
     study = studies[0]
     names = [(SeriesName(series), "") for series in study.counts.series]

@@ -10,25 +10,25 @@ import numpy as np
 
 from passk_cli.arrays import gathered, grouped
 from passk_cli.commands.gate.baseline_match import ITSELF
-from passk_cli.commands.gate.context import JudgedRun, Trial
-from passk_cli.commands.gate.evidence import Counted
+from passk_cli.commands.gate.context import GateContext, JudgedRun
+from passk_cli.commands.gate.evidence import CountEvidence
 from passk_cli.commands.gate.judgement import UNCHECKED, Judgement, flat, text_of
 from passk_cli.commands.gate.rulebook import Rulebook, said_in_keys
 from passk_cli.commands.gate.rules import EVERY, EVERY_ATTEMPT, MaxIncrease, Relative, extremes
 from passk_cli.commands.tasks.flips import changes_of
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.metrics.registry import AMOUNTS
 from passk_cli.report.model import (
     BRIEF,
     COMMENT,
     FULL,
+    AnswerSentence,
     ChangedTasks,
     Check,
     Column,
     Estimate,
     Hint,
     Phrase,
-    Stated,
     Table,
 )
 from passk_cli.report.words import SeriesName, every_one, first_few, plural, sized, span
@@ -38,10 +38,10 @@ from passk_cli.study.benchmarks import disagreements
 from passk_cli.study.comparison import match
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.duplicate_runs import copied_runs
-from passk_cli.study.flips import Side, find_flips
+from passk_cli.study.flips import RunSide, find_flips
 from passk_cli.study.missing_outcomes import uneven_notes
 from passk_cli.study.notes import reading_notes
-from passk_cli.study.result import Fact, Size
+from passk_cli.study.result import Result, Size
 from passk_cli.study.rules import (
     ADJUSTED,
     BONFERRONI,
@@ -54,7 +54,7 @@ from passk_cli.study.rules import (
     UNDECIDED,
 )
 from passk_cli.study.section import Section, data_field
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 # Rows of the table without --full and of a comment, columns of a screen.
 _ROWS, _COMMENTED, _SCREEN = 14, 20, 100
@@ -67,94 +67,94 @@ _TIMES = 10.0
 # Runs of a history from which the effect of a run is known well enough.
 _KNOWN = 5
 
-RUNS_POOLED = Message(
+RUNS_POOLED = DiagnosticType(
     "runs-pooled", NOTE,
     "the baseline is the last {runs:run} of its history, and intervals allow for the effect of a"
     " run", "",
     "Every difference to a history has the variance of the effect of the run added,"
     " σ² (1 + 1/R) for R runs, with σ² estimated from all runs of the history.")  # fmt: skip
-FEW_RUNS_KNOWN = Message(
+FEW_RUNS_KNOWN = DiagnosticType(
     "few-runs-known", WARNING,
     "the history has {runs:run}{?noun| with {noun}}, which tell little of how much runs differ:"
     " limits may be too narrow", "record further runs",
     "With fewer than five runs the effect of a run is known roughly: where it is as large as chance"
     " within tasks or larger, intervals of 95 % covered in 91 to 96 % of simulated gates with two"
     " or three runs, and in 95 to 97 % with twenty (benchmarks/trend.md).")  # fmt: skip
-ONE_RUN_KNOWN = Message(
+ONE_RUN_KNOWN = DiagnosticType(
     "one-run-known", WARNING,
     "the history has one run of a model, so intervals do not allow for the effect of a run",
     "record further runs",
     "The effect of the run on a difference is estimated from two runs of a history or more.",
 )  # fmt: skip
-TASKS_NOT_RUN = Message(
+TASKS_NOT_RUN = DiagnosticType(
     "baseline-tasks-not-run", WARNING,
     "{lost} of {tasks:baseline task} {lost:has|have} no attempts in {model}", "",
     "With `--unpaired drop` a gate compares the tasks that the new run has. A task without any"
     " attempt often crashed, so that what remains looks better than it is.")  # fmt: skip
-MODELS_NOT_RUN = Message(
+MODELS_NOT_RUN = DiagnosticType(
     "baseline-models-not-run", WARNING,
     "{lost} of {models:model} of the baseline {lost:has|have} no attempts in the new run",
-    (Settle({"--model": "{both}"}, "judges the model that both have"),
-     Settle({"--unpaired": "{drop}"}, "compares what both have")),
+    (SuggestedFix({"--model": "{both}"}, "judges the model that both have"),
+     SuggestedFix({"--unpaired": "{drop}"}, "compares what both have")),
     "The baseline has models that the new run has not. A gate fails for that, unless --model names"
     " the models that were to be run, or --unpaired drop says that others may be missing.",
 )  # fmt: skip
-OTHER_ATTEMPTS = Message(
+OTHER_ATTEMPTS = DiagnosticType(
     "other-attempts-than-baseline", NOTE,
     "{models:model} {models:has|have} other tasks or attempts than {baseline}",
-    Settle({"--unpaired": "drop"}, "compares those that are there"),
+    SuggestedFix({"--unpaired": "drop"}, "compares those that are there"),
     "A gate fails where the new run lacks tasks or attempts of its baseline, or has more attempts:"
     " lost ones often failed. Models of one file may have been given different numbers; `--unpaired"
     " drop` compares them as they are, and the verdict says what they lack.",
 )  # fmt: skip
-RENAMED_MODEL = Message(
+RENAMED_MODEL = DiagnosticType(
     "renamed-model", WARNING, "{old} has no attempts, and {new} has its tasks and rates",
-    Settle({"--alias": {"{old}": "{new}"}}, "counts both as one, if they are"),
+    SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one, if they are"),
     "A model of the baseline is not in the new run, and another model has nine tenths of its tasks"
     " or more and passes them as often as chance within tasks allows. Where a model was renamed,"
     " --alias (aliases in a file of rules) says so, of baselines and histories as well.",
 )  # fmt: skip
-OTHER_NAME = Message(
+OTHER_NAME = DiagnosticType(
     "other-model-name", WARNING, "{new} is compared with {old}, the only model of {baseline}",
-    Settle({"--alias": {"{old}": "{new}"}}, "counts both as one, if the model was renamed"),
+    SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one, if the model was renamed"),
     "One model is compared with one model, whatever they are named. A history keeps the runs of"
     " each name apart: from the next night on a renamed model has no earlier runs. --alias (aliases"
     " in a file of rules) counts both names as one.",
 )  # fmt: skip
-NOT_COMPARED = Message(
+NOT_COMPARED = DiagnosticType(
     "not-compared", WARNING, "{model} is not compared: {reason}", "",
     "A rule about differences needs the baseline's model and group of tasks. With `--unpaired drop`"
     " what has none is left out; without it the gate fails.")  # fmt: skip
-GROUP_NOT_RUN = Message(
+GROUP_NOT_RUN = DiagnosticType(
     "group-not-run", WARNING, "{model} has no attempts in {group}", "",
     "The model has no attempts in this group of `--by`, while other models have.")  # fmt: skip
-MISSING_DECIDE = Message(
+MISSING_DECIDE = DiagnosticType(
     "missing-outcomes-decide", WARNING,
     "{rules:rule} would fail for some values of the missing outcomes, which fails the gate", "",
     "With `--missing bounds` each rule is judged twice: with the missing outcomes as bad for the"
     " new run as they can be, and as good. With a baseline the worst case is that those of the new"
     " run fail and those of the baseline pass. A rule that fails in either case fails the gate: it"
     " passes only what it would pass with any outcomes.")  # fmt: skip
-DECIDES_NOTHING = Message(
+DECIDES_NOTHING = DiagnosticType(
     "rule-decides-nothing", WARNING,
     "{rule}: {verdict} if every attempt passes and if every attempt fails, so it decides nothing",
     "",
     "A rule is judged as well on a run in which every attempt passes and one in which every attempt"
     " fails. If it says the same of both, it cannot tell runs of this size apart; it needs more"
     " tasks, or another number.")  # fmt: skip
-CANNOT_DECIDE = Message(
+CANNOT_DECIDE = DiagnosticType(
     "rule-cannot-decide", WARNING,
     "{rule} cannot {verb}: {verdict} even if every attempt {run}", "",
     "A rule is judged as well on a run in which every attempt passes, and on one in"
     " which every attempt fails. A rule that does not pass the first, or does not fail the second,"
     " never will with so many tasks and attempts.")  # fmt: skip
-CANNOT_FAIL = Message(
+CANNOT_FAIL = DiagnosticType(
     "rule-cannot-fail", WARNING,
     "{rule} can hardly fail: one attempt of the baseline has {value} on average",
-    Settle({"--max-increase": {"{metric}": "10%"}}, "limits the share by which it rises"),
+    SuggestedFix({"--max-increase": {"{metric}": "10%"}}, "limits the share by which it rises"),
     "A limit without % is an amount per attempt, in the unit of the metric: cost=20 is $20 and not"
     " 20 %. The new run would have to reach more than ten times the baseline.")  # fmt: skip
-NO_BASELINE_YET = Message(
+NO_BASELINE_YET = DiagnosticType(
     "no-baseline-yet", NOTE,
     "{rules:rule} about changes {rules:is|are} not judged, since there is no"
     " baseline yet", "record this run, so that the next one has a baseline",
@@ -186,7 +186,7 @@ FIELDS = (
 
 
 @dataclass(frozen=True)
-class Failing:
+class FailingRules:
     """Lines of one rule that shut the gate with one verdict.
 
     lines : the largest change first, or the least number.  who : the models, in a few words.
@@ -196,7 +196,7 @@ class Failing:
     who: str
 
     @classmethod
-    def groups(cls, lines: Sequence[Judgement], noun: str) -> list[Failing]:
+    def groups(cls, lines: Sequence[Judgement], noun: str) -> list[FailingRules]:
         """Failing lines by their rule: what fails before what is undecided or cannot be checked,
         changes first.  noun : what lines are about, "model", "group" or "suite"."""
 
@@ -236,7 +236,7 @@ class GateVerdict:
 
     def __init__(self, lines: Sequence[Judgement], noun: str) -> None:
         self.lines = lines
-        self.groups = Failing.groups(lines, noun)
+        self.groups = FailingRules.groups(lines, noun)
         self.undecided = [x for x in lines if x.verdict == UNDECIDED and not x.failing]
         self.covered = next((c for x in lines if (c := x.covered) is not None and c.lost), None)
         measured = [line for line in lines if isinstance(line.evidence, Estimate)]
@@ -325,8 +325,11 @@ _NOTES = "{?notes|; {notes:;}}{more}{?counts|; {counts:;}}"
 
 
 def with_notes(
-    head: Stated, notes: Sequence[str], counts: Sequence[str] = (), line: Judgement | None = None
-) -> Stated:
+    head: AnswerSentence,
+    notes: Sequence[str],
+    counts: Sequence[str] = (),
+    line: Judgement | None = None,
+) -> AnswerSentence:
     """A sentence with as many notes as its length allows, and the number of the others; then
     counts.  A note that it says already is left out.
 
@@ -350,7 +353,7 @@ def with_notes(
     if reason and not fails and not {reason, said} & {*fitting} and len(reason) + 2 <= room:
         fitting.append(reason)
     fields = {**head.fields, "notes": fitting, "more": more, "counts": list(counts)}
-    return Stated(head.name, head.template + _NOTES, fields)
+    return AnswerSentence(head.name, head.template + _NOTES, fields)
 
 
 @dataclass(frozen=True)
@@ -399,7 +402,7 @@ class RuleTable(Section[Judgement]):
             return "suite"
         return "group" if self.study.counts.group_names else "model"
 
-    def facts_of(self, record: Judgement) -> Iterator[Fact]:
+    def facts_of(self, record: Judgement) -> Iterator[Result]:
         yield record.row
 
     @property
@@ -407,7 +410,7 @@ class RuleTable(Section[Judgement]):
         """The rows for formats of pipelines."""
         return tuple(line.check for line in self.records)
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         found = GateVerdict(self.lines, self.noun)
         head = next(first_true(VERDICTS, found))
         yield with_notes(head, *found.notes(self.omitted()), found.line)
@@ -443,7 +446,7 @@ class RuleTable(Section[Judgement]):
             counted = FAIL if all(line.failing for line in undecided) else PASS
             decided = book or tests or all(line.shut for line in undecided)
             words = f"undecided counts as {counted}"
-            yield words if decided else Hint(words, Given("--on-undecided"))
+            yield words if decided else Hint(words, OptionValue("--on-undecided"))
         yield from book.left_out if book else ()
 
     def _sizes(self) -> str:
@@ -496,7 +499,7 @@ class RuleTable(Section[Judgement]):
         methods = [(fact.name, fact.method) for fact in facts if fact.estimate.low is not None]
         return self.study.confidence.for_differences().as_used(methods)
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         """Messages of reading, and of what the verdicts leave out.
 
         A message about suites names those that it holds for: the same one appears once.
@@ -534,7 +537,7 @@ class RuleTable(Section[Judgement]):
             own = [line for line in judged if line.counted and line.verdict == PASS]
             if len(own) > 1:
                 counts = list(dict.fromkeys(line.counted for line in own if line.counted))
-                total = Counted(sum(c.part for c in counts), sum(c.whole for c in counts))
+                total = CountEvidence(sum(c.part for c in counts), sum(c.whole for c in counts))
                 words = f"{counts[0]} each" if len(counts) == 1 else str(total)
                 names, whole = [line.name for line in own], len(own) == len(judged)
                 name = every_one(plural(len(own), self.noun))
@@ -542,7 +545,7 @@ class RuleTable(Section[Judgement]):
                 if self.book:
                     name = ", ".join(names) if len(own) < 4 else f"{len(own)} rows"
                 rows[rows.index(own[0])] = replace(
-                    own[0], name=name, reason="", details=(), counted=Counted(0, 0, words)
+                    own[0], name=name, reason="", details=(), counted=CountEvidence(0, 0, words)
                 )
                 rows = [row for row in rows if row not in own]
         return rows
@@ -606,8 +609,8 @@ class RuleTable(Section[Judgement]):
                 base = sides.base(series)
                 if base is not None:
                     name = sides.label if sides.apart else base[0]
-                    other = Side(sides.baseline, sides.baseline.series.index(base), name)
-                    pairs.append((Side(sides.counts, s, SeriesName(series)), other))
+                    other = RunSide(sides.baseline, sides.baseline.series.index(base), name)
+                    pairs.append((RunSide(sides.counts, s, SeriesName(series)), other))
             found = find_flips(pairs, run.trial.study.confidence.level)
             for changes in changes_of([flips for flips in found if flips.tasks], failed=failed):
                 suites.setdefault(changes, []).append(run.name)
@@ -631,12 +634,12 @@ def _cut(lines: Sequence[Judgement], room: int) -> list[Judgement]:
     verdicts = ", ".join(f"{rest.count(v)} {v}" for v in _ORDER if v in rest)
     more = Judgement(
         "{hint}", replace(others[-1].fact, estimate=Estimate(None)), verdicts,
-        fields={"hint": Hint("")}, name=f"{len(rest)} more rows", counted=Counted(0, 0, " "),
+        fields={"hint": Hint("")}, name=f"{len(rest)} more rows", counted=CountEvidence(0, 0, " "),
     )  # fmt: skip
     return [*others[: most - 1], more, *last]
 
 
-def _omitted(trial: Trial) -> list[str]:
+def _omitted(trial: GateContext) -> list[str]:
     """Tasks and attempts lacking or too many, with the series where it is not all of them.
 
     Of declared attempts without a baseline also at how many tasks: no rule asks for more.
@@ -656,7 +659,7 @@ def _omitted(trial: Trial) -> list[str]:
     ]
 
 
-def _messages(run: JudgedRun) -> Iterator[Said]:
+def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
     """Messages of reading, and of what the verdicts of one run leave out."""
     trial, sides, past = run.trial, run.trial.sides, run.trial.study.past
     baseline = sides.baseline
@@ -718,7 +721,7 @@ def _messages(run: JudgedRun) -> Iterator[Said]:
         yield MISSING_DECIDE(rules=deciding)
 
 
-def _unequal(trial: Trial) -> Iterator[Said]:
+def _unequal(trial: GateContext) -> Iterator[Diagnostic]:
     """Without a baseline, the groups that other candidates have."""
     tasks = trial.sides.tasks
     for group in dict.fromkeys(series[1:] for series in tasks):
@@ -727,7 +730,7 @@ def _unequal(trial: Trial) -> Iterator[Said]:
                 yield GROUP_NOT_RUN(model=model, group=SeriesName(group))
 
 
-def _useless(run: JudgedRun) -> Iterator[Said]:
+def _useless(run: JudgedRun) -> Iterator[Diagnostic]:
     """Rules of a run that no run of so many tasks and attempts passes, or none fails."""
     shut = (FAIL, ERROR, UNDECIDED) if run.gate.on_undecided == FAIL else (FAIL, ERROR)
     for rule in run.gate.chosen:

@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.arrays import grouped
 from passk_cli.commands.judge import JudgeOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.diagnostic import WARNING, Message, Said
+from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.request import Request
 from passk_cli.files.roles import TRUTH, spelled
@@ -21,8 +21,8 @@ from passk_cli.inference.intervals import LOGIT_T, interval
 from passk_cli.inference.labels import (
     FEWEST_TASKS,
     Clustering,
+    LabelNeed,
     Labels,
-    Need,
     clustering,
     confusion,
     error_rate,
@@ -33,23 +33,23 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import Unlabelled
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Report
 from passk_cli.report.words import SeriesName, plural
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, every_true
 from passk_cli.study.headlines import named
 from passk_cli.study.metrics import labels_of
-from passk_cli.study.result import Fact, Size
+from passk_cli.study.result import Result, Size
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.values import Series
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-CONCENTRATED_LABELS = Message(
+CONCENTRATED_LABELS = DiagnosticType(
     "concentrated-labels", WARNING,
     "the labels of {models} are of fewer than half of the tasks that labels at random would be of",
     meaning="Corrected numbers and their intervals are right if labels are at random attempts, or"
     " if random tasks have labels at k attempts or more. A few tasks picked for labelling show how"
     " the judge errs there, not elsewhere. `passk judge --list` draws attempts at random.",
 )  # fmt: skip
-CHOSEN_LABELS = Message(
+CHOSEN_LABELS = DiagnosticType(
     "chosen-labels", WARNING,
     "how often attempts of {models} have a label depends on how often the judge passes their task",
     meaning="If attempts were labelled where the judge looked wrong, or where a task looked easy,"
@@ -68,7 +68,7 @@ _OF_LABELS = frozenset("truth label labels human gold annotation annotator annot
 
 
 @dataclass(frozen=True)
-class Errors:
+class JudgeErrorRates:
     """The judge's errors about one model, by its labels.
 
     rates : of false passes, and of false failures.  alike : p that both are those of the other
@@ -77,14 +77,14 @@ class Errors:
 
     series: Series
     labels: Labels
-    rates: tuple[Fact, Fact]
+    rates: tuple[Result, Result]
     together: Clustering
-    agreement: Fact
-    cells: tuple[Fact, ...]
+    agreement: Result
+    cells: tuple[Result, ...]
     alike: float | None = None
 
     @property
-    def facts(self) -> Iterator[Fact]:
+    def facts(self) -> Iterator[Result]:
         """Its rates as tidy rows."""
         more: dict[str, Cell] = {
             "labels": int(self.labels.made.sum()), "error_pairs": self.together.pairs,
@@ -94,55 +94,59 @@ class Errors:
         return (replace(fact, more=more) for fact in (*self.rates, self.agreement, *self.cells))
 
 
-def _rate(study: Study, series: Series, labels: Labels, truth: int) -> Fact:
+def _rate(study: Analysis, series: Series, labels: Labels, truth: int) -> Result:
     """The judge's error rate among attempts of this truth."""
     confidence, sample = study.confidence, error_rate([labels], truth)
     made = labels.table[:, :, truth].sum(axis=1)
     size = Size(int(np.count_nonzero(made)), int(made.min()), int(made.max()))
     if sample is None:
         reason = f"no labelled attempt {'passes' if truth else 'fails'}"
-        return Fact(series, _KINDS[truth], None, Estimate(None, reason=reason), size=size)
+        return Result(series, _KINDS[truth], None, Estimate(None, reason=reason), size=size)
     limits = interval(sample, LOGIT_T, confidence.level)
-    return Fact(
+    return Result(
         series, _KINDS[truth], None, Estimate(sample.mean, None, limits.low, limits.high),
         sample.se, size, LOGIT_T, confidence.level, limits.reason,
     )  # fmt: skip
 
 
-def _agreement(study: Study, series: Series, labels: Labels) -> Fact:
+def _agreement(study: Analysis, series: Series, labels: Labels) -> Result:
     """Cohen's kappa of judge and labels."""
     level, sample = study.confidence.level, kappa(labels)
     size = Size(int(np.count_nonzero(labels.made)))
     if sample is None:
         reason = "judge and labels always say the same one thing"
-        return Fact(series, "kappa", None, Estimate(None, reason=reason, unit="score"), size=size)
+        return Result(series, "kappa", None, Estimate(None, reason=reason, unit="score"), size=size)
     limits = interval(sample, LOGIT_T, level)
     low, high = (None if end is None else 2 * end - 1 for end in (limits.low, limits.high))
     estimate = Estimate(2 * sample.mean - 1, None, low, high, unit="score")
-    return Fact(series, "kappa", None, estimate, size=size, method=LOGIT_T, level=level)
+    return Result(series, "kappa", None, estimate, size=size, method=LOGIT_T, level=level)
 
 
-def _cells(study: Study, series: Series, labels: Labels) -> tuple[Fact, ...]:
+def _cells(study: Analysis, series: Series, labels: Labels) -> tuple[Result, ...]:
     """The confusion table: shares of all attempts by verdict and truth."""
     level, size, facts = study.confidence.level, Size(int(np.count_nonzero(labels.made))), []
     for verdict, says in enumerate(_VERDICTS):
         for truth, true in enumerate(_TRUTHS):
             sample, name = confusion(labels, verdict, truth), f"{says}, {true}"
             if sample is None:
-                facts.append(Fact(series, name, None, Estimate(None, reason="no label"), size=size))
+                facts.append(
+                    Result(series, name, None, Estimate(None, reason="no label"), size=size)
+                )
                 continue
             limits = interval(sample, LOGIT_T, level)
             estimate = Estimate(sample.mean, None, limits.low, limits.high)
-            facts.append(Fact(series, name, None, estimate, size=size, method=LOGIT_T, level=level))
+            facts.append(
+                Result(series, name, None, estimate, size=size, method=LOGIT_T, level=level)
+            )
     return tuple(facts)
 
 
-def errors_of(study: Study) -> list[Errors]:
+def errors_of(study: Analysis) -> list[JudgeErrorRates]:
     """The judge's errors about each model."""
     counts, draws = study.counts, study.confidence.draws
     every = dict(zip(counts.series, labels_of(counts), strict=True))
     rows = [
-        Errors(
+        JudgeErrorRates(
             series, labels,
             (_rate(study, series, labels, 0), _rate(study, series, labels, 1)),
             clustering(labels, **draws), _agreement(study, series, labels),
@@ -186,9 +190,9 @@ class Correction(NamedTuple):
         of labels is enough.
     """
 
-    fact: Fact
-    judged: Fact
-    needed: Need | None
+    fact: Result
+    judged: Result
+    needed: LabelNeed | None
     labels: int | None
 
     @property
@@ -203,12 +207,12 @@ class Correction(NamedTuple):
         return own / plain if own and plain else None
 
 
-def _width(fact: Fact) -> float:
+def _width(fact: Result) -> float:
     low, high = fact.estimate.low, fact.estimate.high
     return 0.0 if low is None or high is None else high - low
 
 
-def corrections(study: Study, width: float | None) -> list[Correction]:
+def corrections(study: Analysis, width: float | None) -> list[Correction]:
     """Each number of the study.  width : the one that is asked for."""
     every = study.values()
     plain = [replace(v, values=v.judged, hidden=0.0, degrees=None, few=None, labels=None)
@@ -230,7 +234,7 @@ def corrections(study: Study, width: float | None) -> list[Correction]:
     return made
 
 
-class JudgeErrors(Section[Errors]):
+class JudgeErrors(Section[JudgeErrorRates]):
     """A row per model: how often the judge errs, and whether its errors go together."""
 
     columns = (
@@ -264,7 +268,7 @@ class JudgeErrors(Section[Errors]):
         """Whether some task has several labels of one model."""
         return any(row.labels.pairs for row in self.records)
 
-    def facts_of(self, record: Errors) -> Iterator[Fact]:
+    def facts_of(self, record: JudgeErrorRates) -> Iterator[Result]:
         return record.facts
 
     answers = (
@@ -282,13 +286,13 @@ class JudgeErrors(Section[Errors]):
     )  # fmt: skip
 
     @property
-    def known(self) -> list[Errors]:
+    def known(self) -> list[JudgeErrorRates]:
         """The models with a rate of false passes, the highest first."""
         known = [row for row in self.records if row.rates[0].estimate.value is not None]
         return sorted(known, key=lambda row: -(row.rates[0].estimate.value or 0.0))
 
     @property
-    def differing(self) -> list[Errors]:
+    def differing(self) -> list[JudgeErrorRates]:
         """The models about which the judge errs significantly differently, the smallest p first."""
         rows = [row for row in self.records if row.alike is not None and row.alike <= 0.05]
         return sorted(rows, key=lambda row: row.alike or 0.0)
@@ -300,11 +304,11 @@ class JudgeErrors(Section[Errors]):
         return {"model": self.name_of(self.known[0]), "passed": passed,
                 "failed": None if failed.value is None else failed}  # fmt: skip
 
-    def name_of(self, row: Errors) -> str:
+    def name_of(self, row: JudgeErrorRates) -> str:
         """The model of a row, with its groups."""
         return named(row.series, self.study.counts.group_names)
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         for message, chosen in (
             (CONCENTRATED_LABELS, [row for row in self.records if row.labels.concentrated]),
             (CHOSEN_LABELS, [row for row in self.records if row.labels.rate_p < _CHOSEN
@@ -323,8 +327,8 @@ class Confusion(NamedTuple):
 
     series: Series
     verdict: str
-    fails: Fact
-    passes: Fact
+    fails: Result
+    passes: Result
 
 
 class ConfusionTable(Section[Confusion]):
@@ -343,7 +347,7 @@ class ConfusionTable(Section[Confusion]):
     )  # fmt: skip
 
     @classmethod
-    def from_errors(cls, study: Study, errors: Sequence[Errors]) -> ConfusionTable:
+    def from_errors(cls, study: Analysis, errors: Sequence[JudgeErrorRates]) -> ConfusionTable:
         """The table of these errors; their facts are rows of the errors."""
         return cls(study, [
             Confusion(row.series, says, row.cells[2 * place], row.cells[2 * place + 1])
@@ -376,7 +380,7 @@ class Corrections(Section[Correction]):
 
     width: float | None = None
 
-    def facts_of(self, record: Correction) -> tuple[Fact]:
+    def facts_of(self, record: Correction) -> tuple[Result]:
         return (replace(record.fact, more={}),)
 
 
@@ -447,14 +451,15 @@ def _without_labels(counts: Counts, *, numbered: bool = True) -> ParameterError:
         " labels of some attempts do",
         name="no-labels",
         settles=[
-            *(Settle({"--field": {TRUTH: column}}, "holds the labels") for column in named),
-            *[Settle({"--field": {TRUTH: Blank("COLUMN")}}, "names their column")] * (not named),
-            *[Settle({"--list": Blank("FILE")}, "writes attempts to label")] * numbered,
+            *(SuggestedFix({"--field": {TRUTH: column}}, "holds the labels") for column in named),
+            *[SuggestedFix({"--field": {TRUTH: Placeholder("COLUMN")}}, "names their column")]
+            * (not named),
+            *[SuggestedFix({"--list": Placeholder("FILE")}, "writes attempts to label")] * numbered,
         ],
     )
 
 
-def _require_both_verdicts(errors: Sequence[Errors]) -> None:
+def _require_both_verdicts(errors: Sequence[JudgeErrorRates]) -> None:
     """DataError if the labels of a model are all of one verdict."""
     for row in errors:
         if verdict := row.labels.unlabelled_verdict:
@@ -462,7 +467,11 @@ def _require_both_verdicts(errors: Sequence[Errors]) -> None:
                 SeriesName(row.series),
                 f"no attempt that the judge {verdict} has a label, so its errors there are unknown",
                 name="missing-labels",
-                settles=[Settle({"--list": Blank("FILE")}, "writes attempts of both to label")],
+                settles=[
+                    SuggestedFix(
+                        {"--list": Placeholder("FILE")}, "writes attempts of both to label"
+                    )
+                ],
             )
 
 
@@ -489,13 +498,13 @@ class Judge(Question, JudgeOptions):
     def request(self, options: SharedOptions) -> Request:
         """The request, for the attempts to label as well."""
         refuse("contradicting-options", (
-            options.request.truth_from is not None, Given("--truth-from"),
-            "it says nothing of these attempts", (Settle({"--truth-from": None}),),
+            options.request.truth_from is not None, OptionValue("--truth-from"),
+            "it says nothing of these attempts", (SuggestedFix({"--truth-from": None}),),
         ))  # fmt: skip
         labelling = None if self.to_label is None else options.confidence.seed
         return replace(super().request(options), labelling=labelling)
 
-    def study(self, options: SharedOptions, read: Read) -> Study:
+    def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The labelled data; attempts to label where there are no labels yet."""
         if options.request.labelled:
             return super().study(options, read)
@@ -507,14 +516,14 @@ class Judge(Question, JudgeOptions):
             except DataError:
                 numbered = False
             raise _without_labels(counts, numbered=numbered)
-        return Study(counts, confidence=options.confidence)
+        return Analysis(counts, confidence=options.confidence)
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
         """ParameterError without labels, where no attempts to label are asked for."""
         if self.to_label is None and not options.request.labelled:
             raise _without_labels(counts)
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         """The judge's errors, the corrected numbers, and the attempts to label."""
         sections: list[Section[Any]] = []
         made: list[Correction] = []

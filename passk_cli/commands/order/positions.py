@@ -38,10 +38,10 @@ from passk_cli.metrics.order import (
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName
-from passk_cli.study.analysis import Study
-from passk_cli.study.result import Fact, Size
+from passk_cli.study.analysis import Analysis
+from passk_cli.study.result import Result, Size
 from passk_cli.study.values import Series, attempts_of
-from passk_cli.suggested_fix import Blank, Settle
+from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
 # More positions than this are put together in so many stretches of equal length.
 _POSITIONS = 20
@@ -103,17 +103,17 @@ class AttemptOrder:
         return end is not None and end.kind == FIRST_PASS and end.chance < LEVEL
 
 
-class Beside(NamedTuple):
+class FirstVersusAny(NamedTuple):
     """first@k beside pass@k, their difference, and the attempts used when one stops at success.
 
     used : mean attempts with a budget of k; undefined where some unsolved task has fewer, unless
         such tasks are dropped from the others: then it counts them until their last attempt.
     """
 
-    first: Fact
-    any: Fact
-    difference: Fact
-    used: Fact
+    first: Result
+    any: Result
+    difference: Result
+    used: Result
 
     @property
     def series(self) -> Series:
@@ -158,9 +158,9 @@ class Evidence:
     """
 
     order: AttemptOrder
-    rates: tuple[Fact, ...]
-    beside: tuple[Beside, ...]
-    slope: Fact
+    rates: tuple[Result, ...]
+    beside: tuple[FirstVersusAny, ...]
+    slope: Result
     trend: OrderTest
     neighbours: OrderTest
     lag: float | None
@@ -296,7 +296,9 @@ def in_order(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
                 SeriesName(series),
                 f"attempts at task {counts.tasks[task]} came at the same time, some passed and some"
                 " failed",
-                settles=[Settle({"--field": {"attempt": Blank("COLUMN")}}, "orders them")],
+                settles=[
+                    SuggestedFix({"--field": {"attempt": Placeholder("COLUMN")}}, "orders them")
+                ],
             )
         # Attempts at the same time that end alike may stand in any order.
         passed = np.repeat((bag.passed > 0).astype(np.int64), bag.count)
@@ -305,7 +307,7 @@ def in_order(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
     return orders
 
 
-def examine(study: Study) -> list[Evidence]:
+def examine(study: Analysis) -> list[Evidence]:
     """Every series examined, the best first; p-values adjusted over all tests of all of them.
 
     Errors: DataError where the order is not known; ParameterError for an interval there is not.
@@ -332,7 +334,9 @@ def examine(study: Study) -> list[Evidence]:
     ]
 
 
-def _evidence_of(study: Study, order: AttemptOrder, facts: Sequence[Fact], edges: Ints) -> Evidence:
+def _evidence_of(
+    study: Analysis, order: AttemptOrder, facts: Sequence[Result], edges: Ints
+) -> Evidence:
     """The evidence of one model.  facts : its metrics, first@k and then pass@k of each k."""
     slope = _slope(study, order)
     lag = lag_one(changes(order.start, order.passed), order.n, order.c)
@@ -351,7 +355,7 @@ def _evidence_of(study: Study, order: AttemptOrder, facts: Sequence[Fact], edges
     )  # fmt: skip
 
 
-def _rates(study: Study, order: AttemptOrder, edges: Ints) -> Iterator[Fact]:
+def _rates(study: Analysis, order: AttemptOrder, edges: Ints) -> Iterator[Result]:
     """The pass rate of the attempts at positions k … k_to, from 1."""
     # An outcome's variance p(1−p), without bias from all attempts of its task.
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -367,12 +371,12 @@ def _rates(study: Study, order: AttemptOrder, edges: Ints) -> Iterator[Fact]:
         yield replace(rate, k=int(low) + 1, more={"k_to": int(high)})
 
 
-def _slope(study: Study, order: AttemptOrder) -> Fact:
+def _slope(study: Analysis, order: AttemptOrder) -> Result:
     """ΣS/ΣQ as a mean over tasks, each weighted by Q: how much it can say about a slope."""
     several = order.n > 1
     if not several.any():
         nothing = Estimate(None, reason="one attempt per task")
-        return Fact(order.series, "trend", None, nothing, size=order.size)
+        return Result(order.series, "trend", None, nothing, size=order.size)
     scores, sizes = (each[several] for each in trend_scores(order.start, order.passed))
     n, c, scale = order.n[several], order.c[several], int(several.sum()) / sizes.sum()
     # The steepest outcomes: failures first, passes last, half and half.
@@ -384,7 +388,7 @@ def _slope(study: Study, order: AttemptOrder) -> Fact:
     return replace(slope, estimate=replace(slope.estimate, signed=True, unit="share"))
 
 
-def _attempts_used(study: Study, order: AttemptOrder, any_k: Fact, k: int) -> Fact:
+def _attempts_used(study: Analysis, order: AttemptOrder, any_k: Result, k: int) -> Result:
     """Attempts per task when one stops at the first pass, or after k."""
     attempts, solved = order.first
     used = attempts_used(order.survival, k)
@@ -405,12 +409,12 @@ def _attempts_used(study: Study, order: AttemptOrder, any_k: Fact, k: int) -> Fa
         )  # fmt: skip
         return replace(mean, k=k)
     estimate = Estimate(value, reason=reason, unit="score")
-    return Fact(order.series, "attempts used", k, estimate, size=order.size)
+    return Result(order.series, "attempts used", k, estimate, size=order.size)
 
 
-def _beside(study: Study, order: AttemptOrder, first: Fact, any_k: Fact) -> Beside:
+def _beside(study: Analysis, order: AttemptOrder, first: Result, any_k: Result) -> FirstVersusAny:
     k, name = int(any_k.k or 0), f"{first.name} − {any_k.name}"
-    difference = Fact(order.series, name, k, Estimate(None, reason=any_k.estimate.reason))
+    difference = Result(order.series, name, k, Estimate(None, reason=any_k.estimate.reason))
     difference = replace(difference, size=any_k.size)
     if first.values is not None and any_k.values is not None and any_k.values.there:
         values, n, tasks = any_k.values.values, any_k.values.n, any_k.values.tasks
@@ -432,4 +436,4 @@ def _beside(study: Study, order: AttemptOrder, first: Fact, any_k: Fact) -> Besi
             reason = "; ".join(filter(None, (any_k.estimate.reason, mean.estimate.reason)))
             estimate = replace(mean.estimate, reason=reason, signed=True, unit="share")
             difference = replace(mean, k=k, estimate=estimate)
-    return Beside(first, any_k, difference, _attempts_used(study, order, any_k, k))
+    return FirstVersusAny(first, any_k, difference, _attempts_used(study, order, any_k, k))

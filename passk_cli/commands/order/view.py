@@ -23,13 +23,13 @@ from passk_cli.commands.order.positions import (
     STOPPED,
     THE_SAME,
     AgreeingPair,
-    Beside,
     Evidence,
+    FirstVersusAny,
     examine,
     in_order,
 )
 from passk_cli.commands.question import Question, SharedOptions
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.exchangeability import MOST_POSITIONS
@@ -39,13 +39,13 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Report
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import first_few, plural, span
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.dependence import DEPENDENT_ATTEMPTS
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.rules import ADJUSTED
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 SHARES = (0.25, 0.5, 0.75)
 _PAIRS_SHOWN = 10
@@ -62,53 +62,53 @@ _REASONS = {
     AGREEING: "pairs agree more often than independent attempts would",
 }
 
-WOULD_BE_FOUND = Message(
+WOULD_BE_FOUND = DiagnosticType(
     "order-power", NOTE,
     "a trend of {points} points per attempt{?lag| or a correlation of neighbours of {lag}} would"
     " have been found (power 0.8)", "more tasks or attempts find smaller ones",
     "That no test rejects is no proof of independence. These are the effects that the tests find in"
     " four of five runs of this size, after the adjustment for all tests; of several models, those"
     " of the one that shows least.")  # fmt: skip
-COPIED_ATTEMPTS = Message(
+COPIED_ATTEMPTS = DiagnosticType(
     "copied-attempts", WARNING,
     "attempts {pair} of {model} differ on {tasks:task}, {expected} expected, as copies"
     "{?more| ({more:more pair})}", "",
     "The two attempts differ on a tenth of the tasks expected or fewer: one seed, cached responses"
     " or a run read twice. Copies say no more than one attempt. --full lists the pairs.",
 )  # fmt: skip
-AGREEING_ATTEMPTS = Message(
+AGREEING_ATTEMPTS = DiagnosticType(
     "agreeing-attempts", NOTE,
     "attempts {pair} of {model} differ on {tasks:task} alone, {expected} expected"
     "{?more| ({more:more pair})}", "",
     "Two attempts are compared on the tasks with both outcomes; the expectation is over all orders"
     " of the outcomes of each task. --full lists the pairs.")  # fmt: skip
-CONSTANT_OUTCOMES = Message(
+CONSTANT_OUTCOMES = DiagnosticType(
     "constant-outcomes", WARNING,
     "no task of {models} has both passes and failures: pass@k equals pass@1",
     "vary the seed, or make one attempt",
     "Attempts are copies (one seed, cached responses, temperature 0), or every task is certain."
     " Either way further attempts say nothing new.")  # fmt: skip
-ATTEMPTS_UNTIL_PASS = Message(
+ATTEMPTS_UNTIL_PASS = DiagnosticType(
     "attempts-until-pass", WARNING,
     "attempts of {models} stop at the first pass, so their order cannot be tested", "",
     "The last attempt at a task is then its only pass, whatever the order. Attempts to the first"
     " success remain right, pass@k does not.")  # fmt: skip
-TREND_OF_THESE_TASKS = Message(
+TREND_OF_THESE_TASKS = DiagnosticType(
     "trend-of-these-tasks", NOTE,
     "the trend of {models} holds for these tasks; its interval for new tasks includes 0", "",
     "The test permutes the attempts at these tasks; the interval also covers which tasks were"
     " drawn. Few tasks with both outcomes can decide the first and not the second.")  # fmt: skip
-MOVED_ATTEMPTS = Message(
+MOVED_ATTEMPTS = DiagnosticType(
     "moved-attempts", WARNING,
     "{attempts:attempt} without an outcome left out: later attempts at the task move up",
-    Settle({"--missing": "fail"}, "keeps their places"),
+    SuggestedFix({"--missing": "fail"}, "keeps their places"),
     "Attempt 1 of the tables may then be the second that was made.")  # fmt: skip
-UNEQUAL_ATTEMPTS = Message(
+UNEQUAL_ATTEMPTS = DiagnosticType(
     "unequal-attempts", NOTE,
     "tasks have different numbers of attempts: rates by attempt are over different tasks", "",
     "Trends are within tasks. Attempts to the first success count a task until its last attempt"
     " (Kaplan–Meier).")  # fmt: skip
-FIRST_ATTEMPTS = Message(
+FIRST_ATTEMPTS = DiagnosticType(
     "first-attempts", NOTE, "only the first {attempts} attempts were compared in pairs", "",
     "Later attempts would make too many pairs.")  # fmt: skip
 
@@ -176,11 +176,11 @@ class Verdicts(Section[Evidence]):
         })  # fmt: skip
         return ks[len(ks) // 2 : len(ks) // 2 + 1]
 
-    def facts_of(self, record: Evidence) -> Iterator[Fact]:
+    def facts_of(self, record: Evidence) -> Iterator[Result]:
         yield from _tests(record)
         size, shares = record.order.size, record.order.survival.tolist()
         for pair in record.agreeing:
-            yield Fact(
+            yield Result(
                 record.series, "differences of a pair / expected", pair.attempts[0],
                 Estimate(pair.differ / pair.expected), size=size._replace(tasks=pair.tasks),
                 p=pair.p, p_adjusted=pair.adjusted, more={"k_to": pair.attempts[1]},
@@ -195,7 +195,7 @@ class Verdicts(Section[Evidence]):
         numbers.append(("never solved", None, record.never / len(record.order.n)))
         for name, k, value in numbers:
             reason = f"more than {len(shares) - 1}" if value is None else ""
-            yield Fact(record.series, name, k, Estimate(value, reason=reason), size=size)
+            yield Result(record.series, name, k, Estimate(value, reason=reason), size=size)
 
     answers = (
         Answer("dependent", lambda section: section.fields["dependent"],
@@ -232,7 +232,9 @@ class Verdicts(Section[Evidence]):
         }  # fmt: skip
 
     def context(self) -> Iterator[str]:
-        facts = [Fact(m.series, "", None, Estimate(None), size=m.order.size) for m in self.records]
+        facts = [
+            Result(m.series, "", None, Estimate(None), size=m.order.size) for m in self.records
+        ]
         yield f"{self.study.sizes(facts)} by {self.order}"
         adjust, tests = self.study.rules.without_flips(), plural(self.tests, "test")
         if self.tests:
@@ -254,7 +256,7 @@ class Verdicts(Section[Evidence]):
         yield "p: permutation of the attempts within tasks"
         yield self.study.confidence.words(self.study.confidence.for_differences())
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         study = self.study
         if self.by_lines:
             # Then a column of numbers or times does not count.
@@ -303,7 +305,7 @@ class Verdicts(Section[Evidence]):
         if any(int(model.order.n.max()) > MOST_POSITIONS for model in self.records):
             yield FIRST_ATTEMPTS(attempts=MOST_POSITIONS)
 
-    def _agreement(self) -> Iterator[Said]:
+    def _agreement(self) -> Iterator[Diagnostic]:
         """The most striking pair of attempts, of copies and of others; where neighbours are
         correlated, other pairs agree for that reason."""
         for message, pairs in (
@@ -365,7 +367,7 @@ class AgreeingPairs(Section[AgreeingPair]):
     )  # fmt: skip
 
 
-def _stretch(rate: Fact) -> tuple[int, int]:
+def _stretch(rate: Result) -> tuple[int, int]:
     """The first and the last position of a pass rate."""
     return int(rate.k or 0), int(str(rate.more["k_to"]))
 
@@ -374,7 +376,7 @@ class Position(NamedTuple):
     """A stretch of attempts, and the pass rates there by model."""
 
     stretch: tuple[int, int]
-    rates: dict[str, Fact]
+    rates: dict[str, Result]
 
 
 class Rates(Section[Position]):
@@ -394,7 +396,7 @@ class Rates(Section[Position]):
     )  # fmt: skip
 
 
-class FirstAndAny(Section[Beside]):
+class FirstAndAny(Section[FirstVersusAny]):
     """The first k attempts beside any k attempts, and the attempts used."""
 
     title = "The first k attempts and any k attempts"
@@ -438,7 +440,7 @@ def _flaws(models: Iterable[Evidence]) -> list[str]:
     return [*dict.fromkeys(filter(None, reasons))]
 
 
-def _tests(model: Evidence) -> Iterator[Fact]:
+def _tests(model: Evidence) -> Iterator[Result]:
     """The tidy rows of the three tests."""
     flaw = "".join(_flaws([model]))
     tested = model.order.size._replace(tasks=model.mixed)
@@ -450,7 +452,7 @@ def _tests(model: Evidence) -> Iterator[Fact]:
         ("lag-1 of the trend alone", Estimate(model.lag_of_trend), (0.0, None), "", tested),
         ("copies", Estimate(None), copies, model.verdicts.copies, tested),
     ):
-        fact = model.slope if name == "trend" else Fact(model.series, name, None, estimate)
+        fact = model.slope if name == "trend" else Result(model.series, name, None, estimate)
         yield replace(
             fact, p=None if adjusted is None else p, p_adjusted=adjusted, verdict=verdict,
             size=size, flaw=fact.flaw or flaw,
@@ -487,11 +489,11 @@ class Order(Question, OrderOptions):
         """DataError where attempts at the same time have different outcomes."""
         in_order(counts, range(len(counts.series)))
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         evidence, confidence = examine(study), study.confidence
         verdicts = Verdicts(study, evidence, self.order_from_lines)
         pairs = [pair for model in evidence for pair in model.agreeing]
-        rates: dict[tuple[int, int], dict[str, Fact]] = {}
+        rates: dict[tuple[int, int], dict[str, Result]] = {}
         for model in evidence:
             for rate in model.rates:
                 rates.setdefault(_stretch(rate), {})[model.order.name] = rate

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from passk_cli.commands.command import Command
-from passk_cli.commands.plan.targets import Aims
+from passk_cli.commands.plan.targets import PlanTargets
 from passk_cli.files.request import Request
 from passk_cli.study.metrics import Metrics
 
 
 @dataclass(frozen=True)
-class PlanOptions(Aims):
+class PlanOptions(PlanTargets):
     """How many tasks and attempts the next run needs.
 
     From a pilot file or from assumed success rates: the tasks that a difference needs, the

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from passk_cli.arrays import gathered, grouped
-from passk_cli.commands.plan.targets import PILOT, Aims
-from passk_cli.commands.plan.variance import ASSUMED, MEASURED, Outlook
+from passk_cli.commands.plan.targets import PILOT, PlanTargets
+from passk_cli.commands.plan.variance import ASSUMED, MEASURED, VarianceComponents
 from passk_cli.inference.design import best_splits, splits
 from passk_cli.inference.intervals import DEFAULT
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.report.model import Estimate
-from passk_cli.study.result import Fact, Size
+from passk_cli.study.result import Result, Size
 
 DESIGN, SPLIT, DETECT = "design", "split", "detect"
 _USUAL_TASKS = (50, 200, 800)
@@ -29,7 +29,7 @@ class DesignChoice:
     remarks : what distinguishes the design.  cost : of its attempts; None where it is not known.
     """
 
-    fact: Fact
+    fact: Result
     remarks: tuple[str, ...]
     cost: float | None
 
@@ -54,13 +54,13 @@ class Designs:
     models.  cost : of an attempt of the pilot, where it was measured.
     """
 
-    outlooks: Sequence[Outlook]
-    asked: Aims
+    outlooks: Sequence[VarianceComponents]
+    asked: PlanTargets
     several: bool = False
     cost: Estimate | None = None
 
     @cached_property
-    def aims(self) -> Aims:
+    def aims(self) -> PlanTargets:
         """The plan asked for, with the usual designs and budget where none are asked for.
 
         Around a pilot: a quarter of its tasks, as many, and four times as many; 1, k, its own and
@@ -85,7 +85,7 @@ class Designs:
         )  # fmt: skip
 
     @cached_property
-    def designs(self) -> list[Fact]:
+    def designs(self) -> list[Result]:
         """Each design asked for, with all metrics."""
         aims = self.aims
         return [
@@ -96,7 +96,7 @@ class Designs:
         ]
 
     @cached_property
-    def splits(self) -> list[Fact]:
+    def splits(self) -> list[Result]:
         """Each best split of the budget, with all metrics."""
         aims, outlooks = self.aims, self.outlooks
         ks = sorted({outlook.metric.k for outlook in outlooks})
@@ -117,7 +117,7 @@ class Designs:
         ]
 
     @cached_property
-    def facts(self) -> list[Fact]:
+    def facts(self) -> list[Result]:
         """All of them, with the widths of their intervals, those of as many attempts together."""
         detecting = [self.needed(each, n) for n in self.aims.attempts for each in self.outlooks]
         facts = [*self.designs, *self.splits, *detecting]
@@ -167,7 +167,7 @@ class Designs:
         first, asked = self.outlooks[0], self.asked
         least = len(first.pilot.n) if first.pilot else 0
 
-        def decisive(fact: Fact) -> bool:
+        def decisive(fact: Result) -> bool:
             tasks, n, _ = fact.size
             if fact.more["fact"] == DESIGN:
                 usual = n == self.reference and (tasks or 0) >= least
@@ -179,7 +179,7 @@ class Designs:
         return self.choices(first.metric.name, decisive)
 
     def choices(
-        self, metric: str, kept: Callable[[Fact], bool] = lambda fact: True
+        self, metric: str, kept: Callable[[Result], bool] = lambda fact: True
     ) -> list[DesignChoice]:
         """The designs with the numbers of a metric, by tasks and attempts, each once."""
         aims, pilot = self.aims, self.outlooks[0].pilot
@@ -218,7 +218,9 @@ class Designs:
             records.append(DesignChoice(fact, words, aims.cost(total)))
         return records
 
-    def smallest_difference(self, outlook: Outlook, tasks: int, n: int) -> tuple[float | None, str]:
+    def smallest_difference(
+        self, outlook: VarianceComponents, tasks: int, n: int
+    ) -> tuple[float | None, str]:
         """The smallest difference that a design detects; None where there is none, and why."""
         if reason := outlook.unknown_difference(n):
             return None, reason
@@ -231,13 +233,13 @@ class Designs:
         return difference, ""
 
     def in_design(
-        self, kind: str, outlook: Outlook, tasks: int, n: int, best_for: str = ""
-    ) -> Fact:
+        self, kind: str, outlook: VarianceComponents, tasks: int, n: int, best_for: str = ""
+    ) -> Result:
         """A metric in a design: its standard error and the smallest difference it detects."""
         difference, reason = self.smallest_difference(outlook, tasks, n)
         return self._fact(kind, outlook, tasks, n, difference, reason, best_for)
 
-    def needed(self, outlook: Outlook, n: int) -> Fact:
+    def needed(self, outlook: VarianceComponents, n: int) -> Result:
         """The tasks that detect the difference asked for, with n attempts of either model."""
         aims, tasks, reason = self.aims, None, outlook.unknown_difference(n)
         if not reason and aims.detect > outlook.largest_difference:
@@ -248,9 +250,10 @@ class Designs:
         return self._fact(DETECT, outlook, tasks, n, aims.detect, reason)
 
     def _fact(
-        self, kind: str, outlook: Outlook, tasks: int | None, n: int, difference: float | None,
+        self, kind: str, outlook: VarianceComponents, tasks: int | None, n: int, difference: float
+        | None,
         reason: str, best_for: str = "",
-    ) -> Fact:  # fmt: skip
+    ) -> Result:  # fmt: skip
         """A metric in a design, where it has one: no number of tasks may be enough.
 
         difference : the smallest one detected, or the one asked for.  reason : why a number is
@@ -262,7 +265,7 @@ class Designs:
         total = None if tasks is None else tasks * n
         ends = (self.cost.low, self.cost.high) if self.cost else (None, None)
         limits = [None if total is None or end is None else total * end for end in ends]
-        return Fact(
+        return Result(
             outlook.series, metric.name, metric.k,
             Estimate(outlook.values.expected, reason=reason), se=se, size=Size(tasks, n, n),
             method=DEFAULT[NEW_TASKS], level=aims.level,
@@ -277,6 +280,6 @@ class Designs:
         )  # fmt: skip
 
 
-def goals(split: Fact) -> list[str]:
+def goals(split: Result) -> list[str]:
     """The metrics that a split is best for, or "all"."""
     return str(split.more["best_for"]).split(", ")

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from passk_cli.commands.plan.variance import Outlook
-from passk_cli.inference.design import Piloted
+from passk_cli.commands.plan.variance import VarianceComponents
+from passk_cli.inference.design import PilotEstimate
 from passk_cli.report.model import Column, Estimate
 from passk_cli.study.answer import Answer
-from passk_cli.study.result import Fact, Size
+from passk_cli.study.result import Result, Size
 from passk_cli.study.section import Section, data_field
 
 NOW = "nothing more"
@@ -39,7 +39,9 @@ class Step:
         return f"{self.tasks:,} × {' and '.join(map(str, dict.fromkeys(self.n)))}"
 
 
-def steps(outlook: Outlook, budget: float | None, prices: Mapping[str, float] | None) -> list[Step]:
+def steps(
+    outlook: VarianceComponents, budget: float | None, prices: Mapping[str, float] | None
+) -> list[Step]:
     """The run as it is, and the ways to spend a budget on it, the smallest error first.
 
     The variance of a mean over T tasks with n attempts each is (σ_b² + σ_w² / n) / T, of the
@@ -50,8 +52,8 @@ def steps(outlook: Outlook, budget: float | None, prices: Mapping[str, float] | 
         when None.  prices : model → dollars of an attempt.
     """
     values = (outlook.difference.first, outlook.difference.second)
-    pilots = [each for each in values if isinstance(each, Piloted)] if outlook.pair else []
-    pilots = pilots or [outlook.values] if isinstance(outlook.values, Piloted) else pilots
+    pilots = [each for each in values if isinstance(each, PilotEstimate)] if outlook.pair else []
+    pilots = pilots or [outlook.values] if isinstance(outlook.values, PilotEstimate) else pilots
     names = outlook.pair if outlook.pair and len(pilots) == 2 else (outlook.name,)
     between = outlook.difference.between if len(names) == 2 else pilots[0].between
     between += outlook.excess[len(names) == 2]
@@ -95,7 +97,7 @@ _FALLS = (
 class Next(Section[Step]):
     """The run as it is, and the ways to go on, the best first."""
 
-    outlook: Outlook
+    outlook: VarianceComponents
     costs: bool = False
 
     view = "with --next"
@@ -114,9 +116,9 @@ class Next(Section[Step]):
                " tasks or, of two models, of their difference.", cell=lambda step: step.error),
     )  # fmt: skip
 
-    def facts_of(self, record: Step) -> Iterator[Fact]:
+    def facts_of(self, record: Step) -> Iterator[Result]:
         outlook, pair = self.outlook, self.outlook.pair or ("", "")
-        yield Fact(
+        yield Result(
             (pair[0],) if pair[0] else outlook.series, outlook.metric.name, outlook.metric.k,
             Estimate(None), se=record.error, against=pair[1],
             size=Size(record.tasks, min(record.n), max(record.n)),

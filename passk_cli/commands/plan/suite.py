@@ -10,7 +10,7 @@ from passk_cli.report.model import Column, Estimate
 from passk_cli.report.words import SeriesName
 from passk_cli.study.answer import Answer
 from passk_cli.study.noise import NoiseOfModel
-from passk_cli.study.result import Fact, Size
+from passk_cli.study.result import Result, Size
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field
 from passk_cli.study.values import Series
 
@@ -75,9 +75,9 @@ class FixedSuite(Section[SuiteDesign]):
             "single": noise.floor(), "others": len(shown) > 1, "silent": silent,
         }  # fmt: skip
 
-    def facts_of(self, record: SuiteDesign) -> Iterator[Fact]:
+    def facts_of(self, record: SuiteDesign) -> Iterator[Result]:
         attempts, noise = record.attempts, record.noise
-        yield Fact(
+        yield Result(
             record.series, "noise floor", None, Estimate(record.floor),
             size=Size(int(noise.several.sum()), attempts, attempts), level=noise.level,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Aims of a plan: the designs asked for, what they are to detect, and at what cost."""
+"""Targets of a plan: the designs asked for, what they are to detect, and at what cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import whole_number
 from passk_cli.option import Option
 from passk_cli.report.words import amount_text, plural
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 
 # Tasks and attempts per task that a design can have.
 _TASKS, _ATTEMPTS = (2, 10**9), (1, 10**5)
@@ -42,7 +42,11 @@ def parse_most_tasks(given: Any) -> str:
     ('115', 'pilot')
     """
     text = str(given).strip()
-    return text if text == PILOT else str(whole_number(Given("--max-tasks", text), text, *_TASKS))
+    return (
+        text
+        if text == PILOT
+        else str(whole_number(OptionValue("--max-tasks", text), text, *_TASKS))
+    )
 
 
 def parse_budget(given: Any) -> str:
@@ -60,7 +64,7 @@ def parse_budget(given: Any) -> str:
         # A shell makes "00" of an unquoted $200, and ",000" of $1,000.
         quoted = " (a shell needs the quotes)" if text[:1] in ("0", ",") else ""
         raise ParameterError(
-            Given("--budget", text),
+            OptionValue("--budget", text),
             f"write an amount above 0, dollars as '$200'{quoted} or 200usd,"
             " attempts as 200attempts",
         )
@@ -76,7 +80,9 @@ def parse_cost(given: Any) -> str:
     text = str(given).strip()
     number = text.removeprefix("$")
     if text != PILOT and not _positive(number):
-        raise ParameterError(Given("--cost-per-attempt", text), "write an amount above 0, or pilot")
+        raise ParameterError(
+            OptionValue("--cost-per-attempt", text), "write an amount above 0, or pilot"
+        )
     return number
 
 
@@ -95,13 +101,13 @@ def _sizes(option: str, given: Any, least: int, most: int) -> tuple[int, ...]:
         sizes = {whole_number("", part, least, most) for part in text.split(",")}
     except ParameterError:
         raise ParameterError(
-            Given(option, text), f"whole numbers from {least} to {most:,}, as in 50,200"
+            OptionValue(option, text), f"whole numbers from {least} to {most:,}, as in 50,200"
         ) from None
     return tuple(sorted(sizes))
 
 
 @dataclass(frozen=True)
-class Aims:
+class PlanTargets:
     """Assumptions where no pilot shows them, and what is asked of the designs.
 
     tasks, attempts : the designs; usual ones when empty.
@@ -166,7 +172,7 @@ class Aims:
             parse_budget(self.budget)
         if not 1.0 - self.level < self.power < 1.0:
             raise ParameterError(
-                Given("--power", f"{self.power:g}"),
+                OptionValue("--power", f"{self.power:g}"),
                 f"it must lie between {1 - self.level:g} (what the test"
                 " reaches without any difference) and 1",
             )
@@ -177,7 +183,7 @@ class Aims:
         if self.budget is not None and not 1 <= self.spend < 10**12:
             price = f"; an attempt costs ${self.unit_cost:.3g}" if self.in_money else ""
             problem = f"it must pay for 1 to 10¹² attempts{price}"
-            raise ParameterError(Given("--budget", self.budget), problem)
+            raise ParameterError(OptionValue("--budget", self.budget), problem)
 
     @property
     def unit_cost(self) -> float | None:

@@ -1,4 +1,4 @@
-"""Outlook: the variation of a metric in a run not yet made, and of the difference of two models;
+"""Variance components of a metric in a run not yet made, and of a difference of two models;
 assumed, or estimated from a pilot."""
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from passk_cli.arrays import grouped
 from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design import (
-    Assumed,
+    AssumedModel,
     Difference,
-    Piloted,
+    PilotEstimate,
     cluster_excess,
     true_difference,
 )
@@ -28,9 +28,9 @@ from passk_cli.inference.weights import unit_values
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.words import SeriesName, plural
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.values import TaskValues
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 USUAL_CORRELATION = 0.5
 MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"
@@ -44,7 +44,7 @@ _ONE_ATTEMPT = "the pilot has one attempt per task, which cannot separate chance
 
 
 @dataclass(frozen=True, eq=False)
-class Outlook:
+class VarianceComponents:
     """One metric: the variation of a task's value, and of the difference of two models.
 
     series : the model and its groups; of several models, the one whose values vary most.
@@ -58,7 +58,7 @@ class Outlook:
     """
 
     metric: Metric
-    values: Assumed | Piloted
+    values: AssumedModel | PilotEstimate
     difference: Difference
     correlation: float | None
     series: tuple[str, ...] = ("",)
@@ -74,9 +74,9 @@ class Outlook:
         return SeriesName(self.series)
 
     @property
-    def pilot(self) -> Piloted | None:
+    def pilot(self) -> PilotEstimate | None:
         """The pilot's values, when there is one."""
-        return self.values if isinstance(self.values, Piloted) else None
+        return self.values if isinstance(self.values, PilotEstimate) else None
 
     @property
     def correlation_source(self) -> str:
@@ -85,7 +85,7 @@ class Outlook:
             return UNKNOWN
         return ASSUMED if self.pair is None else MEASURED
 
-    def at(self, between: float) -> Outlook:
+    def at(self, between: float) -> VarianceComponents:
         """The outlook with another variance of true differences."""
         return replace(self, difference=replace(self.difference, estimated=between))
 
@@ -195,14 +195,14 @@ class Outlook:
 
 def alike(
     metric: Metric,
-    values: Assumed | Piloted,
+    values: AssumedModel | PilotEstimate,
     correlation: float | None = None,
     series: tuple[str, ...] = ("",),
-) -> Outlook:
+) -> VarianceComponents:
     """A model and a second one similar to it; with the usual correlation where none is given."""
     correlation = USUAL_CORRELATION if correlation is None else correlation
     difference = Difference(values, values, correlation * values.between)
-    return Outlook(metric, values, difference, correlation, series)
+    return VarianceComponents(metric, values, difference, correlation, series)
 
 
 @dataclass(frozen=True)
@@ -214,12 +214,12 @@ class Pilot:
         None without clusters.
     """
 
-    outlooks: list[Outlook]
+    outlooks: list[VarianceComponents]
     silent: dict[str, list[TaskValues]]
     clustering: float | None
 
 
-def pilot_of(study: Study, correlation: float | None) -> Pilot:
+def pilot_of(study: Analysis, correlation: float | None) -> Pilot:
     """The outlooks of a study's metrics.
 
     correlation : for a pilot of one model.
@@ -258,32 +258,33 @@ def _one_cluster(values: TaskValues) -> bool:
     return values.clusters is not None and bool(np.ptp(values.clusters) == 0)
 
 
-def _outlook(usable: Sequence[TaskValues], correlation: float | None) -> Outlook:
+def _outlook(usable: Sequence[TaskValues], correlation: float | None) -> VarianceComponents:
     """One metric, by the model whose values vary most and the pair whose differences do.
 
     With one attempt per task the correlation is not known and not needed: only designs of one
     attempt are planned, whose differences the pilot itself shows.
     """
     widest = max(usable, key=lambda values: float(values.values.var()))
-    values, clusters = Piloted(widest.metric, widest.n, widest.c), widest.clusters
+    values, clusters = PilotEstimate(widest.metric, widest.n, widest.c), widest.clusters
     outlook = alike(widest.metric, values, correlation, widest.series)
     if pairs := _pairs(usable):
         if correlation is not None:
             raise ParameterError(
-                Given("--correlation"), "it is for a pilot of one model; here it is measured",
+                OptionValue("--correlation"), "it is for a pilot of one model; here it is measured",
                 name="contradicting-options", settles=[
-                    Settle({"--correlation": None}),
-                    Settle({"--model": (widest.series[0],)}, "plans with one"),
+                    SuggestedFix({"--correlation": None}),
+                    SuggestedFix({"--model": (widest.series[0],)}, "plans with one"),
                 ],
             )  # fmt: skip
         one, other = max(pairs, key=_spread)
         names = (one.name, other.name)
-        first, second = (Piloted(each.metric, each.n, each.c) for each in (one, other))
+        first, second = (PilotEstimate(each.metric, each.n, each.c) for each in (one, other))
         covariance = float(np.cov(first.values, second.values)[0, 1])
         variance, *ends = true_difference(first, second)
         estimated = None if math.isnan(variance) else variance
         difference = Difference(first, second, covariance, estimated)
-        outlook = Outlook(widest.metric, values, difference, difference.correlation, widest.series,
+        outlook = VarianceComponents(widest.metric, values, difference, difference.correlation,
+        widest.series,
                           names, None if estimated is None else (ends[0], ends[1]))  # fmt: skip
     if clusters is None:
         return outlook

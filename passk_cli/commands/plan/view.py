@@ -14,13 +14,13 @@ from passk_cli.commands.plan import PlanOptions
 from passk_cli.commands.plan.designs import DesignChoice, Designs, goals
 from passk_cli.commands.plan.next import Next, steps
 from passk_cli.commands.plan.suite import FixedSuite, designs
-from passk_cli.commands.plan.targets import PILOT, Aims
-from passk_cli.commands.plan.variance import Outlook, Pilot, alike, pilot_of
+from passk_cli.commands.plan.targets import PILOT, PlanTargets
+from passk_cli.commands.plan.variance import Pilot, VarianceComponents, alike, pilot_of
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.request import Request
-from passk_cli.inference.design import Assumed, BetaRates
+from passk_cli.inference.design import AssumedModel, BetaRates
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ratio import Spending, mean_cost
 from passk_cli.limits import MOST_PLANNED_K
@@ -30,14 +30,14 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Hint, Report, Table
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import SeriesName, amount_text, first_few, plural, sized, span
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.noise import noise_of
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.study.signature import signature
 from passk_cli.study.values import Series, attempts_of, cluster_codes
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # Options of plans for new tasks only.
 _OF_NEW_TASKS = frozenset({
@@ -52,93 +52,93 @@ _UNSURE = 0.2
 _APART = 1.5
 _CURVE_POINTS = 20
 
-LEFT_OUT = Message(
+LEFT_OUT = DiagnosticType(
     "unplanned-metrics", WARNING, "{metrics} of {models} left out: {reason}",
     meaning="A plan needs from its pilot how a metric differs from task to task. Where the pilot"
     " has too few attempts for it, one task or one cluster only, or the same value on every task,"
     " it does not show that, and the metric of this model is planned in no table and no row.",
 )  # fmt: skip
-UNCERTAIN = Message(
+UNCERTAIN = DiagnosticType(
     "uncertain-correlation", NOTE,
     "the correlation of {models:and} is uncertain at {metric}: {few} to {many:task} detect {points}"
     " points", "more pilot tasks narrow that",
     "The tasks that detect a difference depend on how the true success rates of both models go"
     " together over tasks. The pilot's differences estimate it, with chance taken out; the two"
     " numbers are those at the ends of its 95 % interval.")  # fmt: skip
-CLUSTERED = Message(
+CLUSTERED = DiagnosticType(
     "clustered-pilot", NOTE,
     "tasks related by {cluster} need {times:=amount} times as many tasks for {metric}",
     meaning="Tasks of one cluster have something in common, so that each adds less than a task of"
     " its own. The factor is that of the variance at the pilot's attempts; the plan's clusters have"
     " the sizes of the pilot's.")  # fmt: skip
-ONE_ATTEMPT = Message(
+ONE_ATTEMPT = DiagnosticType(
     "one-attempt-pilot", WARNING,
     "the pilot has one attempt per task, so designs with more attempts are empty",
     "make two attempts per task",
     "One attempt per task does not separate chance from differences between tasks. Only designs of"
     " one attempt per task can be planned from it.")  # fmt: skip
-MODELLED = Message(
+MODELLED = DiagnosticType(
     "modelled-pilot", NOTE,
     "{n:attempt} per pilot task do not determine every number of {metric}; the others assume"
     " Beta-distributed success rates",
     meaning="Designs with more attempts than the pilot's, and differences where it has fewer than"
     " 2k attempts per task, rest on Beta-distributed success rates with the pilot's mean and"
     " standard deviation. The column source says which numbers do.")  # fmt: skip
-NO_SPREAD = Message(
+NO_SPREAD = DiagnosticType(
     "no-spread", WARNING,
     "{metrics}: the pilot's tasks differ no more than chance explains; planned as equally hard",
     meaning="The estimated variance of true values over tasks is below 0, and the plan takes 0. If"
     " tasks do differ, more of them are needed than it says.")  # fmt: skip
-LARGEST_SPREAD = Message(
+LARGEST_SPREAD = DiagnosticType(
     "largest-spread", WARNING,
     "{metrics}: the pilot's tasks differ as much as their mean allows; planned with that spread",
     meaning="The estimated variance of true values over tasks is above the largest possible one,"
     " m (1 − m) at a mean m, where each task always passes or always fails; the plan takes that.",
 )  # fmt: skip
-UNSURE = Message(
+UNSURE = DiagnosticType(
     "uncertain-plan", WARNING,
     "with {units} in the pilot, planned standard errors of {metric} are uncertain by ±{error} %",
     meaning="A pilot estimates how much values vary, from few tasks only roughly: this is the"
     " relative standard error of a planned standard error. Tasks needed are uncertain by twice as"
     " much. The metric is the one of the answer; --full has the errors of the others.")  # fmt: skip
-ROUGH = Message(
+ROUGH = DiagnosticType(
     "rough-power", NOTE, "power and detected differences are rough {where}",
     meaning="Predicted powers rest on a normal approximation. In simulations they were off below"
     " 50 tasks, and where a mean is within 0.1 of 0 or 1.")  # fmt: skip
-PILOT_MODELS = Message(
+PILOT_MODELS = DiagnosticType(
     "pilot-models", NOTE, "widths are for {model}, the most variable model",
-    Settle({"--model": Blank("NAME")}, "chooses another"),
+    SuggestedFix({"--model": Placeholder("NAME")}, "chooses another"),
     "Of a pilot of several models, intervals are planned for the model whose values vary most, and"
     " differences for the pair whose differences vary most, metric by metric: other models and"
     " pairs need no more tasks.")  # fmt: skip
-PILOT_COST = Message(
+PILOT_COST = DiagnosticType(
     "pilot-cost", NOTE, "an attempt of {model} cost {cost}{?others|; of {others}}", "",
     "Money is planned with the mean cost of the attempts of the pilot's model that is planned for,"
     " every task counted once; runs of other models cost what their attempts do. What a design"
     " costs is as uncertain as this mean, and a run varies around it: one that spends the whole"
     " budget by the mean costs more about every second time.")  # fmt: skip
-MONEY_BUDGET = Message(
+MONEY_BUDGET = DiagnosticType(
     "money-budget", NOTE, "the budget of {number} is dollars, as the pilot's attempts have costs",
     (
-        Settle({"--budget": "{number}usd"}, "says so"),
-        Settle({"--budget": "{number}attempts"}, "is attempts"),
+        SuggestedFix({"--budget": "{number}usd"}, "says so"),
+        SuggestedFix({"--budget": "{number}attempts"}, "is attempts"),
     ),
     "A budget without a unit is dollars where an attempt has a cost, in the pilot's files or by"
     " --cost-per-attempt; elsewhere it is attempts. '$200', 200usd and 200attempts say which.",
 )  # fmt: skip
-SMALL_BUDGET = Message(
+SMALL_BUDGET = DiagnosticType(
     "small-budget", WARNING,
     "{metrics}: {attempts:attempt} {attempts:is|are} too few for 2 tasks × k attempts",
     meaning="A split needs at least two tasks, each with as many attempts as the metric's k.",
 )  # fmt: skip
-NEW_TASKS_FIRST = Message(
+NEW_TASKS_FIRST = DiagnosticType(
     "more-tasks-first", NOTE, "at k = 1 a new task narrows intervals more than another attempt",
-    Settle({"--max-tasks": Blank("N")}, "limits the tasks"),
+    SuggestedFix({"--max-tasks": Placeholder("N")}, "limits the tasks"),
     "Where tasks are unlimited, one attempt at each of as many tasks as the budget allows is best"
     " at k = 1. With --max-tasks the rest of the budget goes to further attempts.")  # fmt: skip
 
 
-BY_OUTCOMES = Message(
+BY_OUTCOMES = DiagnosticType(
     "tasks-by-outcomes", NOTE,
     "new tasks are drawn as the others were, never by their outcomes", "",
     "More attempts at tasks that failed, or that went both ways, and tasks left out because they"
@@ -201,11 +201,11 @@ class DesignChoices(Section[DesignChoice]):
     )  # fmt: skip
 
     @property
-    def outlook(self) -> Outlook:
+    def outlook(self) -> VarianceComponents:
         """The first metric as it is expected to vary."""
         return self.designs.outlooks[0]
 
-    def facts(self) -> list[Fact]:
+    def facts(self) -> list[Result]:
         """The designs asked for, the best splits, the designs that detect; every metric."""
         return self.designs.facts
 
@@ -246,7 +246,7 @@ class DesignChoices(Section[DesignChoice]):
     ),)  # fmt: skip
 
     @cached_property
-    def own(self) -> Fact | None:
+    def own(self) -> Result | None:
         """The best split of the budget, or the largest design asked for; None where none is."""
         designs, name = self.designs, self.outlook.metric.name
         if designs.asked.budget is not None:
@@ -335,7 +335,7 @@ class DesignChoices(Section[DesignChoice]):
         yield f"{100 * aims.level:g} % guard intervals for new tasks"
         yield self.study.hint
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         designs, outlooks, aims = self.designs, self.designs.outlooks, self.designs.aims
         first, pilot = self.outlook, self.outlook.pilot
         pilots = [(o.metric.name, o.pilot) for o in outlooks if o.pilot is not None]
@@ -413,7 +413,7 @@ class DesignChoices(Section[DesignChoice]):
         )  # fmt: skip
 
 
-class Outlooks(Section[Outlook]):
+class VarianceTable(Section[VarianceComponents]):
     """Mean, standard deviation and correlation that each metric is planned with."""
 
     title = "Planned for"
@@ -469,11 +469,11 @@ def _start(designs: Designs) -> str:
     return f"pilot of {sized([len(pilot.n) for pilot in pilots], n)}"
 
 
-def _rates(rates: BetaRates | Aims) -> str:
+def _rates(rates: BetaRates | PlanTargets) -> str:
     return f"mean {rates.mean:.3g}, standard deviation {rates.spread:.2g}"
 
 
-def _words(fact: Fact) -> str:
+def _words(fact: Result) -> str:
     """A design in a sentence."""
     return f"{plural(fact.size.tasks or 0, 'task')} × {plural(fact.size.n_min or 0, 'attempt')}"
 
@@ -481,7 +481,7 @@ def _words(fact: Fact) -> str:
 class Plan(Question, PlanOptions):
     """The question of `passk plan`."""
 
-    sections = (DesignChoices, Outlooks, Next, FixedSuite)
+    sections = (DesignChoices, VarianceTable, Next, FixedSuite)
 
     uncorrected: ClassVar[str] = "a plan counts verdicts"
     unbounded: ClassVar[str] = "a plan needs one success rate of each task"
@@ -498,7 +498,7 @@ class Plan(Question, PlanOptions):
         """Whether an attempt costs what the pilot's attempts did, whatever it holds."""
         return self.cost_per_attempt == PILOT or (self.in_money and self.unit_cost is None)
 
-    def alone(self, options: SharedOptions) -> Report | None:
+    def report_without_data(self, options: SharedOptions) -> Report | None:
         """The plan without a pilot, from assumed success rates."""
         self.check()
         metrics = (*standard_metrics(options.metrics.k), *options.metrics.metrics)
@@ -519,7 +519,7 @@ class Plan(Question, PlanOptions):
         refuse("contradicting-options", (
             there and assumed != (None, None), "",
             "a mean and a spread are for planning without a pilot",
-            (Settle({"--mean": None, "--spread": None}),),
+            (SuggestedFix({"--mean": None, "--spread": None}),),
         ))  # fmt: skip
         if there:
             return None
@@ -529,12 +529,12 @@ class Plan(Question, PlanOptions):
         refuse(
             "no-pilot",
             (None in assumed, "", "nothing to plan from; give the FILE of a pilot",
-             (Settle(rates, "says what there would be"),)),
-            (self.in_money and self.cost_per_attempt is None, Given("--budget", self.budget),
+             (SuggestedFix(rates, "says what there would be"),)),
+            (self.in_money and self.cost_per_attempt is None, OptionValue("--budget", self.budget),
              "without a pilot nothing says what an attempt costs",
-             (Settle({"--cost-per-attempt": Blank("X")}, "does"),)),
-            (self.max_tasks == PILOT, Given("--max-tasks", PILOT), number, ()),
-            (self.cost_per_attempt == PILOT, Given("--cost-per-attempt", PILOT), number, ()),
+             (SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "does"),)),
+            (self.max_tasks == PILOT, OptionValue("--max-tasks", PILOT), number, ()),
+            (self.cost_per_attempt == PILOT, OptionValue("--cost-per-attempt", PILOT), number, ()),
             (read, "", "without a pilot there is nothing to read or leave out; name its FILE", ()),
         )  # fmt: skip
         return self.assumed(tuple(dict.fromkeys(metrics)) or standard_metrics((1, 10)))
@@ -544,10 +544,10 @@ class Plan(Question, PlanOptions):
         given = [name for name in changed(self) if name in _OF_NEW_TASKS]
         given += ["-k"] * (options.metrics.k not in ((), (1,)))
         given += ["-m"] * any(metric.name != "pass@1" for metric in options.metrics.metrics)
-        place = Given("--population", self.population)
+        place = OptionValue("--population", self.population)
         refuse("contradicting-options", (
             given, place, f"a fixed suite has no use for {first_few(given)}",
-            (Settle(dict.fromkeys(given)),),
+            (SuggestedFix(dict.fromkeys(given)),),
         ))  # fmt: skip
         refuse(
             "no-pilot",
@@ -557,13 +557,15 @@ class Plan(Question, PlanOptions):
     def assumed(self, metrics: Sequence[Metric]) -> Report:
         """The plan for a model, and a second one similar to it, with Beta success rates."""
         rates = BetaRates(self.mean or 0.0, self.spread or 0.0)
-        outlooks = [alike(metric, Assumed(metric, rates), self.correlation) for metric in metrics]
-        nothing = Study(Counts.from_cells([("", "", 1, 0)]), tuple(metrics))
+        outlooks = [
+            alike(metric, AssumedModel(metric, rates), self.correlation) for metric in metrics
+        ]
+        nothing = Analysis(Counts.from_cells([("", "", 1, 0)]), tuple(metrics))
         designs = Designs(outlooks, self)
         entries = {"mean": rates.mean, "spread": rates.spread, **_decisions(designs)}
         return replace(_report(nothing, designs), sign=lambda: signature(metrics, entries))
 
-    def study(self, options: SharedOptions, read: Read) -> Study:
+    def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The pilot, with its costs where the budget is dollars, or has no unit and there are some;
         of the usual k's only the smallest and the largest are planned for."""
         refusal = None
@@ -582,9 +584,10 @@ class Plan(Question, PlanOptions):
             raise refusal.but(DataError, settles=[*refusal.settles, self._in_attempts])
         if self.unsettled and options.once and offered:
             raise ParameterError(
-                Given("--budget", self.budget), "the pilot has costs, and a pipe is read once",
+                OptionValue("--budget", self.budget),
+                "the pilot has costs, and a pipe is read once",
                 settles=[
-                    Settle({"--budget": f"{self.budget}usd"}, "is dollars"), self._in_attempts
+                    SuggestedFix({"--budget": f"{self.budget}usd"}, "is dollars"), self._in_attempts
                 ],
             )  # fmt: skip
         ks = sorted({metric.k for metric in pilot.metrics})
@@ -594,7 +597,7 @@ class Plan(Question, PlanOptions):
         hint = f"planned for k = {ks[0]} and {ks[-1]} of {', '.join(map(str, ks))}"
         return replace(pilot, metrics=ends, hint=hint)
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         """The plan for the model and the pair of models that vary most in a pilot.
 
         Errors: ParameterError when the pilot says nothing about any metric.
@@ -626,12 +629,12 @@ class Plan(Question, PlanOptions):
         designs = Designs(pilot.outlooks, asked, len(study.counts.series) > 1, cost)
         return _report(study, designs, (*study.messages(()), *messages))
 
-    def _fixed(self, study: Study) -> Report:
+    def _fixed(self, study: Analysis) -> Report:
         """The attempts at each task of a fixed suite."""
         noises = [noise for noise in noise_of(study.counts, self.level) if noise.flaky]
         if not noises:
             problem = "no attempts at one task differ, or they stopped because of outcomes"
-            place = Given("--population", self.population)
+            place = OptionValue("--population", self.population)
             raise ParameterError(place, f"{problem}; make more attempts per task", name="no-pilot")
         study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
         rows = list(designs(noises, self.detect, self.attempts))
@@ -640,7 +643,11 @@ class Plan(Question, PlanOptions):
                     population=self.population, detect=self.detect, level=self.level)  # fmt: skip
 
     def _next(
-        self, study: Study, outlook: Outlook, asked: Aims, messages: Sequence[Said]
+        self,
+        study: Analysis,
+        outlook: VarianceComponents,
+        asked: PlanTargets,
+        messages: Sequence[Diagnostic],
     ) -> Report:
         """The ways to spend a budget on a run that there is."""
         prices: dict[str, float] | None = None
@@ -663,26 +670,28 @@ class Plan(Question, PlanOptions):
     def unpriced(self, model: str, cost: Estimate) -> ParameterError:
         """The error of a plan of dollars for a model whose attempts have no cost, or not all."""
         place = (
-            Given("--budget", self.budget) if self.budget else Given("--cost-per-attempt", PILOT)
+            OptionValue("--budget", self.budget)
+            if self.budget
+            else OptionValue("--cost-per-attempt", PILOT)
         )
         why = "lack their cost" if cost.value else "cost 0, as where a model has no price"
-        settles = [Settle({"--cost-per-attempt": Blank("X")}, "gives one")]
+        settles = [SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "gives one")]
         settles += [self._in_attempts] * self.unsettled
         problem = f"attempts of {model} {why}"
         return ParameterError(place, problem, name="no-price", settles=settles)
 
     @property
-    def _in_attempts(self) -> Settle:
-        return Settle({"--budget": f"{self.budget}attempts"}, "is attempts")
+    def _in_attempts(self) -> SuggestedFix:
+        return SuggestedFix({"--budget": f"{self.budget}attempts"}, "is attempts")
 
 
-def _report(study: Study, designs: Designs, messages: Sequence[Said] = ()) -> Report:
+def _report(study: Analysis, designs: Designs, messages: Sequence[Diagnostic] = ()) -> Report:
     designs.asked.check_budget()
-    sections = DesignChoices(study, designs.chosen, designs), Outlooks(study, designs.outlooks)
+    sections = DesignChoices(study, designs.chosen, designs), VarianceTable(study, designs.outlooks)
     return view(study, sections, messages=messages, interval=None, **_decisions(designs))
 
 
-def _costs(study: Study, level: float) -> dict[Series, Estimate]:
+def _costs(study: Analysis, level: float) -> dict[Series, Estimate]:
     """The mean cost of an attempt of each model, with its limits; no upper end where costs are
     missing."""
     counts, costs = study.counts, dict[Series, Estimate]()
@@ -698,7 +707,7 @@ def _costs(study: Study, level: float) -> dict[Series, Estimate]:
     return costs
 
 
-def _pilot_messages(pilot: Pilot, cluster: str | None) -> Iterator[Said]:
+def _pilot_messages(pilot: Pilot, cluster: str | None) -> Iterator[Diagnostic]:
     """Messages on what the pilot cannot tell."""
     for reason, silent in pilot.silent.items():
         metrics = list(dict.fromkeys(values.metric.name for values in silent))

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.record import RecordOptions
 from passk_cli.commands.written_counts import Written, of_models, refuse_reserved
-from passk_cli.diagnostic import WARNING, Message, Said
+from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, append, is_folder
 from passk_cli.files.request import KEEP, Request
@@ -24,14 +24,14 @@ from passk_cli.option import split
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.report.words import SeriesName, first_few, plural
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.duplicate_runs import Copy, copied_runs, copies_between
+from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs, copies_between
 from passk_cli.study.history import INCOMPLETE, RunLabel, complete_runs, read_history, runs_of
 from passk_cli.study.section import view
 from passk_cli.study.signature import signature
 from passk_cli.study.values import Series
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import strict_json
 
 # What the settings of a run are, of its signature.
@@ -49,7 +49,7 @@ def parse_date(text: Any) -> str:
         time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, TypeError, OverflowError):
         raise ParameterError(
-            Given("--date", text),
+            OptionValue("--date", text),
             "write a day, or a time in UTC: 2026-11-23, 2026-11-23T04:00Z",
         ) from None
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -64,24 +64,25 @@ def parse_amounts(value: Any) -> tuple[str, ...]:
     names = split(value)
     if wrong := [name for name in names if name not in AMOUNTS]:
         raise ParameterError(
-            Given("--with", wrong[0]), f"a history keeps what attempts took: {', '.join(AMOUNTS)}"
+            OptionValue("--with", wrong[0]),
+            f"a history keeps what attempts took: {', '.join(AMOUNTS)}",
         )
     return names
 
 
 # Series → its runs, each with its place among the series of the history.
 Runs = Mapping[Series, Sequence[tuple[RunLabel, int]]]
-NEW_MODEL = Message(
+NEW_MODEL = DiagnosticType(
     "new-model", WARNING,
     "suite {suite} has no earlier run of {new:and}; it has runs of {old:and}",
-    Settle({"--alias": "{alias}"}, "counts both as one, if the model was renamed"),
+    SuggestedFix({"--alias": "{alias}"}, "counts both as one, if the model was renamed"),
     "Runs of one model have one name. A model that was renamed starts anew: a gate has no baseline"
     " for it, and a trend no earlier runs.",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Added(Written):
+class RecordedSizes(Written):
     """The tasks and attempts of each model that were added."""
 
     to: str = ""
@@ -112,7 +113,7 @@ class Added(Written):
 class Record(Question, RecordOptions):
     """The question of `passk record`."""
 
-    sections = (Added,)
+    sections = (RecordedSizes,)
 
     unbounded: ClassVar[str] = "a history holds one number of passes"
 
@@ -122,10 +123,10 @@ class Record(Question, RecordOptions):
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         return ()
 
-    def study(self, options: SharedOptions, read: Read) -> Study:
+    def study(self, options: SharedOptions, read: Read) -> Analysis:
         if self.to is None or self.at is None:
-            lacking = {} if self.to else {"--to": Blank("FILE")}
-            lacking |= {} if self.at else {"--at": Blank("REV")}
+            lacking = {} if self.to else {"--to": Placeholder("FILE")}
+            lacking |= {} if self.at else {"--at": Placeholder("REV")}
             # The last of several files is where the others go, as of cp.
             files = paths_of(options.source)
             last = [f for f in files if f.endswith(".parquet")] == files[-1:] != files
@@ -135,23 +136,26 @@ class Record(Question, RecordOptions):
                 # What -o names is no history.
                 **({} if self.to else {"--output": None}),
             }
-            settles = [Settle(lacking, "says which"), Settle(today, "records it as today's run")]
+            settles = [
+                SuggestedFix(lacking, "says which"),
+                SuggestedFix(today, "records it as today's run"),
+            ]
             problem = "no history without a file and a revision"
             raise ParameterError(problem, name="bad-output", settles=settles)
         if self.date is None and is_day(self.at):
             now = {str(datetime.now(zone).date()) for zone in (UTC, None)}
             if (day := parse_date(self.at)[:10]) not in now:
                 raise ParameterError(
-                    Given("--at", self.at), "a revision, which does not date the run",
+                    OptionValue("--at", self.at), "a revision, which does not date the run",
                     settles=[
-                        Settle({"--date": day}, "is of that day"),
-                        Settle({"--date": max(now)}, "was run today"),
+                        SuggestedFix({"--date": day}, "is of that day"),
+                        SuggestedFix({"--date": max(now)}, "was run today"),
                     ],
                 )  # fmt: skip
         refuse("contradicting-options", (
             options.request.price and "cost" not in self.columns,
-            Given("--price"), "it is for costs, and none are kept",
-            (Settle({"--with": ("cost",)}, "keeps them"), Settle({"--price": None})),
+            OptionValue("--price"), "it is for costs, and none are kept",
+            (SuggestedFix({"--with": ("cost",)}, "keeps them"), SuggestedFix({"--price": None})),
         ))  # fmt: skip
         refuse_reserved(options.request.by, RESERVED, "a history")
         own = Path(self.to).resolve()
@@ -159,7 +163,7 @@ class Record(Question, RecordOptions):
             path = Path(split_label(argument)[1]).resolve()
             if own == path or (path.is_dir() and own.is_relative_to(path)):
                 raise ParameterError(
-                    Given("--to", self.to),
+                    OptionValue("--to", self.to),
                     f"it lies in {argument}, so that it would be read as results;"
                     " name a history elsewhere", name="bad-output",
                 )  # fmt: skip
@@ -170,16 +174,19 @@ class Record(Question, RecordOptions):
         )  # fmt: skip
         decided = {"price": "; ".join(prices)} if options.request.price else {}
         study = super().study(options, read)
-        said = list[Said]()
+        said = list[Diagnostic]()
         if (history := self._history(study.counts, read)) is not None:
             runs = {series: rows for (suite, series), rows in runs_of(history).items()
                     if suite == self.suite}  # fmt: skip
             losses = self._losses(study.counts, history, runs)
             if losses and not self.incomplete:
                 raise DataError(
-                    Given("--at", self.at), "; ".join(losses), name="run-lacks-attempts", settles=[
-                        Settle({"--incomplete": True}, "records it and keeps it out of baselines"),
-                        Settle({"--suite": Blank("NAME")}, "starts a new suite, if the benchmark"
+                    OptionValue("--at", self.at), "; ".join(losses), name="run-lacks-attempts",
+                    settles=[
+                        SuggestedFix({"--incomplete": True},
+                        "records it and keeps it out of baselines"),
+                        SuggestedFix({"--suite": Placeholder("NAME")},
+                        "starts a new suite, if the benchmark"
                                " was changed on purpose"),
                     ],
                 )  # fmt: skip
@@ -224,7 +231,7 @@ class Record(Question, RecordOptions):
                 words.append(f"it lacks {missing:,} of {attempts} {whose} ({first_few(fewer)})")
         return words
 
-    def _copies(self, counts: Counts, history: Counts, runs: Runs) -> Iterator[Copy]:
+    def _copies(self, counts: Counts, history: Counts, runs: Runs) -> Iterator[DuplicateRun]:
         """The copies that the run is of runs of its suite that are in the history."""
         for place, series in enumerate(counts.series):
             for other, rows in runs.items():
@@ -233,7 +240,7 @@ class Record(Question, RecordOptions):
                     rivals = {run.run: code for run, code in rows}
                     yield from copies_between(counts, place, history, rivals, name)
 
-    def _other_models(self, counts: Counts, runs: Runs) -> Iterator[Said]:
+    def _other_models(self, counts: Counts, runs: Runs) -> Iterator[Diagnostic]:
         """A message if the history has none of the models of the run."""
         models = sorted({model for model, *_ in runs})
         new = sorted({series[0] for series in counts.series})
@@ -241,14 +248,14 @@ class Record(Question, RecordOptions):
             alias = [f"{new[0]}={models[0]}"] if len(models) == len(new) == 1 else []
             yield NEW_MODEL(new=new, old=models, suite=self.suite, alias=alias)
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         import numpy as np
 
         counts = study.counts
         if counts.facts.not_understood or len(counts.facts.thresholds) > 1:
             raise DataError(
                 "record", "a history holds passes and failures", name="bad-outcome",
-                settles=[Settle({"--threshold": Blank("X")}, "judges scores")],
+                settles=[SuggestedFix({"--threshold": Placeholder("X")}, "judges scores")],
             )  # fmt: skip
         to, revision = str(self.to), str(self.at)
         at = self.date or parse_date(datetime.now(UTC).isoformat())
@@ -263,7 +270,7 @@ class Record(Question, RecordOptions):
         }  # fmt: skip
         columns = written | replace(counts, clusters=None).columns | _lists(counts)
         place = to.rstrip("/") + "/" if is_folder(to) else to
-        added = Added(study, of_models(counts), to=place, run=run)
+        added = RecordedSizes(study, of_models(counts), to=place, run=run)
         report = view(study, [added], messages=study.messages(()), interval=None)
         return replace(report, commit=lambda: append(to, columns))
 

@@ -22,12 +22,12 @@ from passk_cli.report.model import Column, Estimate, Panel, Report, Table
 from passk_cli.report.words import plural, span
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison, difference_intervals, match
-from passk_cli.study.result import Fact, Size, tidy
+from passk_cli.study.result import Result, Size, tidy
 from passk_cli.study.section import Section, SeriesRow, rows_of
 from passk_cli.study.values import AVERAGE, TaskValues
 
 
-class Standings(NamedTuple):
+class ModelRanking(NamedTuple):
     """Models by their macro average at a metric, the best first.
 
     better : (models × models), where the model of the row is significantly better.
@@ -68,7 +68,7 @@ class MacroAverages(Section[SeriesRow]):
     )  # fmt: skip
 
     independent: bool
-    standings: Mapping[str, Standings] = field(default_factory=dict)
+    standings: Mapping[str, ModelRanking] = field(default_factory=dict)
 
     answers = (
         Answer("average-ties", lambda section: len(section.leaders) > 1,
@@ -161,7 +161,7 @@ def macro_panel(page: Page, whole: Report) -> Panel:
     )  # fmt: skip
 
 
-def _average(page: Page, own: Sequence[Fact], groups: int, *, independent: bool) -> Fact:
+def _average(page: Page, own: Sequence[Result], groups: int, *, independent: bool) -> Result:
     """The mean of a model's numbers at one metric, of which there is one in each of its groups."""
 
     def known(numbers: Iterable[float | None]) -> bool:
@@ -191,13 +191,13 @@ def _average(page: Page, own: Sequence[Fact], groups: int, *, independent: bool)
     )  # fmt: skip
 
 
-def _standings(page: Page, rows: Sequence[SeriesRow], independent: bool) -> dict[str, Standings]:
+def _standings(page: Page, rows: Sequence[SeriesRow], independent: bool) -> dict[str, ModelRanking]:
     """Verdicts of the differences of macro averages at each metric, but for ratios of means.
 
     Two models differ where the limits of the macro average of their differences leave out 0, at the
     level 1 − α/pairs (Bonferroni).
     """
-    standings: dict[str, Standings] = {}
+    standings: dict[str, ModelRanking] = {}
     for metric, values in grouped(page.values(), lambda rates: rates.metric).items():
         numbers = {row.series[0]: row.numbers[metric.name].estimate.value for row in rows}
         merits = {m: metric.sign * value for m, value in numbers.items() if value is not None}
@@ -214,7 +214,7 @@ def _standings(page: Page, rows: Sequence[SeriesRow], independent: bool) -> dict
 def _compared(
     page: Page, values: Sequence[TaskValues], models: Sequence[str],
     pairs: Sequence[tuple[int, int]], independent: bool,
-) -> Standings:  # fmt: skip
+) -> ModelRanking:  # fmt: skip
     """Which model is significantly better than which; of pairs that share no task in some group,
     none is."""
     level = 1 - (1 - page.confidence.level) / len(pairs)
@@ -237,7 +237,7 @@ def _compared(
         if (i, j) == (0, 1):
             lead = replace(difference, value=abs(difference.value or 0.0), low=ends[0],
                            high=ends[1])  # fmt: skip
-    return Standings(models, better, lead)
+    return ModelRanking(models, better, lead)
 
 
 def _difference(

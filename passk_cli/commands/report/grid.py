@@ -14,7 +14,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import TaskGrid
 from passk_cli.report.words import natural
 from passk_cli.study.flips import strips_of
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import meant
 
 # Longer strips than these, in all, are shown as passes of attempts: they would be most of a page.
@@ -68,9 +68,9 @@ def _first_attempt(counts: Counts) -> int:
         if np.all(bag.count == 1) and np.array_equal(numbers - first, within):
             return int(first)
     raise ParameterError(
-        Given("--link"),
+        OptionValue("--link"),
         "{attempt} needs attempts that are numbered in the data, from the same first number"
-        " and without holes", settles=[Settle({"--link": None})],
+        " and without holes", settles=[SuggestedFix({"--link": None})],
     )  # fmt: skip
 
 
@@ -80,12 +80,12 @@ def check_link(link: str, groups: Collection[str]) -> None:
     unknown = next((name for name in _FIELD.findall(link) if name not in known), None)
     if unknown is not None:
         question = meant(unknown, [f"{{{name}}}" for name in known])
-        raise ParameterError(Given("--link"), f"no field {{{unknown}}}; {question}")
+        raise ParameterError(OptionValue("--link"), f"no field {{{unknown}}}; {question}")
     if "{task}" not in link:
-        raise ParameterError(Given("--link", link), "it leads to no task; add {task}")
+        raise ParameterError(OptionValue("--link", link), "it leads to no task; add {task}")
     if not re.match(r"https?://[^{}/]+/|[^:]*(/|$)", link):
         raise ParameterError(
-            Given("--link", link),
+            OptionValue("--link", link),
             "this is no address of a page; begin with https:// or a folder beside the report",
         )
 

@@ -8,7 +8,7 @@ from passk_cli.commands.compare.integrity import Integrity
 from passk_cli.commands.report.page import Page
 from passk_cli.report.model import ALWAYS, Estimate, Panel
 from passk_cli.study.integrity import Submission
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.section import view
 
 _HOW = (
@@ -23,12 +23,12 @@ class IntegrityOfPage(Integrity):
     title = ""
     shown = ALWAYS
 
-    def facts_of(self, record: Submission) -> Iterator[Fact]:
+    def facts_of(self, record: Submission) -> Iterator[Result]:
         for name, figure in record.figures.items():
             share = Estimate(figure.number / figure.every)
             more = {"number": figure.number, "of": figure.every, "expected": figure.expected,
                     "remark": figure.words if figure.remarkable else ""}  # fmt: skip
-            yield Fact(
+            yield Result(
                 record.series, name, None, share, against=figure.against, p_adjusted=figure.p,
                 more=more,
             )  # fmt: skip

@@ -18,7 +18,7 @@ from passk_cli.report.model import (
     Report,
     Table,
 )
-from passk_cli.study.completeness import Uneven
+from passk_cli.study.completeness import MissingAttempts
 
 
 class Places(NamedTuple):
@@ -48,7 +48,7 @@ def places_of(compared: Report) -> dict[str, Places]:
 
 
 def leaderboard(
-    estimates: Report, places: Mapping[str, Places], uneven: Sequence[Uneven] = ()
+    estimates: Report, places: Mapping[str, Places], uneven: Sequence[MissingAttempts] = ()
 ) -> tuple[Board, Report]:
     """The board, and the estimates with rank and letters of each among their rows.
 

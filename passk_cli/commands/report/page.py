@@ -12,11 +12,11 @@ from passk_cli.errors import DataError
 from passk_cli.files.request import Request
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page(Study):
+class Page(Analysis):
     """A study that other commands' questions can be asked of.
 
     options : the shared ones.

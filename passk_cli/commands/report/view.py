@@ -29,7 +29,7 @@ from passk_cli.commands.report.parts import (
     Part,
 )
 from passk_cli.commands.tasks.view import LOOK
-from passk_cli.diagnostic import Said
+from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError, ParameterError, no_such_model, refuse
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.paths import TEMPERATURES
@@ -37,15 +37,15 @@ from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_many
 from passk_cli.metrics.registry import parse
 from passk_cli.option import by_flag, changed
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Chapter, Document, Panel, Report, Stated
+from passk_cli.report.model import AnswerSentence, Chapter, Document, Panel, Report
 from passk_cli.report.words import first_few, plural
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.completeness import uneven_models
 from passk_cli.study.duplicate_runs import require_no_copies
 from passk_cli.study.headlines import groups_named
 from passk_cli.study.section import VERSION
 from passk_cli.study.values import require_monotone
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # The metric of what an attempt cost, and what files call it.
 _COST = "cost"
@@ -67,14 +67,14 @@ class OnePage(Question, ReportOptions):
         """The columns to read, and the order of the attempts where the data has one."""
         request = super().request(options)
         refuse("contradicting-options", (
-            self.link and self.board, Given("--link"),
+            self.link and self.board, OptionValue("--link"),
             "a leaderboard alone has no tasks that lead to transcripts",
-            (Settle({"--link": None}), Settle({"--board": None})),
+            (SuggestedFix({"--link": None}), SuggestedFix({"--board": None})),
         ))  # fmt: skip
         refuse("contradicting-options", (
-            self.average and len(request.by) > 1, Given("--average", self.average),
+            self.average and len(request.by) > 1, OptionValue("--average", self.average),
             "the average is over the groups of one column, and there are several",
-            (Settle({"--by": None}), Settle({"--average": None})),
+            (SuggestedFix({"--by": None}), SuggestedFix({"--average": None})),
         ))  # fmt: skip
         if self.link:
             check_link(self.link, request.by)
@@ -115,16 +115,16 @@ class OnePage(Question, ReportOptions):
             further |= dict.fromkeys(_OF_PASSES, judged)
         return Page(**whole, options=options, further=further, baseline_name=self.baseline)
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         """The finding and the leaderboard; the rest is its page."""
         page = study
         if not isinstance(page, Page):
             raise TypeError("a page is made of what `study` gathers")
         models = dict.fromkeys(model for model, *_ in page.counts.series)
-        some = Settle({"--model": Blank("NAME")}, "names some")
+        some = SuggestedFix({"--model": Placeholder("NAME")}, "names some")
         refuse_many("models on a page", len(models), MOST_ON_PAGE, some)
         if self.baseline is not None and self.baseline not in models:
-            given = Given("--baseline", self.baseline)
+            given = OptionValue("--baseline", self.baseline)
             raise no_such_model(given, "no such model", self.baseline, models, given.option)
         groups = list(dict.fromkeys(series[1:] for series in page.counts.series))
         whole = page.ask("estimate", page.counts)
@@ -176,7 +176,7 @@ class OnePage(Question, ReportOptions):
         estimates = page.ask("estimate", counts) if names else whole
         answer, places, panels = estimates.answer, dict[str, Places](), list[Panel]()
         compared: Report | None = None
-        said_of_pairs: tuple[Said, ...] = ()
+        said_of_pairs: tuple[Diagnostic, ...] = ()
         for part in parts:
             own = page.further.get(part.command, counts)
             if isinstance(own, Counts) and own is not counts:
@@ -256,7 +256,7 @@ def _method(estimates: Report, compared: Report | None) -> tuple[str, ...]:
     return tuple(part for part in dict.fromkeys(parts) if part != VERSION)
 
 
-def _of_part(said: Said, command: str) -> Said:
+def _of_part(said: Diagnostic, command: str) -> Diagnostic:
     """A message of another command, whose remedies that the page has no option for are its own."""
     own = by_flag(command_of("report").options()).keys()
     settles = (
@@ -274,7 +274,7 @@ def _with(whole: Report, macro: Panel | None) -> Report:
     return replace(whole, rows=lambda: replace(data, rows=[*data.rows, *macro.report.data.rows]))
 
 
-def _finding(whole: Report, sections: Sequence[Chapter], groups: int) -> Iterator[Stated]:
+def _finding(whole: Report, sections: Sequence[Chapter], groups: int) -> Iterator[AnswerSentence]:
     """The finding of the only section; of several, each of which has its own, the average if it is
     asked for, else in which groups which model scores highest."""
     if groups == 1:
@@ -284,13 +284,13 @@ def _finding(whole: Report, sections: Sequence[Chapter], groups: int) -> Iterato
     yield from next(macro, ()) or whole.answer
 
 
-def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Said]:
+def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Diagnostic]:
     """Those of all panels once, warnings first; where only some groups have one, it says which.
 
     Of one whose remedy not every panel offers, it is kept.
     """
-    titles: dict[Said, dict[str, None]] = {}
-    whole: dict[Said, Said] = {}
+    titles: dict[Diagnostic, dict[str, None]] = {}
+    whole: dict[Diagnostic, Diagnostic] = {}
     for section in sections:
         for panel in section.panels:
             for said in panel.report.messages:

@@ -52,4 +52,4 @@ class TasksOptions:
 COMMAND = Command(
     TasksOptions, (Request, Completeness, Confidence), charts=True,
     without=("interval", "population", "cluster", "resamples", "seed", "bounds"),
-    view="passk_cli.commands.tasks.view:EachTask")  # fmt: skip
+    view="passk_cli.commands.tasks.view:TasksQuestion")  # fmt: skip

@@ -9,36 +9,36 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.flips import boschloo
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.report.model import ALWAYS, FULL, ChangedTasks, Column, Report, Stated, Table
+from passk_cli.report.model import ALWAYS, FULL, AnswerSentence, ChangedTasks, Column, Report, Table
 from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import SeriesName, p_relation, plural, sized, span
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.flips import Flips, facts_of_flips, find_flips, pairs_of
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.section import Section, data_field, view
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 
 # Tasks of a chart; attempts of one task that people see; tasks in the log of a pipeline.
 DRAWN, _LONGEST, _LINES = 30, 24, 20
 
-TASKS_OF_ONE_SIDE = Message(
+TASKS_OF_ONE_SIDE = DiagnosticType(
     "tasks-of-one-side", WARNING,
     "tasks that only one side has are left out: {only} of {model} and {only_base} of {against}"
     "{?others|; the same holds for {others}}", "",
     "A task can only flip where both runs or models have attempts at it. Tasks of one side are left"
     " out of flips, expected flips and tests.")  # fmt: skip
-NO_TASK_SIGNIFICANT = Message(
+NO_TASK_SIGNIFICANT = DiagnosticType(
     "no-task-significant", WARNING, "with {attempts} attempts each no task can be significant", "",
     "The test of one task compares its passes in both runs. With few attempts even a change"
     " from passed every attempt to failed every attempt has a p-value above the level. More"
     " attempts per task help; more tasks do not.")  # fmt: skip
-SIGNIFICANT_TOGETHER = Message(
+SIGNIFICANT_TOGETHER = DiagnosticType(
     "significant-together", NOTE,
     "with {attempts:attempt} each, nothing is significant unless {alone:task} change completely",
     "",
@@ -48,18 +48,18 @@ SIGNIFICANT_TOGETHER = Message(
     " More attempts, fewer models or fewer tasks lower that number.")  # fmt: skip
 
 
-def changed(fact: Fact) -> bool:
+def changed(fact: Result) -> bool:
     """Whether the task flipped or differs significantly."""
     return bool(fact.more["flip"] or fact.verdict)
 
 
-def _rank(fact: Fact) -> tuple[bool, bool, float, float]:
+def _rank(fact: Result) -> tuple[bool, bool, float, float]:
     """Significant changes first, then flips, then the rest by p and by the change."""
     p, change = fact.p or 0.0, fact.estimate.value or 0.0
     return not fact.verdict, not fact.more["flip"], p, -abs(change)
 
 
-def _passed(fact: Fact, side: int) -> str:
+def _passed(fact: Result, side: int) -> str:
     """ "3 of 4" on the first or second side."""
     against = ("", "_against")[side]
     return f"{fact.more[f'passes{against}']:,} of {fact.more[f'n{against}']:,}"
@@ -92,7 +92,7 @@ class FlippedPairs(Section[Flips]):
                meaning="Tasks whose pass rate is significantly lower."),
     )  # fmt: skip
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         return flips_answer(self.records)
 
     def context(self) -> Iterator[str]:
@@ -110,7 +110,7 @@ class FlippedPairs(Section[Flips]):
             f" law, Holm over {plural(len(self.records), 'pair')}"
         )
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         lacking = [flips for flips in self.records if flips.only or flips.only_base]
         if lacking:
             most = max(lacking, key=lambda flips: flips.only + flips.only_base)
@@ -139,7 +139,7 @@ class FlippedPairs(Section[Flips]):
 
 
 @dataclass(frozen=True)
-class FlippedTasks(Section[Fact]):
+class FlippedTasks(Section[Result]):
     """The tasks that flipped, or whose pass rates differ significantly.
 
     records : every shared task of every pair, of which those that changed are shown.
@@ -201,11 +201,11 @@ class FlippedTasks(Section[Fact]):
         return all(any(fact.more[name] for fact in self.records) for name in names)
 
     @property
-    def changes(self) -> list[Fact]:
+    def changes(self) -> list[Result]:
         """The tasks that are shown, as they are read."""
         return sorted(filter(changed, self.records), key=_rank)
 
-    def facts_of(self, record: Fact) -> Iterator[Fact]:
+    def facts_of(self, record: Result) -> Iterator[Result]:
         names = ("task", "passes", "passes_against", "flip")
         if changed(record):
             yield replace(record, level=None, more={name: record.more[name] for name in names})
@@ -257,10 +257,10 @@ class ComparedTasks(FlippedTasks):
     )
 
     @property
-    def changes(self) -> list[Fact]:
+    def changes(self) -> list[Result]:
         return sorted(self.records, key=_rank)
 
-    def facts(self) -> list[Fact]:
+    def facts(self) -> list[Result]:
         return self.changes
 
 
@@ -283,15 +283,15 @@ def _expected(flips: Flips) -> str:
     return f"{several} + 0 to {flips.most_single:.0f}" if flips.single.any() else several
 
 
-def flips_answer(every: Sequence[Flips]) -> Iterator[Stated]:
+def flips_answer(every: Sequence[Flips]) -> Iterator[AnswerSentence]:
     """How many flipped, how many chance alone would flip, and which differ significantly."""
-    found = OfPairs(every)
+    found = FlipTotals(every)
     yield from first_true(FLIPS, found)
     yield from first_true(BEYOND_CHANCE, found)
     yield from first_true(CHANGED, found)
 
 
-class OfPairs:
+class FlipTotals:
     """The flips of all pairs together, and the pairs that chance does not explain."""
 
     def __init__(self, every: Sequence[Flips]) -> None:
@@ -366,7 +366,7 @@ CHANGED = (
 )  # fmt: skip
 
 
-def _loss(fact: Fact) -> tuple[bool, float]:
+def _loss(fact: Result) -> tuple[bool, float]:
     """Losses first, the largest before the others; then gains."""
     change = fact.estimate.value or 0.0
     return change >= 0, -abs(change)
@@ -395,7 +395,7 @@ def changes_of(every: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks
         yield ChangedTasks(answer, tuple(lines[:significant]), tuple(lines[significant:]))
 
 
-def flips_report(study: Study, rows: int, *, asked: bool) -> Report:
+def flips_report(study: Analysis, rows: int, *, asked: bool) -> Report:
     """Every model of the data against another run or model.
 
     asked : whether so many rows were asked for.
@@ -403,13 +403,13 @@ def flips_report(study: Study, rows: int, *, asked: bool) -> Report:
     pairs, against = pairs_of(study), str(study.decided["against"])
     if not pairs:
         raise ParameterError(
-            Given("--against", against),
+            OptionValue("--against", against),
             "no model of the data is there as well, in the same groups", name="no-such-model",
         )  # fmt: skip
     every = find_flips(pairs, study.confidence.level)
     if not any(flips.tasks for flips in every):
         raise ParameterError(
-            Given("--against", against), "no task that both have", name="nothing-to-compare"
+            OptionValue("--against", against), "no task that both have", name="nothing-to-compare"
         )
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
     n = [attempts for flips in every for attempts in (*flips.n, *flips.n_base)]

@@ -19,11 +19,11 @@ from passk_cli.limits import MOST_EMPTY, refuse_many
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import natural
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.flips import strips_of
-from passk_cli.study.result import Fact, Size
+from passk_cli.study.result import Result, Size
 from passk_cli.study.values import Series
-from passk_cli.suggested_fix import Blank, Settle
+from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
 # The classes of a task, the one that says most about chance first.
 CLASSES = (FLAKY, MISSING, FAILED, PASSED) = (
@@ -121,7 +121,7 @@ def task_rates(counts: Counts) -> list[TaskRates]:
     refuse_many(
         "pairs of a model and a task",
         largest * tasks_in_all, max(MOST_EMPTY, 4 * len(counts.n)),
-        Settle({"--model": Blank("NAME")}, "names some models"),
+        SuggestedFix({"--model": Placeholder("NAME")}, "names some models"),
         place=f"{largest:,} models at {tasks_in_all:,} tasks",
     )  # fmt: skip
     rates = []
@@ -138,11 +138,11 @@ def task_rates(counts: Counts) -> list[TaskRates]:
 
 
 @dataclass(frozen=True, eq=False)
-class LazyFacts(Sequence[Fact]):
+class LazyResults(Sequence[Result]):
     """Facts that are made when they are looked at, and none is held.  make : that at a place."""
 
     number: int
-    make: Callable[[int], Fact]
+    make: Callable[[int], Result]
 
     def __len__(self) -> int:
         return self.number
@@ -153,8 +153,8 @@ class LazyFacts(Sequence[Fact]):
 
 
 def facts_by_task(
-    study: Study, rate: float | None = None, *, by_name: bool = False
-) -> Sequence[Fact]:
+    study: Analysis, rate: float | None = None, *, by_name: bool = False
+) -> Sequence[Result]:
     """A fact per model and task: nearest to the rate first, then those that vary most.
 
     Of tasks that vary alike the one with more attempts stands first.
@@ -183,13 +183,13 @@ def facts_by_task(
     varied = np.where(n > 0, np.abs(c / np.maximum(n, 1) - 0.5), 1.0)
     keys = [places[series], ranks, *([] if by_name else [-n, varied, codes, needed])]
 
-    def fact(at: int) -> Fact:
+    def fact(at: int) -> Result:
         values = (column[at : at + 1].tolist()[0] for column in cells)
         s, rank, n, c, lowest, highest, code, strip, more = values
         fields = {"task": tasks[rank], "passes": c, "class": CLASSES[code], "attempts": strip}
         if rate is not None:
             fields |= {"above": rate, "above_shown": int(not more), "passes_needed": more}
-        return Fact(
+        return Result(
             counts.series[s], "pass rate", None,
             Estimate(c / n if n else None, low=lowest, high=highest), size=Size(1, n, n),
             method="clopper-pearson", level=level, flaw="" if n else "no attempts", more=fields,
@@ -197,7 +197,7 @@ def facts_by_task(
 
     order = np.lexsort(keys)
     cells = [column[order] for column in whole]
-    return LazyFacts(len(n), fact)
+    return LazyResults(len(n), fact)
 
 
 class SuspectTask(NamedTuple):

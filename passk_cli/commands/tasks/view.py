@@ -38,7 +38,7 @@ from passk_cli.commands.tasks.matrix import (
     find_suspects,
     task_rates,
 )
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import name_beside, paths_of
@@ -48,26 +48,26 @@ from passk_cli.report.model import (
     ALWAYS,
     BRIEF,
     FULL,
+    AnswerSentence,
     Column,
     Estimate,
     Hint,
     Limits,
     Report,
-    Stated,
     Table,
 )
 from passk_cli.report.plot import Plot, bars, heat
 from passk_cli.report.words import SeriesName, names_cut, natural, plural, sized
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.flips import strips_of
 from passk_cli.study.headlines import named
 from passk_cli.study.noise import NOISE_OF_TASKS, NoiseOfStudy
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.values import Series
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import short_names
 
 __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
@@ -84,7 +84,7 @@ _NAME, _TASK = 16, 24
 _ACROSS, _IN_ALL, _FEWEST = 160, 8_000, 50
 LOOK = "look at the task's checker"
 
-FEW_MODELS = Message(
+FEW_MODELS = DiagnosticType(
     "few-models", WARNING, "a correlation over models needs {fewest} models; a group has {models}",
     "",
     "The item–rest correlation is computed over models. With fewer than four it says nothing, and"
@@ -93,21 +93,21 @@ _COARSE = (
     "p-values of so few models are coarse, and are adjusted for the number of tasks. The"
     " correlations still rank the tasks: look at the lowest ones first."
 )
-NO_SUSPECT_POSSIBLE = Message(
+NO_SUSPECT_POSSIBLE = DiagnosticType(
     "no-suspect-possible", NOTE,
     "{models:model} {models:is|are} too few to flag a task (smallest possible p {smallest:=p})", "",
     _COARSE)  # fmt: skip
-SUSPECTS_TOGETHER = Message(
+SUSPECTS_TOGETHER = DiagnosticType(
     "suspects-together", NOTE,
     "with {models:model} the smallest p is {smallest:=p}: significant only if {alone:task} have it",
     "", _COARSE)  # fmt: skip
-RELATED_MODELS = Message(
+RELATED_MODELS = DiagnosticType(
     "related-models", NOTE,
     "models are taken as independent; related models make intervals too narrow", "",
     "Versions of one model, or models trained on the same data, tend to pass the same tasks. They"
     " count here as if each were a new observation. Keep one of each family with --model.",
 )  # fmt: skip
-PAIRS_WITHOUT_ATTEMPTS = Message(
+PAIRS_WITHOUT_ATTEMPTS = DiagnosticType(
     "pairs-without-attempts", WARNING, "{pairs:model–task pair} without attempts left out", "",
     "Some models have no attempts at tasks that other models have. Each task is judged by the"
     " models that have attempts at it.")  # fmt: skip
@@ -138,7 +138,7 @@ AGREED = (
 )  # fmt: skip
 
 
-class ByPasses(NamedTuple):
+class PassCountGroup(NamedTuple):
     """The tasks with one number of passes, or with rates in one tenth.
 
     limits : of the rates that their attempts do not rule out; None where attempts differ.
@@ -149,7 +149,7 @@ class ByPasses(NamedTuple):
     names: list[str]
 
 
-class PassesOfTasks(Section[ByPasses]):
+class PassesOfTasks(Section[PassCountGroup]):
     """The tasks of one model by how many attempts passed."""
 
     view = "of one model"
@@ -175,7 +175,7 @@ class PassesOfTasks(Section[ByPasses]):
                _FLAKY + "; {passed} passed every attempt, {failed} failed every attempt."),
     )  # fmt: skip
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
         yield from first_true(NOISE_OF_TASKS, NoiseOfStudy(self.study))
 
@@ -209,12 +209,12 @@ class PassesOfTasks(Section[ByPasses]):
                      title="Tasks by how many attempts passed", x_title="tasks"),)  # fmt: skip
 
 
-def passes_of(study: Study) -> list[ByPasses]:
+def passes_of(study: Analysis) -> list[PassCountGroup]:
     """Tasks of one model by their passes; by tenths of the pass rate where these are many."""
     n, c = study.counts.n.tolist(), study.counts.c.tolist()
     few = len(set(zip(n, c, strict=True))) <= _MOST_ROWS
     ends = {-1: "no attempt", 10: "every attempt"}
-    rows: dict[tuple[float, int], ByPasses] = {}
+    rows: dict[tuple[float, int], PassCountGroup] = {}
     for fact in facts_by_task(study, by_name=True):
         passes, attempts = int(str(fact.more["passes"])), fact.size.n_max or 1
         limits = Limits(fact.estimate.low, fact.estimate.high) if few else None
@@ -222,7 +222,9 @@ def passes_of(study: Study) -> list[ByPasses]:
         if not few:
             tenth = -1 if passes == 0 else 10 if passes == attempts else 10 * passes // attempts
             place, label = (tenth, 0), ends.get(tenth, f"{10 * tenth}–{10 * tenth + 10} %")
-        rows.setdefault(place, ByPasses(label, limits, [])).names.append(str(fact.more["task"]))
+        rows.setdefault(place, PassCountGroup(label, limits, [])).names.append(
+            str(fact.more["task"])
+        )
     return [rows[place] for place in sorted(rows)]
 
 
@@ -269,7 +271,7 @@ class FlakyModels(Section[ClassesOfModel]):
     )  # fmt: skip
     further_answers = (AGREED,)
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
         yield from first_true(NOISE_OF_TASKS, NoiseOfStudy(self.study))
 
@@ -291,7 +293,7 @@ class FlakyModels(Section[ClassesOfModel]):
 
 
 @dataclass(frozen=True)
-class TaskList(Section[Fact]):
+class TaskList(Section[Result]):
     """Every model at every task: flaky ones first, or those nearest to a rate.
 
     rate : that tasks are asked to pass above.  first : 0 for a table with --full alone.
@@ -342,7 +344,7 @@ class TaskList(Section[Fact]):
         """Whether the order of attempts is known."""
         return bool(strips_of(self.study.counts).any())
 
-    def facts_of(self, record: Fact) -> tuple[Fact]:
+    def facts_of(self, record: Result) -> tuple[Result]:
         return (record,)
 
     answers = (
@@ -378,7 +380,7 @@ class TaskList(Section[Fact]):
         return heat_maps(self.study) if self.several or self.rate is not None else ()
 
 
-def classes_report(study: Study, rows: int, rate: float | None, *, brief: bool) -> Report:
+def classes_report(study: Analysis, rows: int, rate: float | None, *, brief: bool) -> Report:
     """How many tasks are flaky, and each of them unless brief; or which pass above a rate."""
     level = study.confidence.level
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
@@ -396,7 +398,7 @@ def classes_report(study: Study, rows: int, rate: float | None, *, brief: bool) 
     )  # fmt: skip
 
 
-def classes_of_models(study: Study) -> list[ClassesOfModel]:
+def classes_of_models(study: Analysis) -> list[ClassesOfModel]:
     """The classes of every model, the best model first."""
     models: dict[int, ClassesOfModel] = {}
     for group in task_rates(study.counts):
@@ -492,7 +494,7 @@ class MatrixOfModels(Section[MatrixRow]):
         return heat_maps(self.study)
 
 
-def matrix_report(study: Study, rows: int) -> Report:
+def matrix_report(study: Analysis, rows: int) -> Report:
     """A row per task and a column per model."""
     records = []
     for group in (rates.ordered() for rates in task_rates(study.counts)):
@@ -505,7 +507,7 @@ def matrix_report(study: Study, rows: int) -> Report:
     return view(study, [matrix], messages=study.messages(()), interval=None)
 
 
-def heat_maps(study: Study) -> tuple[Plot, ...]:
+def heat_maps(study: Analysis) -> tuple[Plot, ...]:
     """The pass rates as colours: models down, tasks across; a panel per group.
 
     Neighbouring tasks share a cell where there are more than a picture has cells for.
@@ -617,7 +619,7 @@ class SuspectTasks(Section[SuspectTask]):
         ordered = max(task.models for task in self.records) <= MOST_ORDERED
         yield "p from all orders of the models" if ordered else "p from t, given the ranks"
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         fewest, most = (end(task.models for task in self.records) for end in (min, max))
         if fewest < FEWEST:
             yield FEW_MODELS(fewest=FEWEST, models=fewest)
@@ -634,14 +636,14 @@ class SuspectTasks(Section[SuspectTask]):
         return heat_maps(self.study)
 
 
-def suspects_report(study: Study, rows: int) -> Report:
+def suspects_report(study: Analysis, rows: int) -> Report:
     """A row per task, those that weaker models pass more often first."""
     level = study.confidence.level
     records = find_suspects(study.counts, level)
     most = max(task.models for task in records)
     if most < FEWEST:
         raise ParameterError(
-            Given("--suspects"),
+            OptionValue("--suspects"),
             f"it needs {FEWEST} models, whose results at each task are compared with"
             f" their results at all others; there {'is' if most == 1 else 'are'} {most}",
             name="nothing-to-compare",
@@ -652,7 +654,7 @@ def suspects_report(study: Study, rows: int) -> Report:
     )  # fmt: skip
 
 
-class EachTask(Question, TasksOptions):
+class TasksQuestion(Question, TasksOptions):
     """The question of `passk tasks`."""
 
     sections = (PassesOfTasks, FlakyModels, TaskList, FlippedPairs, ComparedTasks, MatrixOfModels,
@@ -671,13 +673,14 @@ class EachTask(Question, TasksOptions):
             return replace(options.request, attempts=("line",))
         return replace(options.request, order=options.request.missing != "bounds")
 
-    def study(self, options: SharedOptions, read: Read) -> Study:
+    def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The data, and what it is compared with, where that is another file."""
         views = {"--against": self.against is not None, "--suspects": self.suspects,
                  "--matrix": self.matrix, "--always": self.always is not None}  # fmt: skip
         asked = [name for name, given in views.items() if given]
         refuse("contradicting-options", (
-            asked[1:], Given(next(iter(asked), "")), "it is a view of its own; give no other", (),
+            asked[1:], OptionValue(next(iter(asked), "")), "it is a view of its own; give no other",
+            (),
         ))  # fmt: skip
         if self.against is None:
             return super().study(options, read)
@@ -694,7 +697,7 @@ class EachTask(Question, TasksOptions):
         label = ", ".join(names) or label_of(self.against)
         return replace(study, baseline=other, reading=runs.notes, decided={"against": label})
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         first = self.rows or _ROWS
         if self.against is not None:
             return flips_report(study, first, asked=self.rows is not None)
@@ -705,7 +708,7 @@ class EachTask(Question, TasksOptions):
         return classes_report(study, self.rows or 0, self.always, brief=self.brief)
 
 
-class TasksInBrief(EachTask):
+class TasksInBrief(TasksQuestion):
     """How many tasks are flaky, without each of them."""
 
     brief = True

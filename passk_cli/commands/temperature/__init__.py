@@ -12,7 +12,7 @@ from passk_cli.option import Option, split
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics, parse_k
 from passk_cli.study.rules import Rules
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 
 
 def parse_spreads(value: Any) -> tuple[float, ...]:
@@ -21,7 +21,9 @@ def parse_spreads(value: Any) -> tuple[float, ...]:
     try:
         return tuple(dict.fromkeys(map(float, parts)))
     except ValueError:
-        raise ParameterError(Given("--spread", ",".join(parts)), "write numbers, as 4,16") from None
+        raise ParameterError(
+            OptionValue("--spread", ",".join(parts)), "write numbers, as 4,16"
+        ) from None
 
 
 @dataclass(frozen=True)

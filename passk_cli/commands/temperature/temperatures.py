@@ -21,15 +21,15 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Cell, Estimate
 from passk_cli.report.words import plural
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairs import BETTER, WORSE, compare_pairs
 from passk_cli.study.rank_resampling import shares_of_lead
-from passk_cli.study.result import Fact, Size
+from passk_cli.study.result import Result, Size
 from passk_cli.study.rules import SECONDARY
 from passk_cli.study.values import Series, TaskValues, on_shared_tasks
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 # k's at which T* is taken for a power law: all of them up to about twenty, then so many per curve.
 _KS = 64
@@ -52,9 +52,9 @@ def by_temperature(counts: Counts, column: str) -> Counts:
     heats = [degrees(_number(column, series[place])) for series in counts.series]
     if column != TEMPERATURE and TEMPERATURE in counts.group_names:
         values = {series[1 + counts.group_names.index(TEMPERATURE)] for series in counts.series}
-        settle = Settle({"--temperature": TEMPERATURE, "--by": None})
+        settle = SuggestedFix({"--temperature": TEMPERATURE, "--by": None})
         raise ParameterError(
-            Given("--by", TEMPERATURE), f"the output's column of that name holds {column}",
+            OptionValue("--by", TEMPERATURE), f"the output's column of that name holds {column}",
             name="reserved-column", settles=[settle] * all(map(_PLAIN.fullmatch, values)),
         )  # fmt: skip
     others = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
@@ -86,7 +86,8 @@ def _number(column: str, text: str) -> float:
         others = {"--where": f"CAST({column} AS VARCHAR) <> {quote_text(text)}"}
         raise DataError(
             f"column {column}", f"a temperature is {shown}; expected a number of at least 0",
-            "correct it", name="no-temperature", settles=[Settle(others, "leaves its rows out")],
+            "correct it", name="no-temperature", settles=[SuggestedFix(others,
+            "leaves its rows out")],
         )  # fmt: skip
     return value + 0.0
 
@@ -104,7 +105,7 @@ class TemperatureVerdict:
     ranked: Sequence[TaskValues]
     shares: Mapping[Series, Cell]
     against: Sequence[Comparison]
-    lead: Fact
+    lead: Result
 
     @property
     def series(self) -> Series:
@@ -164,7 +165,7 @@ def rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
 
 
 @dataclass(frozen=True)
-class Lead:
+class TemperatureLead:
     """Two models (of one group) at every metric and temperature that both have.
 
     same : at one temperature, increasing.  own : metric → each at its own T*, first − second.
@@ -205,7 +206,9 @@ def model_pairs(
     return list(pairs.values())
 
 
-def leads_of(comparisons: Sequence[Comparison], best: Sequence[TaskValues]) -> list[Lead]:
+def leads_of(
+    comparisons: Sequence[Comparison], best: Sequence[TaskValues]
+) -> list[TemperatureLead]:
     """The comparisons of `model_pairs`, per pair of models; pairs that flip first."""
     stars = {(rates.metric, rates.series) for rates in best}
     by_pair = grouped(comparisons, lambda c: (model_of(c.first.series), model_of(c.second.series)))
@@ -217,12 +220,14 @@ def leads_of(comparisons: Sequence[Comparison], best: Sequence[TaskValues]) -> l
             for c in each
             if {(c.first.metric, rates.series) for rates in (c.first, c.second)} <= stars
         }
-        leads.append(Lead(first, second, sorted(same, key=lambda c: _degrees(c.first)), own))
+        leads.append(
+            TemperatureLead(first, second, sorted(same, key=lambda c: _degrees(c.first)), own)
+        )
     return sorted(leads, key=lambda lead: not lead.flips)
 
 
 @dataclass(frozen=True)
-class Law:
+class PowerLaw:
     """T* = factor · k^exponent of one model, or why there is none.
 
     series : the model and its groups, without the temperature.
@@ -233,10 +238,10 @@ class Law:
     series: Series
     best: Sequence[str]
     k_max: int
-    exponent: Fact
+    exponent: Result
 
 
-def laws_of(values: Sequence[TaskValues], confidence: Confidence) -> list[Law]:
+def laws_of(values: Sequence[TaskValues], confidence: Confidence) -> list[PowerLaw]:
     """The power law of pass@k's best temperature, for each model with two temperatures or more.
 
     T*(k) is taken at every k up to the fewest attempts any of the temperatures has (64 of them
@@ -256,7 +261,9 @@ def laws_of(values: Sequence[TaskValues], confidence: Confidence) -> list[Law]:
     return laws
 
 
-def _law(model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Confidence) -> Law:
+def _law(
+    model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Confidence
+) -> PowerLaw:
     """The law of one model.  shared : its temperatures, increasing, on the tasks of all."""
     ks = np.unique(np.geomspace(1, k_max, _KS).round().astype(np.int64))
     curves = [curve(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
@@ -288,19 +295,21 @@ def _law(model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Co
             tail = (1 - confidence.level) / 2
             low, high = np.quantile(exponents[finite], [tail, 1 - tail]).tolist()
     value = None if math.isnan(exponent) else exponent
-    fact = Fact(
+    fact = Result(
         (model[0], "", *model[1:]), "pass@k", None,
         Estimate(value, low=low, high=high, reason=reason, unit="score"),
         size=Size(len(values), int(n.min()), int(n.max())), method="percentile",
         level=confidence.level,
         more={"fact": "power law", "factor": None if value is None else factor},
     )  # fmt: skip
-    return Law(model, best, k_max, fact)
+    return PowerLaw(model, best, k_max, fact)
 
 
 def temperatures_of(
-    study: Study, shown: Sequence[Metric]
-) -> tuple[list[Fact], list[Comparison], list[TemperatureVerdict], list[Lead], list[Law]]:
+    study: Analysis, shown: Sequence[Metric]
+) -> tuple[
+    list[Result], list[Comparison], list[TemperatureVerdict], list[TemperatureLead], list[PowerLaw]
+]:
     """Best temperatures with their tests, models against each other, power laws.
 
     study : of counts with the temperature as first group, as `by_temperature` makes them.
@@ -353,7 +362,7 @@ def temperatures_of(
     return facts, compared, verdicts, leads_of(list(every), best), laws
 
 
-def _estimates(facts: Sequence[Fact], verdicts: Sequence[TemperatureVerdict]) -> list[Fact]:
+def _estimates(facts: Sequence[Result], verdicts: Sequence[TemperatureVerdict]) -> list[Result]:
     """The estimates with the shares of resamples in which they come first; best temperatures say
     so, and are marked when they are significantly better than every other."""
     shares = {(v.lead.name, series): s for v in verdicts for series, s in v.shares.items()}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from passk_cli.diagnostic import NOTE, Message, Said
+from passk_cli.diagnostic import NOTE, Diagnostic, DiagnosticType
 from passk_cli.distributions.toy_model import (
     GRID_KS,
     GRID_SCALES,
@@ -22,10 +22,10 @@ from passk_cli.distributions.toy_model import (
     scaling_fit,
 )
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Column, Report, Stated, Table
+from passk_cli.report.model import FULL, AnswerSentence, Column, Report, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.version import __version__
@@ -44,21 +44,21 @@ _CONTEXT = "toy model: an attempt g ∝ exp(−g²/2T) passes task c where g = c
 _FAMILY = "Family of tasks: gaussian ∝ exp(−c²/2b²), exponential ∝ exp(−|c|/b), power-law ∝ |c|^−γ."
 _SPREAD = "Standard deviation of the tasks."
 
-CUT_POWER_LAW = Message(
+CUT_POWER_LAW = DiagnosticType(
     "cut-power-law", NOTE,
     "the power law with gamma {gamma} is cut off at |c| = {largest} (spread {spreads})", "",
     "For gamma ≤ 3 a power law has no standard deviation of its own: the largest |c| sets it.",
 )  # fmt: skip
-NOTHING_TO_CHOOSE = Message(
+NOTHING_TO_CHOOSE = DiagnosticType(
     "nothing-to-choose", NOTE,
     "no T* at {lost} of {points} points, from k = {k} at spread {spread} ({family})", "",
     "At the best temperatures all but 1e-12 of the tasks pass: any of them is as good.",
 )  # fmt: skip
-SCALES_OF_GRID = Message(
+SCALES_OF_GRID = DiagnosticType(
     "scales-of-grid", NOTE,
     "exponential tasks: the grid is of scales b, the regression of standard deviations s ≈ √2·b",
     "", "The article's grid is b = 2⁰ … 2⁹ in exp(−|c|/b).")  # fmt: skip
-POWER_LAW_GRID = Message(
+POWER_LAW_GRID = DiagnosticType(
     "power-law-grid", NOTE,
     "power-law tasks: only k > {k}, and {spreads} of {all} spreads of the grid, are fitted", "",
     "The article finds no power law of T* below that k, and prints no regression to compare. A cut"
@@ -229,7 +229,7 @@ class Regressions(Section[Regression]):
         data_field("note", "Why a value is missing."),
     )  # fmt: skip
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         yield from (FITTED.about(line) for line in self.records if line.source != "article")
 
 
@@ -241,7 +241,7 @@ FITTED = Answer(
 )  # fmt: skip
 SECTIONS = (BestByK, ToyPoints, Regressions)
 # The toy model has no data.
-NO_STUDY = Study(Counts.from_cells([("", "", 1, 0)]))
+NO_STUDY = Analysis(Counts.from_cells([("", "", 1, 0)]))
 
 
 def _row(p: Point) -> dict[str, Any]:
@@ -250,7 +250,7 @@ def _row(p: Point) -> dict[str, Any]:
     return {**p._asdict(), "note": lost}
 
 
-def _cut(every: Sequence[Point]) -> Iterator[Said]:
+def _cut(every: Sequence[Point]) -> Iterator[Diagnostic]:
     """Where power laws of tasks are cut off."""
     cut = sorted({(p.largest, p.spread, p.gamma) for p in every if p.largest is not None})
     if cut:
@@ -263,7 +263,7 @@ def _cut(every: Sequence[Point]) -> Iterator[Said]:
 
 def _report(
     sections: Sequence[Section[Any]], points: Sequence[Point], rows: Sequence[Mapping[str, Any]],
-    messages: Sequence[Said], asked: Mapping[str, str],
+    messages: Sequence[Diagnostic], asked: Mapping[str, str],
 ) -> Report:  # fmt: skip
     """The report of two sections, the second one in full only, and the tidy rows."""
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)

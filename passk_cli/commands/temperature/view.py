@@ -12,15 +12,15 @@ from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.temperature import TemperatureOptions, toy
 from passk_cli.commands.temperature.temperatures import (
     TEMPERATURE,
-    Law,
-    Lead,
+    PowerLaw,
+    TemperatureLead,
     TemperatureVerdict,
     by_temperature,
     heat,
     model_of,
     temperatures_of,
 )
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.distributions.toy_model import FAMILIES
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.sources.paths import TEMPERATURES
@@ -31,12 +31,12 @@ from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName, every_one, plural
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.pairs import BETTER, TIED, WORSE
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.rules import ALL, SECONDARY
 from passk_cli.study.section import (
     GROUPS,
@@ -50,25 +50,25 @@ from passk_cli.study.section import (
     view,
 )
 from passk_cli.study.values import Series, on_shared_tasks
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import meant
 
-NO_BEST_TEMPERATURE = Message(
+NO_BEST_TEMPERATURE = DiagnosticType(
     "no-best-temperature", NOTE,
     "no best temperature for {models}: it takes two temperatures with values on shared tasks", "",
     "The best temperature is chosen on the tasks that all temperatures of a model share.",
 )  # fmt: skip
-PART_OF_TASKS = Message(
+PART_OF_TASKS = DiagnosticType(
     "best-on-part-of-tasks", WARNING,
     "best temperatures rest on the tasks that all temperatures share: {parts}", "",
     "A task that one temperature lacks says nothing about which one is best, and is left out of the"
     " choice. The estimates of --full are over all tasks of each temperature.")  # fmt: skip
-UNEQUAL_TEMPERATURES = Message(
+UNEQUAL_TEMPERATURES = DiagnosticType(
     "unequal-temperatures", NOTE,
     "attempts of {models} differ between temperatures; first in resamples is empty", "",
     "With more attempts pass@k takes finer values, and comes first in more, or fewer, resamples"
     " than its success rates give it. Differences and their tests allow for it.")  # fmt: skip
-RANK_FLIP = Message(
+RANK_FLIP = DiagnosticType(
     "rank-flip", NOTE,
     "{first} is significantly better at {where}, {second} at {elsewhere}{?more|; {more:more pair}"
     " of models also {more:reverses|reverse}}", "",
@@ -81,7 +81,7 @@ _FIRST = (
 )
 # Groups beside the temperature, which is the first.
 _GROUPS = replace(GROUPS, across=lambda section: enumerate(section.study.counts.group_names[1:]))
-_TOY = Settle({"--toy": "gaussian"}, "is the toy model")
+_TOY = SuggestedFix({"--toy": "gaussian"}, "is the toy model")
 
 
 class BestTemperature(NamedTuple):
@@ -145,7 +145,7 @@ class BestTemperatures(Section[BestTemperature]):
         data_field("temperature_against", "The temperature that is compared with."),
         data_field("factor", "Of a power law: T* at k = 1."),
     )  # fmt: skip
-    estimates: Sequence[Fact]
+    estimates: Sequence[Result]
     adjustment: Adjustment
     others: Adjustment
     metrics: Sequence[Metric]
@@ -233,7 +233,7 @@ class BestTemperatures(Section[BestTemperature]):
             yield f"all other tests: {self.others.words}"
         yield self.adjustment.test_words
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         yield from self.study.messages(self.estimates)
         tasks: dict[Series, set[int]] = {}
         for fact in self.estimates:
@@ -327,7 +327,7 @@ class Margins(Section[TemperatureVerdict]):
     )  # fmt: skip
     compared: Sequence[Comparison]
 
-    def facts(self) -> list[Fact]:
+    def facts(self) -> list[Result]:
         facts = []
         for c in self.compared:
             same = model_of(c.first.series) == model_of(c.second.series)
@@ -336,7 +336,7 @@ class Margins(Section[TemperatureVerdict]):
         return facts
 
 
-class PowerLaws(Section[Law]):
+class PowerLawTable(Section[PowerLaw]):
     """T* = factor · k^exponent of each model, or why there is none."""
 
     title = "T* = factor · k^exponent"
@@ -358,7 +358,7 @@ class PowerLaws(Section[Law]):
                cell=lambda law: law.exponent.estimate.reason),
     )  # fmt: skip
 
-    def facts_of(self, record: Law) -> tuple[Fact]:
+    def facts_of(self, record: PowerLaw) -> tuple[Result]:
         return (record.exponent,)
 
 
@@ -388,9 +388,9 @@ class ModelPairs(Section[Superiority]):
         Column("at", meaning="Temperatures and metrics where the verdict holds.",
                cell=lambda row: row.where),
     )  # fmt: skip
-    leads: Sequence[Lead]
+    leads: Sequence[TemperatureLead]
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         if flips := [lead for lead in self.leads if lead.flips]:
             places = partial(_places, flips[0], plain=_all_pass(self.study.metrics), own=False)
             yield RANK_FLIP(
@@ -400,7 +400,7 @@ class ModelPairs(Section[Superiority]):
         yield from lacking_tasks(self.study.counts)
 
 
-def _places(lead: Lead, verdict: str, *, plain: bool, own: bool = True) -> str:
+def _places(lead: TemperatureLead, verdict: str, *, plain: bool, own: bool = True) -> str:
     """ "T 0.2, 0.8 (k = 1, 10), own T* (k = 10)"; metrics by name where not all are pass@k."""
     ks_of = gathered((heat(c.first), _short(c.first.metric, plain))
                      for c in lead.same if c.verdict == verdict)  # fmt: skip
@@ -435,39 +435,39 @@ def parse_families(value: Any) -> tuple[str, ...]:
     for family in families:
         if family not in FAMILIES:
             problem = f"no family {family!r}; {meant(family, FAMILIES)}"
-            raise ParameterError(Given("--toy", ",".join(families)), problem)
+            raise ParameterError(OptionValue("--toy", ",".join(families)), problem)
     return families
 
 
 class Temperature(Question, TemperatureOptions):
     """The question of `passk temperature`."""
 
-    sections = (BestTemperatures, ByTemperature, Margins, PowerLaws, ModelPairs, *toy.SECTIONS)
+    sections = (BestTemperatures, ByTemperature, Margins, PowerLawTable, ModelPairs, *toy.SECTIONS)
 
     unbounded: ClassVar[str] = (
         "the best temperature need not be among those with all missing outcomes failing or"
         " all passing"
     )
 
-    def alone(self, options: SharedOptions) -> Report | None:
+    def report_without_data(self, options: SharedOptions) -> Report | None:
         """The toy model, which needs no data; ParameterError for options that contradict it."""
         given = changed(self)
         needless = ["[FILE...]"] * options.data + ["--temperature"] * ("--temperature" in given)
         for group in (options.request, options.rules, options.confidence, options.metrics):
             needless += changed(group)
         own = [name for name in given if name not in ("-k", "--temperature")]
-        away = Settle({name: None for name in needless if name.startswith("-")})
+        away = SuggestedFix({name: None for name in needless if name.startswith("-")})
         refuse(
             "contradicting-options",
-            (not self.toy and own, Given(next(iter(own), "")), "it is for the toy model",
-             (Settle(dict.fromkeys(own)) if options.data else _TOY,)),
+            (not self.toy and own, OptionValue(next(iter(own), "")), "it is for the toy model",
+             (SuggestedFix(dict.fromkeys(own)) if options.data else _TOY,)),
             (self.toy and needless, "",
              "the toy model reads no data, draws nothing and has pass@k only", (away,)),
             (self.toy and self.gamma is not None and "power-law" not in self.toy, "",
-             "a shape of the tail is for the family power-law", (Settle({"--gamma": None}),)),
+             "a shape of the tail is for the family power-law", (SuggestedFix({"--gamma": None}),)),
             (self.toy and self.fit and (self.spread or self.k), "",
              "a fit uses the k and spreads of the article",
-             (Settle({"-k": None, "--spread": None}),)),
+             (SuggestedFix({"-k": None, "--spread": None}),)),
         )  # fmt: skip
         if not self.toy:
             refuse("no-files", (not options.data, "", "no FILE; give result files", (_TOY,)))
@@ -482,7 +482,7 @@ class Temperature(Question, TemperatureOptions):
         metrics = options.metrics.of(counts)
         return tuple(m for m in metrics if m.family == "pass@" or m in options.metrics.metrics)
 
-    def study(self, options: SharedOptions, read: Read) -> Study:
+    def study(self, options: SharedOptions, read: Read) -> Analysis:
         confidence = options.confidence.required()
         options = replace(options, metrics=replace(options.metrics, k=self.k))
         request = self.request(options)
@@ -502,18 +502,18 @@ class Temperature(Question, TemperatureOptions):
                 if again.problem != f"no column {column!r}":
                     raise
                 settles = [
-                    Settle({"--temperature": s.options["--by"]}) if "--by" in s.options else s
+                    SuggestedFix({"--temperature": s.options["--by"]}) if "--by" in s.options else s
                     for s in error.settles or again.settles
                 ]
                 raise error.but(type(error), settles=settles) from None
         counts = by_temperature(counts, column)
-        return Study(
+        return Analysis(
             counts, self.metrics_of(options, counts), confidence,
             replace(options.rules, family=ALL), options.metrics.short_tasks,
             decided={} if column == TEMPERATURE else {"temperature": column},
         )  # fmt: skip
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         """Estimates by temperature, the best ones, which model is better where, the power law."""
         metrics = _ends(study.metrics)
         facts, compared, verdicts, leads, laws = temperatures_of(study, metrics)
@@ -543,7 +543,7 @@ class Temperature(Question, TemperatureOptions):
         answered: list[Section[Any]] = [
             BestTemperatures(study, best, facts, adjustment, others, metrics),
             ByTemperature(study, rows_of(facts)),
-            Margins(study, verdicts, compared), PowerLaws(study, laws),
+            Margins(study, verdicts, compared), PowerLawTable(study, laws),
             ModelPairs(study, standings, leads),
         ]  # fmt: skip
         return view(

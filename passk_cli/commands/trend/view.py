@@ -15,7 +15,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.trend import TrendOptions
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.runs import (
@@ -33,10 +33,10 @@ from passk_cli.inference.runs import (
 from passk_cli.metrics.registry import AMOUNTS, Metric, parse
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Check, Column, Estimate, Phrase, Report, Stated
+from passk_cli.report.model import FULL, AnswerSentence, Check, Column, Estimate, Phrase, Report
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import DrawnP, SeriesName, p_relation, plural, span
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.duplicate_runs import COPIED_RUN
 from passk_cli.study.headlines import named
@@ -52,11 +52,11 @@ from passk_cli.study.history import (
     runs_with,
     setups,
 )
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.rules import FAIL, PASS, UNDECIDED
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.values import Series
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import meant
 
 # Runs that the effect is estimated from, the last ones: more would add time and little else.
@@ -66,14 +66,14 @@ _MOST_DRAWN = 50
 _LEVELS = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
 _PASSES = Metric("pass@", 1)
 
-TWO_RUNS = Message(
+TWO_RUNS = DiagnosticType(
     "two-runs", NOTE,
     "two single runs of {model} at these tasks differ significantly from {points} points on", "",
     "The difference that two runs of one setup exceed in one comparison of twenty (at the level"
     " 0.95): chance within tasks and the effect of the run, both twice. Smaller differences between"
     " two nights mean nothing.",
 )  # fmt: skip
-SAMPLING_FLIPS = Message(
+SAMPLING_FLIPS = DiagnosticType(
     "sampling-flips", NOTE,
     "{model}: two runs differ on {between} of {tasks:task}, by chance on {within} ({p})",
     "more tasks help, a steadier machine does not",
@@ -82,53 +82,53 @@ SAMPLING_FLIPS = Message(
     " more tasks or attempts help, another machine does not. The test deals the attempts at each"
     " task anew to the runs.",
 )  # fmt: skip
-RUN_FLIPS = Message(
+RUN_FLIPS = DiagnosticType(
     "run-flips", WARNING,
     "{model}: two runs differ on {between} of {tasks:task}, by chance on {within} ({p})",
     "runs differ: look at machines, versions and time of day",
     "Two attempts of different runs differ more often than two attempts of one run, more than"
     " chance explains: something that is not the attempt differs from run to run.",
 )  # fmt: skip
-ONE_ATTEMPT = Message(
+ONE_ATTEMPT = DiagnosticType(
     "one-attempt", NOTE,
     "{models:and}: one attempt per task and run does not show whether flips of tasks are sampling",
     "record runs of two attempts",
     "Whether two runs differ on single tasks more than two attempts of one run do, only runs with"
     " several attempts at a task can say. The effect of the run on the mean does not need them.",
 )  # fmt: skip
-FEW_RUNS = Message(
+FEW_RUNS = DiagnosticType(
     "few-runs", NOTE, "{models:and}: fewer than {runs} runs show no {what}",
     (
-        Settle({"--field": {"model": "{column}"}}, "compares single runs", "compare"),
-        Settle({"--alias": "{aliases}"}, "makes one agent of them"),
+        SuggestedFix({"--field": {"model": "{column}"}}, "compares single runs", "compare"),
+        SuggestedFix({"--alias": "{aliases}"}, "makes one agent of them"),
     ),
     "An effect of the run needs two runs, a change five. After a change they are counted anew."
     " Runs are those of one agent where its name is the same: `passk record agent=FILE` gives it.",
 )  # fmt: skip
-MIXED_SETTINGS = Message(
+MIXED_SETTINGS = DiagnosticType(
     "mixed-settings", WARNING,
     "runs of {models:and} were recorded with different options: {options:and}", "",
     "The history keeps the options that change counts, as --missing and --threshold, and the prices"
     " that costs were computed with. Runs that were recorded with different ones are not"
     " comparable.",
 )  # fmt: skip
-EFFECT_OF_PASSES = Message(
+EFFECT_OF_PASSES = DiagnosticType(
     "effect-of-passes", NOTE,
     "whether runs differ by more than chance is tested of pass@1 alone", "",
     "The effect of the run is tested by dealing the passes of each task anew to the runs. A change"
     " of what attempts take is sought all the same.",
 )  # fmt: skip
-CHANGES_OF_PARTS = Message(
+CHANGES_OF_PARTS = DiagnosticType(
     "changes-of-parts", NOTE,
     "changes of {metric} are not sought; those of its parts are",
     (
-        Settle({"-m": "{amount}"}, "seeks changes of the amount"),
-        Settle({"-m": "pass@1"}, "seeks changes of the pass rate"),
+        SuggestedFix({"-m": "{amount}"}, "seeks changes of the amount"),
+        SuggestedFix({"-m": "pass@1"}, "seeks changes of the pass rate"),
     ),
     "A ratio of means moves with the amount or with the pass rate: a change is sought in each, with"
     " its own rate of false alarms.",
 )  # fmt: skip
-CORRELATED_RUNS = Message(
+CORRELATED_RUNS = DiagnosticType(
     "correlated-runs", WARNING,
     "runs of {model} are correlated with those before them by {lag:=score}",
     "a change may be a drift",
@@ -136,13 +136,13 @@ CORRELATED_RUNS = Message(
     " errors above 0. The search for changes allows for correlation, and then sees them later;"
     " still, of simulated years of nights without a change 13 to 17 % had a false alarm where runs"
     " were correlated by 0.7, and 31 to 49 % by 0.9 (benchmarks/trend.md).")  # fmt: skip
-WORSE = Message(
+WORSE = DiagnosticType(
     "worse-than-before", NOTE, "{metric} of {model} is worse since {run}",
-    Settle({"--acknowledge": "{run}"}, "accepts it as the new level"),
+    SuggestedFix({"--acknowledge": "{run}"}, "accepts it as the new level"),
     "`passk trend --fail` exits with 1 if the newest runs are worse than the runs before, and"
     " nobody has acknowledged that. A change is made up for when at least half of it is gone.",
 )  # fmt: skip
-OLD_RUNS = Message(
+OLD_RUNS = DiagnosticType(
     "old-runs", NOTE, "changes are sought in the last {runs} runs of {models:and}", "",
     "The false-alarm rate is stated for a history of so many runs.",
 )  # fmt: skip
@@ -219,19 +219,19 @@ def parse_metric(name: str) -> str:
     """
     if "," in name:
         raise ParameterError(
-            Given("--metric", name), "a course is of one metric; ask for each on its own"
+            OptionValue("--metric", name), "a course is of one metric; ask for each on its own"
         )
     metric = parse(name)
     if metric != _PASSES and not metric.kind.quantity:
         raise ParameterError(
-            Given("--metric", metric.name),
+            OptionValue("--metric", metric.name),
             f"there is a course of pass@1 and of what attempts took,"
             f" {', '.join(AMOUNTS)}; a history has nothing else", name="unknown-metric",
         )  # fmt: skip
     return metric.name
 
 
-class Shift(NamedTuple):
+class LevelChange(NamedTuple):
     """A change: the first run after it, the run that showed it, means of the runs around it.
 
     size : after − before; of what attempts took, the ratio of its geometric means.
@@ -250,7 +250,7 @@ class Shift(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Course:
+class RunSeries:
     """A setup's course: the metric of each run, changes, and the effect of the run since the last.
 
     facts : one per run.  since : the first run that the effect is estimated from.
@@ -262,8 +262,8 @@ class Course:
 
     setup: Setup
     series: Series
-    facts: tuple[Fact, ...]
-    changes: tuple[Shift, ...]
+    facts: tuple[Result, ...]
+    changes: tuple[LevelChange, ...]
     since: int
     effect: RunEffect | None
     least: float
@@ -271,7 +271,7 @@ class Course:
     adjusted: float | None = None
     verdict: Check | None = None
 
-    def worse_since(self, time: str) -> Shift | None:
+    def worse_since(self, time: str) -> LevelChange | None:
         """The change for the worse that the newest runs show, of those with a first run after a
         time; None if there is none, or if at least half of it is made up for.
 
@@ -288,7 +288,7 @@ class Course:
                 return change._replace(after=later[-1].after, size=size)
         return None
 
-    def judged(self, metric: Metric, run: RunLabel | None) -> Course:
+    def judged(self, metric: Metric, run: RunLabel | None) -> RunSeries:
         """The course with its verdict: whether the newest runs are worse than those before.
 
         run : up to which changes are acknowledged.
@@ -360,7 +360,7 @@ def _short(run: RunLabel) -> str:
     return run.run if len(run.run) <= 24 else f"{run.run[:10]}…"
 
 
-def _change_of(course: Course) -> Phrase | str:
+def _change_of(course: RunSeries) -> Phrase | str:
     if not course.changes:
         return "none"
     change = course.changes[-1]
@@ -383,7 +383,7 @@ def _has_changes(section: Section[Any]) -> bool:
     return not section.study.metrics[0].kind.ratio
 
 
-class Courses(Section[Course]):
+class RunSeriesTable(Section[RunSeries]):
     """A row per suite and model: the last run, the effect of the run, and the last change."""
 
     columns = (
@@ -412,7 +412,7 @@ class Courses(Section[Course]):
         data_field("runs", "Runs that the number rests on."),
     )  # fmt: skip
 
-    def facts_of(self, record: Course) -> Iterator[Fact]:
+    def facts_of(self, record: RunSeries) -> Iterator[Result]:
         yield from record.facts
         blank = replace(record.facts[-1], name="", k=None, se=None, level=None, values=None,
                         method="none", flaw="")  # fmt: skip
@@ -427,7 +427,7 @@ class Courses(Section[Course]):
                 more={**blank.more, **of_all},
             )  # fmt: skip
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         said = self._fields
         yield from first_true(VERDICTS, said)
         if not said["failing"]:
@@ -471,7 +471,7 @@ class Courses(Section[Course]):
             }  # fmt: skip
         return fields
 
-    def _of_change(self, changed: Sequence[Course]) -> dict[str, Any]:
+    def _of_change(self, changed: Sequence[RunSeries]) -> dict[str, Any]:
         """The latest change, and the other models that changed."""
         (course, *others), groups = changed, self.study.counts.group_names
         change, metric = course.changes[-1], self.study.metrics[0]
@@ -508,7 +508,7 @@ class Courses(Section[Course]):
             yield "changes: of mean logarithms"
         yield self.study.confidence.words()
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         yield from self.study.messages([])
         for course in self.records:
             if course.verdict and course.verdict.failing:
@@ -585,7 +585,7 @@ class Courses(Section[Course]):
         *others, (_, last) = sorted((s.runs[0], s.series[0]) for s in setups)
         return [f"{name}={last}" for _, name in others]
 
-    def _folded(self, messages: Iterable[Said]) -> Iterator[Said]:
+    def _folded(self, messages: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         """Messages, those of copied runs as the first one, which counts the others."""
         copied = []
         for said in messages:
@@ -648,7 +648,7 @@ class Courses(Section[Course]):
         return (replace(chart, leading=tuple(leading), x_names=called),)
 
 
-class RunTable(Section[Fact]):
+class RunTable(Section[Result]):
     """Every run with its number and the change at it."""
 
     title = "Runs"
@@ -668,29 +668,31 @@ class RunTable(Section[Fact]):
 class Trend(Question, TrendOptions):
     """The question of `passk trend`."""
 
-    sections = (Courses, RunTable)
+    sections = (RunSeriesTable, RunTable)
 
     unbounded: ClassVar[str] = "a history holds one number of passes"
 
-    def study(self, options: SharedOptions, read: Read) -> Study:
+    def study(self, options: SharedOptions, read: Read) -> Analysis:
         confidence = options.confidence
         _ = confidence.method
         refuse("contradicting-options", (
             self.acknowledge is not None and not self.fail,
-            Given("--acknowledge"), "it is for a trend that can fail",
-            (Settle({"--fail": True}, "lets it fail"), Settle({"--acknowledge": None})),
+            OptionValue("--acknowledge"), "it is for a trend that can fail",
+            (SuggestedFix({"--fail": True}, "lets it fail"), SuggestedFix({"--acknowledge": None})),
         ))  # fmt: skip
         if self.fail and parse(self.metrics).kind.ratio:
             raise ParameterError(
-                Given("--metric", self.metrics), "changes of a ratio are not sought, so that it"
-                " cannot fail", settles=[Settle({"-m": "pass@1"})],
+                OptionValue("--metric", self.metrics),
+                "changes of a ratio are not sought, so that it"
+                " cannot fail", settles=[SuggestedFix({"-m": "pass@1"})],
             )  # fmt: skip
         if confidence.level not in _LEVELS:
             raise ParameterError(
-                Given("--level", f"{confidence.level:g}"),
+                OptionValue("--level", f"{confidence.level:g}"),
                 "the rate of false changes is set for 0.9, 0.95 and 0.99", name="invalid-method",
                 settles=[
-                    Settle({"--level": min(_LEVELS, key=lambda own: abs(own - confidence.level))})
+                    SuggestedFix({"--level": min(_LEVELS, key=lambda own: abs(own
+                    - confidence.level))})
                 ],
             )  # fmt: skip
         metric = parse(self.metrics)
@@ -698,9 +700,9 @@ class Trend(Question, TrendOptions):
         request = replace(options.request, cluster=confidence.cluster, attempts=attempts)
         history = complete_runs(read_history(read, request, files=options.files), self.skip_run)
         counts = runs_with(history, metric.kind.needs)
-        return Study(counts, (metric,), confidence.for_metrics((metric,)), options.rules)
+        return Analysis(counts, (metric,), confidence.for_metrics((metric,)), options.rules)
 
-    def report(self, study: Study) -> Report:
+    def report(self, study: Analysis) -> Report:
         (metric,) = study.metrics
         every = setups(study.counts)
         if metric.kind.quantity:
@@ -740,7 +742,7 @@ class Trend(Question, TrendOptions):
         if self.fail:
             acknowledged = self._acknowledged(study.counts)
             courses = [course.judged(metric, acknowledged) for course in courses]
-        report = view(whole, [Courses(whole, courses), RunTable(whole, rows)])
+        report = view(whole, [RunSeriesTable(whole, courses), RunTable(whole, rows)])
         return replace(report, checks=tuple(c.verdict for c in courses if c.verdict))
 
     def _acknowledged(self, counts: Counts) -> RunLabel | None:
@@ -755,13 +757,13 @@ class Trend(Question, TrendOptions):
         if not named:
             names = {name for run in runs for name in (run.run, run.revision)}
             raise ParameterError(
-                Given("--acknowledge", self.acknowledge),
+                OptionValue("--acknowledge", self.acknowledge),
                 f"the history has no such run; {meant(self.acknowledge, names)}",
             )
         return max(named)
 
 
-def _adjusted(courses: Sequence[Course]) -> list[Course]:
+def _adjusted(courses: Sequence[RunSeries]) -> list[RunSeries]:
     """Courses with the p of their run effect adjusted for all that were tested."""
     tested = iter(holm([course.effect.p for course in courses if course.effect]).tolist())
     return [
@@ -773,7 +775,7 @@ def _adjusted(courses: Sequence[Course]) -> list[Course]:
 
 def _priced(
     every: Sequence[Setup], attempts: Attempts, metric: Metric
-) -> tuple[list[Setup], tuple[Said, ...]]:
+) -> tuple[list[Setup], tuple[Diagnostic, ...]]:
     """The setups of runs in which not every amount is 0, and what is said of the others.
 
     Errors: DataError where no run stays.
@@ -799,7 +801,7 @@ def _priced(
     return priced, tuple(said)
 
 
-def _course(setup: Setup, name: Series, facts: tuple[Fact, ...], study: Study) -> Course:
+def _course(setup: Setup, name: Series, facts: tuple[Result, ...], study: Analysis) -> RunSeries:
     """Changes of a setup, and the effect of the run since the last of them."""
     confidence, (metric,) = study.confidence, study.metrics
     values = np.array([fact.estimate.value for fact in facts])
@@ -817,7 +819,7 @@ def _course(setup: Setup, name: Series, facts: tuple[Fact, ...], study: Study) -
         size = Estimate(after - before, signed=True)
         if metric.kind.quantity:
             size = Estimate(math.exp(point.after - point.before), unit="ratio")
-        steps.append(Shift(point.first, point.shown, before, after, size))
+        steps.append(LevelChange(point.first, point.shown, before, after, size))
     since = max(steps[-1].first if steps else 0, len(means) - _MOST)
     effect, error = None, 0.0
     if len(means) - since > 1 and not metric.kind.quantity:
@@ -826,7 +828,7 @@ def _course(setup: Setup, name: Series, facts: tuple[Fact, ...], study: Study) -
         error = math.sqrt(max(effect.p * (1 - effect.p), 1e-6) / draws_of(n))
     start = max(steps[-1].first if steps else 0, edges[0])
     least = least_shown(means[start:], floors[start:], alpha=alpha)
-    return Course(setup, name, facts, tuple(steps), since, effect, least, error)
+    return RunSeries(setup, name, facts, tuple(steps), since, effect, least, error)
 
 
 def _on_logs(attempts: Attempts, setup: Setup) -> tuple[Floats, Floats, tuple[Ints, Ints]]:

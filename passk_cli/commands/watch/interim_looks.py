@@ -20,7 +20,7 @@ from passk_cli.files.sources.arguments import split_label
 from passk_cli.inference.alpha_spending import boundary
 from passk_cli.limits import refuse_many
 from passk_cli.outcomes.counts import Counts
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 SCHEMA = "passk-looks/1"
 # The recursion of a boundary takes two seconds for as many.
@@ -49,8 +49,10 @@ class WatchPlan:
         Errors: ParameterError for more looks than a boundary is computed for.
         """
         plan = cls(planned, attempts, every or -(-planned // _USUAL), level)
-        fewer = Settle({"--every": -(-planned // MOST_LOOKS)}, "makes fewer")
-        refuse_many("looks", len(plan.sizes), MOST_LOOKS, fewer, place=Given("--every", str(every)))
+        fewer = SuggestedFix({"--every": -(-planned // MOST_LOOKS)}, "makes fewer")
+        refuse_many(
+            "looks", len(plan.sizes), MOST_LOOKS, fewer, place=OptionValue("--every", str(every))
+        )
         return plan
 
     @property
@@ -70,7 +72,7 @@ class WatchPlan:
 
 
 @dataclass(frozen=True)
-class Look:
+class InterimLook:
     """A look: the tasks that it counted, and what it decided.
 
     data : digest of their outcomes.  verdicts : of each line, "model: rule" → verdict; none where
@@ -84,7 +86,7 @@ class Look:
 
 
 @dataclass
-class Looks:
+class InterimLooks:
     """The looks at a run, in a file or in memory alone.
 
     about : what they are about, name → value: the plan, rules and the baseline.
@@ -93,11 +95,11 @@ class Looks:
 
     about: Mapping[str, Any]
     tasks: Sequence[str] = ()
-    looks: list[Look] = field(default_factory=list)
+    looks: list[InterimLook] = field(default_factory=list)
     path: Path | None = None
 
     @classmethod
-    def read(cls, path: Path | None, about: Mapping[str, Any]) -> Looks:
+    def read(cls, path: Path | None, about: Mapping[str, Any]) -> InterimLooks:
         """The looks of a file, none where there is none yet.
 
         Errors: DataError for a file of another kind, or of another plan.
@@ -109,12 +111,12 @@ class Looks:
             content = json.loads(text)
             if content["schema"] != SCHEMA:
                 raise KeyError
-            kept = [Look(**look) for look in content["looks"]]
+            kept = [InterimLook(**look) for look in content["looks"]]
             before, tasks = dict(content["about"]), tuple(content["tasks"])
         except (ValueError, KeyError, TypeError, AttributeError):
             raise DataError(
                 str(path), "no file of looks", "name another file, or none", name="bad-looks",
-                settles=[Settle({"--looks": Blank("FILE")})],
+                settles=[SuggestedFix({"--looks": Placeholder("FILE")})],
             ) from None  # fmt: skip
         now = json.loads(json.dumps(about))
         differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
@@ -126,7 +128,11 @@ class Looks:
                 f"it has looks with {name} {was}, and now it is {is_}; a plan that changes after a"
                 " look no longer keeps its level",
                 name="other-plan",
-                settles=[Settle({"--looks": Blank("FILE")}, "begins anew, beside these looks")],
+                settles=[
+                    SuggestedFix(
+                        {"--looks": Placeholder("FILE")}, "begins anew, beside these looks"
+                    )
+                ],
             )
         return cls(about, tasks, kept, path)
 
@@ -185,7 +191,7 @@ def beside(files: Sequence[str]) -> Path:
     if path == "-" or "://" in path or set(path) & set("*?["):
         raise ParameterError(
             f"{path}: looks at it are kept nowhere", name="bad-output",
-            settles=[Settle({"--looks": Blank("FILE")}, "says where")],
+            settles=[SuggestedFix({"--looks": Placeholder("FILE")}, "says where")],
         )  # fmt: skip
     place = Path(path)
     place = place.resolve() if not place.name else place
@@ -193,7 +199,7 @@ def beside(files: Sequence[str]) -> Path:
 
 
 @contextmanager
-def alone(path: Path | None) -> Iterator[None]:
+def exclusive_lock(path: Path | None) -> Iterator[None]:
     """The block as the only one that looks at a run.
 
     Errors: ParameterError where another process does.

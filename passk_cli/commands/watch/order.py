@@ -12,7 +12,7 @@ from passk_cli.errors import DataError, ParameterError, not_there
 from passk_cli.files.request import parse_tasks
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # Where an order comes from.
 LIST, DATASET = "list", "dataset"
@@ -28,10 +28,10 @@ def parse_order(value: Any) -> tuple[str, ...]:
     if value == [COMPLETION] and not os.path.isfile(COMPLETION):
         return (COMPLETION,)
     if len(value) == 1 and isinstance(value[0], str) and not os.path.isfile(value[0]):
-        raise DataError(Given("--order"), str(not_there(value[0])), name="no-such-file")
+        raise DataError(OptionValue("--order"), str(not_there(value[0])), name="no-such-file")
     names = parse_tasks("--order", value) if len(value) == 1 else tuple(map(str, value))
     if len(set(names)) < len(names):
-        raise ParameterError(Given("--order"), "a task is there twice")
+        raise ParameterError(OptionValue("--order"), "a task is there twice")
     return names
 
 
@@ -84,21 +84,23 @@ class TaskOrder:
                 most = max((max(own.values()) for own in made.values()), default=0)
                 plan |= {"--attempts": most} if most > attempts else {}
             if not planned:
-                plan |= {"--planned": len(made) if made and attempts else Blank("N")}
+                plan |= {"--planned": len(made) if made and attempts else Placeholder("N")}
             raise ParameterError(
                 "no order of the tasks is known; the first that are complete may be the easy ones",
                 name="no-order",
                 settles=[
-                    Settle({"--order": Blank("FILE")}, "names them in the order drawn"),
-                    Settle({"--order": COMPLETION} | plan, "assumes that this is the plan, and that"
+                    SuggestedFix({"--order": Placeholder("FILE")}, "names them in the order drawn"),
+                    SuggestedFix({"--order": COMPLETION} | plan,
+                    "assumes that this is the plan, and that"
                            " when a task is complete does not depend on its outcomes"),
                 ],
             )  # fmt: skip
         if planned is not None and planned > len(order.tasks):
             raise ParameterError(
-                Given("--planned", str(planned)),
+                OptionValue("--planned", str(planned)),
                 f"the {order.kind} has {plural(len(order.tasks), 'task')}",
-                name="contradicting-options", settles=[Settle({"--planned": len(order.tasks)})],
+                name="contradicting-options", settles=[SuggestedFix({"--planned": len(
+                order.tasks)})],
             )  # fmt: skip
         return cls([task for task in order.tasks if task not in out], order.kind)
 
@@ -123,7 +125,8 @@ class TaskOrder:
                 most = max(own.values())
                 raise DataError(
                     task, f"{most} attempts, and the plan has {attempts} at a task",
-                    name="other-plan", settles=[Settle({"--attempts": most}, "plans as many")],
+                    name="other-plan", settles=[SuggestedFix({"--attempts": most},
+                    "plans as many")],
                 )  # fmt: skip
         if self.kind != COMPLETION and (others := sorted(made.keys() - set(self.tasks))):
             raise DataError(

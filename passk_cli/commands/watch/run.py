@@ -10,16 +10,16 @@ from passk_cli.commands.gate.context import JudgedRun
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.question import Gate
 from passk_cli.commands.gate.rules import Minimum, Relative
-from passk_cli.commands.watch.interim_looks import Look, WatchPlan, digest
+from passk_cli.commands.watch.interim_looks import InterimLook, WatchPlan, digest
 from passk_cli.commands.watch.order import Completed, Made, TaskOrder
 from passk_cli.errors import DataError
 from passk_cli.inference.alpha_spending import LEAST, chances, level_at
 from passk_cli.inference.exact import NORMAL
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.rules import FAIL, PASS, UNDECIDED
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 # How a run ends that no look has decided.
 END = "end"
@@ -42,7 +42,7 @@ class WatchedRun:
     """
 
     gate: Gate
-    study: Study
+    study: Analysis
     plan: WatchPlan
     order: TaskOrder
     made: Made
@@ -86,21 +86,21 @@ class WatchedRun:
                 raise DataError(
                     name, "the baseline has no attempts at this task of the plan",
                     name="other-plan",
-                    settles=[Settle({"--exclude-task": (name,)}, "leaves it out")],
+                    settles=[SuggestedFix({"--exclude-task": (name,)}, "leaves it out")],
                 )  # fmt: skip
         return JudgedRun(self.gate, trial).judged(level)
 
-    def look(self, looks: Sequence[Look], *, forecast: bool) -> Look:
+    def look(self, looks: Sequence[InterimLook], *, forecast: bool) -> InterimLook:
         """The look after these.  forecast : whether its chance is asked for."""
         place = len(looks)
         tasks, limit, verdicts = self.plan.sizes[place], self.plan.limits[place], {}
         if math.isfinite(limit):
             lines = self.judged(tasks, level_at(limit)).lines
             verdicts = {line_of(line): line.verdict for line in lines}
-        look = Look(tasks, digest(self.counted(tasks)), verdicts)
+        look = InterimLook(tasks, digest(self.counted(tasks)), verdicts)
         return replace(look, chance=self.chance([*looks, look])) if forecast else look
 
-    def chance(self, looks: Sequence[Look]) -> float | None:
+    def chance(self, looks: Sequence[InterimLook]) -> float | None:
         """The chance that the rest of the plan decides: that all lines that are open come to pass,
         or one to fail, as if they were independent; None where it is not known."""
         decided, tasks = self.decided(looks), looks[-1].tasks
@@ -126,7 +126,7 @@ class WatchedRun:
             all_pass, none_fails = all_pass * up, none_fails * (1 - down)
         return min(all_pass + 1 - none_fails, 1.0)
 
-    def decided(self, looks: Sequence[Look]) -> dict[str, int]:
+    def decided(self, looks: Sequence[InterimLook]) -> dict[str, int]:
         """Each line that is decided → the place of the first look that decided it, which holds."""
         places: dict[str, int] = {}
         for place, look in enumerate(looks):
@@ -135,7 +135,7 @@ class WatchedRun:
                     places.setdefault(name, place)
         return places
 
-    def ended(self, looks: Sequence[Look]) -> str:
+    def ended(self, looks: Sequence[InterimLook]) -> str:
         """How the run ends after these looks: PASS, FAIL or END; "" if it goes on."""
         if not looks:
             return ""
@@ -146,7 +146,7 @@ class WatchedRun:
             return PASS
         return END if last.tasks == self.plan.planned else ""
 
-    def lines(self, looks: Sequence[Look]) -> JudgedRun:
+    def lines(self, looks: Sequence[InterimLook]) -> JudgedRun:
         """The part at the last look, each line that was decided before as it was at that look; what
         would decide the others is said by the plan."""
         decided, parts = self.decided(looks), dict[int, JudgedRun]()

@@ -20,7 +20,14 @@ from passk_cli.commands.gate.rules import BY_INTERVAL, is_given
 from passk_cli.commands.gate.view import RuleTable
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.watch import COMPLETION, REFUSED, WatchOptions
-from passk_cli.commands.watch.interim_looks import Look, Looks, WatchPlan, alone, beside, digest
+from passk_cli.commands.watch.interim_looks import (
+    InterimLook,
+    InterimLooks,
+    WatchPlan,
+    beside,
+    digest,
+    exclusive_lock,
+)
 from passk_cli.commands.watch.order import (
     DATASET,
     LIST,
@@ -30,7 +37,7 @@ from passk_cli.commands.watch.order import (
     made_of,
 )
 from passk_cli.commands.watch.run import WatchedRun
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, PasskError, refuse
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import read_paths
@@ -38,14 +45,14 @@ from passk_cli.inference.alpha_spending import level_at
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.option import filled
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Column, Hint, Provisional, Report, Stated, Table
+from passk_cli.report.model import AnswerSentence, Column, Hint, Provisional, Report, Table
 from passk_cli.report.words import plural, span
-from passk_cli.study.analysis import Study
+from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.result import Fact
+from passk_cli.study.result import Result
 from passk_cli.study.rules import ERROR, FAIL, PASS
 from passk_cli.study.section import data_field, view
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import meant
 
 # Rules of a gate that are not watched: about single tasks, or decided by an estimate.
@@ -60,7 +67,7 @@ _NOT_BEGUN, _PATIENCE = ("no-such-file", "no-results", "no-attempts"), 5
 _PAUSE = 0.5
 _SAID_OF_GATES = ("baseline-tasks-not-run", "rule-cannot-decide")
 
-STOPPED_EARLY = Message(
+STOPPED_EARLY = DiagnosticType(
     "stopped-early", NOTE,
     "decided {left:task} before the end: the estimate lies a little too far from its limit", "",
     "A run that stops when its rule is decided stops where chance helped: over many such runs"
@@ -68,23 +75,23 @@ STOPPED_EARLY = Message(
     " The verdict is right as often as it says; report the number as that of a run that was stopped"
     " early (benchmarks/watch.md).",
 )  # fmt: skip
-ORDER_OF_COMPLETION = Message(
+ORDER_OF_COMPLETION = DiagnosticType(
     "order-of-completion", WARNING,
     "tasks count as they were completed: if failures take longer, early looks are too good", "",
     "A look is valid where which tasks it counts does not depend on their outcomes. Where failures"
     " take longer than passes, the first half to be complete passed 4 to 10 points more often. Draw"
     " the order before the run, and give it with --order FILE.")  # fmt: skip
-NOT_WATCHED = Message(
+NOT_WATCHED = DiagnosticType(
     "rules-not-watched", NOTE, "not watched: {rules}", "passk gate judges them at the end",
     "A look judges averages over tasks. Rules about single tasks are judged when the run is"
     " complete.")  # fmt: skip
-SHORT_OF_PLAN = Message(
+SHORT_OF_PLAN = DiagnosticType(
     "short-of-plan", NOTE,
     "{short:task} {short:does|do} not count: {made} of {attempts} planned attempts", "",
     "Every task of the plan has begun, and these have fewer attempts than --attempts plans. If they"
     " get no more, no look ever counts them; a plan of as many attempts as they have would.",
 )  # fmt: skip
-WAITING_FOR = Message(
+WAITING_FOR = DiagnosticType(
     "waiting-for-task", NOTE,
     "{behind:task} {behind:is|are} complete and {behind:waits|wait} for {task}, which comes before",
     "",
@@ -103,7 +110,7 @@ _ENDED_AFTER = "After {looked} of {planned:task}, "
 
 
 @dataclass(frozen=True)
-class Looked(RuleTable):
+class RulesAtLooks(RuleTable):
     """Every rule at the look that decided it, else at the last one.
 
     run : what is watched.  looks : those made so far.  ended : how the run ends; "" where it goes
@@ -120,7 +127,7 @@ class Looked(RuleTable):
     )
 
     run: WatchedRun = field(kw_only=True)
-    looks: Sequence[Look] = field(kw_only=True)
+    looks: Sequence[InterimLook] = field(kw_only=True)
     ended: str = field(kw_only=True)
     skipped: Sequence[str] = ()
     path: Path | None = None
@@ -139,7 +146,7 @@ class Looked(RuleTable):
         """How far the run is."""
         return self.run.course
 
-    def facts(self) -> Sequence[Fact]:
+    def facts(self) -> Sequence[Result]:
         plan, rows = self.run.plan, []
         limits = dict(zip(plan.sizes, plan.limits, strict=True))
         for row in super().facts():
@@ -151,7 +158,7 @@ class Looked(RuleTable):
             rows.append(replace(row, more=more))
         return rows
 
-    def answer(self) -> Iterator[Stated]:
+    def answer(self) -> Iterator[AnswerSentence]:
         if not self.ended:
             yield NOT_YET.about(self)
             return
@@ -194,7 +201,7 @@ class Looked(RuleTable):
         if self.ended:
             yield from (part for part in super().context() if str(part).startswith("undecided"))
 
-    def messages(self) -> Iterator[Said]:
+    def messages(self) -> Iterator[Diagnostic]:
         course, left = self.course, self.run.plan.planned - self.tasks
         if self.run.order.kind == COMPLETION:
             yield ORDER_OF_COMPLETION()
@@ -247,7 +254,7 @@ def _level(level: float) -> str:
 class Watch(Question, WatchOptions):
     """The question of `passk watch`."""
 
-    sections = (Looked,)
+    sections = (RulesAtLooks,)
 
     @classmethod
     def ask(
@@ -269,8 +276,9 @@ class Watch(Question, WatchOptions):
             source = entry.given["runs"] if source is None else source
             given = {**own, **over}
         refuse("contradicting-options", (
-            asked.rules is None and asked.suite is not None, Given("--suite", asked.suite),
-            "it is about a file of rules", (Settle({"--rules": Blank("FILE")}, "names it"),),
+            asked.rules is None and asked.suite is not None, OptionValue("--suite", asked.suite),
+            "it is about a file of rules", (SuggestedFix({"--rules": Placeholder("FILE")},
+            "names it"),),
         ))  # fmt: skip
         question, options = super().ask(given, source, needed=True)
         if asked.rules is not None:
@@ -286,17 +294,17 @@ class Watch(Question, WatchOptions):
         question.gate_of(options).require_rules()
         refuse(
             "contradicting-options",
-            (question.follow and options.once, Given("--follow"),
+            (question.follow and options.once, OptionValue("--follow"),
              "what comes through a pipe is read once; name a file", ()),
             (question.planned is None and question.order == (COMPLETION,),
-             Given("--order", COMPLETION), "it does not say how many tasks the plan has",
-             (Settle({"--planned": Blank("N")}, "says it"),)),
+             OptionValue("--order", COMPLETION), "it does not say how many tasks the plan has",
+             (SuggestedFix({"--planned": Placeholder("N")}, "says it"),)),
         )  # fmt: skip
         return question, options
 
     def answered(self, options: SharedOptions, read: Read) -> Report:
         path = Path(self.looks) if self.looks else beside(options.files) if options.files else None
-        with alone(path):
+        with exclusive_lock(path):
             if not self.follow:
                 return self._looked(options, read, path).report
             return self._followed(options, read, path)
@@ -326,7 +334,7 @@ class Watch(Question, WatchOptions):
                     time.sleep(_PAUSE)
                     patience -= 1
 
-    def _looked(self, options: SharedOptions, read: Read, path: Path | None) -> Looked:
+    def _looked(self, options: SharedOptions, read: Read, path: Path | None) -> RulesAtLooks:
         """The looks that are due, which are kept."""
 
         def of_run(request: Request, source: Any = None, /) -> Counts:
@@ -346,7 +354,7 @@ class Watch(Question, WatchOptions):
         models = {series[0] for series in sides.series}
         planned = self.planned or len(order.tasks)
         plan = WatchPlan.of(planned, self.attempts, self.every, study.confidence.level)
-        looks = Looks.read(path, self._about(gate, study, plan, order.kind, models))
+        looks = InterimLooks.read(path, self._about(gate, study, plan, order.kind, models))
         if order.kind == COMPLETION:
             lined = of_run(replace(gate.request(options), attempts=("line",)))
             order = TaskOrder(looks.tasks, COMPLETION, last_attempts(lined, models))
@@ -362,7 +370,7 @@ class Watch(Question, WatchOptions):
             kept.append(run.look(kept, forecast=due == 1))
         looks.write(run.course.tasks)
         judged = run.lines(kept) if kept else JudgedRun(gate, gate.trial(study))
-        return Looked(
+        return RulesAtLooks(
             study, judged.rows, [judged], run=run, looks=kept, ended=ended, skipped=self.skipped,
             path=None if self.looks else path,
         )  # fmt: skip
@@ -384,12 +392,12 @@ class Watch(Question, WatchOptions):
                 raise ParameterError(
                     f"{metric.name} needs {plural(metric.k, 'attempt')} per task, and the plan has"
                     f" {self.attempts}", name="too-few-attempts",
-                    settles=[Settle({"--attempts": Blank("N")}, "plans more")],
+                    settles=[SuggestedFix({"--attempts": Placeholder("N")}, "plans more")],
                 )  # fmt: skip
         return gate
 
     def _about(
-        self, gate: Gate, study: Study, plan: WatchPlan, kind: str, models: Collection[str]
+        self, gate: Gate, study: Analysis, plan: WatchPlan, kind: str, models: Collection[str]
     ) -> Mapping[str, Any]:
         """The plan and the rules that looks are about."""
         rules = {k: str(v) for rule in gate.chosen for k, v in rule.signature.items()}
@@ -426,11 +434,11 @@ def _suite(path: str, name: str | None, trusted: bool) -> SuiteEntry:
     if name is None:
         raise ParameterError(
             f"{path}: it has several suites, and one run is watched", name="no-such-suite",
-            settles=[Settle({"--suite": each}) for each in entries],
+            settles=[SuggestedFix({"--suite": each}) for each in entries],
         )  # fmt: skip
     if name not in entries:
         raise ParameterError(
-            Given("--suite", name),
+            OptionValue("--suite", name),
             f"{path} has no such suite; {meant(name, entries)}",
             name="no-such-suite",
         )

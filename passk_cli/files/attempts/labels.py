@@ -13,7 +13,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, not_there
 from passk_cli.files.attempts.query import OF_LABEL, AttemptQuery, cell_columns, values_sql
 from passk_cli.files.database import quote_text
@@ -22,18 +22,18 @@ from passk_cli.files.roles import TRUTH
 from passk_cli.files.sources.arguments import comes_once, is_result
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import Unlabelled
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import plural
 
 _TABLE = "labels.parquet"
 # Attempts without a label of one verdict, of which some are chosen.
 _MOST_LISTED = 10_000
-LABELS_OF_OTHERS = Message(
+LABELS_OF_OTHERS = DiagnosticType(
     "labels-of-others", NOTE,
     "{place}: {labels:label} of models that these files do not have: {models}", "",
     "Labels are joined by model, task and attempt. Those of models that are not read here are left"
     " out; for labels of other models see --truth-from.")  # fmt: skip
-OTHERS_LABELS = Message(
+OTHERS_LABELS = DiagnosticType(
     "others-labels", WARNING,
     "corrected by labels of other attempts, of {models} in {place}: the judge must err as often"
     " about these", "",
@@ -66,7 +66,7 @@ def write_labels(
             raise not_there(apart)
         if comes_once(data):
             raise ParameterError(
-                Given("--truth", apart),
+                OptionValue("--truth", apart),
                 "no such file, and a pipe is read once, without a second outcome",
                 name="no-labels",
             )
@@ -77,7 +77,7 @@ def write_labels(
                 raise
             # What reads these files otherwise gives no labels.
             problem = f"no such file, and {error.problem}"
-            given = Given("--truth", apart)
+            given = OptionValue("--truth", apart)
             raise error.but(ParameterError, place=given, problem=problem, settles=()) from None
         return
     # Only what names an attempt is called as it is there.
@@ -105,10 +105,10 @@ def with_errors(read: Callable[..., Counts], data: Any, request: Request, **more
     """
     if request.truth is not None:
         raise ParameterError(
-            Given("--truth-from"),
+            OptionValue("--truth-from"),
             "with labels of these attempts, those of others are not needed",
             name="contradicting-options",
-            settles=[Settle({"--truth-from": None})],
+            settles=[SuggestedFix({"--truth-from": None})],
         )
     own = {role: column for role, column in request.fields.items() if role != TRUTH}
     others = Request(
@@ -133,7 +133,7 @@ def with_errors(read: Callable[..., Counts], data: Any, request: Request, **more
     return counts.saying(said)
 
 
-def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Said]:
+def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Diagnostic]:
     """Make the table `labels_` of this connection, each label of one attempt; say what is left out.
 
     Errors: DataError for labels of attempts that are not there, or of which there are several.
@@ -176,7 +176,9 @@ WHERE times <> 1 AND known ORDER BY times, place LIMIT 1""").fetchall()
         else:
             problem = f"{plural(alike, 'label')} that fit several attempts, {first}"
             remedy = "number the attempts in both files, or name another column of both that does"
-        column = Settle({"--field": {"attempt": Blank("COLUMN")}}, "may be an id or a text")
+        column = SuggestedFix(
+            {"--field": {"attempt": Placeholder("COLUMN")}}, "may be an id or a text"
+        )
         raise DataError(place, problem, remedy, name="unmatched-labels", settles=[column])
     if absent := {str(model): labels for model, labels, known in models if not known}:
         yield LABELS_OF_OTHERS(models=[*absent], labels=sum(absent.values()), place=place)
@@ -209,7 +211,7 @@ QUALIFY row_number() OVER ({stratum}) <= {_MOST_LISTED}
 ORDER BY {of}, 6""").fetchall()
     many = [row for row in rows if row[-1] > 1]
     if many:
-        column = Settle({"--field": {"attempt": Blank("COLUMN")}}, "names what does")
+        column = SuggestedFix({"--field": {"attempt": Placeholder("COLUMN")}}, "names what does")
         raise DataError(
             statement.batches[0].sources[0].name,
             f"no number tells the attempts of {many[0][0]} at task {many[0][1]} apart",

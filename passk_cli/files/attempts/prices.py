@@ -21,7 +21,7 @@ from typing import Any
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import models_kept
 from passk_cli.files.request import Request, fits
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.toml import read_toml
 
 # What prices are of, and the role of each.
@@ -85,19 +85,19 @@ def require_all(request: Request, models: Sequence[str]) -> None:
     prices = request.price
     without = [m for m in dict.fromkeys(models) if not any(fits(m, pattern) for pattern in prices)]
     if "cost" not in request.attempts:
-        asked = Settle({"--metric": ("cost",)}, "asks for them")
+        asked = SuggestedFix({"--metric": ("cost",)}, "asks for them")
         raise ParameterError(
-            Given("--price"), "it is for costs, and nothing here asks for them",
+            OptionValue("--price"), "it is for costs, and nothing here asks for them",
             name="contradicting-options",
-            settles=[Settle({"--price": None}), *[asked] * (not without)],
+            settles=[SuggestedFix({"--price": None}), *[asked] * (not without)],
         )  # fmt: skip
     if without:
         more = f" and {len(without) - 1} more" if len(without) > 1 else ""
         raise ParameterError(
-            Given("--price"),
+            OptionValue("--price"),
             f"no price for {without[0]}{more}; there are prices for {', '.join(prices)}",
             name="no-price",
-            settles=[Settle({"--exclude-model": tuple(without)}, "leaves out what has none")]
+            settles=[SuggestedFix({"--exclude-model": tuple(without)}, "leaves out what has none")]
             * (len(without) < len({*models})),
         )
 

@@ -20,7 +20,7 @@ from passk_cli.files.attempts.solutions import (
     solution_sql,
     unparsed,
 )
-from passk_cli.files.database import absent, hold_the_right, quote_name
+from passk_cli.files.database import absent, disable_join_reordering, quote_name
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
     OF_ATTEMPTS,
@@ -31,7 +31,7 @@ from passk_cli.files.roles import (
 from passk_cli.files.sources.source import fetched
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts, Numbering
-from passk_cli.suggested_fix import Blank, Settle
+from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
 if TYPE_CHECKING:
     import duckdb
@@ -97,7 +97,7 @@ def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
     Errors: DataError for attempts without a score, or without a place in the order; duckdb.Error.
     """
     query.con.register("cells_", cell_columns(counts))
-    hold_the_right(query.con)
+    disable_join_reordering(query.con)
     attempts, similarity = {}, query.statement.request.similarity
     for role in query.statement.request.attempts:
         values = _attempts(query, counts, role)
@@ -149,7 +149,7 @@ def with_order(query: AttemptQuery, counts: Counts) -> Counts:
     if not ordered or "attempt" in counts.attempts:
         return counts
     query.con.register("cells_", cell_columns(counts))
-    hold_the_right(query.con)
+    disable_join_reordering(query.con)
     try:
         order = _attempts(query, counts, "line" if listed else "attempt")
     except DataError:
@@ -170,21 +170,23 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     column = None if role == "line" else statement.batches[0].roles.column(role)
     place = statement.batches[0].sources[0].name
 
-    def refuse(wrong: NDArray[np.bool_], problem: str, remedy: str, *settles: Settle) -> None:
+    def refuse(wrong: NDArray[np.bool_], problem: str, remedy: str, *settles: SuggestedFix) -> None:
         if wrong.any():
             series, task = counts.cells[cell[int(wrong.argmax())]]
             problem += f": {int(count[wrong].sum()):,}, first of {' '.join(series)} at task {task}"
             raise DataError(place, problem, remedy, name="missing-value", settles=settles)
 
-    finite = Settle(
+    finite = SuggestedFix(
         {"--where": f"isfinite(TRY_CAST({quote_name(column or '')} AS DOUBLE))"}, "leaves them out"
     )
     if values is _amount:
         value = np.where(empty, np.nan, value)
         if role == "cost" and statement.request.price:
             more = "attempts with more cached tokens than input"
-            parts = {"tokens_in": Blank("INPUT+CACHED")}
-            added = Settle({"--field": parts}, "adds them where the input does not count them")
+            parts = {"tokens_in": Placeholder("INPUT+CACHED")}
+            added = SuggestedFix(
+                {"--field": parts}, "adds them where the input does not count them"
+            )
             refuse(value == -np.inf, more, "", added)
         refuse(
             value == -np.inf, f"values of {column!r} that are no number", "write 1234.5 or $0.12"
@@ -209,8 +211,8 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
         below = lost.any() & (value < lowest) & ~empty
         refuse(
             below, f"a failure would score {lowest:g}, and there are scores below that", "",
-            Settle({"--bounds": Blank("LOW,HIGH")}, "says the lowest possible score"),
-            Settle({"--missing": "drop"}, "leaves attempts without an outcome out"),
+            SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "says the lowest possible score"),
+            SuggestedFix({"--missing": "drop"}, "leaves attempts without an outcome out"),
         )  # fmt: skip
         value, empty = np.where(lost, lowest, value), empty & ~lost
     if values is _number:

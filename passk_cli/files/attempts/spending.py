@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.attempts.query import AttemptQuery, lacking
 from passk_cli.files.counting.diagnosis import first_rows
@@ -24,7 +24,7 @@ from passk_cli.files.request import BOUNDS, KEEP, WITHOUT_AMOUNTS
 from passk_cli.files.roles import PASS_WORDS, UNITS, addends, is_listed, spelled
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import first_few, plural
 
 NOUNS = {
@@ -57,7 +57,7 @@ _NEVER_0 = (
     " a crash. Such attempts may be the dearest, so a missing amount never counts as 0;"
     " --missing-cost decides what becomes of them."
 )
-MISSING_COSTS_DROPPED = Message(
+MISSING_COSTS_DROPPED = DiagnosticType(
     "missing-costs-dropped", WARNING,
     "{attempts:attempt} without a {noun} {attempts:is|are} left out of {amount} alone, which rests"
     " on {known} of {made}: {models}",
@@ -66,7 +66,7 @@ MISSING_COSTS_DROPPED = Message(
     " amount per success on those that have both. Where the dearest attempts lack their amount, as"
     " those that ran out of time, both amounts are too low.",
 )  # fmt: skip
-MISSING_COSTS_ESTIMATED = Message(
+MISSING_COSTS_ESTIMATED = DiagnosticType(
     "missing-costs-estimated", WARNING,
     "{attempts:attempt} without a {noun} {attempts:counts|count} with the mean of the other"
     " attempts at the task: {models}",
@@ -74,12 +74,12 @@ MISSING_COSTS_ESTIMATED = Message(
     _NEVER_0 + " With mean each takes the mean of the model's other attempts at its task, which is"
     " too little where the dearest attempts are those without an amount.",
 )  # fmt: skip
-MISSING_COSTS_BOUNDED = Message(
+MISSING_COSTS_BOUNDED = DiagnosticType(
     "missing-costs-bounded", WARNING,
     "{attempts:attempt} without a {noun} may have taken any amount: {models}", "",
     _NEVER_0 + " With bounds each may have taken nothing or any amount, and numbers are ranges.",
 )  # fmt: skip
-MISSING_COSTS_KEPT = Message(
+MISSING_COSTS_KEPT = DiagnosticType(
     "missing-costs-kept", NOTE,
     "{attempts:attempt} without a {noun} {attempts:is|are} recorded as such: {models}",
     "passk trend asks what becomes of them",
@@ -92,22 +92,22 @@ _SAYING = {
     "mean": MISSING_COSTS_ESTIMATED,
     BOUNDS: MISSING_COSTS_BOUNDED,
 }
-UNPRICED_MODELS = Message(
+UNPRICED_MODELS = DiagnosticType(
     "unpriced-models", WARNING,
     "every attempt of {models:and} costs 0, as where a model has no price: a cost of 0 is no"
     " result",
-    Settle({"--price": Blank("FILE")}, "computes costs from tokens"),
+    SuggestedFix({"--price": Placeholder("FILE")}, "computes costs from tokens"),
     "A harness that has no price for a model often writes 0, and a model that runs on one's own"
     " machine has a cost that no file knows. A cost per solved task of 0 is then no result, and"
     " costs of other models cannot be compared with it.",
 )  # fmt: skip
-UNCOUNTED_AMOUNTS = Message(
+UNCOUNTED_AMOUNTS = DiagnosticType(
     "uncounted-amounts", WARNING,
     "the {noun} of every attempt of {models:and} is 0: nobody counted", "",
     "Some agents report no tokens, turns or times, and their harness writes 0. Means of such"
     " numbers say nothing.",
 )  # fmt: skip
-ZERO_COSTS = Message(
+ZERO_COSTS = DiagnosticType(
     "zero-costs", WARNING,
     "{attempts:attempt} {attempts:costs|cost} 0, unlike others of the same model: {models}",
     "a crash before the first call costs 0, and so does a price that is missing",
@@ -116,56 +116,56 @@ ZERO_COSTS = Message(
     " Either way they make the mean cost smaller. If they were run again, --duplicates or --where"
     " leaves them out.",
 )  # fmt: skip
-REPEATED_PRICES = Message(
+REPEATED_PRICES = DiagnosticType(
     "repeated-prices", WARNING,
     "a cache gave the answer of {attempts:attempt}, with the price of the first call again:"
     " {models}",
     (
-        Settle({"--field": {"cost": "{billed}"}}, "counts them as 0"),
-        Settle({"--where": "{condition}"}, "leaves them out"),
+        SuggestedFix({"--field": {"cost": "{billed}"}}, "counts them as 0"),
+        SuggestedFix({"--where": "{condition}"}, "leaves them out"),
     ),
     "A cached answer is a copy of an earlier one: it was not paid again, though its price is"
     " written again, and it is no independent attempt at the task. Run evaluations with repeated"
     " attempts without a cache.",
 )  # fmt: skip
-LEFT_OUT_COSTS = Message(
+LEFT_OUT_COSTS = DiagnosticType(
     "left-out-costs", WARNING,
     "attempts that were run again are left out with what they took: {models}",
-    Settle({"--duplicates": "keep"}, "counts them"),
+    SuggestedFix({"--duplicates": "keep"}, "counts them"),
     "Of an attempt that comes more than once one run counts, as --duplicates says. What the other"
     " runs took was spent all the same and is in no number here.",
 )  # fmt: skip
-OTHER_COSTS = Message(
+OTHER_COSTS = DiagnosticType(
     "other-costs", NOTE, "{role} is {column}; not counted: {others:and}",
-    Settle({"--field": {"{role}": "{all}"}}, "adds what is not counted"),
+    SuggestedFix({"--field": {"{role}": "{all}"}}, "adds what is not counted"),
     "A simulated user or a judge that is a model costs as well. It is a component of its own, which"
     " counts where it is asked for: the cost of the evaluation is more than that of the model.",
 )  # fmt: skip
-UNKNOWN_COSTS = Message(
+UNKNOWN_COSTS = DiagnosticType(
     "unknown-costs", NOTE,
     "the {noun} is the model's alone; what {others} took is not in the files", "",
     "A simulated user or a judge that is a model costs as well. The files do not say how much, so"
     " the cost of the evaluation is more than the numbers here.",
 )  # fmt: skip
-AMOUNT_READ = Message(
+AMOUNT_READ = DiagnosticType(
     "amount-read", NOTE, "{role} is {how}{?unit|, in {unit}}", "",
     "Amounts are dollars, tokens, seconds or turns. A column in another unit is converted, by the"
     " unit in its name or after a colon (--field duration=latency:ms); one of times without a unit"
     " is taken as seconds. Entries of a list, and columns joined by +, are added; where one of them"
     " is missing, the sum is.",
 )  # fmt: skip
-OTHER_UNIT = Message(
+OTHER_UNIT = DiagnosticType(
     "other-unit", WARNING, "{column} is in {other} by its name, and read as {unit}", "",
     "--field names a column for an amount that another unit belongs to, as tokens for a cost. Its"
     " numbers are read as they are. `passk cost --of tokens --field tokens=COLUMN` counts tokens;"
     " --price makes dollars of them.",
 )  # fmt: skip
-OTHER_CURRENCY = Message(
+OTHER_CURRENCY = DiagnosticType(
     "other-currency", WARNING, "{column} is in {currency} by its name: read each $ as that", "",
     "Costs are shown as dollars. Where a column's name says another currency its numbers are read"
     " as they are, and nothing is converted. Costs of two currencies cannot be compared.",
 )  # fmt: skip
-PRICED_TOKENS = Message(
+PRICED_TOKENS = DiagnosticType(
     "priced-tokens", NOTE,
     "cost is computed from tokens at the prices given{?cached|; {cached}}", "",
     "The cost of an attempt is its input and output tokens times the prices given, per million."
@@ -238,11 +238,11 @@ def _refused(
     request = query.statement.request
     noun = "tokens to compute a cost from" if request.price and role == "cost" else NOUNS[role]
     problem = f"no {noun} ({plural(int(lost.sum()), 'attempt')} in all: {first_few(models)})"
-    remedy, settles = "no attempt has one; is it the right column?", list[Settle]()
+    remedy, settles = "no attempt has one; is it the right column?", list[SuggestedFix]()
     known = lost < counts.n
     if known.any():
         remedy = "a missing amount is not 0"
-        mean = Settle({"--missing-cost": "mean"}, "takes the mean of the other attempts")
+        mean = SuggestedFix({"--missing-cost": "mean"}, "takes the mean of the other attempts")
         # Where a task has none that is known, there is no mean.
         settles = [*[mean] * bool(known[lost > 0].all()), *WITHOUT_AMOUNTS]
     (row,) = first_rows(query.con, query.statement, lacking(role, request))
@@ -295,7 +295,10 @@ def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
         more = f"; {plural(int(empty.sum()), 'task')} like that" if empty.sum() > 1 else ""
         problem = f"no attempt of {' '.join(series)} at task {task} has a {NOUNS[role]}{more}"
         raise DataError(
-            Given("--missing-cost", "mean"), problem, name="missing-cost", settles=WITHOUT_AMOUNTS
+            OptionValue("--missing-cost", "mean"),
+            problem,
+            name="missing-cost",
+            settles=WITHOUT_AMOUNTS,
         )
     mean = total / np.maximum(known, 1)
     filled = replace(attempts, value=np.where(lost, mean[attempts.cell], attempts.value))
@@ -305,7 +308,7 @@ def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
 
 def _remarks(
     counts: Counts, amounts: Mapping[str, Attempts], query: AttemptQuery
-) -> Iterator[Said]:
+) -> Iterator[Diagnostic]:
     """Messages that a reader of the amounts must know."""
     request, batches = query.statement.request, query.statement.batches
     for role, attempts in amounts.items():
@@ -324,7 +327,9 @@ def _remarks(
             yield from _columns(role, batches, asked=role in request.fields)
 
 
-def _zeros(counts: Counts, role: str, attempts: Attempts, query: AttemptQuery) -> Iterator[Said]:
+def _zeros(
+    counts: Counts, role: str, attempts: Attempts, query: AttemptQuery
+) -> Iterator[Diagnostic]:
     """Models all of whose amounts are 0, and some that are."""
     zero, number = attempts.value == 0, ~np.isnan(attempts.value)
     parts = (attempts.count * number, attempts.count * zero, attempts.passed * zero)
@@ -362,7 +367,7 @@ def _by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
     return dict(zip(names, zip(*sums, strict=True), strict=True))
 
 
-def _cached(counts: Counts, query: AttemptQuery) -> Iterator[Said]:
+def _cached(counts: Counts, query: AttemptQuery) -> Iterator[Diagnostic]:
     """Answers of a cache with the price of the first call."""
     cached = next((name for name in _CACHED if name in query.columns), None)
     if cached is None:
@@ -380,7 +385,7 @@ def _cached(counts: Counts, query: AttemptQuery) -> Iterator[Said]:
         )
 
 
-def _left_out(amounts: Mapping[str, Attempts], query: AttemptQuery) -> Iterator[Said]:
+def _left_out(amounts: Mapping[str, Attempts], query: AttemptQuery) -> Iterator[Diagnostic]:
     """Amounts of runs that are left out because others of the same attempt count."""
     texts = []
     for role in amounts:
@@ -396,7 +401,7 @@ def _left_out(amounts: Mapping[str, Attempts], query: AttemptQuery) -> Iterator[
         yield LEFT_OUT_COSTS(models=texts)
 
 
-def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Said]:
+def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Diagnostic]:
     """How an amount is read where that is not plain, and what others took.
 
     asked : whether its column was named.

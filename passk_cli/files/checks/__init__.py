@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from passk_cli.diagnostic import Said
+from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError
 from passk_cli.files.checks import (
     amounts,
@@ -60,6 +60,6 @@ def error_of(finding: Finding, batches: Sequence[Batch]) -> DataError:
     return DataError(place, said.text, name=said.name, settles=finding.settles)
 
 
-def warning_of(finding: Finding) -> Said:
+def warning_of(finding: Finding) -> Diagnostic:
     """The warning that reports a finding."""
     return replace(finding.message(**finding.fields), settles=finding.settles)

@@ -8,12 +8,12 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Floats
-from passk_cli.diagnostic import WARNING, Message
+from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.reading.profile import distinct, joined_codes
 from passk_cli.files.roles import EQUAL, above, leaf, words
 from passk_cli.files.vocabulary import ATTEMPT_COUNT_WORDS, AVERAGE_WORDS
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 # Names made of these words are those of weights, of numbers of attempts, of rates, of highest
 # scores, of tests that passed, and of all tests.
@@ -28,14 +28,14 @@ _DIGITS = (2, 3, 4, 5)
 # Rows of costs that are enough to see that they only grow.
 _GROWING = 10
 
-WEIGHTED_ROWS = Message(
+WEIGHTED_ROWS = DiagnosticType(
     "weighted-rows", WARNING,
     "{column} is not read and may be the number of attempts of a row ({values})", "",
     "If each row is a task and an outcome with the number of attempts that had it, passk would"
     " count each row as one attempt. Write a row per attempt, or a row per task with n attempts and"
     " c passes.",
 )  # fmt: skip
-RATES_OF_SEVERAL = Message(
+RATES_OF_SEVERAL = DiagnosticType(
     "rates-of-several", WARNING,
     "{outcome} is the share of {column} attempts ({values}) and would count as one attempt",
     "write the number of passes as a column c",
@@ -43,20 +43,20 @@ RATES_OF_SEVERAL = Message(
     " passes or fails would replace all of them. Write a column c = rate × n next to n, or a row"
     " per attempt.",
 )  # fmt: skip
-PARTIAL_SCORES = Message(
+PARTIAL_SCORES = DiagnosticType(
     "partial-scores", WARNING,
     "{outcome} is a score out of {column} ({values}), so 1 is not a pass", "",
     "A row has a score and the highest possible score. A score of 1 passes only if that is the"
     " highest. Set the score from which an attempt passes, for example with --threshold 3.",
 )  # fmt: skip
-COUNTED_TESTS = Message(
+COUNTED_TESTS = DiagnosticType(
     "counted-tests", WARNING,
     "{outcome} next to {column} ({values}) counts tests, and an attempt passes if all tests do", "",
     "A row has the number of tests that passed and the number of all tests, or of those that"
     " failed. An attempt with 1 of 5 tests passed is not a pass. Compare the two columns, for"
     " example with --field outcome=passed==total.",
 )  # fmt: skip
-SUMMED_COSTS = Message(
+SUMMED_COSTS = DiagnosticType(
     "summed-costs", WARNING,
     "{column} only grows from row to row ({first} to {last}) and may be a running total", "",
     "If the cost of a row contains the cost of all rows before it, the sum of all costs is far too"
@@ -85,7 +85,7 @@ def next_to_outcomes(context: CheckContext) -> Iterator[Finding]:
             failed = leaf(name) == "failed" and np.any(scores + numbers != 1)
             if below_total or (failed and not _has_total(context)):
                 compared = {"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}
-                all_tests = Settle(compared, "passes if all tests do")
+                all_tests = SuggestedFix(compared, "passes if all tests do")
                 yield Finding(COUNTED_TESTS, True, shown, (all_tests,) * below_total)
                 return
         if highest <= 1:
@@ -95,7 +95,7 @@ def next_to_outcomes(context: CheckContext) -> Iterator[Finding]:
         elif words(name) <= _SIZES and whole and _are_rates(outcome, scores, numbers):
             yield Finding(RATES_OF_SEVERAL, True, shown)
         elif _is_maximum(context, name, outcome):
-            full = Settle({"--threshold": (highest,)}, "counts full scores as passes")
+            full = SuggestedFix({"--threshold": (highest,)}, "counts full scores as passes")
             only = bool(np.nanmin(numbers) == highest)
             yield Finding(PARTIAL_SCORES, True, shown, (full,) * only)
 
@@ -139,7 +139,7 @@ def _weighted(context: CheckContext, name: str) -> Iterator[Finding]:
     if survey.columns[name].share < 1 or distinct(pairs) < 0.95 * rows:
         return
     # One weight per task says as often how much the task matters.
-    once = Settle({"--pool": (name,)}, "counts each row once, whatever its weight")
+    once = SuggestedFix({"--pool": (name,)}, "counts each row once, whatever its weight")
     weighs = "weight" in words(name) and distinct(survey.cell) == rows
     shown = {"column": quote(name), "values": survey.texts(name, 20)}
     yield Finding(WEIGHTED_ROWS, True, shown, (once,) if weighs else ())

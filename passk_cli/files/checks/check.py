@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from passk_cli.diagnostic import Message
+from passk_cli.diagnostic import DiagnosticType
 from passk_cli.files.database import Texts, column_sql, quote_text
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.profile import Survey
+from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.request import RESERVED, Request
 from passk_cli.files.roles import (
     CANONICAL,
@@ -23,7 +23,7 @@ from passk_cli.files.roles import (
     find,
 )
 from passk_cli.files.sources.source import Source
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 _DIGIT = re.compile("[0-9]")
 CERTAIN, LIKELY, EITHER = "error", "warning", "error or warning"
@@ -50,10 +50,10 @@ class Finding:
     place : the file it is about, if it is about one of several.
     """
 
-    message: Message
+    message: DiagnosticType
     certain: bool
     fields: Mapping[str, Any]
-    settles: tuple[Settle, ...] = ()
+    settles: tuple[SuggestedFix, ...] = ()
     place: str = ""
 
     def __post_init__(self) -> None:
@@ -73,7 +73,7 @@ class ReadingCheck:
     test : yields the findings in a context.
     """
 
-    message: Message
+    message: DiagnosticType
     severity: str
     when: str
     settled_by: tuple[str, ...]
@@ -89,11 +89,11 @@ class CheckContext:
         sample.
     """
 
-    survey: Survey
+    survey: DataProfile
     batches: Sequence[Batch]
     request: Request
     cells: Mapping[str, Texts]
-    refined: Callable[[Sequence[str]], Survey] = field(repr=False)
+    refined: Callable[[Sequence[str]], DataProfile] = field(repr=False)
 
     @cached_property
     def sources(self) -> list[Source]:

@@ -10,13 +10,13 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.diagnostic import WARNING, Message
+from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.database import quote_text
-from passk_cli.files.reading.profile import Survey
+from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.roles import ENDED_WORDS, ENDINGS, FEEDBACK, leaf, words
 from passk_cli.files.vocabulary import EXPECTED_WORDS, STATEMENT_WORDS
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 # Patterns of DuckDB: words of a service that refused; with those of a machine that stopped, and the
 # beginning of a text in place of an answer.
@@ -49,7 +49,7 @@ _HEAD, _NAMED, _LENGTH = 200, 4, 40
 # passes; the errors, and the different texts of passes, that are enough.
 _FAIL, _ALIKE, _ENOUGH = 0.9, 0.5, 3
 
-ERRORS_AS_FAILURES = Message(
+ERRORS_AS_FAILURES = DiagnosticType(
     "errors-as-failures", WARNING,
     "{failures:failure}{?sample| of a sample} may be the harness's and not the model's: {column} is"
     " {kinds}{?models|; {models}}",
@@ -89,14 +89,14 @@ def in_place_of_answers(context: CheckContext) -> Iterator[Finding]:
     }  # fmt: skip
     without = _without(context.condition(name), {*survey.at(name, rows)}, kinds)
     settles = (
-        Settle({"--where": without}, "leaves them out"),
-        Settle({"--pool": (name,)}, "counts them as failures on purpose"),
+        SuggestedFix({"--where": without}, "leaves them out"),
+        SuggestedFix({"--pool": (name,)}, "counts them as failures on purpose"),
     )
     # If all attempts failed like this, none would be left.
     yield Finding(ERRORS_AS_FAILURES, False, shown, settles[len(rows) == survey.rows :])
 
 
-def _with_errors(survey: Survey, names: Sequence[str]) -> list[str]:
+def _with_errors(survey: DataProfile, names: Sequence[str]) -> list[str]:
     """The columns of texts of which one matches a pattern, by one query."""
     patterns = (_RAISED if _raises(survey, name) else f"{_ERROR}|{_CODE}" for name in names)
     tests = [_matches(survey.columns[n].sql, p) for n, p in zip(names, patterns, strict=True)]
@@ -107,7 +107,7 @@ def _with_errors(survey: Survey, names: Sequence[str]) -> list[str]:
             if any_row]  # fmt: skip
 
 
-def _raises(survey: Survey, name: str) -> bool:
+def _raises(survey: DataProfile, name: str) -> bool:
     return name == "error" and any(column.startswith(FEEDBACK) for column in survey.columns)
 
 
@@ -147,7 +147,7 @@ def _written(context: CheckContext, name: str) -> dict[str, list[int]]:
     return {}
 
 
-def _rows(survey: Survey, name: str, pattern: str) -> dict[str, Ints]:
+def _rows(survey: DataProfile, name: str, pattern: str) -> dict[str, Ints]:
     """The words that match a pattern → the rows with them, but for those of failed tests."""
     text = survey.columns[name].sql
     query = (

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from passk_cli.diagnostic import WARNING, Message
+from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
 from passk_cli.files.checks.evenness import evenness
 from passk_cli.files.checks.laid_out import most_numbers
 from passk_cli.files.reading.non_result_files import copy_of
 from passk_cli.files.sources.paths import labels_of
 from passk_cli.files.sources.source import Source
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 # Names of files that sum up the others.
 _SUMMARY = re.compile(
@@ -25,14 +25,14 @@ _SUMMARY = re.compile(
 )
 # Files that a line names, each with a label.
 _LABELLED = 6
-FILES_SHARE_TASKS = Message(
+FILES_SHARE_TASKS = DiagnosticType(
     "files-share-tasks", WARNING,
     "{values} contain attempts of one model at the same tasks and would be pooled", "",
     "Several files have attempts of one model at the same tasks, and their names are not numbers of"
     " runs. They are rather arms of an experiment, or benchmarks whose tasks have the same names."
     " Keep them apart with --path and --by, or pool them as runs with --pool file.",
 )  # fmt: skip
-SUMMARY_FILE = Message(
+SUMMARY_FILE = DiagnosticType(
     "summary-file", WARNING,
     "{?tasks|its tasks are models of the other files ({tasks})}{?name|its name is that of a summary"
     " of the other files ({name})}{?counts|it counts attempts at {counts:task} that other files"
@@ -77,7 +77,7 @@ def files_of_a_model(context: CheckContext) -> Iterator[Finding]:
         f"{{part}}{end}": os.path.basename,
         f"{{part}}/*{end}": lambda name: os.path.basename(os.path.dirname(name)),
     }
-    ways = [Settle({"--path": path, "--by": ("part",)}, "keeps them apart")
+    ways = [SuggestedFix({"--path": path, "--by": ("part",)}, "keeps them apart")
             for path, part in levels.items()
             if all(len({*map(part, own)}) == len(own) for own in files.values())]  # fmt: skip
     again = {"--duplicates": "keep"} if attempt or counts else {}
@@ -85,8 +85,8 @@ def files_of_a_model(context: CheckContext) -> Iterator[Finding]:
     if named and len(sources) <= _LABELLED and len(files) == 1:
         # Whoever names a few files can label each, which keeps them apart in every command.
         runs = labels_of([source.name for source in sources])
-        ways.insert(0, Settle({}, "keeps them apart as runs", labels=runs))
-    ways = [*ways[:1], Settle({"--pool": ("file",), **again}, "pools them as runs")]
+        ways.insert(0, SuggestedFix({}, "keeps them apart as runs", labels=runs))
+    ways = [*ways[:1], SuggestedFix({"--pool": ("file",), **again}, "pools them as runs")]
     yield Finding(FILES_SHARE_TASKS, True, {"values": sorted(survey.files)}, tuple(ways))
 
 
@@ -108,7 +108,7 @@ def summaries(context: CheckContext) -> Iterator[Finding]:
             why = {"name": sorted(others)}
         else:
             continue
-        without = Settle({"--exclude-model": (source.stem,)}, "leaves it out")
+        without = SuggestedFix({"--exclude-model": (source.stem,)}, "leaves it out")
         yield Finding(SUMMARY_FILE, True, {**shown, **why}, (without,), source.name)
     counts = [s for b, s in files if b.roles.shape == "counts" and not s.named]
     rows = [s for b, s in files if b.roles.shape != "counts"]

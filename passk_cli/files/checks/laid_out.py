@@ -14,7 +14,7 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Bools, Ints
-from passk_cli.diagnostic import WARNING, Message
+from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import (
     CERTAIN,
     EITHER,
@@ -25,7 +25,7 @@ from passk_cli.files.checks.check import (
     value_at,
 )
 from passk_cli.files.checks.evenness import VARIES, Evenness, evenness, goes_up
-from passk_cli.files.reading.profile import Observed, Survey, distinct, joined_codes
+from passk_cli.files.reading.profile import DataProfile, SampledColumn, distinct, joined_codes
 from passk_cli.files.reading.records import records, repeating_names
 from passk_cli.files.roles import (
     EACH,
@@ -49,7 +49,7 @@ from passk_cli.files.vocabulary import (
     VERDICT_WORDS,
     look_like_models,
 )
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 # Settings whose names mean nothing else; further ones that are as often what happened.
 _VAGUE_NAMES = frozenset("mode route thinking agent provider".split())
@@ -65,26 +65,26 @@ _ONCE = 0.9
 # Standard errors by which arms differ, or the rows that each has; the most arms; records of a list.
 _APART, _ENOUGH, _ARMS, _RECORDS = 2.0, 8, 12, 200
 
-POOLED_SETTINGS = Message(
+POOLED_SETTINGS = DiagnosticType(
     "pooled-settings", WARNING, "attempts at one task differ in {column} ({values})", "",
     "Attempts of one model at one task were made under different settings, such as prompts or"
     " temperatures. The numbers are those of the mixture, and pass@k of a mixture is not pass@k of"
     " any setting. Keep the settings apart with --by, or pool them on purpose with --pool.",
 )  # fmt: skip
-POOLED_ARMS = Message(
+POOLED_ARMS = DiagnosticType(
     "pooled-arms", WARNING,
     "each task was attempted under one {column} only ({rates}), so one estimate mixes them", "",
     "A setting shares the tasks out among its arms. One estimate of all of them is the rate of no"
     " arm, and it changes with the number of tasks of an arm. Keep the arms apart with --by.",
 )  # fmt: skip
-UNREAD_NUMBER = Message(
+UNREAD_NUMBER = DiagnosticType(
     "unread-column", WARNING,
     "{column} is not read and distinguishes the attempts at each task ({values})", "",
     "A column has each of its values once per task, nearly as often as the task has attempts. It"
     " may number the attempts, or be a setting or a part of the task. If it numbers attempts, name"
     " it with --field attempt=, so that passk finds repeated ones.",
 )  # fmt: skip
-RESTARTING_TASKS = Message(
+RESTARTING_TASKS = DiagnosticType(
     "restarting-tasks", WARNING,
     "the names of tasks start again under each {column} ({values}), so different tasks have one"
     " name",
@@ -93,7 +93,7 @@ RESTARTING_TASKS = Message(
     " number only, different tasks would count as one. Name both columns, for example with --field"
     " task=subject,id.",
 )  # fmt: skip
-SEVERAL_VERDICTS = Message(
+SEVERAL_VERDICTS = DiagnosticType(
     "several-verdicts", WARNING, "each attempt has one verdict per {column} ({values})", "",
     "An entry of a list is the verdict of one of several scorers or criteria on an attempt. Read as"
     " they are, verdicts would count as attempts. Read one scorer.",
@@ -117,7 +117,7 @@ def laid_out(context: CheckContext) -> Iterator[Finding]:
         return
     names = [name for name in context.unread if _may_be(context, name)]
     columns = [survey.columns[name] for name in names]
-    certain: list[tuple[Observed, Evenness]] = []
+    certain: list[tuple[SampledColumn, Evenness]] = []
     if columns and not survey.whole:
         # A part of a cell has no more values than the cell, so exact names need only the sample,
         # unless that has rows that are not asked for.
@@ -164,7 +164,7 @@ def attempt_number(context: CheckContext) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _numbers_attempts(survey: Survey, column: Observed) -> bool:
+def _numbers_attempts(survey: DataProfile, column: SampledColumn) -> bool:
     """Whether each value of a column occurs once in nearly every cell."""
     there = (survey.cell >= 0) & (column.codes >= 0)
     most = int(np.bincount(survey.cell[survey.cell >= 0], minlength=1).max(initial=0))
@@ -189,7 +189,7 @@ def is_setting(column: str) -> bool:
     return not _NAMES.isdisjoint((*above, last)) or last.rpartition("_")[2] in SETTING_ENDS
 
 
-def _order(context: CheckContext, column: Observed) -> tuple[bool, bool, int]:
+def _order(context: CheckContext, column: SampledColumn) -> tuple[bool, bool, int]:
     """The place of a certain finding among several."""
     name = column.name
     numbers = bool(words(name) & NUMBERING_WORDS)
@@ -202,7 +202,7 @@ def _named(context: CheckContext, name: str) -> bool:
     return is_setting(name) or (template is not None and name in template.names)
 
 
-def _by_value(survey: Survey, column: Observed) -> Observed:
+def _by_value(survey: DataProfile, column: SampledColumn) -> SampledColumn:
     """The column with equal numbers as one value, and times by days."""
     if days := _days(survey, column):
         values, inverse = np.unique(days, return_inverse=True)
@@ -216,13 +216,13 @@ def _by_value(survey: Survey, column: Observed) -> Observed:
     return replace(column, codes=codes, distinct=len(values))
 
 
-def _days(survey: Survey, column: Observed) -> list[str]:
+def _days(survey: DataProfile, column: SampledColumn) -> list[str]:
     """The days of a column's values in the order of their codes; none if one is not a date."""
     dates = [*map(_DATE.fullmatch, survey.texts(column.name, column.distinct))]
     return ["".join(date.groups()[:3]) for date in dates if date] if all(dates) else []
 
 
-def _layout(survey: Survey, column: Observed) -> Evenness:
+def _layout(survey: DataProfile, column: SampledColumn) -> Evenness:
     """How evenly a column is dealt over the cells of the models in which it varies."""
     if goes_up(survey.cell, survey.numbers(column.name)):
         return _GOING_UP
@@ -232,7 +232,7 @@ def _layout(survey: Survey, column: Observed) -> Evenness:
     return evenness(np.where(_varying(survey, column), cell, -1), column.codes)
 
 
-def _varying(survey: Survey, column: Observed) -> Bools:
+def _varying(survey: DataProfile, column: SampledColumn) -> Bools:
     """The rows of models for which a column has several values; no value counts as one."""
     models = int(survey.series.max(initial=0)) + 1
     least, most = np.full(models, len(column.codes)), np.full(models, -2)
@@ -265,7 +265,7 @@ def _may_be(context: CheckContext, name: str) -> bool:
     return not (happens or outcome or consequence or (context.harness and not named))
 
 
-def _separates(survey: Survey, column: Observed) -> bool:
+def _separates(survey: DataProfile, column: SampledColumn) -> bool:
     """Whether each value of a column, or no value, has passes only or failures only: a
     consequence, and not a setting."""
     there = np.isfinite(survey.verdict)
@@ -284,7 +284,7 @@ def _pairs(cell: Ints, codes: Ints) -> int:
 
 
 def _certain(
-    context: CheckContext, survey: Survey, column: Observed, even: Evenness
+    context: CheckContext, survey: DataProfile, column: SampledColumn, even: Evenness
 ) -> bool | None:
     """True if a column was certainly laid out, False if it likely is a setting, else None."""
     name, number = column.name, context.survey.kind(column.name).name == "number"
@@ -300,42 +300,47 @@ def _certain(
     return False if named or (even.likely and not number) else None
 
 
-def _is_exact(column: Observed, even: Evenness) -> bool:
+def _is_exact(column: SampledColumn, even: Evenness) -> bool:
     """Whether a column has a setting's exact name and varies in half of the cells."""
     exact = leaf(column.name) in _EXACT_NAMES and column.share == 1
     return exact and even.cells > 2 and even.varies >= 0.5
 
 
-def _numbers(survey: Survey, column: Observed) -> bool:
+def _numbers(survey: DataProfile, column: SampledColumn) -> bool:
     """Whether values are whole numbers, also with a word (run1), or the name is that of numbers."""
     numbered = all(map(NUMBERED.fullmatch, survey.texts(column.name, 20)))
     return numbered or bool(words(column.name) & NUMBERING_WORDS)
 
 
 def _finding(
-    context: CheckContext, survey: Survey, column: Observed, even: Evenness, *, certain: bool
+    context: CheckContext,
+    survey: DataProfile,
+    column: SampledColumn,
+    even: Evenness,
+    *,
+    certain: bool,
 ) -> Finding:
     """The finding about a column, with the options that settle it, the likeliest first."""
     name, task, model = column.name, context.column("task"), context.column("model")
     values = sorted(survey.texts(name), key=_natural)
     shown = {"column": quote(name), "values": [*values, *["none"] * (column.share < 1)]}
-    apart = Settle({"--by": (name,)}, "keeps them apart")
+    apart = SuggestedFix({"--by": (name,)}, "keeps them apart")
     both_models = {"--field": {"model": f"{model},{name}" if model else name}}
     # A label names one model, and a row without a value would have none.
     labelled = any(source.label is not None for source in context.sources)
-    models = [] if labelled or column.share < 1 else [Settle(both_models, "as models")]
+    models = [] if labelled or column.share < 1 else [SuggestedFix(both_models, "as models")]
     # A part of the data comes before a number in it, and after a statement about it.
     parts = (task, name) if leaf(task or "") in STATEMENT_WORDS else (name, task)
-    tasks = Settle({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
-    pool = Settle({"--pool": (name,)}, "pools them on purpose")
+    tasks = SuggestedFix({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
+    pool = SuggestedFix({"--pool": (name,)}, "pools them on purpose")
     if even is _RESTARTING or _restarts(context, survey, column):
         return Finding(RESTARTING_TASKS, certain, shown, (tasks, apart, pool))
     once = even.once > _ONCE and not context.numbered and not _named(context, name)
     if once and _days(context.survey, context.survey.columns[name]):
-        numbering = Settle({"--field": {"attempt": name}}, "numbers the attempts")
+        numbering = SuggestedFix({"--field": {"attempt": name}}, "numbers the attempts")
         return Finding(UNREAD_NUMBER, certain, shown, (apart, numbering, tasks, pool))
     if once and _numbers(survey, column):
-        numbering = Settle({"--field": {"attempt": name}}, "numbers the attempts")
+        numbering = SuggestedFix({"--field": {"attempt": name}}, "numbers the attempts")
         order = [numbering, apart, tasks, pool]
         if words(name) & {"case", "item", "question", "problem", "instance", "q"}:
             finer_tasks = replace(tasks, options={"--field": {"task": f"{task},{name}"}})
@@ -375,7 +380,7 @@ def _restarts_attempts(context: CheckContext, name: str) -> bool:
     return bool(there.all() and distinct(numbers) < there.sum() == distinct(parts))
 
 
-def _may_part_tasks(context: CheckContext, survey: Survey, column: Observed) -> bool:
+def _may_part_tasks(context: CheckContext, survey: DataProfile, column: SampledColumn) -> bool:
     """Whether a column may be a part of what names a task: its name is that of a part, or not all
     tasks occur under all its values; and tasks of one name do not have one statement."""
     name = column.name
@@ -393,7 +398,7 @@ def _may_part_tasks(context: CheckContext, survey: Survey, column: Observed) -> 
     )
 
 
-def _restarts(context: CheckContext, survey: Survey, column: Observed) -> bool:
+def _restarts(context: CheckContext, survey: DataProfile, column: SampledColumn) -> bool:
     """Whether a column is a part of the task's name, or tasks are numbered from 0 or 1 again under
     each of its values, unequally far."""
     if _named(context, column.name) or words(column.name) & NUMBERING_WORDS:
@@ -436,8 +441,8 @@ def arms(context: CheckContext) -> Iterator[Finding]:
         if error > 0 and (planned or rates[high] - rates[low] > _APART * error):
             texts, order = survey.texts(name), np.argsort(-rates, kind="stable")
             shown = [f"{texts[arm]} {rates[arm]:.3f}" for arm in order.tolist()]
-            ways = (Settle({"--by": (name,)}, "keeps them apart"),
-                    Settle({"--pool": (name,)}, "pools them on purpose"))  # fmt: skip
+            ways = (SuggestedFix({"--by": (name,)}, "keeps them apart"),
+                    SuggestedFix({"--pool": (name,)}, "pools them on purpose"))  # fmt: skip
             yield Finding(POOLED_ARMS, False, {"column": quote(name), "rates": shown}, ways)
             return
 

@@ -10,12 +10,12 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.diagnostic import WARNING, Message
+from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.database import quote_text
 from passk_cli.files.roles import spelled, strength, words
 from passk_cli.files.vocabulary import STATEMENT_WORDS, look_like_models
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import first_few
 
 _SUM_WORDS = frozenset(
@@ -24,30 +24,30 @@ _SUM_WORDS = frozenset(
 # What is more in a name than ASCII letters in another case.
 _ODD = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
 
-SUMMARY_ROWS = Message(
+SUMMARY_ROWS = DiagnosticType(
     "summary-rows", WARNING, "the task {names:and} sums up other rows", "",
     "A row named total, overall, average or the like is not an attempt at a task. Read as one, it"
     " would change the mean over tasks. Leave it out with --where.",
 )  # fmt: skip
-HEADER_ROWS = Message(
+HEADER_ROWS = DiagnosticType(
     "header-rows", WARNING, "one of the rows is a header, with the task {name}", "",
     "Tables that were appended to each other have headers among their rows, sometimes in another"
     " case. Read as a row, a header would be a task. Leave it out with --where.",
 )  # fmt: skip
-SIMILAR_TASKS = Message(
+SIMILAR_TASKS = DiagnosticType(
     "similar-tasks", WARNING, "{names:and} are read as different tasks", "",
     "The names differ only in case, blanks, invisible characters, a leading ./, or as 1, 1.0 and"
     " 01. They are often one task in the spelling of two tools, so that its attempts are spread"
     " over two tasks, or one attempt is there twice. Write them alike.",
 )  # fmt: skip
-UNLIKELY_TASKS = Message(
+UNLIKELY_TASKS = DiagnosticType(
     "unlikely-tasks", WARNING, "the tasks are named like models: {names}",
     "passk needs the outcome of each task",
     "A row per model contains how many tasks passed and not which. If these were the tasks, 45 of"
     " 60 tasks would count as 45 of 60 attempts at one task. Read a file with a row per task, or"
     " name the task if these are tasks.",
 )  # fmt: skip
-ROWS_AS_TASKS = Message(
+ROWS_AS_TASKS = DiagnosticType(
     "rows-as-tasks", WARNING,
     "{task} is different in each row, so every task has one attempt, although each {statement} is"
     " in several rows", "",
@@ -63,7 +63,7 @@ def sums(context: CheckContext) -> Iterator[Finding]:
     if names and len(names) <= 3 and len(context.tasks) > 2 * len(names):
         texts = ", ".join(map(quote_text, names))
         without = f"{context.condition(task)} NOT IN ({texts})"
-        settle = Settle({"--where": without}, "leaves them out")
+        settle = SuggestedFix({"--where": without}, "leaves them out")
         yield Finding(SUMMARY_ROWS, True, {"names": [*map(repr, names)]}, (settle,))
 
 
@@ -85,7 +85,7 @@ def headers(context: CheckContext) -> Iterator[Finding]:
     for name in context.tasks if any(map(str.isdigit, task)) else context.tasks_without_digits:
         if spelled(name.strip("\ufeff \t")) == spelled(task) and _is_header(context, name):
             without = f"{context.condition(task)} <> {quote_text(name)}"
-            settle = Settle({"--where": without}, "leaves it out")
+            settle = SuggestedFix({"--where": without}, "leaves it out")
             yield Finding(HEADER_ROWS, True, {"name": repr(name)}, (settle,))
             return
 
@@ -134,8 +134,8 @@ def models(context: CheckContext) -> Iterator[Finding]:
         return
     model = {} if len(context.models) > 1 else {"model": task}
     finer = [name for name in context.unread if strength("task", name)][:2]
-    settles = [Settle({"--field": {"task": name, **model}}) for name in finer]
-    settles.append(Settle({"--field": {"task": task}}, "if these are tasks and not models"))
+    settles = [SuggestedFix({"--field": {"task": name, **model}}) for name in finer]
+    settles.append(SuggestedFix({"--field": {"task": task}}, "if these are tasks and not models"))
     yield Finding(UNLIKELY_TASKS, True, {"names": first_few(tasks)}, tuple(settles))
 
 
@@ -148,7 +148,7 @@ def rows(context: CheckContext) -> Iterator[Finding]:
     statements = [name for name in context.unread if words(name) & STATEMENT_WORDS]
     if statements and all(_comes_again(survey.columns[name].codes) for name in statements):
         shown = {"task": quote(task), "statement": quote(statements[0])}
-        by_statement = Settle({"--field": {"task": statements[0]}})
+        by_statement = SuggestedFix({"--field": {"task": statements[0]}})
         yield Finding(ROWS_AS_TASKS, False, shown, (by_statement,))
 
 

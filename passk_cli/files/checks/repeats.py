@@ -7,12 +7,12 @@ from shlex import quote
 
 import numpy as np
 
-from passk_cli.diagnostic import WARNING, Message
+from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import EITHER, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.reading.profile import distinct, joined_codes
 from passk_cli.files.roles import SHORT, leaf, words
 from passk_cli.files.vocabulary import ANSWER_WORDS, HAPPENING_WORDS, PROSE_WORDS
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 # Words of names of what each attempt has of its own.
 _ATTEMPT_WORDS = HAPPENING_WORDS | ANSWER_WORDS | PROSE_WORDS | {"id"}
@@ -20,7 +20,7 @@ _CACHED_NAMES = frozenset("cached cache_hit from_cache is_cached".split())
 # Tasks that pass and that fail in a run, so that a second run hardly has the same outcomes.
 _MIXED = 5
 
-REPEATED_RECORDS = Message(
+REPEATED_RECORDS = DiagnosticType(
     "repeated-records", WARNING,
     "{rows:record} {rows:is|are} in the data again, equal in every column"
     "{?column|, also in {column}}{?order|, in the same order, like a run that was appended twice}",
@@ -30,7 +30,7 @@ REPEATED_RECORDS = Message(
     " or appended twice. Its attempts would count twice, and intervals would be too narrow. Remove"
     " the copy.",
 )  # fmt: skip
-CACHED_ATTEMPTS = Message(
+CACHED_ATTEMPTS = DiagnosticType(
     "cached-attempts", WARNING,
     "{rows:attempt} of {all} {rows:was|were} answered from a cache ({column})", "",
     "An attempt that is answered from a cache is a copy of an earlier one. Copies do not show how"
@@ -59,7 +59,7 @@ def repeated(context: CheckContext) -> Iterator[Finding]:
     again, cells = survey.rows - len(firsts), distinct(survey.cell)
     if not again:
         return
-    keep = Settle({"--duplicates": "keep"}, "counts them as attempts of their own")
+    keep = SuggestedFix({"--duplicates": "keep"}, "counts them as attempts of their own")
     read = {column for batch in context.batches for column in batch.roles.columns().values()}
     for name in (name for name in survey.columns if name not in read):
         column = survey.columns[name]
@@ -69,7 +69,7 @@ def repeated(context: CheckContext) -> Iterator[Finding]:
         long = survey.kind(name).longest > 4 or "id" in words(name)
         if column.share == 1 and unique and of_attempts and long:
             key = {"--field": {"attempt": name}, "--duplicates": "first"}
-            once = Settle(key, "counts each record once")
+            once = SuggestedFix(key, "counts each record once")
             shown = {"rows": again, "column": quote(name), "order": False}
             yield Finding(REPEATED_RECORDS, True, shown, (once, keep))
             return
@@ -99,7 +99,7 @@ def cached(context: CheckContext) -> Iterator[Finding]:
         rows = int(np.sum(several & (survey.verdicts(name) == 1)))
         if rows:
             shown = {"rows": rows, "all": survey.rows, "column": quote(name)}
-            pool = Settle({"--pool": (name,)}, "counts them on purpose")
+            pool = SuggestedFix({"--pool": (name,)}, "counts them on purpose")
             yield Finding(CACHED_ATTEMPTS, False, shown, (pool,))
             return
 

@@ -8,12 +8,12 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.diagnostic import WARNING, Message
+from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
-from passk_cli.files.reading.profile import Survey, distinct, joined_codes
+from passk_cli.files.reading.profile import DataProfile, distinct, joined_codes
 from passk_cli.files.roles import words
 from passk_cli.files.vocabulary import EXPECTED_WORDS, ROW_WORDS, STATEMENT_WORDS
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import shortened
 
 _EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true", "truth"}
@@ -26,7 +26,7 @@ _DIFFERS, _MANY_ROWS, _FEW_TASKS = 0.2, 5, 20
 # A verdict that agrees with the outcome, or differs from it, in 90 % of the rows says the same.
 _ALIKE = 0.4
 
-COARSE_TASKS = Message(
+COARSE_TASKS = DiagnosticType(
     "coarse-tasks", WARNING,
     "{rows:row} of one {task} have different values of {column} ({values}), so it does not identify"
     " a task",
@@ -126,20 +126,22 @@ def _coarse(context: CheckContext, name: str, rows: Sequence[int]) -> Finding:
     survey, task = context.survey, context.column("task")
     fine = [n for n in context.unread if _identifies(survey, n, name)]
     finer = [*fine[:1], name] if fine else [name]
-    settles = [Settle({"--field": {"task": f"{task},{other}"}}) for other in finer]
+    settles = [SuggestedFix({"--field": {"task": f"{task},{other}"}}) for other in finer]
     if _crossed(survey.task, survey.columns[name].codes):
         # The same questions under each value: it is what they were tried with.
         settles = [
-            Settle({"--field": {"task": name}, "--by": (task,)}, f"takes {task} as a setting")
+            SuggestedFix({"--field": {"task": name}, "--by": (task,)}, f"takes {task} as a setting")
         ]
     elif survey.columns[name].distinct > distinct(survey.task) and not fine:
-        settles.append(Settle({"--field": {"task": name}}, f"if it is the same under each {task}"))
+        settles.append(
+            SuggestedFix({"--field": {"task": name}}, f"if it is the same under each {task}")
+        )
     texts = [shortened(text, 40) for text in survey.at(name, rows)]
     shown = {"rows": len(rows), "task": task, "column": quote(name), "values": texts}
     return Finding(COARSE_TASKS, True, shown, tuple(settles))
 
 
-def _identifies(survey: Survey, name: str, statement: str) -> bool:
+def _identifies(survey: DataProfile, name: str, statement: str) -> bool:
     """Whether a column of ids and the task together have one statement."""
     column = survey.columns[name]
     if not words(name) & _ID_WORDS or words(name) & ROW_WORDS or column.share < 1:

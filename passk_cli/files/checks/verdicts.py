@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Floats
-from passk_cli.diagnostic import WARNING, Message
+from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import (
     CERTAIN,
     LIKELY,
@@ -23,7 +23,7 @@ from passk_cli.files.checks.check import (
     ReadingCheck,
     value_at,
 )
-from passk_cli.files.reading.profile import Survey, distinct, joined_codes
+from passk_cli.files.reading.profile import DataProfile, distinct, joined_codes
 from passk_cli.files.reading.records import records
 from passk_cli.files.roles import EQUAL, SHORT, leaf, words
 from passk_cli.files.vocabulary import (
@@ -39,7 +39,7 @@ from passk_cli.files.vocabulary import (
     NOT_OUTCOME_WORDS,
     PREDICTED_WORDS,
 )
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 # Words that change nothing in the name of a grade.
 _FILLING_WORDS = frozenset("final overall total eval evaluation is task".split())
@@ -60,7 +60,7 @@ _COMPARED, _VALUES = 200, 30
 # A second verdict is about most of the attempts.
 _MOST_ROWS = 0.5
 
-TWO_VERDICTS = Message(
+TWO_VERDICTS = DiagnosticType(
     "two-verdicts", WARNING,
     "{names:and} judge an attempt and differ{?constant|; {outcome} is always {constant}}",
     "which column is the outcome?",
@@ -69,7 +69,7 @@ TWO_VERDICTS = Message(
     " The wrong column gives a wrong number, so passk does not choose. Name the outcome, for"
     " example with --outcome correct.",
 )  # fmt: skip
-ALWAYS_SUCCESS = Message(
+ALWAYS_SUCCESS = DiagnosticType(
     "always-success", WARNING,
     "{column} is {value} in all {attempts:attempt}{?sample| of a sample}; it may only say that a"
     " run ended",
@@ -78,21 +78,21 @@ ALWAYS_SUCCESS = Message(
     " such a column never varies, its pass@k is 1 and says nothing about the tasks. Name the column"
     " with the verdict, or name this column if it is the verdict.",
 )  # fmt: skip
-EXPECTED_VERDICTS = Message(
+EXPECTED_VERDICTS = DiagnosticType(
     "expected-verdicts", WARNING,
     "{outcome} is a verdict that {column} expects: an attempt passes if they agree", "",
     "The subject of the evaluation gives verdicts itself, and the data contain the expected ones. A"
     " verdict of pass is then wrong as often as not. Compare the two columns, for example with"
     " --field outcome=result==expected.",
 )  # fmt: skip
-AMBIGUOUS_SUCCESS = Message(
+AMBIGUOUS_SUCCESS = DiagnosticType(
     "ambiguous-success", WARNING,
     "{column} next to {attack} may be the success of the attack; does true pass?", "",
     "In evaluations of attacks, success often means that the attack worked. True passes if you"
     " measure the attack, and false passes if you measure a model that should withstand it. The"
     " two numbers add up to 1. Choose with --passes.",
 )  # fmt: skip
-LISTS_IN_ORDER = Message(
+LISTS_IN_ORDER = DiagnosticType(
     "lists-in-order", WARNING,
     "{outcome} compares lists in order, and {rows:row} of {all} {rows:has|have} the same entries in"
     " another order",
@@ -114,8 +114,10 @@ def second(context: CheckContext) -> Iterator[Finding]:
         return
     for name in context.unread:
         if leaf(name).startswith("expected") and _expects(context, name, outcome):
-            agree = Settle({"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}, "compares them")
-            ways = (agree, Settle({"--outcome": outcome}, "if it judges the attempt itself"))
+            agree = SuggestedFix(
+                {"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}, "compares them"
+            )
+            ways = (agree, SuggestedFix({"--outcome": outcome}, "if it judges the attempt itself"))
             yield Finding(EXPECTED_VERDICTS, True, {"outcome": outcome, "column": name}, ways)
             return
     if context.request.scores_only:
@@ -133,7 +135,7 @@ def second(context: CheckContext) -> Iterator[Finding]:
     elif always and leaf(outcome) in (ENDED_WORDS if expected else ENDED_ONLY_WORDS):
         counted: dict[str, Any] = {"attempts": len(judged), "sample": not survey.whole}
         counted |= {"column": outcome, "value": constant}
-        way = Settle({"--outcome": outcome}, "if it says that tasks were solved")
+        way = SuggestedFix({"--outcome": outcome}, "if it says that tasks were solved")
         yield Finding(ALWAYS_SUCCESS, True, counted, (way,))
 
 
@@ -173,8 +175,8 @@ def _ambiguous(context: CheckContext, outcome: str, attack: str) -> Finding:
     }
     passes, fails = words_of[1] or ("true",), words_of[0] or ("false",)
     ways = (
-        Settle({"--passes": passes}, "if the attack's success passes"),
-        Settle({"--passes": fails, "--fails": passes}, "if withstanding it passes"),
+        SuggestedFix({"--passes": passes}, "if the attack's success passes"),
+        SuggestedFix({"--passes": fails, "--fails": passes}, "if withstanding it passes"),
     )
     shown = {"column": quote(outcome), "attack": quote(attack)}
     return Finding(AMBIGUOUS_SUCCESS, True, shown, ways)
@@ -226,7 +228,7 @@ def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
     )
 
 
-def _is_of_task(survey: Survey, name: str, outcome: str) -> bool:
+def _is_of_task(survey: DataProfile, name: str, outcome: str) -> bool:
     """Whether a column has one value at each task, and the outcome has several at some."""
     pairs = (distinct(joined_codes(survey.cell, survey.columns[c].codes)) for c in (name, outcome))
     return next(pairs) <= distinct(survey.cell) < next(pairs)
@@ -269,14 +271,14 @@ def _no_threshold(numbers: Floats, verdict: Floats, *, ended: bool) -> bool:
     return bool(passed.min() <= failed.max()) and bool(failed.min() <= passed.max())
 
 
-def _chosen(context: CheckContext, name: str) -> Settle:
+def _chosen(context: CheckContext, name: str) -> SuggestedFix:
     """The option that makes a column the outcome, with a threshold if it is a grade."""
     numbers = context.survey.numbers(name)
     numbers = numbers[np.isfinite(numbers)]
     if not np.any((numbers != 0) & (numbers != 1)):
-        return Settle({"--outcome": name})
+        return SuggestedFix({"--outcome": name})
     highest = float(numbers.max())
-    return Settle({"--outcome": name, "--threshold": (highest,)}, f"if {highest:g} passes")
+    return SuggestedFix({"--outcome": name, "--threshold": (highest,)}, f"if {highest:g} passes")
 
 
 CHECKS = (

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from passk_cli.diagnostic import NOTE, WARNING, Message, Said
+from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.counting.statement import Tally
 from passk_cli.files.database import Texts
@@ -22,34 +22,34 @@ from passk_cli.files.sources.source import (
     csv_rows,
     open_bytes,
 )
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import shortened
 
-OTHER_ENCODING = Message(
+OTHER_ENCODING = DiagnosticType(
     "other-encoding", WARNING, "read as {encodings}, not as UTF-8: {files}", "",
     "JSON and most tables are written in UTF-8. What begins as UTF-16 is read as that, what holds"
     " some letters of UTF-8 as UTF-8 with a few others, and the rest as cp1252, the encoding of"
     " Windows. Outcomes are the same in all of them; names with accents may look odd.",
 )  # fmt: skip
-WITHOUT_GROUP = Message(
+WITHOUT_GROUP = DiagnosticType(
     "without-group", NOTE,
     "{attempts:attempt} {attempts:has|have} no {column}: a group of their own, named last",
     meaning="The column of --by is empty there, or NaN. Such attempts are kept, as a group whose"
     " name is empty; it is not named as the best. --where \"COLUMN IS NOT NULL\" leaves them out.",
 )  # fmt: skip
-MIXED_TASKS = Message(
+MIXED_TASKS = DiagnosticType(
     "mixed-tasks", NOTE,
     'tasks are numbers in {numbers} and texts in {texts}: {task} and "{task}" are one task',
     "",
     "Names of tasks are texts. One file writes them as numbers, another one in quotes; passk takes"
     " equal ones as the same task. Rename them where they are different tasks.",
 )  # fmt: skip
-SEVERAL_SCORES = Message(
+SEVERAL_SCORES = DiagnosticType(
     "several-scores", NOTE,
     "{columns} could be the score; score repeats {outcome}",
     (
-        Settle({"--field": {"score": "{first}"}}, "takes one"),
-        Settle({"--with": "{joined}"}, "keeps all"),
+        SuggestedFix({"--field": {"score": "{first}"}}, "takes one"),
+        SuggestedFix({"--with": "{joined}"}, "keeps all"),
     ),
     "A table of attempts has one column for a score. Several columns of the file could be it, and"
     " passk does not choose: score is the outcome as a number. Name the column, or keep the columns"
@@ -57,7 +57,7 @@ SEVERAL_SCORES = Message(
 )  # fmt: skip
 
 
-def mixed_tasks(kinds: Mapping[str, str], tasks: Texts) -> Iterator[Said]:
+def mixed_tasks(kinds: Mapping[str, str], tasks: Texts) -> Iterator[Diagnostic]:
     """The message that a number is the same task as its text in another file.
 
     kinds : kind of value, "number" or "text" → the first file whose tasks are that.
@@ -67,7 +67,7 @@ def mixed_tasks(kinds: Mapping[str, str], tasks: Texts) -> Iterator[Said]:
         yield MIXED_TASKS(numbers=kinds["number"], texts=kinds["text"], task=tasks.at(0))
 
 
-def several_scores(batches: Iterable[Batch], request: Request) -> Iterator[Said]:
+def several_scores(batches: Iterable[Batch], request: Request) -> Iterator[Diagnostic]:
     """The message that a table of attempts has none of several scores, of the first such file."""
     kept = request.conversion.columns if request.conversion else ()
     for batch in batches:

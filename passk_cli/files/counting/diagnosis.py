@@ -11,10 +11,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from passk_cli.cleanup import no_room
+from passk_cli.cleanup import disk_full_error
 from passk_cli.errors import BadRecord, DataError, ParameterError
 from passk_cli.files.counting.statement import ARE_COUNTS, Repeats, Statement
-from passk_cli.files.database import NUMBER_COLUMN, hold_the_right, quote_name, quote_text
+from passk_cli.files.database import NUMBER_COLUMN, disable_join_reordering, quote_name, quote_text
 from passk_cli.files.export import os_error
 from passk_cli.files.history import recorded_twice
 from passk_cli.files.reading.condition import CONDITION, names_in
@@ -50,17 +50,17 @@ from passk_cli.files.sources.source import (
 from passk_cli.files.vocabulary import SETTING_NAMES
 from passk_cli.limits import MORE_MEMORY
 from passk_cli.outcomes.counts import TOO_MANY
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import there_are
 from passk_cli.text import plural, shortened
 
 if TYPE_CHECKING:
     import duckdb
 
-_OF_REPEATS: tuple[Settle, ...] = (
-    Settle({"--duplicates": "first"}, "counts the first, as of a copy"),
-    Settle({"--duplicates": "last"}, "counts the last, as of a resumed run"),
-    Settle({"--duplicates": "keep"}, "counts each as an attempt of its own"),
+_OF_REPEATS: tuple[SuggestedFix, ...] = (
+    SuggestedFix({"--duplicates": "first"}, "counts the first, as of a copy"),
+    SuggestedFix({"--duplicates": "last"}, "counts the last, as of a resumed run"),
+    SuggestedFix({"--duplicates": "keep"}, "counts each as an attempt of its own"),
 )
 # How often an attempt comes again, on average, where its number is none.
 _NO_NUMBER = 2
@@ -88,7 +88,7 @@ def explain(
         problem = "there is not enough memory to read it"
         return DataError(first, problem, MORE_MEMORY, name="out-of-memory")
     if isinstance(error, duckdb.IOException):
-        full = no_room(os_error(error), "temporary files")
+        full = disk_full_error(os_error(error), "temporary files")
         if full is not None:
             return full
     if "maximum_object_size" in message:
@@ -133,7 +133,7 @@ def _wrong_condition(message: str, request: Request) -> ParameterError:
         problem = "a text is compared with a number or a truth value"
         remedy = "put the value in quotes ('0'), or write TRY_CAST(COLUMN AS DOUBLE) for the column"
     return ParameterError(
-        Given("--where", request.where), f"{problem}; {remedy}", name="bad-condition"
+        OptionValue("--where", request.where), f"{problem}; {remedy}", name="bad-condition"
     )
 
 
@@ -168,7 +168,7 @@ def first_rows(
             again = own.with_more_care(error)
             return [] if again is None else ask(again, selection)
 
-    hold_the_right(con)
+    disable_join_reordering(con)
     con.execute("SET preserve_insertion_order = true")
     columns, rows = ", ".join(shown), list[_BadRow]()
     files = {s.path: (s, batch) for batch in statement.batches for s in batch.sources}
@@ -212,13 +212,13 @@ def bad_value(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError
     number = text_kind(str(outcome)) == "number"
     value = outcome if number else json.dumps(outcome, ensure_ascii=False)
     problem = f'"{roles.outcome}" is {shortened(str(value))}'
-    remedy, settles = "expected a number or true/false", list[Settle]()
+    remedy, settles = "expected a number or true/false", list[SuggestedFix]()
     if not number and (plain := _plain(str(outcome))):
         remedy = f"write numbers with a decimal point and without %, as {plain}"
     elif not statement.request.unjudged:
         remedy = "expected true/false, 0/1 or a score"
         judged = statement.request.bar is not None
-        says = Settle({"--threshold": Blank("X")}, "says from where on a score passes")
+        says = SuggestedFix({"--threshold": Placeholder("X")}, "says from where on a score passes")
         settles = [] if judged else [says]
     if number:
         remedy = "best@k, worst@k and mean need no threshold"
@@ -257,16 +257,18 @@ def missing_value(
     """
     (row,) = first_rows(con, statement, "task IS NOT NULL AND verdict IS NULL", ["outcome"])
     request, column, (outcome,) = statement.request, row.batch.roles.outcome, row.values
-    settles = [Settle({"--missing": "drop"}, "leaves such attempts out")]
+    settles = [SuggestedFix({"--missing": "drop"}, "leaves such attempts out")]
     if not request.unjudged:
-        settles.insert(0, Settle({"--missing": "fail"}, "counts them as failures"))
+        settles.insert(0, SuggestedFix({"--missing": "fail"}, "counts them as failures"))
         if request.ends and not request.attempts:
-            settles.append(Settle({"--missing": BOUNDS}, "gives the range of both"))
+            settles.append(SuggestedFix({"--missing": BOUNDS}, "gives the range of both"))
     ended = outcome is not None and outcome.strip().lower() in ENDED_WORDS
     if not (some or ended or row.batch.layout.spool):
         # Of a column without values nothing fails.
         problem = f'"{column}" has no value in any of {plural(total, "attempt")}'
-        named = Settle({"--field": {"outcome": Blank("COLUMN")}}, "names another column")
+        named = SuggestedFix(
+            {"--field": {"outcome": Placeholder("COLUMN")}}, "names another column"
+        )
         return DataError(row.place, problem, name="missing-outcome", settles=[named])
     absent = f'"{column}" is {json.dumps(outcome)}, which is no outcome' if ended else ""
     problem, reason = absent or f'"{column}" has no value', ""
@@ -333,7 +335,9 @@ def no_name(
     some, every = lacking
     if some > max(_SUMMARIES, every / 5) and not row.batch.layout.spool:
         problem = f"{some:,} of {every:,} attempts have no {row.batch.roles.task}"
-        named = Settle({"--field": {"task": Blank("COLUMN")}}, "names another task column")
+        named = SuggestedFix(
+            {"--field": {"task": Placeholder("COLUMN")}}, "names another task column"
+        )
         return DataError(row.source.name, problem, name="no-task-column", settles=[named])
     if row.batch.layout.kind == "frame":
         column = row.batch.roles.column(role)
@@ -344,7 +348,7 @@ def no_name(
     if role == "model":
         present = f"{quote_name(str(row.batch.roles.model))} IS NOT NULL"
         remedy = "others have one; label=path names all of the file's records"
-        settle = Settle({"--where": present}, "leaves these out")
+        settle = SuggestedFix({"--where": present}, "leaves these out")
     problem = f"no {role} in {shortened(text)}"
     return DataError(row.place, problem, remedy, name="missing-name", settles=[settle])
 
@@ -382,7 +386,7 @@ def repeated_attempt(
     copy, resumed, own = _OF_REPEATS
     # What differs is no copy.
     differs = any(other.record != first.record for other in others)
-    settles: tuple[Settle, ...] = (resumed, copy, own) if differs else _OF_REPEATS
+    settles: tuple[SuggestedFix, ...] = (resumed, copy, own) if differs else _OF_REPEATS
     if settings:
         # Attempts under several settings are neither copies nor resumed, and a command could not
         # know whether others differ as well.
@@ -394,7 +398,7 @@ def repeated_attempt(
         named = f"WITH {statement.named(None)} SELECT count(DISTINCT model) FROM named"
         ((models,),) = con.execute(named).fetchall()
         way = {"--by": (column,), "--duplicates": "keep"}
-        apart = Settle({"--field": {"model": column}} if models == 1 else way,
+        apart = SuggestedFix({"--field": {"model": column}} if models == 1 else way,
                        "keeps its values apart")  # fmt: skip
         several = len({source.path for batch in statement.batches for source in batch.sources}) > 1
         settles = (apart, own) if several and column not in statement.request.by else (own,)
@@ -426,15 +430,15 @@ def _settings_that_differ(
             yield f"{above}.{key}".removeprefix(".")
 
 
-def _of_runs(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Settle, ...]:
+def _of_runs(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[SuggestedFix, ...]:
     """Remedies where a history is given as results: its last run, or the command for histories."""
-    course = Settle({}, "shows the course of its runs", "trend")
+    course = SuggestedFix({}, "shows the course of its runs", "trend")
     runs = " UNION ALL ".join(
         f'SELECT run, "at" FROM {batch.layout.relation([s.path for s in batch.sources], {})}'
         for batch in statement.batches
     )
     ((last,),) = con.execute(f'SELECT run FROM ({runs}) ORDER BY "at" DESC LIMIT 1').fetchall()
-    return Settle({"--where": f"run = {quote_text(str(last))}"}, "takes its last run"), course
+    return SuggestedFix({"--where": f"run = {quote_text(str(last))}"}, "takes its last run"), course
 
 
 def _not_a_list(con: duckdb.DuckDBPyConnection, source: Source, batch: Batch) -> DataError | None:

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from passk_cli.diagnostic import Said, refused
+from passk_cli.diagnostic import Diagnostic, refused
 from passk_cli.errors import DataError
 from passk_cli.files.counting import diagnosis
 from passk_cli.files.counting.checks import (
@@ -22,22 +22,22 @@ from passk_cli.files.counting.checks import (
 )
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.non_result_files import Unread, repeated_file
-from passk_cli.files.reading.schema_detection import Spooled
+from passk_cli.files.reading.non_result_files import UnreadFile, repeated_file
+from passk_cli.files.reading.schema_detection import NormalizedFiles
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import COLUMN, OF_ATTEMPTS, addends, candidates, find
 from passk_cli.outcomes.codes import crossed
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.missing_outcomes import Losses
+from passk_cli.outcomes.missing_outcomes import MissingOutcomes
 from passk_cli.outcomes.provenance import InputFacts, ReadFacts
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import Category, first_few
 
 
 def decide(
     con: duckdb.DuckDBPyConnection,
     statement: Statement,
-    attempts: Spooled,
+    attempts: NormalizedFiles,
     tally: Tally,
     tolerant: bool,
 ) -> Counts:
@@ -138,11 +138,11 @@ def _series(statement: Statement, cells: Mapping[str, Any], attempted: Any) -> A
 def _messages(
     con: duckdb.DuckDBPyConnection,
     statement: Statement,
-    attempts: Spooled,
+    attempts: NormalizedFiles,
     cells: Mapping[str, Any],
     n: Any,
     tolerant: bool,
-) -> tuple[Said, ...]:
+) -> tuple[Diagnostic, ...]:
     """Messages of files, and on how they were read where that could be otherwise.
 
     n : the attempts that count, of each cell.
@@ -190,7 +190,7 @@ def _is_pooled(batches: Sequence[Batch], cells: Mapping[str, Any]) -> bool:
 
 def _facts(
     statement: Statement,
-    attempts: Spooled,
+    attempts: NormalizedFiles,
     tally: Tally,
     cells: Mapping[str, Any],
     attempted: Any,
@@ -203,7 +203,7 @@ def _facts(
     # Of columns that are models each line is one of every model.
     without_task = lines.max() if request.fields.get("model") == COLUMN else lines.sum()
     sources = [source for batch in batches for source in batch.sources]
-    left = [error for error in attempts.passed_over if isinstance(error, Unread)]
+    left = [error for error in attempts.passed_over if isinstance(error, UnreadFile)]
     pooled = _is_pooled(batches, cells)
     some_numbered = any(b.roles.attempt for b in batches if b.roles.shape == "attempts")
     reasons: dict[str, Counter[str]] = {}
@@ -291,17 +291,17 @@ def _require_one_model(
             raise DataError(
                 source.name, problem, "leave the label out", name="pooled-models",
                 # Models of several columns have no name that the option takes.
-                settles=[Settle({"--pool": (column,)}, f"counts them as one, {label}")]
+                settles=[SuggestedFix({"--pool": (column,)}, f"counts them as one, {label}")]
                 if "," not in column else (),
             )  # fmt: skip
 
 
-def _losses(cells: Mapping[str, Any], groups: Sequence[str]) -> Losses:
+def _losses(cells: Mapping[str, Any], groups: Sequence[str]) -> MissingOutcomes:
     """Attempts made and missing of each model at each task, cells without any outcome included."""
     made = (cells["n"] + cells["missing"] + cells["bad"]).astype(np.int64)
     there = made > 0
     units = crossed([cells[name][there].filled for name in ("task", *groups)])
-    return Losses.of_codes(
+    return MissingOutcomes.of_codes(
         cells["name"][there].filled, units, made[there], cells["missing"][there].astype(np.int64)
     )
 
@@ -324,7 +324,7 @@ def _clusters(column: str, cells: Mapping[str, Any], place: str) -> dict[str, st
     return clusters
 
 
-def _input(batch: Batch, request: Request, attempts: Spooled) -> InputFacts:
+def _input(batch: Batch, request: Request, attempts: NormalizedFiles) -> InputFacts:
     roles = batch.roles.columns()
     parts = (part for of in batch.layout.joined.values() for part in of.parts)
     kinds = batch.layout.kinds

@@ -27,7 +27,7 @@ from passk_cli.files.database import (
     with_all_memory,
 )
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.profile import Observed, Survey, floats, joined_codes
+from passk_cli.files.reading.profile import DataProfile, SampledColumn, floats, joined_codes
 from passk_cli.files.roles import ENDINGS, find, is_listed, words
 from passk_cli.files.sources.source import PACKINGS, first_bytes
 
@@ -54,7 +54,7 @@ class _SampleQuery(NamedTuple):
     whole: bool
 
 
-def surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path) -> Survey:
+def surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path) -> DataProfile:
     """The survey of all files; of a sample of larger ones, whatever rows are asked for.
 
     folder : for samples, which the connection can read.  Errors: duckdb.Error.
@@ -62,7 +62,7 @@ def surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path)
     return with_all_memory(con, lambda: _surveyed(con, statement, folder))
 
 
-def _surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path) -> Survey:
+def _surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path) -> DataProfile:
     con.execute("SET preserve_insertion_order = true")
     samples = [_sample(con, batch, folder, i) for i, batch in enumerate(_kept(statement))]
     whole = all(sample.whole for sample in samples)
@@ -139,7 +139,7 @@ def _fill(
 
 def of_cells(
     con: duckdb.DuckDBPyConnection, statement: Statement, columns: Sequence[str], one_in: int
-) -> Survey:
+) -> DataProfile:
     """The survey of whole cells: all rows of one of so many tasks, chosen by hash.
 
     columns : the only ones that are looked at besides the task.  Errors: duckdb.Error.
@@ -160,7 +160,7 @@ def _survey(
     batches: Sequence[Batch],
     *,
     whole: bool,
-) -> Survey:
+) -> DataProfile:
     """The survey of a table with the rows of a statement.
 
     columns : name → SQL of its text.  Errors: duckdb.Error.
@@ -180,7 +180,7 @@ def _survey(
     codes = [_codes(answer[f"h{i}"]) for i in range(len(every))]
     own = codes[len(series) + 1 :]
     observed = {
-        name: Observed(name, code, int(code.max(initial=-1)) + 1, sql)
+        name: SampledColumn(name, code, int(code.max(initial=-1)) + 1, sql)
         for (name, sql), code in zip(columns.items(), own, strict=True)
     }
     files = {source.path: source.name for batch in batches for source in batch.sources}
@@ -192,7 +192,7 @@ def _survey(
     judged = floats(answer["verdict"])
     judged[(judged < 0) | (judged > 1)] = np.nan
     series_codes, task = joined_codes(*codes[: len(series)]), codes[len(series)]
-    return Survey(observed, series_codes, task, file, judged, shown, whole, con, table)
+    return DataProfile(observed, series_codes, task, file, judged, shown, whole, con, table)
 
 
 def _codes(hashes: Any) -> Ints:

@@ -13,7 +13,7 @@ import numpy as np
 from passk_cli.arrays import Bools, Ints
 from passk_cli.files.checks.check import CheckContext
 from passk_cli.files.counting.statement import BENCHMARKS, Statement
-from passk_cli.files.reading.profile import Observed, joined_codes
+from passk_cli.files.reading.profile import SampledColumn, joined_codes
 from passk_cli.files.roles import SETTINGS, leaf, words
 from passk_cli.files.vocabulary import HAPPENING_WORDS, NUMBERING_WORDS, SETTING_NAMES
 from passk_cli.outcomes.sampled import OrderedAttempts, SampledRows, TaskGroups
@@ -119,7 +119,7 @@ def _task_groups(
     return TaskGroups(np.bincount(of_task, rates) / np.bincount(of_task), columns)
 
 
-def _of_tasks(column: Observed, task: Ints, there: Bools, tasks: int) -> Ints | None:
+def _of_tasks(column: SampledColumn, task: Ints, there: Bools, tasks: int) -> Ints | None:
     """The group of each task; None if a task has none or two, or if groups have few tasks."""
     codes = column.codes[there]
     if codes.min(initial=0) < 0 or 2 * column.distinct > tasks:

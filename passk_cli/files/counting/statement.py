@@ -46,7 +46,7 @@ from passk_cli.files.roles import (
 from passk_cli.files.sources.paths import TEMPERATURES, temperature_template
 from passk_cli.files.sources.source import object_bytes
 from passk_cli.limits import MOST_ATTEMPTS
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import meant
 
 _N, _C = "TRY_CAST(n_text AS DOUBLE)", "TRY_CAST(c_text AS DOUBLE)"
@@ -78,7 +78,7 @@ class LateColumn(Exception):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Care:
+class ReadingCare:
     """How rows are read: the quick way first, and with more care where a row does not fit.
 
     careful : delimited texts from end to end.  Otherwise they are cut into pieces that are read at
@@ -181,7 +181,7 @@ class Statement:
         self.open = any(not batch.layout.complete for batch in batches)
         # What is left out must be counted, and only careful reading finds all of it.
         careful = request.skip_bad or all(batch.layout.kind != "csv" for batch in batches)
-        self.care = Care(careful, numeric=numbered)
+        self.care = ReadingCare(careful, numeric=numbered)
 
     def having(self, **changes: Any) -> Statement:
         """The statement with another care or request, or other columns carried along."""
@@ -586,7 +586,7 @@ def _without(column: str, batch: Batch) -> DataError:
     """The refusal of a column that is not there; of temperatures, with the template of names."""
     place = batch.sources[0].name
     named = temperature_template(place) if column in TEMPERATURES else None
-    settles = [Settle({"--path": named[0]}, "reads it from names")] if named else []
+    settles = [SuggestedFix({"--path": named[0]}, "reads it from names")] if named else []
     return DataError(
         place, f"no column {column!r}", meant(column, batch.layout.kinds),
         name="no-such-column", settles=settles,

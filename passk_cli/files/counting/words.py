@@ -6,21 +6,21 @@ from collections.abc import Sequence
 
 import duckdb
 
-from passk_cli.diagnostic import NOTE, Message, Said
+from passk_cli.diagnostic import NOTE, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.counting.statement import Statement
 from passk_cli.files.request import Request
 from passk_cli.files.roles import BELOW, REACHED
 from passk_cli.files.sources.source import text_kind
-from passk_cli.suggested_fix import Blank, Settle
+from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.text import first_few
 
-NAMED_OUTCOMES = Message(
+NAMED_OUTCOMES = DiagnosticType(
     "named-outcomes", NOTE, "counted as passes: {passes}; as failures: {fails}", "",
     "--passes names the outcomes that pass, and every other word fails; a --threshold judges the"
     " numbers. How many outcomes there are of each word shows whether one was forgotten.",
 )  # fmt: skip
-IDLE_THRESHOLD = Message(
+IDLE_THRESHOLD = DiagnosticType(
     "idle-threshold", NOTE, "no outcome is a number, so the threshold judges none", "",
     "--threshold says from where on a score passes. Outcomes of true and false, or of words, pass"
     " and fail as they say, and counts of passes were judged before.",
@@ -29,13 +29,13 @@ IDLE_THRESHOLD = Message(
 Word = tuple[str, int, int | None]
 
 
-def judged_words(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[Said]:
+def judged_words(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[Diagnostic]:
     """What counts as a pass and a failure, if --passes or --fails name words, and whether a
     threshold judges nothing.
 
     Errors: as of `named_outcomes`.
     """
-    request, said = statement.request, list[Said]()
+    request, said = statement.request, list[Diagnostic]()
     named = bool(request.passes or request.fails) and not request.all_of
     if named and not (statement.has_counts or request.unjudged):
         words = con.execute(statement.words()).fetchall()
@@ -48,7 +48,7 @@ def judged_words(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[S
     return said
 
 
-def named_outcomes(words: Sequence[Word], request: Request, place: str) -> list[Said]:
+def named_outcomes(words: Sequence[Word], request: Request, place: str) -> list[Diagnostic]:
     """What counts as a pass and a failure, if --passes or --fails name words.
 
     Errors: DataError for words of one option that no outcome has, unless the other option names
@@ -70,7 +70,7 @@ def named_outcomes(words: Sequence[Word], request: Request, place: str) -> list[
     unnamed = not any(text_kind(word) == "number" for word in (*request.passes, *request.fails))
     if request.passes and request.bar is None and numbers and unnamed:
         problem = f"numbers fail that no word names ({first_few(numbers)})"
-        says = Settle({"--threshold": Blank("X")}, "says from where on a score passes")
+        says = SuggestedFix({"--threshold": Placeholder("X")}, "says from where on a score passes")
         raise DataError(place, problem, name="unjudged-numbers", settles=[says])
     if not words:
         return []

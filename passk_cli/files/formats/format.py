@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
-from passk_cli.diagnostic import WARNING, Message, Said
+from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import BadRecord, DataError
 from passk_cli.files.database import AS_IT_IS, ours, parquet_keys, quote_name
 from passk_cli.files.sources import documents
@@ -29,11 +29,11 @@ from passk_cli.files.sources.source import (
     record_of,
     unique,
 )
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import meant
 from passk_cli.text import shortened
 
-INCOMPLETE_RUN = Message(
+INCOMPLETE_RUN = DiagnosticType(
     "incomplete-run", WARNING, "the run lists {listed:attempt}, the file holds {held}", "",
     "The file says how many attempts its run has, and holds another number of them. The run was"
     " stopped, is still going on, or files are missing. The attempts that are missing may be the"
@@ -307,7 +307,7 @@ class Wanted:
     texts: frozenset[str] = frozenset()
     skip_bad: bool = True
     skipped: int = 0
-    messages: list[Said] = field(default_factory=list)
+    messages: list[Diagnostic] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -329,7 +329,7 @@ class Contents:
     rows: Callable[[Wanted], Iterable[Row] | Iterable[Record]]
     outcomes: tuple[str, ...] | None = ("outcome",)
     facts: Mapping[str, object] = field(default_factory=dict)
-    messages: Sequence[Said] = ()
+    messages: Sequence[Diagnostic] = ()
     verdict: str | None = None
     order: Sequence[object] = ()
 
@@ -555,6 +555,6 @@ def one_of(place: str, chosen: str | None, outcomes: Sequence[str]) -> str:
         raise DataError(place, problem, meant(chosen, outcomes), name="no-such-outcome")
     if len(outcomes) > 1:
         problem = f"{len(outcomes)} outcomes: {names}"
-        settles = [Settle({"--outcome": name}) for name in outcomes[:3]]
+        settles = [SuggestedFix({"--outcome": name}) for name in outcomes[:3]]
         raise DataError(place, problem, name="several-outcomes", settles=settles)
     return outcomes[0]

@@ -16,7 +16,7 @@ from itertools import islice, takewhile
 from json import dumps
 from typing import Any
 
-from passk_cli.diagnostic import WARNING, Message
+from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.errors import BadRecord, DataError, NoResults
 from passk_cli.files.formats.format import Contents, Example, File, Format, Record, Wanted, look
 from passk_cli.files.roles import (
@@ -32,11 +32,11 @@ from passk_cli.files.roles import (
     words,
 )
 from passk_cli.files.sources.source import PACKED
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import meant
 from passk_cli.text import first_few, shortened
 
-UNJUDGED_IDS = Message(
+UNJUDGED_IDS = DiagnosticType(
     "unjudged-ids", WARNING,
     "{ids:id} of {key} {ids:is|are} neither in {passed} nor in {failed}, and {ids:has|have} no"
     " outcome",
@@ -52,7 +52,7 @@ _UNPACKED = 10
 _LOOKED_AT = 50
 # Averages under these names are no outcome of a task.
 _AVERAGES = ("acc", "accuracy", "score", "scores")
-PASSED_OVER = Message(
+PASSED_OVER = DiagnosticType(
     "keys-without-records", WARNING, "{keys:key} {keys:is|are} passed over: no {key} in {names}",
     "",
     "--records names keys by a part in braces, and some have nothing where the others hold their"
@@ -80,7 +80,7 @@ ITSELF = "."
 _NAMED = re.compile(r"\{(\w+)\}")
 _NO_LIST = "no list of records"
 _NOTHING: Record = {}
-_OTHERWISE = Settle({"--from": None}, "finds out what it is")
+_OTHERWISE = SuggestedFix({"--from": None}, "finds out what it is")
 
 
 @dataclass(frozen=True)
@@ -316,7 +316,7 @@ def _refuse_several(file: File, keys: Sequence[str]) -> None:
         file.source.name,
         f"records in several places: {shown}",
         name="ambiguous-records",
-        settles=[Settle({"--records": key}, "reads these") for key in keys],
+        settles=[SuggestedFix({"--records": key}, "reads these") for key in keys],
     )
 
 

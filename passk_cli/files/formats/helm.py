@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.diagnostic import NOTE, Message
+from passk_cli.diagnostic import NOTE, DiagnosticType
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -29,12 +29,12 @@ from passk_cli.files.formats.format import (
     number,
 )
 
-PERTURBED_INSTANCES = Message(
+PERTURBED_INSTANCES = DiagnosticType(
     "perturbed-instances", NOTE, "{instances:perturbed instance} left out", "",
     "HELM also runs instances whose text was changed, to measure robustness. They are no further"
     " attempts at the task and are not counted.",
 )  # fmt: skip
-OTHER_SPLITS = Message(
+OTHER_SPLITS = DiagnosticType(
     "other-splits", NOTE, "{instances:instance} of other splits left out: {splits}", "",
     "HELM computes its numbers from the test split. Instances of other splits in the same file are"
     " left out here too.",

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from passk_cli.diagnostic import WARNING, Message, Said
+from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, NoResults
 from passk_cli.files.formats.format import (
     INCOMPLETE_RUN,
@@ -29,22 +29,22 @@ from passk_cli.files.formats.format import (
     typed,
 )
 from passk_cli.files.roles import words
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
-UNFINISHED_RUN = Message(
+UNFINISHED_RUN = DiagnosticType(
     "unfinished-run", WARNING, "the run did not finish{?status|: its status is {status}}", "",
     "The log says that its run was cancelled, ended with an error or has not ended yet. The"
     " attempts that are there count; those that are missing may be the slow or the difficult ones.",
 )  # fmt: skip
-INVALIDATED_LOG = Message(
+INVALIDATED_LOG = DiagnosticType(
     "invalidated-log", WARNING, "the log is marked as invalidated", "",
     "Somebody marked this Inspect log as not to be used. Its attempts count all the same; leave the"
     " file out if the mark is right.",
 )  # fmt: skip
 
-UNCLEAR_SCORE = Message(
+UNCLEAR_SCORE = DiagnosticType(
     "unclear-score", WARNING, "a score of 1 counts as a pass, and {score} may say what went wrong",
-    (Settle({"--passes": ("false",), "--fails": ("true",)}, "turns it around"),),
+    (SuggestedFix({"--passes": ("false",), "--fails": ("true",)}, "turns it around"),),
     "A scorer named after a refusal, a deception or a leak may give 1 where the model did what it"
     " should not. The log does not say which of its values is good; 1 passes as in any other log.",
 )  # fmt: skip
@@ -256,7 +256,7 @@ def points(value: Any) -> Any:
         return value
 
 
-def _messages(file: File, header: dict[str, Any], there: int) -> Iterator[Said]:
+def _messages(file: File, header: dict[str, Any], there: int) -> Iterator[Diagnostic]:
     status = header.get("status")
     crashed = file.form == "zip" and not file.has("header.json")
     if crashed or status not in ("success", None):

@@ -15,11 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.diagnostic import NOTE, Message
+from passk_cli.diagnostic import NOTE, DiagnosticType
 from passk_cli.errors import BadRecord
 from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, listed
 
-NUMBERED_PROBLEMS = Message(
+NUMBERED_PROBLEMS = DiagnosticType(
     "numbered-problems", NOTE,
     "problems have no ids, but positions: models are compared where they attempted the same list",
     "the _eval_all.json of the same run has ids",

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from passk_cli.diagnostic import WARNING, Message
+from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.formats.format import (
     Contents,
@@ -30,7 +30,7 @@ from passk_cli.files.formats.format import (
     typed,
 )
 
-FILTERED_ANSWERS = Message(
+FILTERED_ANSWERS = DiagnosticType(
     "filtered-answers", WARNING,
     "{answers:answer} per task count as one attempt, as the filter makes one answer of them", "",
     "lm-eval generated several answers per task and its filter (such as a majority vote) made one"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.diagnostic import NOTE, Message
+from passk_cli.diagnostic import NOTE, DiagnosticType
 from passk_cli.errors import NoResults
 from passk_cli.files.formats.format import (
     INCOMPLETE_RUN,
@@ -26,7 +26,7 @@ from passk_cli.files.formats.format import (
     typed,
 )
 
-REPEATED_TESTS = Message(
+REPEATED_TESTS = DiagnosticType(
     "repeated-tests", NOTE,
     "{tests:test} {tests:is|are} repeated: in {example} the last two numbers are the attempt and"
     " how many there are",

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.diagnostic import WARNING, Message
+from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.errors import BadRecord, NoResults
 from passk_cli.files.formats.format import Contents, Example, File, Format, Row, at, number
 from passk_cli.text import shortened
@@ -41,7 +41,7 @@ _LISTS: dict[str, tuple[bool | None, str]] = {
 # What was run, so that it failed where nothing else is said of it.
 _RUN = ("completed", "generated", "with_logs", "applied")
 _FAILED = ("unresolved", "failure", *_RUN)
-COMPLETED_ONLY = Message(
+COMPLETED_ONLY = DiagnosticType(
     "completed-only", WARNING,
     "instances with an error or an empty patch have no report of their own and are not counted",
     "the run's report names them",
@@ -49,7 +49,7 @@ COMPLETED_ONLY = Message(
     " is a failure and is missing here, so the resolved rate is too high. Give the report of the"
     " run instead.",
 )  # fmt: skip
-UNLISTED_INSTANCES = Message(
+UNLISTED_INSTANCES = DiagnosticType(
     "unlisted-instances", WARNING,
     "{instances:submitted instance} {instances:is|are} in none of the lists, and not counted", "",
     "The report of a SWE-bench run names every submitted instance and lists those that were"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.diagnostic import WARNING, Message
+from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -26,7 +26,7 @@ from passk_cli.files.formats.format import (
 
 _TRIAL = re.compile(r"\.(\d+)-of-\d+(?:\.(.+)|$)")
 _METADATA = "run_metadata.json"
-UNNAMED_MODEL = Message(
+UNNAMED_MODEL = DiagnosticType(
     "unnamed-model", WARNING, "no {file} names the model, so each file counts as one",
     "name it with label=path",
     "Terminal-Bench writes the model beside the results. Where that file is missing, passk takes"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.diagnostic import WARNING, Message
+from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.errors import BadRecord
 from passk_cli.files.formats.format import (
     INCOMPLETE_RUN,
@@ -28,11 +28,11 @@ from passk_cli.files.formats.format import (
     numbered,
 )
 from passk_cli.files.formats.format import number as finite
-from passk_cli.suggested_fix import Blank, Settle
+from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
-ASSUMED_THRESHOLD = Message(
+ASSUMED_THRESHOLD = DiagnosticType(
     "assumed-threshold", WARNING, "a reward of {bar} or more passes",
-    Settle({"--threshold": Blank("X")}, "sets another one"),
+    SuggestedFix({"--threshold": Placeholder("X")}, "sets another one"),
     "Rewards between 0 and 1 are no outcomes. Without --threshold the run's own threshold decides,"
     " or 1 where it has none.",
 )  # fmt: skip

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.errors import DataError, PasskError
 from passk_cli.files.mapping import folders_of
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
-from passk_cli.files.reading.remedies import Trials, is_open, size
+from passk_cli.files.reading.remedies import FixTrials, is_open, size
 from passk_cli.files.request import Request
 from passk_cli.files.roles import POSITION, VALUE, candidates, leaf, parts, strength, words
 from passk_cli.files.sources.arguments import comes_once
 from passk_cli.files.sources.memory import unnamed_index
 from passk_cli.files.sources.paths import layout_template
 from passk_cli.files.sources.source import TRIED
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean, nearest
 from passk_cli.text import shortened
 
@@ -77,7 +77,7 @@ def asking(
     if any(comes_once(source.frame) for source in sources):
         return error
     paths = [source.path for source in sources if source.frame is None]
-    trials = Trials(request, read, sum(map(os.path.getsize, paths)) <= TRIED)
+    trials = FixTrials(request, read, sum(map(os.path.getsize, paths)) <= TRIED)
     roles = {role for settle in error.settles for role in settle.options.get("--field", {})}
     # Two columns of one name have no options: only the file can be changed.
     other = error.name == "ambiguous-column" and (not roles or roles - {*_ASKED})
@@ -104,7 +104,9 @@ def asking(
         # Files that are named like runs, whose rows are tasks by their places.
         runs = {"--path": template, "--field": {"model": f"{VALUE}all"}}
         own = [
-            replace(c, option=c.option.merged(Settle(runs)), tally="if each file is an attempt")
+            replace(
+                c, option=c.option.merged(SuggestedFix(runs)), tally="if each file is an attempt"
+            )
             if c.column == POSITION
             else c
             for c in found[0].get("task", ())
@@ -112,7 +114,7 @@ def asking(
         found[0] = replace(found[0], by_role={**found[0].by_role, "task": (*own,)})
     elif template and "outcome" in found[0]:
         # Files or folders that are named like tasks.
-        option = Settle({"--path": template})
+        option = SuggestedFix({"--path": template})
         way, counts = trials.followed(option)
         named = way.options.get("--field", {}).get("task", "task")
         tasks = found[0].get("task", ())
@@ -147,12 +149,13 @@ def asking(
     return _refused(error, found) or _asked(error, found, trials, hidden, draft)
 
 
-def _deeper(error: DataError, found: Candidates, trials: Trials) -> PasskError:
+def _deeper(error: DataError, found: Candidates, trials: FixTrials) -> PasskError:
     """The error about an amount or an answer without a column, with the nested ones of its name."""
     (role,) = error.settles[0].options["--field"]
     nested = [path for path in found.columns if "." in path and candidates(role, [leaf(path)])]
     named = error.but(
-        type(error), settles=[Settle({"--field": {role: path}}, "names it") for path in nested]
+        type(error),
+        settles=[SuggestedFix({"--field": {role: path}}, "names it") for path in nested],
     )
     completed = trials.completed(named) if nested else error
     return completed if completed.settles else error
@@ -167,7 +170,7 @@ def _unnamed(error: DataError, found: Candidates, request: Request) -> DataError
     if not words_left:
         return error
     settles = [
-        Settle({option: (word,)}, f"if {word} {verb}")
+        SuggestedFix({option: (word,)}, f"if {word} {verb}")
         for word in words_left
         for option, verb in (("--passes", "passes"), ("--fails", "fails"))
     ]
@@ -188,7 +191,7 @@ def _near_column(error: DataError, found: Candidates, request: Request) -> DataE
     if not near or near[0] in (*request.named.values(), *request.by):
         return error
     ((option, role),) = named[missing].items()
-    settles = [Settle({option: {role: path} if role else (path,)}) for path in near[:1]]
+    settles = [SuggestedFix({option: {role: path} if role else (path,)}) for path in near[:1]]
     return error.but(type(error), remedy=did_you_mean(near), settles=settles)
 
 
@@ -227,9 +230,9 @@ def _refused(error: DataError, found: Sequence[Candidates]) -> DataError | None:
 def _asked(
     error: DataError,
     found: Sequence[Candidates],
-    trials: Trials,
+    trials: FixTrials,
     hidden: str,
-    draft: Sequence[Settle],
+    draft: Sequence[SuggestedFix],
 ) -> PasskError:
     """The error with its screen, and with the complete command if the names are certain.
 
@@ -242,7 +245,7 @@ def _asked(
         return trials.completed(error)
     likely = likely_places(found)
     command = _certain(best, request) if len(likely) == 1 else None
-    settles: Sequence[Settle] = ()
+    settles: Sequence[SuggestedFix] = ()
     question = _question(error, best, request)
     if command is not None and command.options:
         command, counts = trials.followed(command, mixing=False)
@@ -267,12 +270,12 @@ def _asked(
     return own
 
 
-def _draft(folder: str) -> Iterator[Settle]:
+def _draft(folder: str) -> Iterator[SuggestedFix]:
     """The remedy that is offered with every screen: a map to edit, next to the data."""
     free = (os.path.join(folder, name) for name in _MAPS)
     for name in islice((name for name in free if not os.path.lexists(name)), 1):
         why = "writes a map with every candidate, to edit"
-        yield Settle({"--init": name}, why, "describe")
+        yield SuggestedFix({"--init": name}, why, "describe")
 
 
 def likely_places(found: Sequence[Candidates]) -> list[Candidates]:
@@ -295,7 +298,7 @@ def _question(error: DataError, found: Candidates, request: Request) -> str:
     return _ASKED.get(" ".join(open_roles), "")
 
 
-def _certain(found: Candidates, request: Request) -> Settle | None:
+def _certain(found: Candidates, request: Request) -> SuggestedFix | None:
     """The options that read a place, if the names of its task and outcome are certain."""
     options: dict[str, Any] = {}
     fields: dict[str, str] = {}
@@ -315,7 +318,7 @@ def _certain(found: Candidates, request: Request) -> Settle | None:
         if len(models) > 1:
             return None
         fields["model"] = models[0].column
-    return Settle(({"--field": fields} if fields else {}) | options)
+    return SuggestedFix(({"--field": fields} if fields else {}) | options)
 
 
 def records_within(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | None:
@@ -331,8 +334,8 @@ def records_within(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | 
         if found.rows < 2 or "{" in found.records or not outcomes:
             continue
         choices = (
-            Settle({"--records": found.records}, "reads these"),
-            Settle({"--records": "."}, "reads the document itself"),
+            SuggestedFix({"--records": found.records}, "reads these"),
+            SuggestedFix({"--records": "."}, "reads the document itself"),
         )
         problem = f"one attempt by its own {column}, and its {found.records} are {found.rows:,}"
         problem += f" records with {outcomes[0]}"
@@ -342,7 +345,7 @@ def records_within(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | 
 
 def screen(
     found: Mapping[str, Sequence[Candidate]],
-    spelled: Callable[[Settle], str],
+    spelled: Callable[[SuggestedFix], str],
     *,
     columns: bool = False,
     full: bool = False,
@@ -357,7 +360,7 @@ def screen(
     if place and (place.records or place.others):
         counts = {place.records: place.rows, **place.others}
         for at, (records, count) in enumerate(counts.items()):
-            option = spelled(Settle({"--records": records or "."}))
+            option = spelled(SuggestedFix({"--records": records or "."}))
             rows.append(("" if at else "records", option, f"{count:,} records", ""))
     rest = ": --full" if columns else ""
     for role, every in found.items():

@@ -6,8 +6,8 @@ one for each place with records, the most likely place first:
     found = find_candidates(con, sources, request)[0]
     found.records                    # value of --records, "" at the top of the file
     found["task"]                    # tuple of Candidate, the most likely first
-    found["outcome"][0].option       # Settle({"--field": {"outcome": "verdict"}})
-    found["outcome"][0].passing      # one Settle per way to pass; empty if the values say it
+    found["outcome"][0].option       # SuggestedFix({"--field": {"outcome": "verdict"}})
+    found["outcome"][0].passing      # one SuggestedFix per way to pass; empty if the values say it
     found.certain("task")            # the Candidate that is certain, or None
 
 The roles are "task", "outcome", "counts" (columns of attempts and of passes), "model" and
@@ -67,7 +67,7 @@ from passk_cli.files.vocabulary import (
     VERDICT_WORDS,
     look_like_models,
 )
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 if TYPE_CHECKING:
     import duckdb
@@ -123,13 +123,13 @@ class Candidate:
 
     role: str
     column: str
-    option: Settle
+    option: SuggestedFix
     tally: str
     values: int = 0
     certain: bool = False
     unasked: bool = False
     missing: int = 0
-    passing: tuple[Settle, ...] = ()
+    passing: tuple[SuggestedFix, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,14 +209,14 @@ class _Reader:
             tasks += [self._task_candidate(path) for path in self.weak_tasks]
         texts = any(self.columns[task.column].is_text for task in tasks)
         if self.place.rows > 1 and not (texts or self.tasks or self.counts):
-            option = Settle({"--field": {"task": POSITION}})
+            option = SuggestedFix({"--field": {"task": POSITION}})
             tasks.append(Candidate("task", POSITION, option, "the place of a record in its list"))
         named = [task for task in tasks if task.column in self.columns]
         totals = self.counts and tasks and all(task.column in self.models for task in tasks)
         once = all(max(self.columns[task.column].counts.values()) == 1 for task in named)
         if totals or (once and "model" in self.place.levels):
             # Counts per model are totals.  Attempts at one question have no column in common.
-            option = Settle({"--field": {"task": f"{VALUE}all"}})
+            option = SuggestedFix({"--field": {"task": f"{VALUE}all"}})
             one = Candidate("task", f"{VALUE}all", option, "one task with all attempts")
             tasks = [one, *(replace(task, certain=False) for task in tasks if not totals)]
         found = {
@@ -234,7 +234,7 @@ class _Reader:
             found["outcome"] += [*self._agreements(), *self._side_by_side()]
         if self.numbered:
             tally = f"{len(self.numbered):,} columns, one per attempt"
-            option = Settle({"--field": {"outcome": ",".join(self.numbered)}})
+            option = SuggestedFix({"--field": {"outcome": ",".join(self.numbered)}})
             joined = Candidate("outcome", ",".join(self.numbered), option, tally)
             found["outcome"] = [joined, *found["outcome"]]
         weak: tuple[Candidate, ...] = ()
@@ -273,7 +273,7 @@ class _Reader:
         column = self.columns[path]
         unasked = self._is_unasked(role, path)
         tally, missing = column.tally, column.missing
-        return Candidate(role, path, Settle(option), tally, 0, certain, unasked, missing)
+        return Candidate(role, path, SuggestedFix(option), tally, 0, certain, unasked, missing)
 
     def _is_unasked(self, role: str, path: str) -> bool:
         """Whether a column plays a role by its name."""
@@ -489,7 +489,7 @@ class _Reader:
         certain = usual == [path] and not (passing or constant or self.picks) and alone
         return replace(self._candidate("outcome", path, certain=certain), passing=passing)
 
-    def _passing(self, path: str) -> tuple[Settle, ...]:
+    def _passing(self, path: str) -> tuple[SuggestedFix, ...]:
         """The ways to pass; empty if the values say themselves what passes."""
         column, own = self.columns[path], _forms(path)
         if column.verdicts <= {0, 1}:
@@ -501,14 +501,14 @@ class _Reader:
                 next((text for text in column.counts if column.verdict_of[text][0] == v), word)
                 for v, word in ((1, "true"), (0, "false"))
             )
-            ways = tuple(Settle({"--passes": (v,)}, f"if {v} passes") for v in (true, false))
+            ways = tuple(SuggestedFix({"--passes": (v,)}, f"if {v} passes") for v in (true, false))
             return ways[::-1] if own & BAD_WORDS else ways
         if column.numbers:
             values = sorted({*column.numbers})
             # The ends of a scale: full marks, or all but the lowest.
             lowest = values[1:2] if len(values) <= _LEVELS else []
             bars = dict.fromkeys((values[-1], *lowest))
-            return tuple(Settle({"--threshold": (bar,)}, f"if {bar:g} or more passes")
+            return tuple(SuggestedFix({"--threshold": (bar,)}, f"if {bar:g} or more passes")
                          for bar in bars)  # fmt: skip
         verdict_of = {
             text: column.verdict_of.get(text, (-1, None))[0]
@@ -519,12 +519,12 @@ class _Reader:
         if len(verdict_of) == 2:
             # A word that usually means a missing outcome is one of two verdicts here.
             unknown += [text for text, verdict in verdict_of.items() if verdict is None]
-        found: list[Settle] = []
+        found: list[SuggestedFix] = []
         for text in unknown:
             if {0, 1} & {*verdict_of.values()}:
                 # The words that are known keep their verdicts.
-                found.append(Settle({"--fails": (text,)}, f"if {text} fails"))
-            found.append(Settle({"--passes": (*known, text)}, f"if {text} passes"))
+                found.append(SuggestedFix({"--fails": (text,)}, f"if {text} fails"))
+            found.append(SuggestedFix({"--passes": (*known, text)}, f"if {text} passes"))
         return tuple(found)
 
     @cached_property
@@ -552,7 +552,9 @@ class _Reader:
 
     def _pick_candidates(self) -> list[Candidate]:
         return [
-            Candidate("outcome", pick.path, Settle({"--field": {"outcome": pick.path}}), pick.tally)
+            Candidate(
+                "outcome", pick.path, SuggestedFix({"--field": {"outcome": pick.path}}), pick.tally
+            )
             for picks in self.picks.values()
             for pick in picks
         ]
@@ -585,7 +587,7 @@ class _Reader:
             ).fetchall()
             if same:
                 path = f"{one}{EQUAL}{other}"
-                option = Settle({"--field": {"outcome": path}})
+                option = SuggestedFix({"--field": {"outcome": path}})
                 tally = f"{same:,} of {len(pairs):,} agree"
                 found.append(Candidate("outcome", path, option, tally))
         return found
@@ -617,7 +619,7 @@ class _Reader:
         if max(map(len, kinds)) < len(set[str]().union(*kinds)) or {*self.weak_outcomes} - {*flags}:
             return []
         joined = ",".join(flags)
-        option = Settle({"--field": {"outcome": joined, "model": COLUMN}})
+        option = SuggestedFix({"--field": {"outcome": joined, "model": COLUMN}})
         return [Candidate("outcome", joined, option, "if each column is a model")]
 
     # What passk does not read
@@ -684,7 +686,7 @@ class _Reader:
         n, c = self.counts
         made, passed = (sum(self.columns[path].numbers) for path in (n, c))
         tally = f"{passed:g} of {made:g}"
-        option = Settle({"--field": {"n": n, "c": c}})
+        option = SuggestedFix({"--field": {"n": n, "c": c}})
         unasked = self._is_unasked("n", n) and self._is_unasked("c", c)
         # A total, or counts next to a verdict, may be of the tests of one attempt.
         attempts = words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "evaluated"})

@@ -11,7 +11,7 @@ import duckdb
 from passk_cli.errors import ParameterError
 from passk_cli.files.reading.layout import Batch
 from passk_cli.limits import is_nested
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean, meant, there_are
 
 _QUOTES = " (text goes between single quotes)"
@@ -42,17 +42,17 @@ def columns_in(
     columns = {c for batch in batches for c in batch.layout.kinds}
     absent = [n for n in names if n not in columns]
     if absent:
-        problem, settles = f"no column {absent[0]!r}", list[Settle]()
+        problem, settles = f"no column {absent[0]!r}", list[SuggestedFix]()
         roles = {role: column for each in batches for role, column in each.roles.columns().items()}
         if absent[0] in roles:
             # As the tables call it, which the data call otherwise.
             problem += f"; {did_you_mean([roles[absent[0]]])}"
         elif absent[0] == "model":
-            settles = [Settle({"--model": Blank("NAME")}, "keeps a model")]
+            settles = [SuggestedFix({"--model": Placeholder("NAME")}, "keeps a model")]
         else:
             there = sorted(columns)
             problem += f"; {meant(absent[0], there, there_are(there) + _QUOTES)}"
-        given = Given("--where", where)
+        given = OptionValue("--where", where)
         raise ParameterError(given, problem, name="no-such-column", settles=settles)
     return names
 
@@ -66,7 +66,7 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
         syntax = tree["error_type"] == "parser"
         problem = f"{tree['error_message']}{_WORDS}" if syntax else "not one expression"
         raise ParameterError(
-            Given("--where", where), f"{problem}; {CONDITION}", name="bad-condition"
+            OptionValue("--where", where), f"{problem}; {CONDITION}", name="bad-condition"
         )
     # In a list, "a) OR (b" and "a, b" are no longer one expression.
     listed = _parsed(con, f"len([{where}\n]) = 1") if ")" in where else tree
@@ -74,12 +74,12 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     star = any(_nodes(tree, "STAR")) and not any(_nodes(tree, "SUBQUERY"))
     if listed["error"] or not alike or star:
         raise ParameterError(
-            Given("--where", where), f"not one expression; {CONDITION}", name="bad-condition"
+            OptionValue("--where", where), f"not one expression; {CONDITION}", name="bad-condition"
         )
     # One could name tables, files and addresses.
     if any(_nodes(tree, "SUBQUERY")):
         raise ParameterError(
-            Given("--where", where), f"no SELECT and no tables here; {CONDITION}",
+            OptionValue("--where", where), f"no SELECT and no tables here; {CONDITION}",
             name="bad-condition",
         )  # fmt: skip
     # Nor may a value depend on chance, time or settings, or fill the memory.
@@ -87,7 +87,9 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     if others := sorted(called - _OPERATORS - FUNCTIONS):
         problem = f"{others[0]}() is not among the functions of a condition"
         remedy = meant(others[0], sorted(FUNCTIONS), f"there are {', '.join(sorted(FUNCTIONS))}")
-        raise ParameterError(Given("--where", where), f"{problem}; {remedy}", name="bad-condition")
+        raise ParameterError(
+            OptionValue("--where", where), f"{problem}; {remedy}", name="bad-condition"
+        )
     return list(dict.fromkeys(node["column_names"][0] for node in _nodes(tree, "COLUMN_REF")))
 
 
@@ -130,7 +132,7 @@ def _parsed(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
     The line break ends a comment, which else would swallow what our statements say after it.
     """
     statement = f"SELECT 1 WHERE ({where}\n)"
-    place, deep = Given("--where", where), f"nested too deeply; {CONDITION}"
+    place, deep = OptionValue("--where", where), f"nested too deeply; {CONDITION}"
     ((tree,),) = con.execute("SELECT json_serialize_sql($q)", {"q": statement}).fetchall()
     try:
         parsed: dict[str, Any] = json.loads(tree)

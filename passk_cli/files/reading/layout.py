@@ -25,7 +25,7 @@ from passk_cli.files.roles import (
     PICK,
     POSITION,
     VALUE,
-    Joined,
+    JoinedColumns,
     Roles,
     addends,
     agree_sql,
@@ -79,7 +79,7 @@ class Layout:
     form: Format | None = None
     table: str = ""
     constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    joined: Mapping[str, Joined] = field(default_factory=dict)
+    joined: Mapping[str, JoinedColumns] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property

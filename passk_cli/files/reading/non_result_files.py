@@ -10,13 +10,13 @@ from passk_cli.errors import DataError, NoResults
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import LOOSE, OF_HISTORIES
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 
 # An empty file is no larger, packed or not.
 _MOST_EMPTY = 64
 
 
-class Unread(NoResults):
+class UnreadFile(NoResults):
     """A file that may contain results and is not read: --path does not fit it, it has no column of
     --field, or it is a history.
 
@@ -55,7 +55,7 @@ def without_strays(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResult
         for source in batch.sources if batch not in kept else ():
             problem = "a history of runs" if past else "a lone record without a task's name"
             error = NoResults(source.name, problem, "name the file if it is a result")
-            strays.append(Unread(error, "") if past else error)
+            strays.append(UnreadFile(error, "") if past else error)
     return (kept, strays) if kept else ([*batches], [])
 
 
@@ -99,7 +99,7 @@ def repeated_file(batches: Iterable[Batch]) -> DataError | None:
     if found is None:
         return None
     problem = f"{how} {found[1].name}, and attempts have no number that would tell repeats"
-    keep = Settle({"--duplicates": "keep"}, "counts both, if both are runs")
+    keep = SuggestedFix({"--duplicates": "keep"}, "counts both, if both are runs")
     return DataError(
         found[0].name, problem, "leave one out", name="duplicate-files", settles=[keep]
     )

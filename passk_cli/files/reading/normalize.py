@@ -38,8 +38,8 @@ from passk_cli.files.formats.format import (
     one_of,
 )
 from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.reading.non_result_files import Unread
-from passk_cli.files.reading.schema_detection import Spooled, require_inside, roles_of
+from passk_cli.files.reading.non_result_files import UnreadFile
+from passk_cli.files.reading.schema_detection import NormalizedFiles, require_inside, roles_of
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     EACH,
@@ -57,7 +57,7 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.paths import from_folders, path_columns, template_columns
 from passk_cli.files.sources.source import Source, kind_of, kind_of_type, line_of
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural, shortened
 
 # Attempts of a model's runs go on: the first number of the next run.
@@ -142,13 +142,13 @@ def _matching(names: Sequence[str], pattern: str) -> Iterator[str]:
         yield from filter(re.compile(regex).fullmatch, names[place:end])
 
 
-def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> Spooled:
+def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> NormalizedFiles:
     """Read these files and write what is in them, a file of rows for each meaning of columns.
 
     folder : where these are written.
     Errors: DataError for what cannot be used; where an outcome has to be chosen.
     """
-    result = Spooled()
+    result = NormalizedFiles()
     with ExitStack() as opened:
         sheets, tables = _Sheets(folder, request, result, opened), []
         for each in files:
@@ -181,7 +181,7 @@ def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> Spoo
     return result
 
 
-def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str]:
+def _chosen(tables: _Tables, request: Request, result: NormalizedFiles) -> dict[str, str]:
     """Path → the outcome to read in it.
 
     Several outcomes in one file or several files must be chosen from; a file of a folder that does
@@ -215,9 +215,9 @@ def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str
         suites = {table.facts.get("suite") for table in of_files} - {None}
         by = {"--by": ("suite",)} if len(suites) > 1 else {}
         common = sorted(every, key=lambda name: -times[name])[:2]
-        settles = [Settle({"--outcome": name, **by}) for name in common]
+        settles = [SuggestedFix({"--outcome": name, **by}) for name in common]
         if all(len(table.outcomes or ()) < 2 for table in of_files):
-            each_one = Settle({"--outcome": ONLY, **by}, "reads the only one of each file")
+            each_one = SuggestedFix({"--outcome": ONLY, **by}, "reads the only one of each file")
             settles.insert(times[common[0]] == len(judged), each_one)
         raise DataError(judged[0], problem, name="several-outcomes", settles=settles)
     return {**chosen, **dict.fromkeys(unjudged, "")}
@@ -302,7 +302,9 @@ class _Sheets:
     runs : model and suite → the model's runs.
     """
 
-    def __init__(self, folder: Path, request: Request, result: Spooled, opened: ExitStack) -> None:
+    def __init__(
+        self, folder: Path, request: Request, result: NormalizedFiles, opened: ExitStack
+    ) -> None:
         self.runs: Mapping[tuple[object, object], list[str]] = {}
         self._folder, self._request, self._result = folder, request, result
         self._sheets: dict[object, _Sheet] = {}
@@ -431,7 +433,7 @@ class _Sheets:
                 roles = sheet.roles or self._roles_of_attempts(sheet.sources[0].name, kinds)
             except NoResults as error:
                 for source in sheet.sources:
-                    own = Unread(error.but(NoResults, place=source.name), None)
+                    own = UnreadFile(error.but(NoResults, place=source.name), None)
                     self._result.pass_over(source, own)
             else:
                 batches.append(Batch(layout, roles, tuple(sheet.sources)))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Observed:
+class SampledColumn:
     """A column of the sample.
 
     name : as `--field` takes it.  codes : one per row, from 0; −1 where there is no value.
@@ -53,7 +53,7 @@ class ValueKind(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Survey:
+class DataProfile:
     """Rows of a sample.
 
     columns : name → every scalar column, also those one key below, and further down those that say
@@ -65,7 +65,7 @@ class Survey:
     table : the rows as DuckDB knows them by a name.
     """
 
-    columns: Mapping[str, Observed]
+    columns: Mapping[str, SampledColumn]
     series: Ints
     task: Ints
     file: Ints

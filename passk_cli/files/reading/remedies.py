@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError, PasskError
 from passk_cli.files.request import Request
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _ROUNDS, _COMPLETING = 4, ("unread-column", "restarting-tasks")
 
 
 # Answers that count more than what is asked about, and what a command says of them.
-_FAILING, _REPEATED = Settle({"--missing": "fail"}), Settle({"--duplicates": "keep"})
+_FAILING, _REPEATED = SuggestedFix({"--missing": "fail"}), SuggestedFix({"--duplicates": "keep"})
 _ASSUMED = {
     repr(_FAILING): "attempts without an outcome fail",
     repr(_REPEATED): "repeats are attempts of their own",
@@ -37,7 +37,7 @@ _LEADING_AWAY = ("no-such-column", "no-task-column", "no-outcome-column")
 
 
 @dataclass(frozen=True)
-class Trials:
+class FixTrials:
     """Remedies that are tried on the data of an error.
 
     read : reads with a request.  small : whether reading once more takes no time that matters.
@@ -47,7 +47,7 @@ class Trials:
     read: Callable[[Request], Counts]
     small: bool = True
 
-    def counts(self, settle: Settle) -> Counts | PasskError:
+    def counts(self, settle: SuggestedFix) -> Counts | PasskError:
         """The counts that a remedy reads, or the error it leads to."""
         wanted = replace(self.request.settled(settle), conversion=None)
         try:
@@ -62,8 +62,8 @@ class Trials:
         return counts
 
     def followed(
-        self, settle: Settle, rounds: int = _ROUNDS, *, mixing: bool = True
-    ) -> tuple[Settle, Counts | PasskError]:
+        self, settle: SuggestedFix, rounds: int = _ROUNDS, *, mixing: bool = True
+    ) -> tuple[SuggestedFix, Counts | PasskError]:
         """A remedy with the answers to what it leads to, and what that reads.
 
         mixing : whether settings are pooled or split without a question.
@@ -100,7 +100,7 @@ class Trials:
         If what remedies read does not suit the question, the error that says so.  If each remedy of
         settings leads to the question of what passes, that question.
         """
-        kept: dict[str, Settle] = {}
+        kept: dict[str, SuggestedFix] = {}
         unsuited: PasskError | None = None
         following: list[PasskError | None] = []
         for settle in error.settles:
@@ -136,7 +136,7 @@ def _in_words(*reasons: str) -> str:
     return "; ".join(filter(None, reasons))
 
 
-def is_open(settle: Settle) -> bool:
+def is_open(settle: SuggestedFix) -> bool:
     """Whether a remedy is another command's, labels files, or leaves something to the reader."""
     return bool(settle.command or settle.labels) or not settle.complete
 
@@ -150,7 +150,7 @@ def size(counts: Counts) -> str:
     return f"reads {plural(len(counts.tasks), 'task')} × {attempts}{by}"
 
 
-def _answers(settle: Settle, error: PasskError) -> list[Settle]:
+def _answers(settle: SuggestedFix, error: PasskError) -> list[SuggestedFix]:
     """The answers to the question that a remedy leads to, without those that take it back."""
     apart = "--field" if "model" in settle.options.get("--field", {}) else ""
     kind = next((name for name in ("--pool", "--by") if name in settle.options), apart)
@@ -162,7 +162,7 @@ def _answers(settle: Settle, error: PasskError) -> list[Settle]:
     return sorted(ways, key=lambda way: kind not in way.options)[:2]
 
 
-def _adds(settle: Settle, other: Settle) -> bool:
+def _adds(settle: SuggestedFix, other: SuggestedFix) -> bool:
     """Whether another remedy chooses no outcome and no rows, and gives no option of the first
     another value."""
     both = settle.merged(other).options

@@ -14,12 +14,12 @@ from typing import Any
 
 import duckdb
 
-from passk_cli.diagnostic import WARNING, Message, Said
+from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, NoResults, ParameterError, PasskError
 from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, ours, parquet_keys
 from passk_cli.files.reading.condition import names_in
 from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.reading.non_result_files import Unread, without_strays
+from passk_cli.files.reading.non_result_files import UnreadFile, without_strays
 from passk_cli.files.reading.records import first_fault
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
@@ -59,14 +59,14 @@ from passk_cli.files.sources.source import (
     text_kind,
 )
 from passk_cli.limits import MOST_COLUMNS
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import first_few, plural
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
 _FIRST = 100
 _ASSIGNED = re.compile(r"(export )?\w+=")
 _NUMERIC = re.compile("U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
-EMPTY_FILES = Message(
+EMPTY_FILES = DiagnosticType(
     "empty-files", WARNING, "skipped {count:empty file}: {files}", "",
     "Files without any content were passed over, as --skip-bad asks. An empty file is often that of"
     " a run that crashed before it wrote its first result, so that its attempts are missing here.",
@@ -74,7 +74,7 @@ EMPTY_FILES = Message(
 
 
 @dataclass(eq=False, repr=False)
-class Spooled:
+class NormalizedFiles:
     """Yield of formats: batches to read, and messages about their files.
 
     nameless : paths of files that name no model.  said : message → the files it is about.
@@ -91,7 +91,7 @@ class Spooled:
 
     batches: list[Batch] = field(default_factory=list)
     nameless: set[str] = field(default_factory=set)
-    said: dict[Said, list[str]] = field(default_factory=dict)
+    said: dict[Diagnostic, list[str]] = field(default_factory=dict)
     reasons: dict[str, Counter[str]] = field(default_factory=dict)
     skipped: int = 0
     task_kinds: dict[str, str] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class Spooled:
     orders: set[tuple[str, ...]] = field(default_factory=set)
 
     @property
-    def messages(self) -> tuple[Said, ...]:
+    def messages(self) -> tuple[Diagnostic, ...]:
         """Messages of files about themselves, each once."""
         said = (message.about(first_few(names)) for message, names in self.said.items())
         empty = [EMPTY_FILES(count=len(self.empty), files=self.empty)] if self.empty else []
@@ -118,7 +118,7 @@ class Spooled:
 
     def pass_over(self, source: Source, error: NoResults) -> None:
         """A file of a folder that is not read; without results, one that was named is an error."""
-        if source.named and not isinstance(error, Unread):
+        if source.named and not isinstance(error, UnreadFile):
             raise error
         self.refused.append(error)
 
@@ -133,7 +133,7 @@ class Inputs:
 
     sources: Sequence[Source]
     tables: Sequence[Source]
-    attempts: Spooled
+    attempts: NormalizedFiles
 
 
 def look(
@@ -193,7 +193,7 @@ def look(
         named = {source.name for source in inputs.sources if source.named}
         _require_read(batches, request, attempts.passed_over, named)
     else:
-        errors = sorted(attempts.passed_over, key=lambda error: not isinstance(error, Unread))
+        errors = sorted(attempts.passed_over, key=lambda error: not isinstance(error, UnreadFile))
         first, *others = errors
         more = f" ({plural(len(others), 'more file')} not read either)" if others else ""
         raise first.but(DataError, problem=f"{first.problem}{more}")
@@ -226,8 +226,9 @@ def roles_of(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Rol
     if request.outcome is not None:
         if "outcome" in request.fields:
             raise ParameterError(
-                Given("--outcome", request.outcome), "a field names the outcome as well; give one",
-                name="contradicting-options", settles=[Settle({"--outcome": None})],
+                OptionValue("--outcome", request.outcome),
+                "a field names the outcome as well; give one",
+                name="contradicting-options", settles=[SuggestedFix({"--outcome": None})],
             )  # fmt: skip
         fields["outcome"] = request.outcome
     if request.threshold and "score" in fields and "outcome" not in fields:
@@ -250,7 +251,7 @@ def roles_of(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Rol
                 whole = assign(place, every, fields, roles, request.unjudged, request.by)
             except NoResults:
                 raise error from None
-            raise Unread(error, whole.outcome or whole.c) from None
+            raise UnreadFile(error, whole.outcome or whole.c) from None
         raise
 
 
@@ -266,7 +267,7 @@ def require_inside(
     problem = f"its path does not end like {request.template.text}"
     remedy = "write * for what differs and **/ for folders, or leave it out"
     error = NoResults(source.name, problem, remedy, name="bad-path")
-    raise Unread(error, None if roles is None else roles.outcome or roles.c)
+    raise UnreadFile(error, None if roles is None else roles.outcome or roles.c)
 
 
 def _require_read(
@@ -279,7 +280,7 @@ def _require_read(
     columns of --field that no file has.  Files with another outcome may be anything, but for those
     that the user named."""
     outcomes = {None, *(batch.roles.outcome or batch.roles.c for batch in batches)}
-    held = [e for e in passed_over if isinstance(e, Unread)
+    held = [e for e in passed_over if isinstance(e, UnreadFile)
             and (e.outcome in outcomes or str(e.place) in named)]  # fmt: skip
     if held:
         first = held[0]
@@ -321,8 +322,8 @@ def _layout(
         layout = replace(layout, constants={name: {source.path: v} for name, v in in_path.items()})
     if request.skip_bad and layout.kind == "csv" and LINE in request.named.values():
         raise ParameterError(
-            Given("--skip-bad"), f"rows that are left out have no {LINE}",
-            name="contradicting-options", settles=[Settle({"--skip-bad": None})],
+            OptionValue("--skip-bad"), f"rows that are left out have no {LINE}",
+            name="contradicting-options", settles=[SuggestedFix({"--skip-bad": None})],
         )  # fmt: skip
     return replace(layout, joined=request.joined(layout.kinds))
 
@@ -372,7 +373,7 @@ def sniff(
     if not start.strip():
         raise NoResults(source.name, "the file is empty", expected)
     if forced == "parquet":
-        settles = [Settle({"--from": None}, "finds out what it is")]
+        settles = [SuggestedFix({"--from": None}, "finds out what it is")]
         raise DataError(source.name, "not a Parquet file", name="unknown-format", settles=settles)
     refuse_binary(source.name, start)
     try:

@@ -33,7 +33,7 @@ from passk_cli.files.sources.source import (
     require_whole,
     without_suffixes,
 )
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, nearest, pattern_of
 from passk_cli.text import decoded, name_of
 
@@ -316,9 +316,9 @@ def no_baseline(option: str, name: str, models: Sequence[str]) -> DataError | Pa
         problem = "no such file, and no such model"
         near = files_near(name)
         if not near or pattern_of(name, models)[1] or nearest(name, models):
-            return no_such_model(Given(option, name), problem, name, models, option)
+            return no_such_model(OptionValue(option, name), problem, name, models, option)
         problem += f"; {did_you_mean(near)}"
-    return ParameterError(Given(option, name), problem, name="no-such-model")
+    return ParameterError(OptionValue(option, name), problem, name="no-such-model")
 
 
 def is_result(name: str) -> bool:

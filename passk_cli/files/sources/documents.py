@@ -10,7 +10,7 @@ from json import JSONDecodeError
 from typing import IO, Any, TypeVar
 
 from passk_cli.errors import BadRecord
-from passk_cli.files.sources.source import MOST_LEVELS, KeyTwice, unique
+from passk_cli.files.sources.source import MOST_LEVELS, DuplicateKey, unique
 
 Item = TypeVar("Item")
 
@@ -205,7 +205,7 @@ class _Text:
                     raise self.malformed(error.msg, error.pos, cut=early) from None
             except RecursionError:
                 raise self.malformed("nested too deeply") from None
-            except KeyTwice as error:
+            except DuplicateKey as error:
                 raise self.twice(str(error)) from None
             else:
                 # A number at the very end may go on.

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.suggested_fix import Given
+from passk_cli.suggested_fix import OptionValue
 
 _PART = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
 # A folder or a file of a run, by its number.
@@ -47,11 +47,11 @@ class Template:
         broken = re.search(r"[{}]", re.sub(r"\{\w+\}", "", self.text))
         if not names or broken or not all(map(str.isidentifier, names)):
             remedy = "write column names in braces, as in '{model}/{task}/run-{attempt}.json'"
-            raise ParameterError(Given("--path", self.text), remedy)
+            raise ParameterError(OptionValue("--path", self.text), remedy)
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             problem = f"{{{twice[0]}}} is there twice; write * once"
-            raise ParameterError(Given("--path", self.text), problem)
+            raise ParameterError(OptionValue("--path", self.text), problem)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

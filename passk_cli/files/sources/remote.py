@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from passk_cli.activity import doing
-from passk_cli.cleanup import no_room, temporary_folder
+from passk_cli.cleanup import disk_full_error, temporary_folder
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.source import PACKED, SUFFIXES
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import name_of
 from passk_cli.version import __version__
 
@@ -91,7 +91,7 @@ def unread(address: str) -> DataError:
     here = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
     counted: dict[str, Any] = {"--counts": True, "--engine": "spark", "--map": "passk.toml"}
     counted["-o"] = "counts.parquet"
-    spark = Settle(counted, "counts on a cluster", "convert")
+    spark = SuggestedFix(counted, "counts on a cluster", "convert")
     return NotFetched(
         name, f"only a cluster reads {scheme}://", here.get(scheme, "copy the file here"),
         settles=[spark],
@@ -297,7 +297,10 @@ def _error(name: str, error: Exception) -> Exception:
         return DataError(name, "no such file", "check the address", name="no-such-file")
     if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
         return NotFetched(name, "no access", "are the credentials for it set?")
-    if isinstance(error, OSError) and (full := no_room(error, "temporary files")) is not None:
+    if (
+        isinstance(error, OSError)
+        and (full := disk_full_error(error, "temporary files")) is not None
+    ):
         return full
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     reason = reason.split("\n")[0] or type(error).__name__

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from passk_cli.errors import BadRecord, DataError, NoResults
 from passk_cli.files.database import AS_IT_IS
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import shortened
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ OBJECTS = (
 )
 OBJECT_BYTES = 1 << 24
 # What settles a line that is no record.
-SKIPPED = Settle({"--skip-bad": True}, "leaves such lines out")
+SKIPPED = SuggestedFix({"--skip-bad": True}, "leaves such lines out")
 MARK = b"\xef\xbb\xbf"
 _MARKS_OF_16 = (b"\xff\xfe", b"\xfe\xff")
 _FIELD_CHARACTERS = 1 << 30
@@ -324,7 +324,7 @@ def record_of(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | Dat
         problem = "not UTF-8"
     except json.JSONDecodeError as error:
         problem = f"not JSON ({error.msg.removesuffix(' at').removesuffix(' starting')})"
-    except KeyTwice as error:
+    except DuplicateKey as error:
         return BadRecord(place, str(error), "keep one")
     except RecursionError:
         problem = "nested too deeply"
@@ -332,7 +332,7 @@ def record_of(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | Dat
     return BadRecord(place, f"{problem} in {text}", settles=[SKIPPED])
 
 
-class KeyTwice(ValueError):
+class DuplicateKey(ValueError):
     """A key that an object of JSON has twice, which the message names."""
 
 
@@ -342,7 +342,7 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record, before = dict(pairs), set[str]()
     for key, _ in pairs if len(record) < len(pairs) else ():
         if key in before:
-            raise KeyTwice(f"the key {json.dumps(key, ensure_ascii=False)[:80]} is there twice")
+            raise DuplicateKey(f"the key {json.dumps(key, ensure_ascii=False)[:80]} is there twice")
         before.add(key)
     return record
 

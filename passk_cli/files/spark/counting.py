@@ -37,7 +37,7 @@ from passk_cli.files.spark.session import NotOnSpark, session
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import InputFacts, ReadFacts
-from passk_cli.suggested_fix import Blank, Given, Settle
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 _ROLES = ("task", "outcome", "model", "attempt", *UNITS)
 _OPTIONS = frozenset(
@@ -77,9 +77,10 @@ def _mapped(request: Request) -> tuple[Map, Request]:
     maps = [] if request.map in (None, "", NO_MAP) else read_maps(request.map)
     if len(maps) != 1:
         raise ParameterError(
-            Given("--engine", "spark"), "a cluster needs a map of the columns, one table [data]",
+            OptionValue("--engine", "spark"),
+            "a cluster needs a map of the columns, one table [data]",
             "passk describe writes one of a file here", name="bad-map",
-            settles=[Settle({"--map": Blank("FILE")}, "names it")],
+            settles=[SuggestedFix({"--map": Placeholder("FILE")}, "names it")],
         )  # fmt: skip
     return maps[0], maps[0].merged(replace(request, map=None))
 
@@ -104,9 +105,9 @@ def _require_possible(own: Map, request: Request) -> None:
     for option in changed(request):
         if option not in _OPTIONS or policies.get(option):
             later = f"give {option} to the command that reads the counts" * (option in _LATER)
-            settles = [] if later else [Settle({option: None})]
+            settles = [] if later else [SuggestedFix({option: None})]
             raise ParameterError(
-                Given(option), "a cluster does not apply it", later, settles=settles,
+                OptionValue(option), "a cluster does not apply it", later, settles=settles,
                 name="contradicting-options",
             )  # fmt: skip
 
@@ -163,7 +164,7 @@ def _require_once(rows: Rows, frame: Any, columns: Sequence[str], request: Reque
         problem = f"attempts that come more than once: {repeats:,} (attempt {example})"
         raise DataError(
             rows.place, problem, "leave copies out", name="duplicate-attempts",
-            settles=[Settle({"--duplicates": "keep"}, "counts each row")],
+            settles=[SuggestedFix({"--duplicates": "keep"}, "counts each row")],
         )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from passk_cli.files.sources import remote
 from passk_cli.files.sources.arguments import split_label
 from passk_cli.files.sources.source import PACKED, Source
 from passk_cli.files.spark.session import HERE, NotOnSpark
-from passk_cli.suggested_fix import Blank, Settle
+from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.suggestions import meant
 from passk_cli.text import first_few, name_of
 
@@ -104,7 +104,7 @@ def rows_at(spark: Any, addresses: Sequence[str], own: Map, form: str | None) ->
     forms = {_FORMS.get(suffix, "") for suffix in files.values()}
     if len(forms) > 1 or "" in forms:
         problem = f"a cluster reads JSON lines, CSV or Parquet; there are {first_few([*files])}"
-        forced = Settle({"--from": Blank("FORMAT")}, "reads them as this")
+        forced = SuggestedFix({"--from": Placeholder("FORMAT")}, "reads them as this")
         raise NotOnSpark(place, problem, "name files of one format", settles=[forced])
     read, paths = forms.pop(), [*map(_escaped, files)]
     if read == "parquet":

@@ -12,7 +12,7 @@ from typing import Any
 
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.remote import is_remote
-from passk_cli.suggested_fix import Given, Settle
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import name_of
 
 INSTALL = "pip install pyarrow 'pyspark[connect]'"
@@ -30,7 +30,7 @@ _PATIENCE = {
     "ipc.client.connect.timeout": "10000",
     "ipc.client.connect.max.retries.on.timeouts": "2",
 }
-HERE = Settle({"--engine": None, "--spark-master": None}, "counts it here")
+HERE = SuggestedFix({"--engine": None, "--spark-master": None}, "counts it here")
 # Words of an error → what is wrong, what to do, and the error's name; others have Spark's reason.
 _MEANINGS = {
     "JAVA_GATEWAY_EXITED": (
@@ -79,7 +79,7 @@ def session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
             # pyspark leaves a script of `python -c` if packages of Spark Connect are missing.
             lacking = isinstance(error, ImportError | SystemExit)
             message = "PACKAGE_NOT_INSTALLED" if lacking else str(error)
-            raise _explained(Given("--spark-master", shown), message) from None
+            raise _explained(OptionValue("--spark-master", shown), message) from None
         try:
             yield spark
         except Exception as error:
@@ -91,7 +91,9 @@ def session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
             raise _explained(address if here else name_of(address), message, here) from None
 
 
-def _explained(place: str | Given, message: str, settles: Sequence[Settle] = ()) -> PasskError:
+def _explained(
+    place: str | OptionValue, message: str, settles: Sequence[SuggestedFix] = ()
+) -> PasskError:
     """Spark's error in one sentence."""
     for words, (problem, remedy, name) in _MEANINGS.items():
         if re.search(words, message):
@@ -109,7 +111,9 @@ def _started(master: str | None) -> Any:
         from pyspark.sql import SparkSession
     except ImportError:
         problem = f"pyspark is not installed; {INSTALL}"
-        raise ParameterError(Given("--engine", "spark"), problem, name="missing-package") from None
+        raise ParameterError(
+            OptionValue("--engine", "spark"), problem, name="missing-package"
+        ) from None
     active = SparkSession.getActiveSession()
     if active is not None and (master is None or active.conf.get("spark.master", "") == master):
         return active

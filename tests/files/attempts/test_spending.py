@@ -18,7 +18,7 @@ import pytest
 
 import passk_cli
 from passk_cli import DataError, ParameterError, PasskWarning, read
-from passk_cli.diagnostic import Said
+from passk_cli.diagnostic import Diagnostic
 from passk_cli.metrics.budget import pass_within
 from passk_cli.outcomes.counts import Counts
 from tests.conftest import Write, jsonl
@@ -91,7 +91,7 @@ def require(counts: Counts, role: str, model: str, want: Mapping[str, Any], task
         assert means == pytest.approx([ends["lower"], ends["upper"]], abs=1e-12), (model, budget)
 
 
-def said(counts: Counts) -> dict[str, Said]:
+def said(counts: Counts) -> dict[str, Diagnostic]:
     return {message.name: message for message in counts.facts.messages}
 
 

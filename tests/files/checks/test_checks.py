@@ -22,7 +22,7 @@ from passk_cli.files.checks.evenness import evenness
 from passk_cli.files.request import Request
 from passk_cli.option import declared
 from passk_cli.python.spelling import named
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from tests.conftest import Passk, jsonl, long, only
 from tests.files.checks.cases import MISLEADING, Case, Rows, attempts, honest
 from tests.proposals import commands, run_calls
@@ -33,14 +33,14 @@ def lines(path: Path, rows: Rows) -> Path:
     return path
 
 
-def options_of(settle: Settle) -> dict[str, Any]:
+def options_of(settle: SuggestedFix) -> dict[str, Any]:
     """The keywords of Python for a remedy."""
     own = named(settle, declared(Request))
     assert own is not None
     return dict(own.options)
 
 
-def found(data: Any, **options: Any) -> tuple[str, bool, tuple[Settle, ...]]:
+def found(data: Any, **options: Any) -> tuple[str, bool, tuple[SuggestedFix, ...]]:
     """The name of the finding in data, whether it is certain, and what settles it; "" if none."""
     with warnings.catch_warnings(action="ignore", category=PasskWarning):
         try:

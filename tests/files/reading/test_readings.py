@@ -12,7 +12,7 @@ import pytest
 
 import passk_cli
 from passk_cli import DataError, read
-from passk_cli.suggested_fix import Settle
+from passk_cli.suggested_fix import SuggestedFix
 from tests.conftest import Passk, jsonl
 
 Document = Any
@@ -43,7 +43,7 @@ def test_what_stands_beside_a_list_can_be_named(write: Any) -> None:
 
 def test_remedies_add_up() -> None:
     first, second = ({"--by": (name,), "--where": name} for name in "xy")
-    both = Settle(first).merged(Settle(second))
+    both = SuggestedFix(first).merged(SuggestedFix(second))
     assert both.options == {"--by": ("x", "y"), "--where": "(x) AND (y)"}
 
 
