@@ -54,10 +54,10 @@ def test_it_is_installed_from_a_clone() -> None:
     """No package index has passk; the answer stands first, and below it how to run it."""
     for page in [*sessions.pages(), ROOT / "CONTRIBUTING.md"]:
         assert not re.search(r"(?:pip install|uvx|pipx run) '?passk", page.read_text()), page
-    for text in (README, (ROOT / "docs" / "index.md").read_text()):
-        answered, install, *_ = re.split(r"^\$ passk |^## ", text, flags=re.MULTILINE)[1:]
-        assert answered.startswith("compare sample_data/")
-        assert "&& .venv/bin/pip install -q . && . .venv/bin/activate" in install
+    answered, install, *_ = re.split(r"^\$ passk |^## ", README, flags=re.MULTILINE)[1:]
+    assert answered.startswith("compare sample_data/")
+    for text in (install, (ROOT / "docs" / "index.md").read_text()):
+        assert "&& .venv/bin/pip install -q . && . .venv/bin/activate" in text
 
 
 def test_remedies_name_the_packages_of_their_extra() -> None:
