@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from docs.reference import sections, shared_options
@@ -49,7 +50,7 @@ def _lines() -> Iterator[str]:
         for title, options in sections(name):
             if title in declaration.own_titles:
                 yield from _options(options)
-        yield from (".PP", "Examples:", ".EX", *map(_text, declaration.examples), ".EE")
+        yield from (".PP", "Examples:", ".EX", *map(_text, chain(*declaration.examples)), ".EE")
     yield from (".SH SHARED OPTIONS", "Options that several commands take.")
     for title, options in shared_options().items():
         yield f".SS {title}"

@@ -215,7 +215,7 @@ def gate(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Verdict:
-    """Passes or fails CI by its exit code: rules about a run."""
+    """Check a run against rules; the exit code is the verdict."""
 
 def watch(
     data: Any = None,

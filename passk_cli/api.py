@@ -377,7 +377,7 @@ def _help(declaration: Command, options: Options) -> str:
     wrapped = [
         textwrap.fill(line, 96, subsequent_indent="    ", break_on_hyphens=False) for line in lines
     ]
-    examples = (f"\nExample: {call_of(line, options)}" for line in declaration.examples)
+    examples = (f"\n{note}\n{call_of(line, options)}" for note, line in declaration.examples)
     return "\n".join([*paragraphs, *wrapped, *examples])
 
 

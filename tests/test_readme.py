@@ -47,7 +47,7 @@ def test_every_command_is_documented() -> None:
     assert [command.name for command in build().registered_commands] == [*COMMANDS, "help"]
     for name in COMMANDS:
         assert f"passk {name}" in README
-        assert len(command_of(name).examples) == 2
+        assert len(command_of(name).examples) == 3
 
 
 def test_it_is_installed_from_a_clone() -> None:

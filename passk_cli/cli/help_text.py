@@ -7,49 +7,53 @@ time that `--help` takes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import indent
 
 from passk_cli.cli.overview import GAP, LEFT, Row, filled, table, terminal_width
-from passk_cli.commands.command import OWN, Command, command_of
+from passk_cli.commands.command import Command, command_of
 from passk_cli.diagnostic import ERROR, DiagnosticType, pattern
 from passk_cli.option import DeclaredOption
 
 FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
-# The shared options that people use most, of those that a command takes: `--help` explains the
-# first few, and names the others.
-_COMMON, _SHARED = 5, (
+# The most lines of a short help on a terminal of 80 columns, the fewest shared options in it, and
+# the shared options that it shows while they fit, the most used first.
+_LINES, _FEWEST, _SHARED = 60, 5, (
     "k", "by", "where", "fields", "form", "metrics", "output", "chart", "models", "threshold",
     "cluster", "level", "full", "verbose", "quiet",
 )  # fmt: skip
 
 
 def manual(name: str, *, full: bool = False) -> str:
-    """Help of a command: purpose, two examples, its own options and the most used shared ones.
+    """Help of a command: purpose, its most common uses, its options and the most used shared ones.
 
     full : every option with its details, the columns and fields of the answer, and its messages.
     """
+    declaration = command_of(name)
+    if full:
+        return _help(name, [*_sections(declaration), *_answer(declaration)])
+    # A page is only in a file, and a verdict also where pipelines look.
+    first = ("output",) if declaration.paged or declaration.judges else ()
+    shared = list(dict.fromkeys((*first, *_SHARED)))
+    count = len(list(declared(declaration)))
+    last = filled(f"passk help {name}: all {count} options, columns and messages")
+    while True:
+        text = f"{_help(name, _sections(declaration, shared))}\n\n{last}"
+        if text.count("\n") < _LINES or len(shared) == _FEWEST:
+            return text
+        shared.pop()
+
+
+def _help(name: str, sections: list[tuple[str, list[Row]]]) -> str:
+    """Purpose, examples and sections of rows."""
     declaration, width = command_of(name), terminal_width()
     paragraphs = "\n\n".join(filled(part, width) for part in declaration.meaning)
-    blocks = [f"Usage: {usage(name, declaration)}", paragraphs]
-    examples = [_example(line, width) for line in declaration.examples]
-    if not full and any("\n" in example for example in examples):
-        # One that goes on has the room of two.
-        examples = examples[:1]
-    blocks.append("\n".join(["Examples:", *examples]))
-    sections = [*_sections(declaration, full), *(_answer(declaration) if full else ())]
+    examples = [f"  {note}\n{_example(line, width)}" for note, line in declaration.examples]
+    blocks = [f"Usage: {usage(name, declaration)}", paragraphs, "\n".join(["Examples:", *examples])]
     lefts = [len(left) for _, rows in sections for left, _ in rows]
-    room = max(each for each in lefts if each <= LEFT) + GAP
+    room = max(length for length in lefts if length <= LEFT) + GAP
     for title, rows in sections:
         blocks.append("\n".join([f"{title}:", *table(rows, room, width, indent=2)]))
-    if not full:
-        every = len(list(declared(declaration)))
-        also = f"passk help {name}: all {every} options, columns, messages · --full: every table"
-        flags = {each.field: each.option.flags.split()[0] for _, each in declared(declaration)}
-        shown = "\n".join(blocks)
-        others = [flags[f] for f in _SHARED[:-1] if f in flags and f"\n  {flags[f]}" not in shown]
-        named = [filled(f"Also {', '.join(others)}", width)] if others else []
-        blocks.append("\n".join([*named, filled(also, width)]))
     return "\n\n".join(blocks)
 
 
@@ -120,24 +124,27 @@ def declared(declaration: Command) -> Iterator[tuple[str, DeclaredOption]]:
         yield from ((title, option) for option in options)
 
 
-def _sections(declaration: Command, full: bool) -> list[tuple[str, list[Row]]]:
-    """Title and rows of each group of options; without `full`, its own and some shared ones."""
+def _sections(
+    declaration: Command, shared: Sequence[str] | None = None
+) -> list[tuple[str, list[Row]]]:
+    """Title and rows of each group of options.
+
+    shared : the fields of the shared options in a short help, which has no rare ones of its own;
+        without it all options are explained in full.
+    """
     rows: dict[str, list[Row]] = {title: [] for title in declaration.own_titles}
     if declaration.files != "none":
-        rows.setdefault("Input" if full else OWN, []).append(("FILE...", FILES))
-    shared: dict[str, Row] = {}
+        rows["Input"] = [("FILE...", FILES)]
     for title, option in declared(declaration):
-        line = row(option, full)
-        if full or (title in declaration.own_titles and not option.option.rare):
-            rows.setdefault(title, []).append(line)
+        if shared is None:
+            chosen = True
+        elif title in declaration.own_titles:
+            chosen = not option.option.rare
         else:
-            shared[option.field] = line
-    if not full:
-        # A page is only in a file, and a verdict also where pipelines look.
-        first = ("output",) if declaration.paged or declaration.judges else ()
-        common = dict.fromkeys((*first, *_SHARED))
-        rows["Common options"] = [shared[field] for field in common if field in shared][:_COMMON]
-    return list(rows.items())
+            chosen = option.field in shared
+        if chosen:
+            rows.setdefault(title, []).append(row(option, full=shared is None))
+    return [(title, group) for title, group in rows.items() if group]
 
 
 def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:

@@ -23,7 +23,7 @@ class CommandListing(NamedTuple):
 COMMANDS = {
     "estimate": CommandListing("Measure", "pass@k and pass^k of every model, with intervals."),
     "compare": CommandListing("Measure", "Which models differ significantly, and which tie."),
-    "gate": CommandListing("Measure", "Passes or fails CI by its exit code: rules about a run."),
+    "gate": CommandListing("Measure", "Check a run against rules; the exit code is the verdict."),
     "watch": CommandListing("Measure", "Decides a run while it goes on, by the rules of gate."),
     "bootstrap": CommandListing("Measure", "Bias, standard errors, and intervals of every method."),
     "curve": CommandListing("Understand", "pass@k and pass^k over k."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.message_filter import WantedMessages
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 # The title of the options that only one command has.
 OWN = "Options"
-_EXAMPLE = "\n\nExample: "
+# Opens a paragraph of a docstring that is an example: a comment, then a command line.
+_EXAMPLE = "# "
 # Options that all commands had, as of `Command.lacking`.
 _FIRST = "count on the cluster first: "
 _SHELL = "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"
@@ -27,6 +28,13 @@ _REMOVED = {
     **dict.fromkeys(("--engine", "--spark-master"), _FIRST + _SHELL),
     **dict.fromkeys(("engine", "spark_master"), f"{_FIRST}passk_cli.{_PYTHON}"),
 }
+
+
+class Example(NamedTuple):
+    """A use of a command: a comment that begins with "# ", and the command line."""
+
+    comment: str
+    line: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,12 +79,17 @@ class Command:
     @property
     def meaning(self) -> list[str]:
         """Its purpose, in paragraphs; the first is one line, for lists of commands."""
-        return (inspect.getdoc(self.own) or "").split(_EXAMPLE)[0].split("\n\n")
+        return [text for text in self._paragraphs if not text.startswith(_EXAMPLE)]
 
     @property
-    def examples(self) -> list[str]:
-        """Command lines that run as they are beside `sample_data`."""
-        return (inspect.getdoc(self.own) or "").split(_EXAMPLE)[1:]
+    def examples(self) -> list[Example]:
+        """Its most common uses, which run as they are next to `sample_data`."""
+        texts = (text.split("\n", 1) for text in self._paragraphs if text.startswith(_EXAMPLE))
+        return [Example(comment, " ".join(line.split())) for comment, line in texts]
+
+    @property
+    def _paragraphs(self) -> list[str]:
+        return (inspect.getdoc(self.own) or "").split("\n\n")
 
     def options(self) -> list[DeclaredOption]:
         """Every option, its own first."""

@@ -446,7 +446,7 @@ def test_help_says_what_is_declared(
             if isinstance(default, str) and default:
                 said = "".join(default.split())
                 assert f"{said}(default)" in words or f"(default{said})" in words
-    assert f"Examples:passk{name}" in few
+    assert "Examples:#" in few
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -455,7 +455,7 @@ def test_python_help_says_what_is_declared(name: str) -> None:
     for field, option, *_ in every(name):
         assert f"{field} : " in said
         assert all(value in said for value in option.values)
-    assert f"Example: passk_cli.{name}(" in said
+    assert said.count(f" passk_cli.{name}(") >= 3
     assert not re.search(r"(?<![\w-])--?[a-z]", said)
 
 

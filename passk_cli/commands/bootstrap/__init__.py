@@ -35,9 +35,14 @@ class BootstrapOptions:
     tables add bias, standard errors, the shares of the variance from tasks and from attempts, and
     how often each model comes first.
 
-    Example: passk bootstrap sample_data/tau_airline.csv -k 1,2 --interval guard,percentile,bca
+    # compare the intervals of three methods
+    passk bootstrap sample_data/tau_airline.csv -k 1,2 --interval guard,percentile,bca
 
-    Example: passk bootstrap sample_data/tau_airline.csv --weights dirichlet --draws draws.csv
+    # use more draws than 10,000
+    passk bootstrap sample_data/tau_airline.csv -k 1 --resamples 20000
+
+    # write the draws of a Bayesian bootstrap to a file
+    passk bootstrap sample_data/tau_airline.csv --weights dirichlet --draws draws.csv
     """
 
     # fmt: off

@@ -21,9 +21,14 @@ class CompareOptions:
     p-value, adjusted for the number of tests. With a baseline,
     every model is compared with it alone.
 
-    Example: passk compare sample_data/agents.jsonl -k 1
+    # test all pairs of models at pass@1
+    passk compare sample_data/agents.jsonl -k 1
 
-    Example: passk compare sample_data/cruxeval.jsonl.gz --baseline gpt-4-0613 --by temperature
+    # test every model against one baseline, at each temperature
+    passk compare sample_data/cruxeval.jsonl.gz --baseline gpt-4-0613 --by temperature
+
+    # count the tasks that flip between two models
+    passk compare sample_data/agents.jsonl -k 1 --model 'gpt-5.*' --flips
     """
 
     # fmt: off

@@ -17,9 +17,14 @@ class ConvertOptions:
     A row per attempt in the order of the files, or with --counts a row per task; csv, jsonl or
     parquet. It reads back as the same numbers.
 
-    Example: passk convert sample_data/answers.csv --with benchmark -o attempts.parquet
+    # write one row per attempt
+    passk convert sample_data/agents.jsonl -o attempts.csv
 
-    Example: passk convert sample_data/agents.jsonl --counts
+    # keep a further column
+    passk convert sample_data/answers.csv --with benchmark -o attempts.parquet
+
+    # print the number of attempts and passes per task
+    passk convert sample_data/agents.jsonl --counts
     """
 
     # fmt: off

@@ -37,9 +37,14 @@ class CostOptions:
     The cost per solved task is the mean cost of an attempt divided by pass@1. pass@$b is the
     probability that a task is solved by repeated attempts before b is spent.
 
-    Example: passk cost sample_data/costs.csv --at 0.30,1,2.50
+    # compute the cost of a solved task
+    passk cost sample_data/costs.csv
 
-    Example: passk cost sample_data/costs.csv --of duration
+    # compute the share of tasks that three budgets solve
+    passk cost sample_data/costs.csv --at 0.30,1,2.50
+
+    # use the duration instead of the cost
+    passk cost sample_data/costs.csv --of duration
     """
 
     # fmt: off

@@ -32,9 +32,14 @@ class CurveOptions:
     pass@k (coverage) rises with k and pass^k (reliability) falls. The gap between them shows
     whether many tasks are solved sometimes or few always; --delta puts numbers on it.
 
-    Example: passk curve sample_data/tau_airline.csv --delta
+    # print pass@k and pass^k for each k
+    passk curve sample_data/tau_airline.csv
 
-    Example: passk curve sample_data/toy_families.csv --max-k 20 --chart curves.svg
+    # measure how much of pass^k is due to differences in difficulty
+    passk curve sample_data/tau_airline.csv --delta
+
+    # draw the curves of task families with exact success rates
+    passk curve sample_data/toy_families.csv --max-k 20 --chart curves.svg
     """
 
     # The types of families and metrics cost too much to be named here.

@@ -17,9 +17,14 @@ class DescribeOptions:
     The format of each file, the column behind each role, models, tasks, attempts, missing outcomes,
     duplicate attempts, and the largest k that the data supports.
 
-    Example: passk describe sample_data/agents.jsonl
+    # check which columns passk uses, and how it counts
+    passk describe sample_data/agents.jsonl
 
-    Example: passk describe sample_data/cruxeval.jsonl.gz --by temperature
+    # check the number of attempts at each temperature
+    passk describe sample_data/cruxeval.jsonl.gz --by temperature
+
+    # write a map of the columns that you can correct
+    passk describe sample_data/tau_airline.csv --init passk.toml
     """
 
     # fmt: off

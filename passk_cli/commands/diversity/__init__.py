@@ -19,9 +19,16 @@ class DiversityOptions:
     Counts the different solutions, and the different correct ones, among k attempts, and shows how
     much variety comes with the gain from pass@1 to pass@k.
 
-    Example: passk diversity sample_data/cruxeval.jsonl.gz --model codellama-7b --by temperature
+    # count the different solutions at each temperature
+    passk diversity sample_data/cruxeval.jsonl.gz --model codellama-7b \
+    --by temperature
 
-    Example: passk diversity sample_data/cruxeval.jsonl.gz --by temperature --normalise space
+    # treat solutions that differ in spaces only as equal
+    passk diversity sample_data/cruxeval.jsonl.gz --by temperature --normalise space
+
+    # draw how variety grows with k
+    passk diversity sample_data/cruxeval.jsonl.gz --model codellama-7b \
+    --by temperature --chart diversity.svg
     """
 
     # fmt: off

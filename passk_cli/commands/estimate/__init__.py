@@ -19,9 +19,14 @@ class EstimateOptions:
     pass@k is the probability that at least one of k attempts passes; pass^k, that all k pass. The
     table has a row per model and a column per metric, each with its 95 % confidence interval.
 
-    Example: passk estimate sample_data/tau_airline.csv
+    # estimate pass@k and pass^k of every model
+    passk estimate sample_data/tau_airline.csv
 
-    Example: passk estimate sample_data/cruxeval.jsonl.gz -k 1,5 --by temperature
+    # estimate pass@1 and pass@5 at each temperature
+    passk estimate sample_data/cruxeval.jsonl.gz -k 1,5 --by temperature
+
+    # draw the estimates with their intervals
+    passk estimate sample_data/agents.jsonl -k 1 --chart estimates.svg
     """
 
     # fmt: off

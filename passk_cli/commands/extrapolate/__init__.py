@@ -70,9 +70,14 @@ class ExtrapolateOptions:
     Prints the range of values that the counts allow at larger k, whatever the tasks' success rates
     are. If the range is at most 0.4 wide, it prints an estimate as well: an average of models.
 
-    Example: passk extrapolate sample_data/counts.csv --to 100,1000 --target 0.5
+    # predict pass@100 from 20 attempts per task
+    passk extrapolate sample_data/counts.csv --to 100
 
-    Example: passk extrapolate sample_data/counts.csv --to 100 -m pass@k,pass^k
+    # find the k at which pass@k reaches 50 %
+    passk extrapolate sample_data/counts.csv --to 100,1000 --target 0.5
+
+    # predict pass^100 as well
+    passk extrapolate sample_data/counts.csv --to 100 -m pass@k,pass^k
     """
 
     # fmt: off

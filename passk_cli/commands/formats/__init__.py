@@ -16,9 +16,14 @@ class FormatsOptions:
     Of each format: what passes in it, the source of its layout, where its files lie, a small
     example and the command that reads it. A file is recognised by its content, whatever its name.
 
-    Example: passk formats
+    # list all formats
+    passk formats
 
-    Example: passk formats swe-bench
+    # show an example of one format and how it is read
+    passk formats swe-bench
+
+    # show how results of the Inspect framework are read
+    passk formats inspect
     """
 
     name: Annotated[str | None, Option(

@@ -26,7 +26,7 @@ from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import FAIL, PASS, Rules
 
 TRUST_RULES = Annotated[bool, Option(
-    "--trust-rules", help="The file of rules may name files anywhere.", rare=True,
+    "--trust-rules", help="Let the rules file name files anywhere.", rare=True,
     detail="Without it, rules name files in their own folder and below it: an address, an absolute"
     " path, and a path or a link out of that folder are refused. Use it for rules that you wrote.",
 )]  # fmt: skip
@@ -38,26 +38,37 @@ class GateOptions(
     EveryTask, EveryAttempt, MaxMissing, MaxErrors, Minimum, MustPass, MinEach, NoRegression,
     MaxIncrease, MaxDrop,
 ):  # fmt: skip
-    """Passes or fails CI by its exit code: rules about a run.
+    """Check a run against rules; the exit code is the verdict.
 
-    Exit code: 0 no rule fails, 1 one fails, 3 none fails but one cannot be checked.
+    A rule passes, fails, or stays undecided because its interval includes the limit. Undecided
+    rules count as passes unless --on-undecided is fail.
 
-    Example: passk gate sample_data/cruxeval.jsonl.gz --pool temperature --model 'gpt*' --baseline gpt-3.5-turbo-0613 --max-drop pass@1=0.02
+    Exit codes: 0 no rule failed · 1 a rule failed · 2 wrong usage · 3 no rule failed, but the data
+    are invalid or a rule could not be checked · 4 internal error
 
-    Example: passk gate --rules sample_data/passk.toml
-    """  # noqa: E501
+    # fail if pass@1 is significantly more than 2 points below the baseline
+    passk gate sample_data/cruxeval.jsonl.gz --pool temperature --model 'gpt*' \
+    --baseline gpt-3.5-turbo-0613 --max-drop pass@1=0.02
+
+    # fail if pass@1 is significantly below 30 %
+    passk gate sample_data/tau_airline.csv --min pass@1=0.3
+
+    # check every suite of a rules file
+    passk gate --rules sample_data/passk.toml
+    """
 
     rules: Annotated[str | None, Option(
-        "--rules", "FILE", "Suites with rules, in a file.", file="read",
-        detail="Without files and --rules: passk.toml, else [tool.passk] of pyproject.toml, in"
-        " the current folder. Options beside it replace those of the file.")] = None  # fmt: skip
+        "--rules", "FILE", "Read suites and rules from a TOML file.", file="read",
+        detail="Without files and --rules, passk reads passk.toml in the current folder, or"
+        " [tool.passk] in pyproject.toml. Options on the command line replace those of the file.",
+    )] = None  # fmt: skip
     trust_rules: TRUST_RULES = False
     tier: Annotated[str | None, Option(
         "--tier", "NAME", "Run the suites of this tier only.", detail="Of --rules.", rare=True,
     )] = None  # fmt: skip
-    check: Annotated[bool, Option("--check", help="Check the file of rules without data.")] = False
+    check: Annotated[bool, Option("--check", help="Validate the rules file; read no data.")] = False
     baseline: Annotated[DATA, Option(
-        "--baseline", "FILE|NAME", "A file, label=path, or a model in the data.",
+        "--baseline", "FILE|NAME", "Compare with this file or with this model.",
         file="read", of_models=True,
         detail="Several files are read together. history.parquet:last5 pools the last 5 runs of"
         " a history (passk record) and allows for the effect of a run.")] = None  # fmt: skip
@@ -68,15 +79,15 @@ class GateOptions(
     )] = False  # fmt: skip
     skip_run: SKIP_RUN = ()
     on_undecided: Annotated[
-        str, Option("--on-undecided", help="Undecided rules count as", choices=(PASS, FAIL))
+        str, Option("--on-undecided", help="Count undecided rules as", choices=(PASS, FAIL))
     ] = PASS
     rehearse: Annotated[bool, Option(
-        "--rehearse", help="How often this gate fails with nothing changed.",
-        detail="Also the smallest drop that each rule detects, and which rules cannot pass"
-        " or fail. Exits with 0, unless --max-false-alarms is exceeded; without --baseline the"
-        " run is its own.")] = False  # fmt: skip
+        "--rehearse", help="Simulate how often it would fail without a change.",
+        detail="It also prints the smallest drop that each rule detects, and the rules that cannot"
+        " pass or cannot fail. The exit code is 0 unless --max-false-alarms is exceeded. Without"
+        " --baseline, the run is compared with itself.")] = False  # fmt: skip
     max_false_alarms: Annotated[float | None, Option(
-        "--max-false-alarms", "SHARE", "--rehearse fails when the gate fails more often.",
+        "--max-false-alarms", "SHARE", "With --rehearse: exit with 1 above this share.",
         low=0.0, high=1.0, rare=True,
         detail="The share of rehearsals with nothing changed in which the whole gate fails:"
         " above SHARE the exit code is 1.")] = None  # fmt: skip

@@ -50,6 +50,8 @@ _BY = {
 _AWAY, _POWER, _LEVEL = 0.05, 0.8, 0.95
 # The rules of `EveryTask` and `EveryAttempt`.
 EVERY, EVERY_ATTEMPT = "every baseline task", "every baseline attempt"
+# Title of the options that compare a run with its baseline.
+COMPARING = "Rules that need --baseline"
 # Verdicts, the worse the later.
 _WORSE = (PASS, UNDECIDED, FAIL, ERROR)
 # A rule about a number of a candidate's series: the place of the rule, the series, the metric.
@@ -163,7 +165,7 @@ class GateRule:
     drawn : whether passes and failures decide it, so that it can be rehearsed.
     """
 
-    title: ClassVar[str] = "Rules"
+    title: ClassVar[str] = "Rules about this run"
     phrase: ClassVar[str]
     findings: ClassVar[Mapping[str, str]]
     compares: ClassVar[bool] = False
@@ -242,10 +244,12 @@ class EveryTask(GateRule):
     """Every task of the baseline was run, unless some may be missing."""
 
     unpaired: Annotated[str, Option(
-        "--unpaired", help="Tasks or attempts not run", choices=("fail", "drop"),
-        detail="Those of the baseline. fail: the gate fails; drop: the others are compared. drop"
-        " also allows other numbers of attempts than --attempts declares, and says them.",
+        "--unpaired", help="If tasks or attempts of the baseline are missing",
+        choices=("fail", "drop"),
+        detail="fail: the gate fails. drop: the gate compares the tasks and attempts that both runs"
+        " have. It then also allows another number of attempts than --attempts, and reports it.",
     )] = "fail"  # fmt: skip
+    title: ClassVar[str] = COMPARING
     drawn = False
     phrase = EVERY
     findings: ClassVar[Mapping[str, str]] = {
@@ -286,7 +290,7 @@ class EveryAttempt(GateRule):
     """
 
     attempts: Annotated[int | None, Option(
-        "--attempts", "N", "Fails unless every task has N attempts.", low=1,
+        "--attempts", "N", "Fail unless every task has N attempts.", low=1,
         detail="Attempts without an outcome count. Without it, attempts are counted against the"
         " baseline: fewer or more fail the gate, but equally many at every task are allowed.",
     )] = None  # fmt: skip
@@ -357,7 +361,7 @@ class MaxMissing(ShareRule):
     """The share of attempts without an outcome is at most a number."""
 
     max_missing: Annotated[float | None, Option(
-        "--max-missing", "SHARE", "Fails when more attempts have no outcome.", low=0.0, high=1.0,
+        "--max-missing", "SHARE", "Fail if more attempts have no outcome.", low=0.0, high=1.0,
         rare=True,
         detail="A share of the attempts, for example 2%. --missing says how they count.",
     )] = None  # fmt: skip
@@ -370,7 +374,7 @@ class MaxErrors(ShareRule):
     """The share of attempts without an outcome, or with an error, is at most a number."""
 
     max_errors: Annotated[float | None, Option(
-        "--max-errors", "SHARE", "Fails when more attempts ended in an error.", low=0.0, high=1.0,
+        "--max-errors", "SHARE", "Fail if more attempts ended in an error.", low=0.0, high=1.0,
         rare=True,
         detail="A share of the attempts, for example 5%. Attempts without an outcome count, and"
         " those with a text in a column named error, error_message or exception.",
@@ -384,13 +388,14 @@ class Minimum(GateRule):
     """A metric reaches a number: its interval does, its estimate, or its lower limit."""
 
     minimum: Annotated[Mapping[Any, float], Option(
-        "--min", "METRIC=X", "Fails when the interval lies below X.",
-        parse=partial(parse_limits, "--min"), detail="Undecided where the interval contains X.",
+        "--min", "METRIC=X", "Fail if METRIC is significantly below X.",
+        parse=partial(parse_limits, "--min"),
+        detail="The rule is undecided if the interval of METRIC contains X.",
     )] = field(default_factory=dict)  # fmt: skip
     min_by: Annotated[str, Option(
-        "--min-by", help="--min uses", choices=MIN_BY, rare=True,
-        detail="estimate, lower: fails when the estimate, or the lower limit of the interval,"
-        " is below X; never undecided.")] = BY_INTERVAL  # fmt: skip
+        "--min-by", help="Compare X of --min with", choices=MIN_BY, rare=True,
+        detail="With estimate or lower, --min fails if the estimate, or the lower limit of the"
+        " interval, is below X. It is never undecided.")] = BY_INTERVAL  # fmt: skip
     phrase = "{metric} ≥ {limit}{by}"
     findings: ClassVar[Mapping[str, str]] = {
         PASS: "{metric} of {model} is {estimate}; {end} is not below the minimum of {limit}",
@@ -442,6 +447,7 @@ class Minimum(GateRule):
 class DifferenceRule(GateRule):
     """Base of the rules about differences to the baseline."""
 
+    title: ClassVar[str] = COMPARING
     compares = True
 
     def statements(self, trial: GateContext) -> int:
@@ -533,9 +539,9 @@ class NoRegression(DifferenceRule):
     """
 
     no_regression: Annotated[bool, Option(
-        "--no-regression", help="Fails on any significant drop, adjusted.",
-        detail="--max-drop METRIC=0 for all metrics at once: undecided where a difference is"
-        " not significant.")] = False  # fmt: skip
+        "--no-regression", help="Fail if any metric is significantly lower.",
+        detail="It is --max-drop METRIC=0 for all metrics together, adjusted for their number. The"
+        " rule is undecided if a difference is not significant.")] = False  # fmt: skip
     general = True
     phrase = "{?metric|{metric} }no regression"
     findings: ClassVar[Mapping[str, str]] = {
@@ -646,9 +652,9 @@ class MaxDrop(Tolerance):
     """A metric is not significantly lower than the baseline's by more than a number."""
 
     max_drop: Annotated[Mapping[Any, float], Option(
-        "--max-drop", "METRIC=X[%]", "Fails when the drop is significantly larger than X.",
+        "--max-drop", "METRIC=X[%]", "Fail if METRIC is significantly more than X lower.",
         parse=partial(parse_limits, "--max-drop", relative=True),
-        detail="pass@1=0.02 is two points; pass@1=5% is a share of the baseline's.",
+        detail="X is a difference (0.02 is two points) or relative to the baseline (5%).",
     )] = field(default_factory=dict)  # fmt: skip
     change = "a", "drop"
 
@@ -658,10 +664,10 @@ class MaxIncrease(Tolerance):
     """An amount is not significantly more than the baseline's by more than a number or share."""
 
     max_increase: Annotated[Mapping[Any, float], Option(
-        "--max-increase", "METRIC=X%", "Fails when a cost rises significantly more than X.",
+        "--max-increase", "METRIC=X%", "Fail if a cost is significantly more than X higher.",
         parse=partial(parse_limits, "--max-increase", relative=True, amounts=True),
-        detail="cost=10% is a share of the baseline's; cost=0.02 is in dollars. Also tokens,"
-        " duration, turns, their medians and those of a solved task.",
+        detail="X is relative to the baseline (10%) or an amount: cost=0.02 is in dollars. It also"
+        " takes tokens, duration, turns, their medians, and these per solved task.",
     )] = field(default_factory=dict)  # fmt: skip
     change = "an", "increase"
 
@@ -692,13 +698,13 @@ class MustPass(EachRule):
     """Every named task passes all its attempts, or a share of them."""
 
     must_pass: Annotated[tuple[str, ...], Option(
-        "--must-pass", "TASKS|FILE", "Fails unless these tasks pass all attempts.",
+        "--must-pass", "TASKS|FILE", "Fail unless these tasks pass every attempt.",
         parse=partial(parse_tasks, "--must-pass"), several=True,
-        detail="Names or patterns as a,b*, '*' for all tasks, or a file with one per line, without"
-        " comments. Repeatable.",
+        detail="Names or patterns such as a,b* ('*' for all tasks), or a file with one name per"
+        " line, without comments. Repeatable.",
     )] = ()  # fmt: skip
     must_pass_rate: Annotated[float, Option(
-        "--must-pass-rate", "RATE", "Share of attempts --must-pass asks for.",
+        "--must-pass-rate", "RATE", "Share of the attempts that must pass.",
         low=0.0, high=1.0)] = 1.0  # fmt: skip
     phrase = "{tasks:named task} {tasks:passes|pass} {rate}"
     findings: ClassVar[Mapping[str, str]] = {
@@ -757,11 +763,12 @@ class MinEach(EachRule):
     """No task's pass rate is significantly below a number, or every task passes enough attempts."""
 
     min_each: Annotated[float | None, Option(
-        "--min-each", "RATE|N/M", "Fails when a task is significantly below RATE.",
+        "--min-each", "RATE|N/M", "Fail if any single task is significantly below RATE.",
         low=0.0, high=1.0, parse=parse_rate,
-        detail="Exact binomial test of each task, Holm over the tasks. It passes when every"
-        " task is shown to reach RATE, and is undecided otherwise. 8/10 counts instead: it fails"
-        " when a task passes fewer than 8 of 10 attempts.")] = None  # fmt: skip
+        detail="It is an exact binomial test per task, adjusted by Holm's method. The rule passes"
+        " if every task significantly reaches RATE, and is undecided otherwise. 8/10 counts"
+        " instead: the rule fails if a task passes fewer than 8 of 10 attempts.",
+    )] = None  # fmt: skip
     phrase = "each task {?limit|≥ {limit}}{?attempts|passes {passes} of {attempts:attempt}}"
     findings: ClassVar[Mapping[str, str]] = {
         FAIL: "{below:task} of {model} {below:is|are} significantly below a pass rate of {limit}",

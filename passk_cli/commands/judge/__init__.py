@@ -22,9 +22,14 @@ class JudgeOptions:
     stand judged and corrected numbers, and how many labels a narrower interval takes. --list writes
     the attempts to label next.
 
-    Example: passk judge sample_data/evalplus.csv.gz --field truth=label
+    # estimate how often a judge errs, and correct pass@1
+    passk judge sample_data/evalplus.csv.gz --field truth=label
 
-    Example: passk judge sample_data/evalplus.csv.gz --field truth=label --width 0.1 --list next.csv
+    # find the number of labels that an interval of width 0.1 needs
+    passk judge sample_data/evalplus.csv.gz --field truth=label --width 0.1
+
+    # write the attempts to label next to a file
+    passk judge sample_data/evalplus.csv.gz --field truth=label --list next.csv
     """
 
     # fmt: off

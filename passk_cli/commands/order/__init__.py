@@ -20,9 +20,14 @@ class OrderOptions:
     pass@k takes the attempts at a task as independent. Three tests look for a trend over the
     attempts, for a correlation of neighbours, and for pairs that are too alike.
 
-    Example: passk order sample_data/tau_airline.csv
+    # test whether later attempts pass more often
+    passk order sample_data/tau_airline.csv
 
-    Example: passk order sample_data/cruxeval.jsonl.gz --where "temperature > 0.5" -k 1,2,4
+    # test the attempts at one temperature
+    passk order sample_data/cruxeval.jsonl.gz --where "temperature > 0.5" -k 1,2,4
+
+    # use the order of lines if attempts have no number
+    passk order sample_data/agents.jsonl --order-from-lines
     """
 
     # fmt: off

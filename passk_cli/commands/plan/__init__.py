@@ -18,9 +18,14 @@ class PlanOptions(PlanTargets):
     difference that designs not yet run detect, their interval widths, and the best split of a
     budget.
 
-    Example: passk plan sample_data/tau_airline.csv --detect 0.05 --budget 5000
+    # find the number of tasks that detects a difference of 5 points
+    passk plan sample_data/tau_airline.csv --detect 0.05
 
-    Example: passk plan --mean 0.6 --spread 0.3 --tasks 200,800 --attempts 1,10
+    # find the best split of 5,000 attempts into tasks and repetitions
+    passk plan sample_data/tau_airline.csv --budget 5000
+
+    # plan without a pilot, from an assumed mean and spread
+    passk plan --mean 0.6 --spread 0.3 --tasks 200,800 --attempts 1,10
     """
 
 

@@ -18,9 +18,15 @@ class RecordOptions:
     same time. Or it is a folder with a file per run, which needs no locks and can lie in any
     object store. A run is added whole or not at all.
 
-    Example: passk record sample_data/tau_airline.csv --to history.parquet --at 1f3a9c2
+    # add a run to a history file
+    passk record sample_data/tau_airline.csv --to history.parquet --at 1f3a9c2
 
-    Example: passk record sample_data/costs.csv --to history/ --at 1f3a9c2 --with cost
+    # record the cost as well, in a folder with one file per run
+    passk record sample_data/costs.csv --to history/ --at 1f3a9c2 --with cost
+
+    # record each temperature separately
+    passk record sample_data/cruxeval.jsonl.gz --by temperature \
+    --to temperatures.parquet --at 1f3a9c2
     """
 
     # fmt: off

@@ -21,9 +21,14 @@ class ReportOptions:
     quality, as .html (one file, no network) or .md with its pictures beside it. With --by there is
     a section for each group; --average also averages over them.
 
-    Example: passk report sample_data/agents.jsonl -m pass@1 -o report.html
+    # write a full report as one HTML file
+    passk report sample_data/agents.jsonl -m pass@1 -o report.html
 
-    Example: passk report sample_data/agents.jsonl --board --title Agents -o board.html
+    # write a leaderboard to publish
+    passk report sample_data/agents.jsonl --board --title Agents -o board.html
+
+    # write the report as Markdown with pictures
+    passk report sample_data/tau_airline.csv -o report.md
     """
 
     # fmt: off

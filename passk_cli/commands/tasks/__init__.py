@@ -21,9 +21,14 @@ class TasksOptions:
     tasks changed, and how many change by chance alone; --suspects tasks that weaker models pass
     more often than better ones; --matrix all tasks and models.
 
-    Example: passk tasks sample_data/tau_airline.csv
+    # count flaky tasks
+    passk tasks sample_data/tau_airline.csv
 
-    Example: passk tasks sample_data/agents.jsonl --suspects
+    # find the tasks that changed against another model
+    passk tasks sample_data/agents.jsonl --against gpt-5.5
+
+    # find tasks that weak models pass more often than strong models
+    passk tasks sample_data/agents.jsonl --suspects
     """
 
     # fmt: off

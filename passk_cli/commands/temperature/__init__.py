@@ -34,9 +34,14 @@ class TemperatureOptions:
     and k, the best temperature against the others, and models against each other. The toy model
     needs no data.
 
-    Example: passk temperature sample_data/cruxeval.jsonl.gz -k 1,10
+    # find the best temperature for 1 and for 10 attempts
+    passk temperature sample_data/cruxeval.jsonl.gz -k 1,10
 
-    Example: passk temperature --toy gaussian --spread 16 -k 2,8,64
+    # draw pass@k over the temperature
+    passk temperature sample_data/cruxeval.jsonl.gz -k 1,10 --chart temperature.svg
+
+    # compute the best temperatures of a toy model
+    passk temperature --toy gaussian --spread 16 -k 2,8,64
     """
 
     # fmt: off

@@ -25,9 +25,14 @@ class TrendOptions:
     runs differ by more than chance within tasks explains, and by how much; and how far apart two
     single runs must be to differ. Of a cost the first, where runs were recorded --with it.
 
-    Example: passk trend sample_data/nights.parquet
+    # find the runs at which pass@1 changed
+    passk trend sample_data/nights.parquet
 
-    Example: passk trend sample_data/nights.parquet --fail --acknowledge 17bd287
+    # exit with code 1 at a change, unless you acknowledged it
+    passk trend sample_data/nights.parquet --fail --acknowledge 17bd287
+
+    # draw the history
+    passk trend sample_data/nights.parquet --chart trend.svg
     """
 
     metrics: Annotated[str, Option(

@@ -26,10 +26,18 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
 
     Exit code: 0 pass, 1 fail, 5 not yet, 3 it cannot be checked.
 
-    Example: passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2 --order completion --looks tau.looks
+    # decide as early as possible whether pass@1 reaches 20 %
+    passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2 \
+    --order completion --looks tau.looks
 
-    Example: passk watch sample_data/tau_airline.csv --planned 90 --attempts 4 --min pass@1=0.5 --order completion --looks more.looks
-    """  # noqa: E501
+    # look at a run in which 40 of 90 tasks are still missing (exit code 5)
+    passk watch sample_data/tau_airline.csv --planned 90 --attempts 4 --min pass@1=0.5 \
+    --order completion --looks more.looks
+
+    # stop if pass@1 is significantly lower than in an earlier run
+    passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --no-regression \
+    --baseline sample_data/tau_airline.csv -k 1 --order completion --looks again.looks
+    """
 
     # fmt: off
     planned: Annotated[int | None, Option(
