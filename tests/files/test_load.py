@@ -745,6 +745,26 @@ def test_a_packed_file_that_unpacks_to_far_more(
         read(write(f"m.{end}", packed(end, text)))
 
 
+def test_a_gzip_file_that_unpacks_to_far_more_is_refused_before_it_is_counted(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("passk_cli.files.sources.source._SURE", 1 << 16)
+    monkeypatch.setattr("passk_cli.files.load._read", pytest.fail)
+    text = b"task,attempt,passed\n" + b"a,0,1\n" * (1 << 17)
+    with pytest.raises(DataError, match="unpacks to more than"):
+        read(write("m.csv.gz", packed("csv.gz", text)))
+
+
+@pytest.mark.parametrize("last", ["b", "2.0", " "])
+def test_attempts_of_csv_may_turn_from_numbers_into_texts(write: Write, last: str) -> None:
+    """They are read as numbers first, since that is faster."""
+    numbers = "".join(f"a,{attempt},1\n" for attempt in range(20_000))
+    path = write("m.csv", f"task,attempt,passed\n{numbers}a,{last},0\n")
+    for options in ({}, {"skip_bad": True}):
+        counts = read(path, **options)
+        assert (counts.n.tolist(), counts.c.tolist()) == ([20_001], [20_000])
+
+
 FRAME = pd.DataFrame({"task": ["a", "b"], "passed": [1, 0]})
 
 

@@ -167,11 +167,13 @@ class Statement:
         self.carried: tuple[str, ...] = ()
         files = [source.path for batch in batches for source in batch.sources]
         self.only_file = files[0] if len(files) == 1 else None
-        # Whether attempts are numbers by their type, and their columns play no other part.
+        # Whether attempts look like numbers, and their columns play no other part.  With skip_bad,
+        # DuckDB would leave out rows of a CSV file with another attempt.
         numbered = all(
-            batch.layout.kind != "csv"
+            not (batch.layout.kind == "csv" and request.skip_bad)
             and batch.layout.kinds.get(batch.roles.attempt) == {"number"}
-            and batch.roles.attempt not in (*grouping, *where)
+            and batch.roles.attempt not in (*grouping, *where, *BENCHMARKS)
+            and [*batch.roles.columns().values()].count(batch.roles.attempt) == 1
             for batch in batches
             if batch.roles.shape == "attempts" and batch.roles.attempt is not None
         )
@@ -192,6 +194,8 @@ class Statement:
     def with_more_care(self, error: Exception) -> Statement | None:
         """The statement as it is run when a row or a number did not fit; None at the end."""
         care = self.care
+        if care.numeric and isinstance(error, duckdb.ConversionException):
+            return self.exact
         if "maximum_object_size" in str(error):
             longest = max(object_bytes(batch.sources) for batch in self.batches)
             if care.object_bytes < longest:
@@ -201,7 +205,9 @@ class Statement:
             return self.having(care=replace(care, careful=True))
         if self.where and care.numbers < len(NUMBERS) - 1:
             return self.having(care=replace(care, numbers=care.numbers + 1))
-        return self.exact if care.numeric else None
+        # A CSV file reports a number that does not fit as a conversion, JSON as any other error.
+        json = any(batch.layout.kind != "csv" for batch in self.batches)
+        return self.exact if care.numeric and json else None
 
     @property
     def exact(self) -> Statement:

@@ -169,7 +169,8 @@ class Layout:
         elif self.kind == "parquet":
             rows = f"read_parquet({files}{options})"
         elif self.kind == "csv":
-            columns = struct_sql({name: "VARCHAR" for name, _ in self.columns})
+            read = {name: "DOUBLE" for name, kind in types.items() if kind == "DOUBLE"}
+            columns = struct_sql({name: read.get(name, "VARCHAR") for name, _ in self.columns})
             # The longest line sets the size of a piece; of pieces of 256 MB there is mostly one.
             options += f", max_line_size={1 << 28}" * careful + ", store_rejects=true" * skip_bad
             options += ", ignore_errors=true" * lenient

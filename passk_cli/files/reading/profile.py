@@ -86,27 +86,25 @@ class DataProfile:
         return joined_codes(self.series, self.task)
 
     @cached_property
-    def kinds(self) -> Mapping[str, ValueKind]:
-        """The kind of the values of each column, by one query."""
-        parts = [
-            f"count({text}), count(TRY_CAST({text} AS DOUBLE)),"
-            f" count(*) FILTER (lower({text}) IN ('true', 'false')),"
-            f" count(*) FILTER (TRY_CAST({text} AS DOUBLE) % 1 <> 0),"
-            f" coalesce(max(strlen({text})), 0)"
-            for text in (column.sql for column in self.columns.values())
-        ]
-        query = f"SELECT {', '.join(parts) or 'NULL'} FROM {self.table}"
-        counts = iter(self.con.execute(query).fetchall()[0])
-        kinds = {}
-        for name in self.columns:
-            there, numbers, truths, broken, longest = (next(counts) for _ in range(5))
-            kind = "number" if numbers == there else "bool" if truths == there else "text"
-            kinds[name] = ValueKind(kind, not broken, longest)
-        return kinds
+    def _kinds(self) -> dict[str, ValueKind]:
+        """The kinds of values of columns that were asked for so far."""
+        return {}
 
     def kind(self, column: str) -> ValueKind:
         """The kind of a column's values."""
-        return self.kinds[column]
+        if column not in self._kinds:
+            text = self.columns[column].sql
+            number = f"TRY_CAST({text} AS DOUBLE)"
+            query = (
+                f"SELECT count({text}), count({number}),"
+                f" count(*) FILTER (lower({text}) IN ('true', 'false')),"
+                f" count(*) FILTER ({number} % 1 <> 0), coalesce(max(strlen({text})), 0)"
+                f" FROM {self.table}"
+            )
+            there, numbers, truths, broken, longest = self.con.execute(query).fetchall()[0]
+            kind = "number" if numbers == there else "bool" if truths == there else "text"
+            self._kinds[column] = ValueKind(kind, not broken, longest)
+        return self._kinds[column]
 
     @cached_property
     def _texts(self) -> dict[str, list[str]]:

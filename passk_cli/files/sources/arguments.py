@@ -30,6 +30,7 @@ from passk_cli.files.sources.source import (
     packing_by,
     refuse_binary,
     require_shallow,
+    require_usual_size,
     require_whole,
     without_suffixes,
 )
@@ -461,6 +462,9 @@ def _source(
     if packing != "none":
         start = first_bytes(source)
     opening = opening_of(start)
+    if packing == "gzip" and opening != "{":
+        # JSON lines may have any size, since DuckDB reads them and Python only their beginning.
+        require_usual_size(source)
     if opening in ("{", "["):
         require_shallow(name, start)
     encoding = "" if opening in ("PK", "PAR1") else encoding_of(start)

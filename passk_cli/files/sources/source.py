@@ -12,6 +12,7 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import islice
@@ -147,9 +148,37 @@ def open_bytes(source: Source) -> IO[bytes]:
     """The unpacked bytes of a file as a stream; what is wrong with it is a DataError."""
     if source.packing == "none":
         return open(source.path, "rb")
-    most = max(_SURE, _MOST_TIMES * os.path.getsize(source.path))
-    packing = gzip if source.packing == "gzip" else zstd()
+    packing, most = gzip if source.packing == "gzip" else zstd(), _most_bytes(source)
     return io.BufferedReader(_ByteStream(source.name, _chunks(source.path, packing), most), 1 << 16)
+
+
+def _most_bytes(source: Source) -> int:
+    """The most bytes that Python unpacks of a file."""
+    return max(_SURE, _MOST_TIMES * os.path.getsize(source.path))
+
+
+def require_usual_size(source: Source) -> None:
+    """DataError for a gzip file that unpacks to more than results do, before all of it is read.
+
+    The last four bytes are the size of the content modulo 4 GB, but of a file that is cut off they
+    can be anything.  So a large size is only a reason to unpack the file.
+    """
+    with open(source.path, "rb") as file:
+        file.seek(-4, os.SEEK_END)
+        size = int.from_bytes(file.read(), "little")
+    most, unpacked = _most_bytes(source), 0
+    if size > most:
+        # What is cut off or damaged is left to those who read the file.
+        with suppress(EOFError, OSError, zlib.error), gzip.open(source.path) as stream:
+            while unpacked <= most and (block := stream.read(1 << 20)):
+                unpacked += len(block)
+    if unpacked > most:
+        raise _too_large(source.name, most)
+
+
+def _too_large(name: str, most: int) -> DataError:
+    problem = f"unpacks to more than {most:,} bytes, far more than results do"
+    return DataError(name, problem, "unpack it yourself and give that file", name="damaged-file")
 
 
 def zstd() -> Any:
@@ -264,9 +293,7 @@ class _ByteStream(io.RawIOBase):
             self._rest = memoryview(chunk)
             self._size += len(chunk)
             if self._size > self._most:
-                problem = f"unpacks to more than {self._most:,} bytes, far more than results do"
-                remedy = "unpack it yourself and give that file"
-                raise DataError(self._name, problem, remedy, name="damaged-file")
+                raise _too_large(self._name, self._most)
         count = min(len(buffer), len(self._rest))
         buffer[:count], self._rest = self._rest[:count], self._rest[count:]
         return count
