@@ -1,17 +1,17 @@
 """The parts of pages that declarations make: a comment opens such a part, another one closes it.
 
 <!-- options estimate -->      the options that only this command has
-<!-- columns estimate -->      the columns of its first table, with what they mean
 <!-- commands -->              every command with its question
-<!-- formats -->               the file formats
+<!-- formats -->               the names of the file formats
 <!-- schemas -->               the versions of JSON documents
 <!-- messages -->              the names of all messages and errors, by family
 <!-- checks -->                every check of a reading, with the options that settle it
 
 Only the site has long lists: `docs/site_pages.py` writes these parts when the site is built, and
-the repository has a sentence in their place.
+the repository has a sentence in their place.  It also ends the page of a command with its columns.
 
 <!-- built shared options -->  the options that several commands share
+<!-- built formats -->         what passes in every file format
 <!-- built answers -->         every sentence above the tables of a command
 <!-- built fields -->          the fields of the rows of csv and JSON
 """
@@ -23,6 +23,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from passk_cli.cli.help_text import FILES, parts_of, row, usage
 from passk_cli.cli.output import edge_sections
@@ -32,16 +33,16 @@ from passk_cli.commands.command import command_of
 from passk_cli.diagnostic import ERROR
 from passk_cli.option import DeclaredOption
 from passk_cli.render import data
-from passk_cli.report.model import ALWAYS
 from passk_cli.study.result import FIELDS
 
 _PART = re.compile(
-    r"<!-- ((?:options|columns) \w+|commands|formats|schemas|messages|checks)"
+    r"<!-- (options \w+|commands|formats|schemas|messages|checks)"
     r" -->\n(.*?)<!-- /\1 -->",
     re.DOTALL,
 )
 _BUILT = re.compile(
-    r"<!-- (built (?:shared options|answers|fields)) -->\n(.*?)<!-- /\1 -->", re.DOTALL
+    r"<!-- (built (?:shared options|answers|fields|formats)) -->\n(.*?)<!-- /\1 -->",
+    re.DOTALL,
 )
 _MESSAGE_LINK = re.compile(r"\((?:\.\./)*messages\.md#([a-z-]+)\)")
 # A declaration of a message: its name, then its severity.
@@ -80,13 +81,15 @@ def built(text: str) -> str:
 
 
 def _part(match: re.Match[str]) -> str:
-    what, _, name = match[1].removeprefix("built ").partition(" ")
+    what, _, name = (
+        match[1].replace("built formats", "passes").removeprefix("built ").partition(" ")
+    )
     makers: dict[str, Callable[[str], str]] = {
         "options": _options,
-        "columns": _columns,
         "shared": _shared,
         "commands": _commands,
         "formats": _formats,
+        "passes": _passes,
         "schemas": _schemas,
         "messages": _messages,
         "checks": _checks,
@@ -142,16 +145,14 @@ def line(declared: DeclaredOption) -> str:
     return f"- {flags}: {text}" + (f" In Python: `{field}=`." if spelt_otherwise else "")
 
 
-def _columns(name: str) -> str:
-    """The columns that the first table of a command always has, apart from the model."""
-    columns = [c.stated for c in command_of(name).question.sections[0].columns]
-    lines = [
-        f"| {_cell(column.header)} | {_cell(column.meaning)} |"
-        for column in columns
-        if column.shown == ALWAYS and column.meaning and column.header not in ("model", "COLUMN")
-    ]
-    more = f"`passk help {name}` explains all columns, and the fields of csv and JSON."
-    return "\n".join(["| column | meaning |", "| --- | --- |", *lines, "", more])
+def columns(name: str) -> str:
+    """The end of a command's page on the site: the columns of its tables, and what they mean."""
+    lines: list[str] = []
+    for table, rows in command_of(name).question.answer_columns():
+        lines += ["", f"**Columns {table}**", ""] if table else [""]
+        lines += ["| column | meaning |", "| --- | --- |"]
+        lines += [f"| {_cell(header)} | {_cell(meaning)} |" for header, meaning in rows]
+    return "\n".join(["", "## Columns", *lines, ""]) if lines else ""
 
 
 def _cell(text: str) -> str:
@@ -287,8 +288,20 @@ def _checks(_: str) -> str:
 
 
 def _formats(_: str) -> str:
-    """Every file format and what passes in it, one line per format."""
+    """The names of all file formats, by kind."""
+    titles = {"harness": "Harnesses", "general": "General layouts", "refused": "Refused"}
+    rows = _format_rows()
+    names = {kind: ", ".join(rows["format"][rows["kind"] == kind]) for kind in titles}
+    return "\n".join(f"- {titles[kind]}: {names[kind]}" for kind in titles)
+
+
+def _passes(_: str) -> str:
+    """What passes in each file format, one line per format."""
+    rows = _format_rows()[["format", "passes"]].itertuples(index=False)
+    return "\n".join(f"- `{name}`: {passes}" for name, passes in rows)
+
+
+def _format_rows() -> Any:
     import passk_cli
 
-    rows = passk_cli.formats().frame[["format", "passes"]].itertuples(index=False)
-    return "\n".join(f"- `{name}`: {passes}" for name, passes in rows)
+    return passk_cli.formats().frame

@@ -24,6 +24,8 @@ def on_files(files: Files, *, config: Any) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """Write the long lists of a page, and link messages to the pages of their families."""
-    return reference.built(markdown)
+    commands = {f"commands/{name}.md": name for name in reference.COMMANDS}
+    name = commands.get(page.file.src_uri)
+    return reference.built(markdown) + (reference.columns(name) if name else "")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 from typer.main import get_command
 
+import passk_cli
 from docs import man, reference, rulebook, schema, sessions
 from passk_cli.cli.app import build
 from passk_cli.commands import COMMANDS
@@ -83,8 +87,32 @@ def test_every_command_has_a_page(name: str) -> None:
     page = (DOCS / "commands" / f"{name}.md").read_text()
     titles = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
     assert titles[0] == f"passk {name}"
-    assert {"Options", "Method and source"} <= set(titles)
+    assert titles[-2:] == ["Method and source", "Options"]
+    assert f"`passk {name}`" in page.splitlines()[2], "the first sentence says when to use it"
     assert f"commands/{name}.md" in (ROOT / "mkdocs.yml").read_text()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_python_call_with_options_that_exist(name: str) -> None:
+    page = (DOCS / "commands" / f"{name}.md").read_text()
+    source = re.search(rf"^In Python:\s`(passk_cli\.{name}\(.*)`", page, re.MULTILINE)
+    assert source is not None
+    call = next(node for node in ast.walk(ast.parse(source[1])) if is_call_of(node, name))
+    inspect.signature(getattr(passk_cli, name)).bind(
+        *call.args, **{str(keyword.arg): keyword.value for keyword in call.keywords}
+    )
+
+
+def is_call_of(node: ast.AST, name: str) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_site_explains_every_column_of_a_command(name: str) -> None:
+    text = reference.columns(name)
+    for _, columns in command_of(name).question.answer_columns():
+        for _, meaning in columns:
+            assert meaning in re.sub(r"\\(.)", r"\1", text)
 
 
 @pytest.mark.parametrize("page", [*sessions.pages(), ROOT / "CONTRIBUTING.md"], ids=name_of)
