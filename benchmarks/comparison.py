@@ -33,7 +33,7 @@ from passk_cli.inference.discordance import suissa_shuster
 from passk_cli.inference.min_p import Family as TestFamily
 from passk_cli.inference.min_p import draw_min_p
 from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
-from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
+from passk_cli.inference.permutation_test import permutation_of_attempts, permutation_within_tasks
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.attempts import Attempts

@@ -115,7 +115,10 @@ def within_tasks(group: Sequence[Comparison], confidence: Confidence) -> list[Pa
 
 
 def _within(comparison: Comparison, confidence: Confidence) -> PairedTestResult:
-    from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
+    from passk_cli.inference.permutation_test import (
+        permutation_of_attempts,
+        permutation_within_tasks,
+    )
 
     most = max(int(n.max()) for n in comparison.n)
     refuse_many_steps("the test for these tasks", most, _NEW_TASKS)

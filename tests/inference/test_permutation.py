@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from passk_cli.inference import attempt_permutation, permutation
-from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
+from passk_cli.inference import attempt_permutation, permutation_test
+from passk_cli.inference.permutation_test import permutation_of_attempts, permutation_within_tasks
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.attempts import Attempts
 from tests.conftest import long
@@ -83,7 +83,7 @@ def test_drawn_p_is_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
     n = np.full(20, 8)
     first, second = rng.binomial(8, 0.6, 20), rng.binomial(8, 0.5, 20)
     exact = permutation_within_tasks(parse("pass@2"), (n, first), (n, second))
-    monkeypatch.setattr(permutation, "_EXACT_STEPS", 0)
+    monkeypatch.setattr(permutation_test, "_EXACT_STEPS", 0)
     drawn = permutation_within_tasks(parse("pass@2"), (n, first), (n, second), resamples=20_000)
     assert (exact.exact, drawn.exact) == (True, False)
     assert drawn.p == pytest.approx(exact.p, abs=5 * sqrt(exact.p / 20_000))
@@ -97,7 +97,7 @@ def test_the_bound_is_no_less_than_the_exact_p(monkeypatch: pytest.MonkeyPatch) 
     n = np.full(8, 5)
     pairs = [(rng.binomial(5, 0.9, 8), rng.binomial(5, 0.2, 8)) for _ in range(20)]
     exact = [permutation_within_tasks(parse("pass^2"), (n, a), (n, b)).p for a, b in pairs]
-    monkeypatch.setattr(permutation, "_EXACT_STEPS", 0)
+    monkeypatch.setattr(permutation_test, "_EXACT_STEPS", 0)
     bounds = [
         permutation_within_tasks(parse("pass^2"), (n, a), (n, b), resamples=1).p for a, b in pairs
     ]
