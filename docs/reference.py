@@ -4,6 +4,7 @@
 <!-- commands -->              every command with its question
 <!-- formats -->               the names of the file formats
 <!-- schemas -->               the versions of JSON documents
+<!-- glossary -->              the words of the field, which `passk help WORD` explains as well
 <!-- messages -->              the names of all messages and errors, by family
 <!-- checks -->                every check of a reading, with the options that settle it
 
@@ -27,6 +28,7 @@ from typing import Any
 
 from passk_cli.cli.help_text import FILES, parts_of, row, usage
 from passk_cli.cli.output import edge_sections
+from passk_cli.cli.topics import GLOSSARY
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import answers, messages
 from passk_cli.commands.command import command_of
@@ -36,7 +38,7 @@ from passk_cli.render import data
 from passk_cli.study.result import FIELDS
 
 _PART = re.compile(
-    r"<!-- (options \w+|commands|formats|schemas|messages|checks)"
+    r"<!-- (options \w+|commands|formats|schemas|messages|checks|glossary)"
     r" -->\n(.*?)<!-- /\1 -->",
     re.DOTALL,
 )
@@ -95,6 +97,7 @@ def _part(match: re.Match[str]) -> str:
         "checks": _checks,
         "answers": _answers,
         "fields": _fields,
+        "glossary": lambda _: GLOSSARY.read_text(),
     }
     return f"<!-- {match[1]} -->\n\n{makers[what](name).strip()}\n\n<!-- /{match[1]} -->"
 

@@ -11,6 +11,7 @@ import pytest
 
 from passk_cli.cli.help_text import manual
 from passk_cli.cli.overview import overview
+from passk_cli.cli.topics import GLOSSARY
 from passk_cli.commands import COMMANDS
 from tests.conftest import Write
 from tests.words import faults, prose
@@ -28,6 +29,10 @@ def found(text: str) -> list[str]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help(name: str) -> None:
     assert found(manual(name, full=True)) == []
+
+
+def test_glossary() -> None:
+    assert found(prose(GLOSSARY.read_text())) == []
 
 
 def test_list_of_commands() -> None:

@@ -74,12 +74,15 @@ def _topics(incomplete: str) -> list[str]:
 
 
 def _help(
-    topic: Annotated[str, typer.Argument(metavar="[WORD]", autocompletion=_topics)] = "",
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORD]", autocompletion=_topics)
+    ] = None,
 ) -> None:
-    """Everything about a command, a message, an option, a metric, a method, a column."""
+    """Everything about a command, a message, an option, a metric, a method, a column, a term."""
     from passk_cli.cli.help_text import explained, listed, manual
     from passk_cli.cli.overview import overview
 
+    topic = " ".join(words or ())
     if not topic:
         typer.echo(overview())
     elif topic in COMMANDS:

@@ -1,9 +1,10 @@
-"""`passk help WORD` for what is no command and no message: metrics, methods, options, columns."""
+"""`passk help WORD` for words of the field, metrics, methods, options and columns."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from passk_cli.cli.help_text import FILES, declared, row
 from passk_cli.cli.overview import ABOUT, filled
@@ -13,6 +14,9 @@ from passk_cli.errors import ParameterError
 from passk_cli.suggestions import meant, respelled
 from passk_cli.text import listed
 
+# Terms and their meaning, in Markdown; the page of the docs is made from it.
+_TERM = re.compile(r"\*\*(.+?)\*\* —")
+GLOSSARY = Path(__file__).with_name("glossary.md")
 # Topics that no declaration has.
 TOPICS = {
     "exit": "Exit codes: 0 done · 1 a check failed: a gate, --max-false-alarms · 2 usage: an"
@@ -29,8 +33,8 @@ TOPICS = {
     "completion": "`passk --install-completion` adds completion of commands, options, models and"
     " topics of the help to your shell; `passk --show-completion` prints it.",
     "passk": f"{ABOUT} `passk --help` lists the commands.",
-    "tied": "Tied: not significantly different at 1 − --level, after the adjustment for all tests;"
-    " such rows have ~ or a letter in common.",
+    "tie": "A table marks a tie by ~ or by a letter that both models have. The significance level"
+    " is 1 − --level, after the adjustment for all tests.",
     "unit": "Units are those of columns' names: cost_cents and latency_ms are read as dollars and"
     " seconds. Where a name does not say it, --field cost=price:cents does.",
     "metrics": "Metrics, asked for with -m NAME[,NAME…], as in -m pass@1,pass^4:",
@@ -48,7 +52,7 @@ _ALSO = {
     "exit": "exitcode exitcodes exit-code exit-codes status 0 1 2 3 4 5", "metrics": "metric",
     "files": "file input stdin pipe glob folder -", "ci": "github gitlab junit actions pipeline",
     "completion": "completions shell autocomplete bash zsh fish", "unit": "units currency",
-    "tied": "tie ties ~ letters", "passk": "pass-k",
+    "tie": "tied ~ letters", "passk": "pass-k",
 }  # fmt: skip
 
 
@@ -63,20 +67,36 @@ def about(word: str, others: Sequence[str]) -> str:
         texts.setdefault(name, {}).setdefault(text, []).append(user)
     topics = {same: name for name, words in _ALSO.items() for same in words.split()}
     metric = re.sub(r"(?<=[@^])(\d+|k?)(:.*)?$", "k", respelled(word))
-    spellings = (word.lower(), word.lower().strip("-") or word, metric)
-    own = next((each for each in spellings if each in {*texts, *TOPICS, *topics}), spellings[1])
+    bare = word.lower().strip("-") or word
+    spellings = [word.lower(), bare, metric, bare.replace("-", " "), re.sub("[ _]", "-", bare)]
+    spellings += [spelling.removesuffix("s") for spelling in spellings]
+    terms = glossary()
+    known = {*terms, *texts, *TOPICS, *topics}
+    own = next((spelling for spelling in spellings if spelling in known), spellings[1])
     topic = topics.get(own, own)
-    found = [TOPICS[topic]] if topic in TOPICS else []
+    found = [terms[topic]] if topic in terms else []
+    found += [TOPICS[topic]] if topic in TOPICS else []
     if topic == "metrics":
         found += [text for each in texts.values() for text in each if text.startswith("metric ")]
     for text, users in sorted(texts.get(own, {}).items(), key=lambda each: each[0][:6] != "option"):
-        found.append(f"{text} Of {_several(users)}." if users[0] else text)
+        found.append(f"{text} In {_several(users)}." if users[0] else text)
     if not found:
-        question = meant(
-            own, dict.fromkeys([*others, *TOPICS, *texts]), "`passk --help` lists commands"
-        )
+        names = dict.fromkeys([*others, *TOPICS, *texts, *terms])
+        question = meant(own, names, "`passk --help` lists commands")
         raise ParameterError(f"nothing is named {word!r}; {question}", name="unknown-name")
     return "\n\n".join(map(filled, found))
+
+
+def glossary() -> dict[str, str]:
+    """Each term of the field in lower case, and the paragraph that explains it."""
+    terms = {}
+    for paragraph in GLOSSARY.read_text(encoding="utf-8").split("\n\n"):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", paragraph)
+        plain = re.sub(r"\*(\w+)\*", r"\1", _TERM.sub(r"\1:", text)).replace("\\", "")
+        for names in _TERM.findall(text):
+            for term in names.replace("\\", "").partition(" (")[0].lower().split(", "):
+                terms[term] = " ".join(plain.split())
+    return terms
 
 
 def _several(commands: Sequence[str]) -> str:

@@ -128,7 +128,15 @@ def test_every_column_of_a_table_has_a_name_and_a_meaning_without_data(name: str
 @pytest.mark.parametrize(
     ("word", "meaning"),
     [
-        ("tied", "not significantly different"), ("unit", "latency_ms"), ("passk", "passk --help"),
+        ("p-value", "p-value: the probability of a difference at least as large as yours"),
+        ("p values", "p-value: the probability"), ("significant", "adjusted p-value is at most"),
+        ("unbiased", "right on average"), ("confidence interval", "95 % of repetitions"),
+        ("ties", "A tie does not show that two models are equally good. Equivalent does."),
+        ("clusters", "cluster: a group of related tasks"), ("T*", "T*: the temperature with"),
+        ("pass^4", "pass^k: the probability that all of k attempts pass."),
+        ("baseline", "the model or run that you compare others with"),
+        ("these tasks", "the population that an interval is about"),
+        ("tied", "A table marks a tie by ~"), ("unit", "latency_ms"), ("passk", "passk --help"),
         ("score", "role score: a number"), ("outcome", "Usual names: passed, pass"),
         ("attempt", "one try of one model"), ("Task", "one item of a benchmark"),
     ],
@@ -317,7 +325,13 @@ def test_every_word_that_is_declared_is_explained(passk: Passk) -> None:
         done = passk("help", word)
         assert done.code == 0, done.err
         assert said in " ".join(done.out.split()), done.out
-    for word, near in {"gaurd": "guard", "--levle": "level", "mesages": "messages"}.items():
+    for word, near in {
+        "p-valeu": "p-value",
+        "signifcant": "significant",
+        "gaurd": "guard",
+        "--levle": "level",
+        "mesages": "messages",
+    }.items():
         done = passk("help", word)
         assert (done.code, f"did you mean {near}?" in done.err) == (2, True), done.err
 
