@@ -132,13 +132,14 @@ def _sections(
     shared : the fields of the shared options in a short help, which has no rare ones of its own;
         without it all options are explained in full.
     """
-    rows: dict[str, list[Row]] = {title: [] for title in declaration.own_titles}
+    own = declaration.own_titles
+    rows: dict[str, list[Row]] = {title: [] for title in own}
     if declaration.files != "none":
         rows["Input"] = [("FILE...", FILES)]
     for title, option in declared(declaration):
         if shared is None:
             chosen = True
-        elif title in declaration.own_titles:
+        elif title in own:
             chosen = not option.option.rare
         else:
             chosen = option.field in shared
