@@ -98,7 +98,11 @@ def test_drawing_of_the_house_is_what_is_checked() -> None:
         (["estimate", "--help"], ["numpy", "duckdb", "pandas", "scipy", "rich"]),
         (["compare", "--help"], ["numpy", "duckdb", "pandas", "scipy", "rich", "vl_convert"]),
         (["temperature", "--toy", "gaussian", "-k", "2"], ["duckdb", "pandas", "rich"]),
-        (["estimate", str(SAMPLES / "tau_airline.csv")], ["pandas", "scipy", "rich"]),
+        (
+            ["estimate", str(SAMPLES / "tau_airline.csv")],
+            ["pandas", "scipy", "rich", "passk_cli.files.formats"],
+        ),
+        (["compare", str(SAMPLES / "agents.jsonl")], ["pandas", "numpy.testing", "rich"]),
         (["describe", str(SAMPLES / "tau_airline.csv")], ["pandas", "scipy", "rich"]),
     ],
     ids=lambda value: value[0].lstrip("-") if isinstance(value, list) else None,

@@ -294,8 +294,11 @@ def absent(values: NDArray[Any]) -> NDArray[np.bool_]:
     return np.broadcast_to(getattr(values, "mask", False), values.shape)
 
 
-def parquet_keys(path: str) -> list[str]:
-    """Columns of a Parquet file and the fields in them, dotted: "doc.id"; none of a damaged one."""
+def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> list[str]:
+    """Columns of a Parquet file and the fields in them, dotted: "doc.id"; none of a damaged one.
+
+    con : a connection that can read the file; without one, the function makes its own.
+    """
     import duckdb
 
     def below(children: int, prefix: str) -> Iterator[str]:
@@ -305,7 +308,7 @@ def parquet_keys(path: str) -> list[str]:
 
     try:
         query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($p)"
-        described = ours().execute(query, {"p": path})
+        described = (con or ours()).execute(query, {"p": path})
         # An element is followed by those in it; the first is the table.
         elements = iter(described.fetchall())
     except duckdb.Error:

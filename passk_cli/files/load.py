@@ -36,7 +36,7 @@ from passk_cli.files.counting.policies import decide
 from passk_cli.files.counting.sample import of_cells, surveyed
 from passk_cli.files.counting.statement import LateColumn, Statement, Tally, run
 from passk_cli.files.counting.words import judged_words
-from passk_cli.files.database import connect
+from passk_cli.files.database import connect, parquet_keys
 from passk_cli.files.mapping import mapped
 from passk_cli.files.reading.condition import columns_in, ordered
 from passk_cli.files.reading.non_result_files import is_empty
@@ -65,8 +65,10 @@ HIDDEN_FILES = DiagnosticType(
 _FEW_FOREIGN = 3
 # Rows that are enough for a survey of complete cells, and tasks that it has at least.
 _CELL_ROWS, _FEW_CELLS = 100_000, 50
-# What JSON, archives and Parquet begin with; "" of a file that has not been looked at.
-_OPENINGS = ("", "{", "[", "PK", "PAR1")
+# What JSON and archives begin with; "" of a file that has not been looked at.
+_OPENINGS = {"", "{", "[", "PK"}
+# One of these columns is in each Parquet file of a format, which only lighteval writes.
+_METRICS = {"metric", "metrics"}
 # What a file that holds nothing may begin with.
 _EMPTY = ("", "{", "[")
 
@@ -223,8 +225,16 @@ class _CountsReader:
         if any(source.frame is not None for source in tables):
             return Inputs(self.sources, tables, NormalizedFiles())
         # Importing all formats takes milliseconds, which a delimited table should not wait for.
-        by_formats = request.format not in TABLES and bool(
-            request.format or request.records or {*_OPENINGS} & {s.opening for s in tables}
+        by_formats = request.format not in TABLES and (
+            bool(request.format or request.records)
+            or any(
+                source.opening in _OPENINGS
+                or (
+                    source.opening == "PAR1"
+                    and not _METRICS.isdisjoint(parquet_keys(source.path, self.con))
+                )
+                for source in tables
+            )
         )
         if by_formats:
             from passk_cli.files.reading.normalize import recognised, spooled

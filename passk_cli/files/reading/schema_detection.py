@@ -540,7 +540,8 @@ def _parquet(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
     except duckdb.Error as error:
         raise damaged_parquet(source, str(error)) from None
     # DuckDB makes x and x_1 of a column that is there twice.
-    require_distinct(source.name, [key for key in parquet_keys(source.path) if "." not in key])
+    columns = [key for key in parquet_keys(source.path, con) if "." not in key]
+    require_distinct(source.name, columns)
     return Layout("parquet", "Parquet", typed_columns(described))
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import passk_cli
@@ -47,16 +50,18 @@ def test_remedies_add_up() -> None:
     assert both.options == {"--by": ("x", "y"), "--where": "(x) AND (y)"}
 
 
-def test_nothing_is_imported_for_it_where_reading_succeeds(write: Any) -> None:
-    import subprocess
-    import sys
-
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_reading_a_table_imports_neither_formats_nor_questions(write: Any, form: str) -> None:
     path = write("m.csv", "task,passed\na,1\nb,0\n")
+    if form == "parquet":
+        duckdb.sql(f"COPY (FROM '{path}') TO '{path.with_suffix('.parquet')}'")
+    unused = {"passk_cli.files.formats", "passk_cli.files.reading.asking"}
     code = (
         "import sys, passk_cli; passk_cli.read(sys.argv[1]);"
-        " sys.exit('passk_cli.files.reading.asking' in sys.modules)"
+        f" sys.exit(' '.join({unused} & set(sys.modules)) or 0)"
     )
-    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+    command = [sys.executable, "-c", code, str(path.with_suffix(f".{form}"))]
+    subprocess.run(command, check=True)
 
 
 def test_an_entry_without_the_field_has_no_outcome(write: Any) -> None:
