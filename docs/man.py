@@ -20,7 +20,7 @@ PAGE = Path(__file__).parent / "passk.1"
 EXITS = {
     "0": "done", "1": "a check failed", "2": "usage: an option or a value that makes no sense",
     "3": "data that cannot be used, or a message that --error made an error",
-    "4": "an error of passk itself",
+    "4": "an error of passk itself", "5": "not yet: passk watch, while more of the run may decide",
 }  # fmt: skip
 VARIABLES = {
     "NO_COLOR": "Colours are left out where it is set.",
@@ -38,7 +38,7 @@ def _lines() -> Iterator[str]:
     yield f'.TH PASSK 1 "" "passk {__version__}" "User Commands"'
     yield from (".SH NAME", r"passk \- pass@k and pass^k from evaluation results")
     yield from (".SH SYNOPSIS", r"\fBpassk\fR \fICOMMAND\fR \fIFILE\fR... [\fIOPTIONS\fR]")
-    yield from (".br", r"\fBpassk help\fR [\fICOMMAND\fR|\fIMESSAGE\fR|messages]")
+    yield from (".br", r"\fBpassk help\fR [\fICOMMAND\fR|\fIMESSAGE\fR|\fIWORD\fR|messages]")
     yield from (".SH DESCRIPTION", _text(ABOUT))
     yield ".SH COMMANDS"
     for name in COMMANDS:
