@@ -307,7 +307,7 @@ def scored(rng: np.random.Generator, level: Floats, n: int) -> Attempts:
     value = np.sort(rng.normal(level[:, None], 1.0, (len(level), n)))
     ones = np.ones(value.size, dtype=np.int64)
     cell = np.repeat(np.arange(len(level)), n)
-    return Attempts.of_rows(cell, value.ravel(), ones, 0 * ones, len(level))
+    return Attempts.from_rows(cell, value.ravel(), ones, 0 * ones, len(level))
 
 
 def answered(rng: np.random.Generator, level: Floats, n: int) -> Attempts:
@@ -317,7 +317,7 @@ def answered(rng: np.random.Generator, level: Floats, n: int) -> Attempts:
     table = (answer[:, :, None] == np.arange(4)).sum(axis=1)
     cell, value = np.nonzero(table)
     count = table[cell, value]
-    return Attempts.of_rows(cell, value, count, np.where(value == 0, count, 0), len(level))
+    return Attempts.from_rows(cell, value, count, np.where(value == 0, count, 0), len(level))
 
 
 @dataclass(frozen=True)

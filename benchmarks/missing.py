@@ -185,7 +185,7 @@ def uneven(runs: int, seed: int) -> list[list[object]]:
                 units = [(f"t{t:04}",) for _ in range(2) for t in range(tasks)]
                 made = np.full(2 * tasks, attempts)
                 own += bool(
-                    uneven_pairs(MissingOutcomes.of_rows(models, units, made, lost.ravel()))
+                    uneven_pairs(MissingOutcomes.from_rows(models, units, made, lost.ravel()))
                 )
                 sums, all_made = lost.sum(axis=1), tasks * attempts
                 test = fisher_exact([[s, all_made - s] for s in sums.tolist()])

@@ -24,7 +24,7 @@ from passk_cli.diagnostic import WARNING, Diagnostic
 from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
-from passk_cli.files.sources.arguments import comes_once
+from passk_cli.files.sources.arguments import is_read_once
 from passk_cli.files.sources.remote import fetched_once
 from passk_cli.option import DATA, DeclaredOption, Option, declared, filled
 from passk_cli.outcomes.counts import Counts
@@ -172,7 +172,7 @@ def read(
         if message.severity == WARNING and message.settles:
             text = said(in_keywords(message, declared(Reading), call).pieces(), STYLE)
             warnings.warn(PasskWarning(text, message.name), stacklevel=2)
-    return counts if comes_once(data) else replace(counts, again=_again(data, request))
+    return counts if is_read_once(data) else replace(counts, reread=_again(data, request))
 
 
 def _again(data: Any, request: Request) -> Callable[[Request], Counts]:
@@ -299,8 +299,8 @@ def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
             return load(given, request, tolerant=question.tolerant)
         wanted = {*request.attempts, *["attempt"] * request.order}
         lacking = [column for column in request.by if column not in given.group_names]
-        if given.again and question.reads_again and (lacking or wanted - given.attempts.keys()):
-            return given.again(request)
+        if given.reread and question.reads_again and (lacking or wanted - given.attempts.keys()):
+            return given.reread(request)
         if lacking:
             raise DataError(
                 "Counts",

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.formats.inspect import points
+from passk_cli.files.formats.inspect import value_to_float
 
 if TYPE_CHECKING:
     from inspect_ai.dataset import Sample
@@ -115,7 +115,7 @@ class Stop:
             names = ", ".join(sorted(scores))
             raise ParameterError(f"several scorers judge a sample: {names}; name one as scorer=")
         score = scores[self.scorer or next(iter(scores))].score.value
-        value = points(score)
+        value = value_to_float(score)
         self._add(str(id), epoch, bool(value) if value in (0.0, 1.0) else value)
 
     def errored(self, id: str | int, epoch: int) -> None:

@@ -61,7 +61,7 @@ def test_a_format_is_one_file(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> 
     assert "wonder" in {each.name for each in known_formats()}
     assert "wonder" in passk("formats").out
     with pytest.raises(TypeError, match="example"):
-        type(new)("wonder", new.rule, new.source, new.recognises, new.table)  # type: ignore[call-arg]
+        type(new)("wonder", new.rule, new.source, new.recognises, new.read_contents)  # type: ignore[call-arg]
 
 
 # Calls that together fill every field that a command declares; MODEL stands for models' names.

@@ -16,7 +16,7 @@ from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
 from passk_cli.files.request import BOUNDS, COUNTED, Request, first_absent
 from passk_cli.files.roles import TRUTH
-from passk_cli.files.sources.arguments import comes_once, paths_of, split_label
+from passk_cli.files.sources.arguments import is_read_once, paths_of, split_label
 from passk_cli.limits import refuse_many
 from passk_cli.option import changed, declared, filled, is_given
 from passk_cli.outcomes.counts import Counts
@@ -60,7 +60,7 @@ class SharedOptions:
     @property
     def once(self) -> bool:
         """Whether it can be read only once, as a pipe can."""
-        return comes_once(self.source)
+        return is_read_once(self.source)
 
     @property
     def files(self) -> list[str]:
@@ -245,7 +245,9 @@ def require_met(names: Collection[tuple[str, str]], every: Sequence[Counts]) -> 
 
     names : options and names, as `Request.chosen_names`.  every : the data that was read.
     """
-    near = {each: [c.facts.named.get(each, "there are none") for c in every] for each in names}
+    near = {
+        each: [c.facts.option_names.get(each, "there are none") for c in every] for each in names
+    }
     first_absent(sorted(names), {each: texts[0] for each, texts in near.items() if all(texts)})
 
 
@@ -289,7 +291,7 @@ def answer(
         counts = options.metrics.complete(read(request, source))
         if counts.missing is not None:
             question.refuse_ranges()
-        if TRUTH in counts.attempts or counts.facts.errors:
+        if TRUTH in counts.attempts or counts.facts.judge_errors:
             refuse_labels(question)
         names.update(request.chosen_names)
         every.append(counts)

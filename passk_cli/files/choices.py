@@ -12,8 +12,8 @@ from passk_cli.files.checks.laid_out import POOLED_SETTINGS
 from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.request import Request
 from passk_cli.files.roles import parts
-from passk_cli.files.sources.arguments import comes_once
-from passk_cli.outcomes.provenance import Choice
+from passk_cli.files.sources.arguments import is_read_once
+from passk_cli.outcomes.provenance import ColumnChoice
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import short_names, shortened
 
@@ -34,7 +34,7 @@ def choices(
     sources: Sequence[Source],
     context: CheckContext,
     found: Sequence[Finding],
-) -> Iterator[Choice]:
+) -> Iterator[ColumnChoice]:
     """The columns in use, the other candidates of each role, settings that were pooled, and the
     rest.  A harness's format says what its columns are, so they have no options."""
     request, survey = context.request, context.survey
@@ -48,9 +48,9 @@ def choices(
         tallies = known | tallies if place.some else tallies | known
     for role, column in roles:
         option = SuggestedFix({"--field": {role: column}}) if place else None
-        yield Choice(role, column, option, tallies.get(column, ""), used=True)
+        yield ColumnChoice(role, column, option, tallies.get(column, ""), used=True)
     for column in request.by:
-        yield Choice(
+        yield ColumnChoice(
             "setting", column, SuggestedFix({"--by": (column,)}), tallies.get(column, ""), True
         )
         used.add(column)
@@ -59,15 +59,15 @@ def choices(
             own = {*parts(each.column)}
             if not own & used or (role == "outcome" and (role, each.column) not in roles):
                 values = tallies.get(each.column, each.tally)
-                yield Choice(role, each.column, each.option, values)
+                yield ColumnChoice(role, each.column, each.option, values)
                 used |= own
     pooled = {str(f.fields["column"]) for f in found if f.message is POOLED_SETTINGS} - used
     for column in sorted(pooled):
         option = SuggestedFix({"--by": (column,)})
-        yield Choice("setting", column, option, tallies.get(column, ""), pooled=True)
+        yield ColumnChoice("setting", column, option, tallies.get(column, ""), pooled=True)
     for column in tallies:
         if column not in used | pooled:
-            yield Choice("", column, None, tallies[column])
+            yield ColumnChoice("", column, None, tallies[column])
 
 
 def _place(
@@ -76,7 +76,7 @@ def _place(
     """The candidates at the place whose columns are read; None if there is none."""
     from passk_cli.files.reading.candidates import find_candidates
 
-    if any(comes_once(source.frame) for source in sources):
+    if any(is_read_once(source.frame) for source in sources):
         return None
     found: Sequence[Candidates] = ()
     with suppress(DataError):

@@ -17,7 +17,7 @@ from passk_cli.files.attempts.query import VALUES
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.database import disable_join_reordering, models_kept, quote_name, quote_text
 from passk_cli.files.export import copy
-from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, written
+from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, record_sql
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import COUNTED, Request
 from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, addends, find
@@ -111,7 +111,7 @@ def _sql(statement: Statement, form: str, keep: str | None, *, graded: bool,
     # A join keeps no order.
     joined = by_name or any(batch.layout.constants for batch in statement.batches)
     place = ", row_number() OVER () AS place" if joined and keep is None else ""
-    row = written(tuple(columns)) if form == EVERY_EVAL_EVER.name else "attempts.*"
+    row = record_sql(tuple(columns)) if form == EVERY_EVAL_EVER.name else "attempts.*"
     ordered = joined or keep is not None
     if ordered:
         shown += ', place AS "#place"'

@@ -91,7 +91,7 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
         sources, request, said = mapped(data, found, request, first_columns)
         if hidden:
             said.append(HIDDEN_FILES(count=len(hidden), files=hidden))
-        counts = _read(data, sources, request.as_read(), folder, tolerant).saying(*said)
+        counts = _read(data, sources, request.as_read(), folder, tolerant).with_messages(*said)
         several = len(request.threshold) > 1
         return counts.at_thresholds(request.threshold) if several else counts
 
@@ -143,7 +143,7 @@ def _read(
             from passk_cli.files.reading.asking import asking
 
             asked = asking(missing, con, sources, request, reading.again, data)
-            return counts if asked is missing else counts.saying(refused(asked))
+            return counts if asked is missing else counts.with_messages(refused(asked))
         except DataError as error:
             if not files and sources[0].label is not None:
                 # Of frames by model each has an error of its own.
@@ -189,9 +189,9 @@ class _CountsReader:
         named = _near_names(self.con, statement)
         counts = decide(self.con, statement, inputs.attempts, tally, tolerant)
         warnings = [warning_of(finding) for finding in found if not finding.certain]
-        counts = counts.saying(*map(refused, errors), *warnings, *judged)
+        counts = counts.with_messages(*map(refused, errors), *warnings, *judged)
         alias = {new: old for new, old in request.alias.items() if not named["--alias", new]}
-        facts: dict[str, Any] = {"named": named, "alias": alias}
+        facts: dict[str, Any] = {"option_names": named, "alias": alias}
         if request.sampled and not (statement.has_counts or tally.repeats.attempts):
             from passk_cli.files.counting.sampled import sampled_rows
 
@@ -228,9 +228,9 @@ class _CountsReader:
         by_formats = request.format not in TABLES and (
             bool(request.format or request.records)
             or any(
-                source.opening in _OPENINGS
+                source.first_sign in _OPENINGS
                 or (
-                    source.opening == "PAR1"
+                    source.first_sign == "PAR1"
                     and not _METRICS.isdisjoint(parquet_keys(source.path, self.con))
                 )
                 for source in tables
@@ -242,7 +242,7 @@ class _CountsReader:
             # What repeats another file is gone by now, empty or not.
             files, tables = recognised(self.sources, request)
         every = [*(file.source for file in files), *tables]
-        empty = [source for source in every if source.opening in _EMPTY and is_empty(source)]
+        empty = [source for source in every if source.first_sign in _EMPTY and is_empty(source)]
         if len(empty) == len(every):
             empty = []
         if empty and not skip_empty:
@@ -376,7 +376,7 @@ class _CountsReader:
         if request.truth is not None:
             from passk_cli.files.attempts.labels import join_labels
 
-            counts = counts.saying(*join_labels(query, self.folder))
+            counts = counts.with_messages(*join_labels(query, self.folder))
         if request.attempts:
             counts = attempts.with_attempts(query, counts)
             if not UNITS.keys().isdisjoint(request.attempts):
@@ -397,12 +397,14 @@ class _CountsReader:
     ) -> DataError | None:
         """Error for missing outcomes that another column may have: if a model has no outcome at
         all, or if files are only described; None if no other column is asked about."""
-        losses = counts.facts.losses
+        losses = counts.facts.missing_outcomes
         if losses is None:
             return None
         # Who names the outcome means the one that is missing.
         named = request.outcome is not None or "outcome" in request.fields
-        lost = not named and any(lost == made for lost, made in map(losses.of, losses.models))
+        lost = not named and any(
+            lost == made for lost, made in map(losses.shares_of_model, losses.models)
+        )
         missing = f"{plural(counts.facts.missing, 'attempt')} without an outcome"
         error = DataError(self.sources[0].name, missing, name="missing-outcome")
         return error if tolerant or lost else None

@@ -21,7 +21,7 @@ from passk_cli.diagnostic import NOTE, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request, parse_fields
 from passk_cli.files.roles import CANONICAL, OF_COUNTS, OF_HISTORIES, ROLES, VALUE
-from passk_cli.files.sources.arguments import leaves, paths_of, split_label
+from passk_cli.files.sources.arguments import paths_of, points_outside, split_label
 from passk_cli.files.sources.source import Source
 from passk_cli.option import DeclaredOption, checked, declared
 from passk_cli.suggestions import meant
@@ -131,7 +131,7 @@ def mapped(
     written = any(found[source.path] == _WRITTEN for source in left)
     if not chosen and (written or isinstance(path, FoundMap)):
         return [*sources], without, []
-    apart = [source for source in left if source.named] if chosen else left
+    apart = [source for source in left if source.is_explicit] if chosen else left
     name = maps[0].place if maps else str(path)
     if apart:
         problem = f"[{TABLE}] is not for {apart[0].name}{found[apart[0].path]}"
@@ -145,7 +145,7 @@ def mapped(
     if left:
         said.append(UNMAPPED(count=len(left), map=chosen[0].place, files=[s.name for s in left]))
     # What a table is for is never passed over.
-    read = [replace(source, named=True) for source in sources if source not in left]
+    read = [replace(source, is_explicit=True) for source in sources if source not in left]
     return read, chosen[0].merged(without), said
 
 
@@ -214,7 +214,7 @@ class _DataTable:
             return value
         folder = os.path.dirname(self.name)
         path = os.path.join(folder, value)
-        if os.path.isabs(value) or leaves(path, folder):
+        if os.path.isabs(value) or points_outside(path, folder):
             problem = f"{value} is not below the folder of the map"
             raise self.refused(key, problem, f"move it there, or use --{key} on the command line")
         return path

@@ -20,8 +20,14 @@ from passk_cli.files.reading.records import first_fault, records
 from passk_cli.files.reading.schema_detection import sniff
 from passk_cli.files.request import Request
 from passk_cli.files.roles import Roles, candidates
-from passk_cli.files.sources.arguments import comes_once, expand, model_names, paths_of, read_paths
-from passk_cli.files.sources.memory import source_with
+from passk_cli.files.sources.arguments import (
+    expand,
+    is_read_once,
+    model_names,
+    paths_of,
+    read_paths,
+)
+from passk_cli.files.sources.memory import source_with_column
 from passk_cli.files.sources.remote import is_remote
 from passk_cli.files.sources.source import Source
 from passk_cli.option import changed
@@ -132,11 +138,11 @@ def _sources(data: Any, spool: Path) -> list[Source]:
     """The files to look into; none for what can be read only once, which is outcomes."""
     files = paths_of(data)
     if not files:
-        source = source_with(COLUMN, data, spool)
+        source = source_with_column(COLUMN, data, spool)
         return [] if source is None else [source]
     paths = read_paths(files)
     plain = all(is_remote(path) or os.path.isfile(path) for path in paths)
-    return expand(files, spool) if plain and not comes_once(files) else []
+    return expand(files, spool) if plain and not is_read_once(files) else []
 
 
 def _batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Batch | None:

@@ -32,7 +32,7 @@ from passk_cli.files.roles import (
 from passk_cli.files.sources.paths import Template
 from passk_cli.limits import MOST_LISTED
 from passk_cli.option import Option, declared, split
-from passk_cli.outcomes.selection import selected
+from passk_cli.outcomes.selection import select_models
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix, with_value
 from passk_cli.suggestions import meant
 from passk_cli.text import decoded
@@ -666,7 +666,7 @@ class Request:
         exact = self
         if (chosen, excluded) != (self.models, self.exclude_models):
             exact = replace(self, models=chosen, exclude_models=excluded)
-        selected(models, self.models, self.exclude_models, ("--model", "--exclude-model"))
+        select_models(models, self.models, self.exclude_models, ("--model", "--exclude-model"))
         return exact
 
     @cached_property

@@ -217,5 +217,5 @@ def _multisets(hands: Sequence[tuple[_Pooled, Ints]]) -> Attempts:
         columns.append((cell, np.tile(value, len(taken)), count.ravel(), passed.ravel()))
         offset += len(taken)
     cell, value, count, passed = (np.concatenate(column) for column in zip(*columns, strict=True))
-    dealt = Attempts.of_rows(cell, value, count, passed, offset)
-    return dealt.where(dealt.count > 0)
+    dealt = Attempts.from_rows(cell, value, count, passed, offset)
+    return dealt.select_rows(dealt.count > 0)

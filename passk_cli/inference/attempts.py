@@ -85,7 +85,7 @@ def within_variance_of(metric: Metric, attempts: Attempts, values: Floats) -> Fl
             at = copies.start[:-1] + block - attempts.start[tasks[block]]
             copies.count[at] -= 1
             copies.passed[at] -= passing
-            without = metric.values_of(copies.where(copies.count > 0))
+            without = metric.values_of(copies.select_rows(copies.count > 0))
             np.add.at(total, tasks[block], weight[block] * (without - values[tasks[block]]) ** 2)
     return np.where(n > metric.k, total * (n - 1) / n, np.nan)
 

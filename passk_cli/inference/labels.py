@@ -53,7 +53,7 @@ class Labels(NamedTuple):
     n, c : attempts, and those that the judge lets pass: (tasks,).
     table : labelled attempts by verdict (fails, passes) and truth: (tasks × 2 × 2).
 
-    >>> bag = Attempts.of_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
+    >>> bag = Attempts.from_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
     >>> Labels.of(np.array([4]), np.array([2]), bag).table.tolist()
     [[[0, 0], [1, 0]]]
     """

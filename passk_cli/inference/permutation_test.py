@@ -88,8 +88,8 @@ def permutation_of_attempts(
 
     >>> from passk_cli.metrics.registry import parse
     >>> from passk_cli.outcomes.attempts import Attempts
-    >>> better = Attempts.of_rows([0, 1], [0.9, 0.8], [3, 3], [0, 0], cells=2)
-    >>> worse = Attempts.of_rows([0, 1], [0.2, 0.1], [3, 3], [0, 0], cells=2)
+    >>> better = Attempts.from_rows([0, 1], [0.9, 0.8], [3, 3], [0, 0], cells=2)
+    >>> worse = Attempts.from_rows([0, 1], [0.2, 0.1], [3, 3], [0, 0], cells=2)
     >>> round(permutation_of_attempts(parse("best@2"), better, worse).p, 12)
     0.005
     """

@@ -25,7 +25,7 @@ class Attempts:
     valueless : attempts without a value, which have code −1.
     unparsed : attempts whose solution is no Python though it was to be compared as such.
 
-    >>> some = Attempts.of_rows([0, 0, 1], [1, 5, 7], [2, 1, 3], [1, 1, 0], cells=2)
+    >>> some = Attempts.from_rows([0, 0, 1], [1, 5, 7], [2, 1, 3], [1, 1, 0], cells=2)
     >>> some.start.tolist(), some.take(np.array([1, 0])).value.tolist()
     ([0, 2, 3], [7, 1, 5])
     """
@@ -38,7 +38,7 @@ class Attempts:
     unparsed: int = 0
 
     @classmethod
-    def of_rows(
+    def from_rows(
         cls,
         cell: Any,
         value: Any,
@@ -68,24 +68,24 @@ class Attempts:
         rows = np.arange(start[-1]) + np.repeat(self.start[cells] - start[:-1], sizes)
         return self._with(start, self.value[rows], self.count[rows], self.passed[rows])
 
-    def between(self, cells: slice) -> Attempts:
+    def cell_slice(self, cells: slice) -> Attempts:
         """Those of neighbouring cells, without copying."""
         ends = self.start[cells.start : cells.stop + 1]
         rows = slice(int(ends[0]), int(ends[-1]))
         return self._with(ends - ends[0], self.value[rows], self.count[rows], self.passed[rows])
 
-    def where(self, there: NDArray[np.bool_]) -> Attempts:
+    def select_rows(self, mask: NDArray[np.bool_]) -> Attempts:
         """Those of some of the rows."""
-        start = np.concatenate([[0], np.cumsum(there)])[self.start]
-        return self._with(start, self.value[there], self.count[there], self.passed[there])
+        start = np.concatenate([[0], np.cumsum(mask)])[self.start]
+        return self._with(start, self.value[mask], self.count[mask], self.passed[mask])
 
-    def moved(self, to: Ints, cells: int) -> Attempts:
+    def reindexed(self, new_cell: Ints, cells: int) -> Attempts:
         """The attempts of other cells: to[i] is the new index of cell i, or −1 to leave it out.
 
         cells : how many there are then.  Cells moved to one place are put together.
         """
-        keep = to[self.cell] >= 0
-        cell, value = to[self.cell[keep]], self.value[keep]
+        keep = new_cell[self.cell] >= 0
+        cell, value = new_cell[self.cell[keep]], self.value[keep]
         order = np.lexsort((value, cell))
         cell, value = cell[order], value[order]
         first = np.ones(len(cell), dtype=bool)
@@ -101,7 +101,7 @@ class Attempts:
         return self._with(start, value[first], count, passed)
 
     @classmethod
-    def together(cls, parts: Sequence[Attempts]) -> Attempts:
+    def concatenate(cls, parts: Sequence[Attempts]) -> Attempts:
         """Those of different cells of the same whole as one; what is said of it is the first's."""
         order = np.argsort(np.concatenate([part.cell for part in parts]), kind="stable")
         value, count, passed = (

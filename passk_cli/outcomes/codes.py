@@ -12,10 +12,10 @@ from passk_cli.arrays import Ints
 Name = TypeVar("Name", str, tuple[str, ...])
 
 
-def coded(values: Sequence[Name]) -> tuple[list[Name], Ints]:
+def encode(values: Sequence[Name]) -> tuple[list[Name], Ints]:
     """Sorted distinct values, and the index of each entry among them.
 
-    >>> names, codes = coded(["b", "a", "b"])
+    >>> names, codes = encode(["b", "a", "b"])
     >>> names, codes.tolist()
     (['a', 'b'], [1, 0, 1])
     """
@@ -24,10 +24,10 @@ def coded(values: Sequence[Name]) -> tuple[list[Name], Ints]:
     return names, np.fromiter((index[v] for v in values), dtype=np.int64, count=len(values))
 
 
-def in_order(names: Sequence[Name], codes: Ints) -> tuple[list[Name], Ints]:
+def sort_codes(names: Sequence[Name], codes: Ints) -> tuple[list[Name], Ints]:
     """The names that appear, sorted and each once, and the codes of the same rows among them.
 
-    >>> names, codes = in_order(["b", "", "a", "b"], np.array([3, 2, 0]))
+    >>> names, codes = sort_codes(["b", "", "a", "b"], np.array([3, 2, 0]))
     >>> names, codes.tolist()
     (['a', 'b'], [1, 0, 1])
     """
@@ -38,16 +38,18 @@ def in_order(names: Sequence[Name], codes: Ints) -> tuple[list[Name], Ints]:
     return present, places[codes]
 
 
-def crossed(columns: Sequence[tuple[Sequence[str], Ints]]) -> tuple[list[tuple[str, ...]], Ints]:
+def cross_columns(
+    columns: Sequence[tuple[Sequence[str], Ints]],
+) -> tuple[list[tuple[str, ...]], Ints]:
     """Rows of several columns, each as (names, codes), as one column of tuples.
 
-    >>> crossed([(["a", "b"], np.array([1, 1, 0])), (["x"], np.array([0, 0, 0]))])
+    >>> cross_columns([(["a", "b"], np.array([1, 1, 0])), (["x"], np.array([0, 0, 0]))])
     ([('a', 'x'), ('b', 'x')], array([1, 1, 0]))
     """
     names, codes = columns[0]
     tuples: list[tuple[str, ...]] = [(name,) for name in names]
-    for others, other in columns[1:]:
-        keys, codes = np.unique(codes * len(others) + other, return_inverse=True)
-        firsts, lasts = (part.tolist() for part in np.divmod(keys, len(others)))
-        tuples = [(*tuples[i], others[j]) for i, j in zip(firsts, lasts, strict=True)]
+    for further_names, further_codes in columns[1:]:
+        keys, codes = np.unique(codes * len(further_names) + further_codes, return_inverse=True)
+        firsts, lasts = (part.tolist() for part in np.divmod(keys, len(further_names)))
+        tuples = [(*tuples[i], further_names[j]) for i, j in zip(firsts, lasts, strict=True)]
     return tuples, codes

@@ -14,10 +14,10 @@ from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.outcomes.attempts import Attempts
-from passk_cli.outcomes.codes import Name, coded, crossed, in_order
+from passk_cli.outcomes.codes import Name, cross_columns, encode, sort_codes
 from passk_cli.outcomes.missing_outcomes import MissingOutcomes
 from passk_cli.outcomes.provenance import ReadFacts
-from passk_cli.outcomes.selection import numbers_of, selected
+from passk_cli.outcomes.selection import parse_numbers, select_models
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +34,8 @@ class Numbering:
     last : int, whether the attempt of the largest number passed: 1, 0, or −1 where not known.
     """
 
-    made: Ints
-    last: Ints
+    attempts_made: Ints
+    last_passed: Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,11 +83,11 @@ class Counts:
     facts: ReadFacts = field(default_factory=ReadFacts)
     numbering: Numbering | None = None
     missing: Ints | None = None
-    again: Callable[[Any], Counts] | None = None
+    reread: Callable[[Any], Counts] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but `again`, which holds the data that they were read from."""
-        return {**vars(self), "again": None}
+        """Everything but `reread`, which holds the data that they were read from."""
+        return {**vars(self), "reread": None}
 
     @classmethod
     def from_cells(cls, cells: list[tuple[str, str, int, int]]) -> Counts:
@@ -114,7 +114,7 @@ class Counts:
         missing: Ints | None = None,
     ) -> Counts:
         """Counts from one entry per row; see `from_codes`."""
-        return cls.from_codes(coded(series), coded(tasks), n, c, group_names, facts, missing)
+        return cls.from_codes(encode(series), encode(tasks), n, c, group_names, facts, missing)
 
     @classmethod
     def from_codes(
@@ -136,16 +136,16 @@ class Counts:
             raise ValueError("every cell needs n >= 1 and 0 <= c <= n")
         if missing is not None and (np.any(missing < 0) or np.any(c + missing > n)):
             raise ValueError("every cell needs 0 <= missing <= n - c")
-        series_names, series_codes = in_order(*series)
-        task_names, task_codes = in_order(*tasks)
+        series_names, series_codes = sort_codes(*series)
+        task_names, task_codes = sort_codes(*tasks)
         width = max(len(task_names), 1)
         cell = series_codes * width + task_codes
         # Sums of more would overflow.
         few = not len(n) or int(n.max()) <= MOST_ATTEMPTS
         if few and not np.all(cell[1:] > cell[:-1]):
             cell, inverse = np.unique(cell, return_inverse=True)
-            n, c = _added(n, inverse, len(cell)), _added(c, inverse, len(cell))
-            missing = None if missing is None else _added(missing, inverse, len(cell))
+            n, c = _sum_by_cell(n, inverse, len(cell)), _sum_by_cell(c, inverse, len(cell))
+            missing = None if missing is None else _sum_by_cell(missing, inverse, len(cell))
             few = int(n.max()) <= MOST_ATTEMPTS
         if not few:
             place = int(n.argmax())
@@ -177,8 +177,8 @@ class Counts:
         if self.missing is not None:
             words.append(f"{int(self.missing.sum()):,} without an outcome")
         groups = (f"by {', '.join(self.group_names)}",) if self.group_names else ()
-        known = (f"with {', '.join(self.attempts)}",) if self.attempts else ()
-        return f"<Counts: {', '.join((*words, *groups, *known))}>"
+        attempt_facts = (f"with {', '.join(self.attempts)}",) if self.attempts else ()
+        return f"<Counts: {', '.join((*words, *groups, *attempt_facts))}>"
 
     @property
     def cluster(self) -> str | None:
@@ -194,7 +194,7 @@ class Counts:
         """
         import pandas as pd
 
-        numeric = {name: numbers_of(self.columns[name]) for name in self.numeric}
+        numeric = {name: parse_numbers(self.columns[name]) for name in self.numeric}
         return pd.DataFrame(self.columns | {k: np.array(v) for k, v in numeric.items()})
 
     @property
@@ -204,7 +204,8 @@ class Counts:
         return tuple(
             name
             for name, place in places
-            if name in self.facts.numeric and numbers_of(s[place] for s in self.series) is not None
+            if name in self.facts.numeric
+            and parse_numbers(s[place] for s in self.series) is not None
         )
 
     @property
@@ -236,15 +237,15 @@ class Counts:
         return replace(self, c=self.c + self.missing * passing, missing=None)
 
     @property
-    def losses(self) -> MissingOutcomes:
+    def missing_outcomes(self) -> MissingOutcomes:
         """Attempts made and without an outcome by model and task, as they were read."""
-        if self.facts.losses is not None:
-            return self.facts.losses
+        if self.facts.missing_outcomes is not None:
+            return self.facts.missing_outcomes
         parts = [[series[i] for series in self.series] for i in range(1 + len(self.group_names))]
         models, *groups = [(part, self.series_codes) for part in parts]
         missing = np.zeros_like(self.n) if self.missing is None else self.missing
-        units = crossed([(self.tasks, self.task_codes), *groups])
-        return MissingOutcomes.of_codes(models, units, self.n, missing)
+        units = cross_columns([(self.tasks, self.task_codes), *groups])
+        return MissingOutcomes.from_codes(models, units, self.n, missing)
 
     def __dir__(self) -> list[str]:
         """The names that users of Python need."""
@@ -258,10 +259,10 @@ class Counts:
         low, high = np.searchsorted(self.series_codes, [series, series + 1])
         return slice(int(low), int(high))
 
-    def saying(self, *messages: Diagnostic) -> Counts:
+    def with_messages(self, *messages: Diagnostic) -> Counts:
         """These counts with further messages about their reading."""
-        every = (*messages, *self.facts.messages)
-        return replace(self, facts=replace(self.facts, messages=every))
+        all_messages = (*messages, *self.facts.messages)
+        return replace(self, facts=replace(self.facts, messages=all_messages))
 
     def without_group(self, group: str, leave_out: str | None = None) -> Counts:
         """The counts no longer split by a group column; cells of one of its values left out.
@@ -298,9 +299,10 @@ class Counts:
         )
         if self.attempts:
             to = np.full(len(self.n), -1)
-            to[keep] = merged.places(rows, tasks)
+            to[keep] = merged.cell_indices(rows, tasks)
             moved = {
-                role: attempts.moved(to, len(merged.n)) for role, attempts in self.attempts.items()
+                role: attempts.reindexed(to, len(merged.n))
+                for role, attempts in self.attempts.items()
             }
             merged = replace(merged, attempts=moved)
         if self.clusters is None:
@@ -322,10 +324,10 @@ class Counts:
         keep, leave_out = (
             [names] if isinstance(names, str) else list(names) for names in (models, exclude_models)
         )
-        there = list(dict.fromkeys(series[0] for series in self.series))
-        kept = set(selected(there, keep, leave_out))
-        stays = np.array([series[0] in kept for series in self.series])[self.series_codes]
-        return self.of_sizes(self.n * stays, self.c * stays)
+        model_names = list(dict.fromkeys(series[0] for series in self.series))
+        selection = set(select_models(model_names, keep, leave_out))
+        stays = np.array([series[0] in selection for series in self.series])[self.series_codes]
+        return self.resized(self.n * stays, self.c * stays)
 
     def without_tasks(self, names: Collection[str]) -> Counts:
         """The counts of the other tasks.
@@ -340,29 +342,31 @@ class Counts:
         keep = ~np.array([task in names for task in self.tasks])[self.task_codes]
         if not keep.any():
             raise ValueError("no task stays")
-        others = self.of_sizes(self.n * keep, self.c * keep)
-        return replace(others, facts=self.facts.without_tasks(names))
+        remaining = self.resized(self.n * keep, self.c * keep)
+        return replace(remaining, facts=self.facts.without_tasks(names))
 
-    def of_sizes(self, n: Ints, c: Ints) -> Counts:
+    def resized(self, n: Ints, c: Ints) -> Counts:
         """The counts of n attempts and c passes of each cell, of those it has; one without any is
         left out, with its Attempts, and tasks of which none stays.
 
         n, c : int, one entry per cell, 0 ≤ n ≤ its n.  At least one is above 0.
         """
         keep = n > 0
-        kept = Counts.from_codes(
+        resized = Counts.from_codes(
             (self.series, self.series_codes[keep]), (self.tasks, self.task_codes[keep]),
             n[keep], c[keep], self.group_names, self.facts,
             None if self.missing is None else self.missing[keep],
         )  # fmt: skip
-        at, stay = np.flatnonzero(keep), set(kept.tasks)
+        at, stay = np.flatnonzero(keep), set(resized.tasks)
         numbering, clusters = self.numbering, self.clusters
         if numbering is not None:
             # Numbers of attempts that are left out are no holes.
-            numbering = Numbering((numbering.made - self.n + n)[keep], numbering.last[keep])
+            numbering = Numbering(
+                (numbering.attempts_made - self.n + n)[keep], numbering.last_passed[keep]
+            )
         return replace(
-            kept,
-            attempts={role: each.take(at) for role, each in self.attempts.items()},
+            resized,
+            attempts={role: attempts.take(at) for role, attempts in self.attempts.items()},
             numbering=numbering,
             clusters=clusters
             and tuple(c for t, c in zip(self.tasks, clusters, strict=True) if t in stay),
@@ -374,14 +378,15 @@ class Counts:
         codes = zip(self.series_codes.tolist(), self.task_codes.tolist(), strict=True)
         return [(self.series[s], self.tasks[t]) for s, t in codes]
 
-    def places(
+    def cell_indices(
         self, series: tuple[Sequence[tuple[str, ...]], Ints], tasks: tuple[Sequence[str], Ints]
     ) -> Ints:
         """The index of the cell of each row, whose series and task are names and codes; −1 where
         there is none.
 
         >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
-        >>> counts.places(([("m",)], np.array([0, 0])), (["b", "a"], np.array([0, 1]))).tolist()
+        >>> rows = (["b", "a"], np.array([0, 1]))
+        >>> counts.cell_indices(([("m",)], np.array([0, 0])), rows).tolist()
         [1, 0]
         """
         (rows, row_codes), (columns, column_codes) = series, tasks
@@ -395,19 +400,21 @@ class Counts:
         places = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
         return np.where(cells[places] == wanted, places, -1)
 
-    def having(self, other: Counts, role: str) -> Counts:
+    def with_attempts_from(self, source: Counts, role: str) -> Counts:
         """These counts with what other counts of the same cells know of their attempts.
 
         role : what that is.  Cells that the others lack have none.
 
         >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 1, 0)])
-        >>> cost = Attempts.of_rows([0], [0.5], [1], [0], cells=1)
+        >>> cost = Attempts.from_rows([0], [0.5], [1], [0], cells=1)
         >>> known = replace(Counts.from_cells([("m", "b", 1, 0)]), attempts={"cost": cost})
-        >>> counts.having(known, "cost").attempts["cost"].start.tolist()
+        >>> counts.with_attempts_from(known, "cost").attempts["cost"].start.tolist()
         [0, 0, 1]
         """
-        to = self.places((other.series, other.series_codes), (other.tasks, other.task_codes))
-        moved = other.attempts[role].moved(to, len(self.n))
+        to = self.cell_indices(
+            (source.series, source.series_codes), (source.tasks, source.task_codes)
+        )
+        moved = source.attempts[role].reindexed(to, len(self.n))
         return replace(self, attempts={**self.attempts, role: moved})
 
     def at_thresholds(self, thresholds: Sequence[float]) -> Counts:
@@ -427,17 +434,17 @@ class Counts:
             judged = replace(self, facts=facts, c=c, attempts=attempts, numbering=None)
             names = [(*series, f"{threshold:g}") for series in self.series]
             parts.append(judged.regrouped(names, (*self.group_names, "threshold")))
-        return Counts.together(parts)
+        return Counts.concatenate(parts)
 
     @classmethod
-    def together(cls, parts: Sequence[Counts]) -> Counts:
+    def concatenate(cls, parts: Sequence[Counts]) -> Counts:
         """Counts of the same tasks and groups but different series as one."""
         missing = None
         if any(part.missing is not None for part in parts):
             missing = [np.zeros_like(p.n) if p.missing is None else p.missing for p in parts]
-        series = _beside([(part.series, part.series_codes) for part in parts])
-        tasks = _beside([(part.tasks, part.task_codes) for part in parts])
-        whole = cls.from_codes(
+        series = _concatenate_names([(part.series, part.series_codes) for part in parts])
+        tasks = _concatenate_names([(part.tasks, part.task_codes) for part in parts])
+        combined = cls.from_codes(
             series,
             tasks,
             np.concatenate([part.n for part in parts]),
@@ -446,22 +453,27 @@ class Counts:
             parts[0].facts,
             None if missing is None else np.concatenate(missing),
         )
-        to = np.split(whole.places(series, tasks), np.cumsum([len(p.n) for p in parts])[:-1])
+        to = np.split(
+            combined.cell_indices(series, tasks), np.cumsum([len(p.n) for p in parts])[:-1]
+        )
         attempts = {
-            role: Attempts.together(
-                [p.attempts[role].moved(t, len(whole.n)) for p, t in zip(parts, to, strict=True)]
+            role: Attempts.concatenate(
+                [
+                    p.attempts[role].reindexed(t, len(combined.n))
+                    for p, t in zip(parts, to, strict=True)
+                ]
             )
             for role in parts[0].attempts
         }
-        return replace(whole, clusters=parts[0].clusters, attempts=attempts)
+        return replace(combined, clusters=parts[0].clusters, attempts=attempts)
 
-    def over(self, tasks: Sequence[str]) -> Counts:
+    def over_tasks(self, tasks: Sequence[str]) -> Counts:
         """These cells over another list of tasks, so that two counts share indices.
 
         tasks : sorted, every task of these counts among them.  Clusters are left out.
         Errors: ValueError when a task is missing.
 
-        >>> Counts.from_cells([("m", "b", 2, 1)]).over(["a", "b"]).task_codes.tolist()
+        >>> Counts.from_cells([("m", "b", 2, 1)]).over_tasks(["a", "b"]).task_codes.tolist()
         [1]
         """
         if not set(self.tasks) <= set(tasks):
@@ -475,14 +487,14 @@ class Counts:
         return replace(self, clusters=tuple(clusters[task] for task in self.tasks))
 
 
-def _beside(parts: Sequence[tuple[Sequence[Name], Ints]]) -> tuple[list[Name], Ints]:
+def _concatenate_names(parts: Sequence[tuple[Sequence[Name], Ints]]) -> tuple[list[Name], Ints]:
     """Names and codes of several parts, one after the other; a name may come more than once."""
     offsets = np.cumsum([0, *(len(names) for names, _ in parts)])
     codes = [codes + low for (_, codes), low in zip(parts, offsets, strict=False)]
     return [name for names, _ in parts for name in names], np.concatenate(codes)
 
 
-def _added(values: Ints, cell: Ints, cells: int) -> Ints:
+def _sum_by_cell(values: Ints, cell: Ints, cells: int) -> Ints:
     """The sum of the values of each cell."""
     totals = np.zeros(cells, dtype=np.int64)
     np.add.at(totals, cell, values)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.outcomes.codes import coded, in_order
+from passk_cli.outcomes.codes import encode, sort_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,9 +21,9 @@ class MissingOutcomes:
     model_codes, unit_codes : int, one entry per model and unit, indices into the two above.
     made : int ≥ 1, attempts, those without an outcome included.  missing : int in [0, made].
 
-    >>> losses = MissingOutcomes.of_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4], [0,
+    >>> losses = MissingOutcomes.from_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4], [0,
     ...     3, 1])
-    >>> losses.of("a"), losses.of("b")
+    >>> losses.shares_of_model("a"), losses.shares_of_model("b")
     ((3, 8), (1, 4))
     """
 
@@ -31,37 +31,37 @@ class MissingOutcomes:
     units: tuple[tuple[str, ...], ...]
     model_codes: Ints
     unit_codes: Ints
-    made: Ints
+    attempts: Ints
     missing: Ints
 
     @classmethod
-    def of_rows(
+    def from_rows(
         cls,
         models: Sequence[str],
         units: Sequence[tuple[str, ...]],
-        made: Sequence[int] | Ints,
+        attempts: Sequence[int] | Ints,
         missing: Sequence[int] | Ints,
     ) -> MissingOutcomes:
         """From a row per model and unit."""
-        return cls.of_codes(coded(models), coded(units), made, missing)
+        return cls.from_codes(encode(models), encode(units), attempts, missing)
 
     @classmethod
-    def of_codes(
+    def from_codes(
         cls,
         models: tuple[Sequence[str], Ints],
         units: tuple[Sequence[tuple[str, ...]], Ints],
-        made: Sequence[int] | Ints,
+        attempts: Sequence[int] | Ints,
         missing: Sequence[int] | Ints,
     ) -> MissingOutcomes:
         """Losses from names and the index of each row's among them."""
-        model_names, model_codes = in_order(*models)
-        unit_names, unit_codes = in_order(*units)
+        model_names, model_codes = sort_codes(*models)
+        unit_names, unit_codes = sort_codes(*units)
         return cls(
             tuple(model_names), tuple(unit_names), model_codes, unit_codes,
-            np.asarray(made, dtype=np.int64), np.asarray(missing, dtype=np.int64),
+            np.asarray(attempts, dtype=np.int64), np.asarray(missing, dtype=np.int64),
         )  # fmt: skip
 
-    def of_series(self, series: Sequence[str]) -> tuple[int, int] | None:
+    def missing_in_series(self, series: Sequence[str]) -> tuple[int, int] | None:
         """(attempts without an outcome, tasks without any other) of a model in one group.
 
         None where the model is called otherwise here.
@@ -69,19 +69,19 @@ class MissingOutcomes:
         if series[0] not in self.models:
             return None
         rows = self._rows(series)
-        missing, made = self.missing[rows], self.made[rows]
-        return int(missing.sum()), int((missing == made).sum())
+        missing, attempts = self.missing[rows], self.attempts[rows]
+        return int(missing.sum()), int((missing == attempts).sum())
 
     def shares(self, series: Sequence[str]) -> tuple[int, int]:
         """(attempts without an outcome, attempts) of a model in one group; (0, 0) of another.
 
-        >>> MissingOutcomes.of_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3]).shares(("a",))
+        >>> MissingOutcomes.from_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3]).shares(("a",))
         (3, 8)
         """
         if series[0] not in self.models:
             return 0, 0
         rows = self._rows(series)
-        return int(self.missing[rows].sum()), int(self.made[rows].sum())
+        return int(self.missing[rows].sum()), int(self.attempts[rows].sum())
 
     def _rows(self, series: Sequence[str]) -> Ints:
         """The rows of a model in one group."""
@@ -92,20 +92,20 @@ class MissingOutcomes:
             rows = rows[np.array(inside)[self.unit_codes[rows]]]
         return rows
 
-    def of(self, model: str) -> tuple[int, int]:
+    def shares_of_model(self, model: str) -> tuple[int, int]:
         """(attempts without an outcome, attempts) of a model."""
         rows = self.cells(model)
-        return int(self.missing[rows].sum()), int(self.made[rows].sum())
+        return int(self.missing[rows].sum()), int(self.attempts[rows].sum())
 
-    def emptied(self) -> dict[tuple[str, ...], int]:
+    def emptied_tasks(self) -> dict[tuple[str, ...], int]:
         """Model and group values → tasks without any other attempt, where there are some.
 
-        >>> losses = MissingOutcomes.of_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4],
+        >>> losses = MissingOutcomes.from_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4],
         ...     [4, 3, 4])
-        >>> losses.emptied()
+        >>> losses.emptied_tasks()
         {('a',): 1, ('b',): 1}
         """
-        places = np.flatnonzero(self.missing == self.made)
+        places = np.flatnonzero(self.missing == self.attempts)
         models, units = self.model_codes[places].tolist(), self.unit_codes[places].tolist()
         series = ((self.models[m], *self.units[u][1:]) for m, u in zip(models, units, strict=True))
         return dict(Counter(series))
@@ -117,22 +117,23 @@ class MissingOutcomes:
     def without_tasks(self, names: Collection[str]) -> MissingOutcomes:
         """Losses at the other tasks.
 
-        >>> losses = MissingOutcomes.of_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3])
-        >>> losses.without_tasks(["u"]).of("a")
+        >>> losses = MissingOutcomes.from_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3])
+        >>> losses.without_tasks(["u"]).shares_of_model("a")
         (0, 4)
         """
         keep = np.array([unit[0] not in names for unit in self.units])[self.unit_codes]
-        return MissingOutcomes.of_codes(
+        return MissingOutcomes.from_codes(
             (self.models, self.model_codes[keep]), (self.units, self.unit_codes[keep]),
-            self.made[keep], self.missing[keep],
+            self.attempts[keep], self.missing[keep],
         )  # fmt: skip
 
-    def beside(self, other: MissingOutcomes, label: str) -> MissingOutcomes:
+    def joined_with(self, baseline: MissingOutcomes, label: str) -> MissingOutcomes:
         """Both as one, the models of the other after its label."""
-        codes = np.concatenate([self.model_codes, other.model_codes + len(self.models)])
-        models = [*self.models, *(f"{label} {model}" for model in other.models)]
-        units = np.concatenate([self.unit_codes, other.unit_codes + len(self.units)])
-        return MissingOutcomes.of_codes(
-            (models, codes), ([*self.units, *other.units], units),
-            np.concatenate([self.made, other.made]), np.concatenate([self.missing, other.missing]),
+        codes = np.concatenate([self.model_codes, baseline.model_codes + len(self.models)])
+        models = [*self.models, *(f"{label} {model}" for model in baseline.models)]
+        units = np.concatenate([self.unit_codes, baseline.unit_codes + len(self.units)])
+        return MissingOutcomes.from_codes(
+            (models, codes), ([*self.units, *baseline.units], units),
+            np.concatenate([self.attempts, baseline.attempts]), np.concatenate([self.missing,
+            baseline.missing]),
         )  # fmt: skip

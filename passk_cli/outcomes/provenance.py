@@ -33,7 +33,7 @@ class InputFacts:
     in_path: tuple[str, ...] = ()
 
 
-class Unlabelled(NamedTuple):
+class UnlabelledAttempt(NamedTuple):
     """An attempt without a label, with its places in random orders.
 
     stratum : its verdict, crossed with whether most verdicts of its task are passes.  place : among
@@ -52,7 +52,7 @@ class Unlabelled(NamedTuple):
     labelled: int
 
 
-class Choice(NamedTuple):
+class ColumnChoice(NamedTuple):
     """A column, its values in words, and the option by which it plays a role.
 
     role : "" for a column that may play none, which has no option.
@@ -107,7 +107,7 @@ class ReadFacts:
     inputs: tuple[InputFacts, ...] = ()
     missing: int = 0
     missing_policy: str = "error"
-    losses: MissingOutcomes | None = None
+    missing_outcomes: MissingOutcomes | None = None
     duplicates: int = 0
     duplicates_policy: str = "error"
     duplicates_checked: bool = True
@@ -118,7 +118,7 @@ class ReadFacts:
     not_understood: int = 0
     numeric: tuple[str, ...] = ()
     pooled_unnumbered: tuple[str, ...] = ()
-    columns: tuple[Choice, ...] = ()
+    columns: tuple[ColumnChoice, ...] = ()
     where: str = ""
     pool: tuple[str, ...] = ()
     passes: tuple[str, ...] = ()
@@ -131,15 +131,15 @@ class ReadFacts:
     messages: tuple[Diagnostic, ...] = ()
     reasons: dict[str, dict[str, int]] = field(default_factory=dict)
     runs: dict[str, int] = field(default_factory=dict)
-    foreign: tuple[str, ...] = ()
+    non_result_files: tuple[str, ...] = ()
     without_outcome: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
-    named: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    left_out_files: tuple[str, ...] = ()
+    option_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
     alias: Mapping[str, str] = field(default_factory=dict)
     order: tuple[str, ...] = ()
-    erring: MissingOutcomes | None = None
-    errors: tuple[tuple[int, int], ...] = ()
-    unlabelled: tuple[Unlabelled, ...] = ()
+    error_outcomes: MissingOutcomes | None = None
+    judge_errors: tuple[tuple[int, int], ...] = ()
+    unlabelled: tuple[UnlabelledAttempt, ...] = ()
     benchmark: str = ""
     benchmarks: Mapping[str, str] = field(default_factory=dict)
     sampled: SampledRows | None = None
@@ -147,23 +147,26 @@ class ReadFacts:
     def names_of(self, option: str) -> list[str]:
         """The names in the data that an option has."""
         return sorted(
-            name for (flag, name), near in self.named.items() if flag == option and not near
+            name
+            for (flag, name), suggestion in self.option_names.items()
+            if flag == option and not suggestion
         )
 
     @property
     def varying(self) -> tuple[str, ...]:
         """Columns of settings whose values are pooled, on purpose or with a warning."""
-        said = (s for s in self.messages if s.name == "pooled-settings")
-        return (*self.pool, *(str(s.fields["column"]) for s in said if "column" in s.fields))
+        notes = (s for s in self.messages if s.name == "pooled-settings")
+        return (*self.pool, *(str(s.fields["column"]) for s in notes if "column" in s.fields))
 
     def without_tasks(self, names: Collection[str]) -> ReadFacts:
         """The account of the other tasks: missing outcomes, without their reasons, which no task
         has."""
-        erring = self.erring and self.erring.without_tasks(names)
-        if self.losses is None:
-            return replace(self, erring=erring)
-        losses = self.losses.without_tasks(names)
-        missing, lost = losses.missing, losses.missing == losses.made
+        erring = self.error_outcomes and self.error_outcomes.without_tasks(names)
+        if self.missing_outcomes is None:
+            return replace(self, error_outcomes=erring)
+        losses = self.missing_outcomes.without_tasks(names)
+        missing, lost = losses.missing, losses.missing == losses.attempts
         emptied = int(lost.sum()) if self.emptied else 0
-        return replace(self, losses=losses, missing=int(missing.sum()), emptied=emptied, reasons={},
-                       erring=erring)  # fmt: skip
+        return replace(self, missing_outcomes=losses, missing=int(missing.sum()), emptied=emptied,
+        reasons={},
+                       error_outcomes=erring)  # fmt: skip

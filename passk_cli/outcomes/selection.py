@@ -12,7 +12,7 @@ from passk_cli.suggestions import there_are
 _NAME_OF_DIGITS = re.compile("[+-]?0[0-9]")
 
 
-def selected(
+def select_models(
     models: Sequence[str], keep: Sequence[str], leave_out: Sequence[str],
     options: Sequence[str] = ("models", "exclude_models"),
 ) -> list[str]:  # fmt: skip
@@ -22,7 +22,7 @@ def selected(
     options : those that name both, in remedies.
     Errors: ParameterError where a name or pattern is no model's, or no model stays.
 
-    >>> selected(["gpt-4[1]", "gpt-41", "o"], ["gpt-*"], ["gpt-4[1]"])
+    >>> select_models(["gpt-4[1]", "gpt-41", "o"], ["gpt-*"], ["gpt-4[1]"])
     ['gpt-41']
     """
     matching = {
@@ -31,25 +31,27 @@ def selected(
     }
     for pattern, names in matching.items():
         if not names:
-            option, given = (options[0], keep) if pattern in keep else (options[1], leave_out)
-            beside = [each for each in given if each != pattern]
-            raise no_such_model("", f"no model {pattern!r}", pattern, models, option, beside)
-    chosen = set().union(*(matching[pattern] for pattern in keep)) if keep else {*models}
-    chosen = chosen.difference(*(matching[pattern] for pattern in leave_out))
-    if models and not chosen:
+            option, patterns = (options[0], keep) if pattern in keep else (options[1], leave_out)
+            further_patterns = [name for name in patterns if name != pattern]
+            raise no_such_model(
+                "", f"no model {pattern!r}", pattern, models, option, further_patterns
+            )
+    selection = set().union(*(matching[pattern] for pattern in keep)) if keep else {*models}
+    selection = selection.difference(*(matching[pattern] for pattern in leave_out))
+    if models and not selection:
         without = ", ".join(leave_out)
-        there = there_are(models) if models[1:] else f"{models[0]} is the only one"
-        problem = f"no model stays without {without}; {there}"
+        hint = there_are(models) if models[1:] else f"{models[0]} is the only one"
+        problem = f"no model stays without {without}; {hint}"
         raise ParameterError(problem, name="no-such-model")
-    return [model for model in models if model in chosen]
+    return [model for model in models if model in selection]
 
 
-def numbers_of(texts: Iterable[str]) -> list[int] | list[float] | None:
+def parse_numbers(texts: Iterable[str]) -> list[int] | list[float] | None:
     """The numbers that texts stand for, NaN for an empty one; None where one is no number.
 
     Whole where all are; 007 is a name.
 
-    >>> numbers_of(["0.2", "1"]), numbers_of(["8", "16"]), numbers_of(["007", "8"])
+    >>> parse_numbers(["0.2", "1"]), parse_numbers(["8", "16"]), parse_numbers(["007", "8"])
     ([0.2, 1.0], [8, 16], None)
     """
     texts = list(texts)
@@ -59,5 +61,5 @@ def numbers_of(texts: Iterable[str]) -> list[int] | list[float] | None:
         return None
     if any(map(_NAME_OF_DIGITS.match, texts)):
         return None
-    whole = all(text.lstrip("-").isdecimal() for text in texts)
-    return [int(text) for text in texts] if whole else numbers
+    are_integers = all(text.lstrip("-").isdecimal() for text in texts)
+    return [int(text) for text in texts] if are_integers else numbers

@@ -17,7 +17,7 @@ from passk_cli.cleanup import write_whole, written
 from passk_cli.errors import ParameterError
 from passk_cli.files.export import write_columns
 from passk_cli.option import loaded
-from passk_cli.outcomes.selection import numbers_of
+from passk_cli.outcomes.selection import parse_numbers
 from passk_cli.python.pickling import keepable
 from passk_cli.python.spelling import python_spelling, spelled
 from passk_cli.render import FORMATS, SUFFIXES
@@ -278,7 +278,7 @@ class Findings:
             named = name.removesuffix("_against") in self.numeric
             texts = ["" if cell is None else cell for cell in cells]
             if named and all(isinstance(text, str) for text in texts):
-                columns[name] = numbers_of(map(str, texts)) or cells
+                columns[name] = parse_numbers(map(str, texts)) or cells
         if self.frame_as == "polars":
             import polars
 

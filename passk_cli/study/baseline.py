@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, PasskError
-from passk_cli.files.sources.arguments import base_name, is_file_argument, paths_of, without
+from passk_cli.files.sources.arguments import base_name, is_file_argument, paths_of, without_file
 from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -55,7 +55,7 @@ class Runs:
             )  # fmt: skip
         others, name = list(files), label_of(baseline)
         for path in paths_of(baseline):
-            others = without(others, path)
+            others = without_file(others, path)
         if others == list(files):
             return cls(None, baseline)
         if not others:
@@ -123,7 +123,7 @@ def joined(counts: Counts, baseline: Counts, label: str) -> tuple[Counts, Counts
     name = f"{models[0]} ({label})" if models[0] in taken else models[0]
     renamed = baseline.regrouped([(name, *s[1:]) for s in baseline.series], baseline.group_names)
     clusters = clusters_of(counts, baseline, label)
-    whole = Counts.together([replace(counts, clusters=None), replace(renamed, clusters=None)])
+    whole = Counts.concatenate([replace(counts, clusters=None), replace(renamed, clusters=None)])
     return (whole if clusters is None else whole.with_clusters(clusters)), renamed
 
 

@@ -162,6 +162,6 @@ def with_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
             settles=[SuggestedFix({"--short-tasks": "drop"}, "leaves these tasks out"),
                      SuggestedFix({"--attempts": None}, "takes them as they are")],
         )  # fmt: skip
-    return counts.of_sizes(counts.n * ~other, counts.c * ~other).saying(
+    return counts.resized(counts.n * ~other, counts.c * ~other).with_messages(
         DROPPED_TASKS(n=n, lacking=lacking)
     )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.arrays import Bools, Floats, Ints
-from passk_cli.files.sources.arguments import no_baseline
+from passk_cli.files.sources.arguments import missing_baseline_error
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.flips import boschloo, chances, flipped, number_law, range_of
 from passk_cli.outcomes.counts import Counts
@@ -195,7 +195,7 @@ def pairs_of(study: Analysis) -> list[tuple[RunSide, RunSide]]:
     others = counts if base is None else base
     models = sorted({series[0] for series in others.series})
     if base is None and against not in models:
-        raise no_baseline("--against", against, models)
+        raise missing_baseline_error("--against", against, models)
     only = against if base is None else models[0] if len(models) == 1 else None
     places = {series: place for place, series in enumerate(others.series)}
     pairs = []

@@ -24,7 +24,7 @@ from passk_cli.files.database import column_sql, quote_text
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, recorded_twice, stem_of
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
-from passk_cli.files.sources.paths import is_day, labels_of
+from passk_cli.files.sources.paths import is_day, run_labels
 from passk_cli.inference.runs import reach_of_runs, run_variance, run_variances, widened
 from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.outcomes.counts import Counts
@@ -244,7 +244,7 @@ def _runs_of_one(
 ) -> Iterator[SuggestedFix]:
     """Lines that record the first of several files, each of which may be a run of one agent."""
     several = len(files) > 1 and all(map(os.path.isfile, files))
-    revisions = labels_of(files) if several else {}
+    revisions = run_labels(files) if several else {}
     days = {file: _DAY.search(os.path.basename(file)) for file in islice(revisions, _MOST_RECORDED)}
     try:
         counts = [read(request, [file]) for file in days]
@@ -304,7 +304,7 @@ def _with_amounts(
     said = [RUNS_WITHOUT(runs=without.total(), noun=noun, models=models)] if models else []
     known = set(every.facts.messages)
     said += [message for message in some.facts.messages if message not in known]
-    return every.saying(*said).having(some, role)
+    return every.with_messages(*said).with_attempts_from(some, role)
 
 
 def runs_with(counts: Counts, role: str) -> Counts:
@@ -314,7 +314,7 @@ def runs_with(counts: Counts, role: str) -> Counts:
     cells, known, passed = known_cells(counts.attempts[role])
     n, c = np.zeros_like(counts.n), np.zeros_like(counts.c)
     n[cells], c[cells] = known, passed
-    return counts.of_sizes(n, c)
+    return counts.resized(n, c)
 
 
 def runs_of(counts: Counts) -> dict[tuple[str, Series], list[tuple[RunLabel, int]]]:
@@ -355,7 +355,7 @@ def complete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
         return counts
     short = sorted({(run.at, run.run) for run in chosen if not run.complete})
     said = [INCOMPLETE_RUNS(runs=len(short), names=[name for _, name in short])] if short else []
-    return counts.regrouped(kept, counts.group_names).saying(*said)
+    return counts.regrouped(kept, counts.group_names).with_messages(*said)
 
 
 def _files_of(counts: Counts, run: str) -> list[str]:
@@ -419,7 +419,7 @@ def pooled(
         kept[cells] = 1
         names.update(dict.fromkeys(counts.series_codes[cells].ravel().tolist(), series))
     named = {counts.series[code]: series for code, series in names.items()}
-    some = counts.of_sizes(counts.n * kept, counts.c * kept)
+    some = counts.resized(counts.n * kept, counts.c * kept)
     return some.regrouped([named[series] for series in some.series], group_names)
 
 
@@ -638,8 +638,8 @@ def past_of(
                 said += _short_runs(history, setup, recent[series])
     whole = replace(pools[""], attempts={})
     for role in request.attempts:
-        whole = whole.having(pools[role], role)
-    return PooledBaseline(whole.saying(*said), latest, stretches)
+        whole = whole.with_attempts_from(pools[role], role)
+    return PooledBaseline(whole.with_messages(*said), latest, stretches)
 
 
 def _last_cells(history: Counts, setup: Setup, number: int) -> list[Ints]:

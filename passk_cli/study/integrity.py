@@ -91,7 +91,7 @@ class SubmissionBoard:
 
     def _stopped(self, place: int) -> Stopping | None:
         rows, numbers = self.counts.rows_of(place), self.counts.numbering
-        known = () if numbers is None else (numbers.made[rows], numbers.last[rows])
+        known = () if numbers is None else (numbers.attempts_made[rows], numbers.last_passed[rows])
         found = stopping(self.counts.n[rows], self.counts.c[rows], *known)
         number = len(self.counts.series)
         return found if found is not None and found.chance * number < LEVEL else None
@@ -227,7 +227,5 @@ def boards(counts: Counts, texts: Callable[[], Counts | None] | None) -> list[Su
     for places in groups.values():
         if len(places) >= FEWEST:
             stays = np.isin(counts.series_codes, places)
-            found.append(
-                SubmissionBoard(counts.of_sizes(counts.n * stays, counts.c * stays), texts)
-            )
+            found.append(SubmissionBoard(counts.resized(counts.n * stays, counts.c * stays), texts))
     return found

@@ -152,7 +152,7 @@ def _missing(counts: Counts) -> str:
 
 def _labels(counts: Counts) -> str:
     """The judge, the labels, and how they correct its verdicts."""
-    if rates := counts.facts.errors:
+    if rates := counts.facts.judge_errors:
         (passed, false), (failed, true) = rates
         return (
             "Outcomes are a judge's verdicts, corrected by its error rates about other attempts"

@@ -114,7 +114,7 @@ class Metrics(Completeness):
             # Of few attempts those k that every model allows: a column of one model says little.
             most, least = usual_k(counts), int(counts.n.min())
             most = min([most, *(labels.most for labels in labels_of(counts))])
-            most = 1 if counts.facts.errors else most
+            most = 1 if counts.facts.judge_errors else most
             least = min(least, most)
             ks = default_ks(least if least > 1 and most < USUAL_K[1] else most)
         if ks:
@@ -148,12 +148,12 @@ def labels_of(counts: Counts) -> list[Labels]:
     from passk_cli.inference.labels import Labels
 
     rows, truth = map(counts.rows_of, range(len(counts.series))), counts.attempts[TRUTH]
-    return [Labels.of(counts.n[own], counts.c[own], truth.between(own)) for own in rows]
+    return [Labels.of(counts.n[own], counts.c[own], truth.cell_slice(own)) for own in rows]
 
 
 def is_corrected(counts: Counts) -> bool:
     """Whether labels correct what a judge says, and leave something open."""
-    return bool(counts.facts.errors) or not all(each.complete for each in labels_of(counts))
+    return bool(counts.facts.judge_errors) or not all(each.complete for each in labels_of(counts))
 
 
 def supported_k(counts: Counts) -> int:

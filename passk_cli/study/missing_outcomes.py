@@ -67,20 +67,22 @@ class UnevenLosses:
 def loss_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
     """The number of attempts without an outcome, of which models, and their treatment; a warning
     where models lose attempts unevenly."""
-    if facts.losses is None:
+    if facts.missing_outcomes is None:
         return
     became = {"fail": MISSING_COUNTED, "drop": MISSING_DROPPED, BOUNDS: MISSING_BOUNDED}
     if message := became.get(facts.missing_policy):
-        yield message(missing=facts.missing, lost=list(kinds_missing(facts.losses, facts.reasons)))
+        yield message(
+            missing=facts.missing, lost=list(kinds_missing(facts.missing_outcomes, facts.reasons))
+        )
     if message or facts.missing_policy == "error":  # which is only described
-        yield from uneven_notes(facts.losses, facts.missing_policy)
+        yield from uneven_notes(facts.missing_outcomes, facts.missing_policy)
 
 
 def kinds_missing(
     losses: MissingOutcomes, reasons: Mapping[str, Mapping[str, int]] | None = None
 ) -> Iterator[str]:
     """Losses of each model, the largest first: "b 41 of 200 (30 timeouts)"."""
-    lost = {model: losses.of(model) for model in losses.models}
+    lost = {model: losses.shares_of_model(model) for model in losses.models}
     for model, (missing, made) in sorted(lost.items(), key=lambda each: (-each[1][0], each[0])):
         if not missing:
             continue
@@ -107,7 +109,7 @@ def uneven_notes(losses: MissingOutcomes, policy: str, label: str = "") -> Itera
         return
     worst = pairs[0]
     (first_lost, first_made), (second_lost, second_made) = map(
-        losses.of, (worst.second, worst.first)
+        losses.shares_of_model, (worst.second, worst.first)
     )
     yield UNEVEN_LOSSES(
         first=worst.second, first_lost=first_lost, first_made=first_made,
@@ -123,7 +125,7 @@ def uneven_pairs(losses: MissingOutcomes) -> list[UnevenLosses]:
     tasks that both have.  The test of a mean of 0 is that of `passk compare`, so that one task that
     lost all its attempts is not significant.  p is Holm's over all pairs, 1 where no share differs.
     """
-    tests, shares = [], losses.missing / losses.made
+    tests, shares = [], losses.missing / losses.attempts
     for pair in combinations(losses.models, 2):
         first, second = map(losses.cells, pair)
         _, here, there = np.intersect1d(
@@ -143,8 +145,11 @@ def uneven_pairs(losses: MissingOutcomes) -> list[UnevenLosses]:
 def words_left_out(facts: ReadFacts, series: Sequence[str]) -> list[str]:
     """Words for attempts of a series that reading left out, or counted without an outcome."""
     missing, emptied = facts.missing, facts.emptied
-    if facts.losses is not None:
-        own_missing, own_emptied = facts.losses.of_series(series) or (missing, emptied)
+    if facts.missing_outcomes is not None:
+        own_missing, own_emptied = facts.missing_outcomes.missing_in_series(series) or (
+            missing,
+            emptied,
+        )
         missing, emptied = own_missing, own_emptied if emptied else 0
     became = BECAME.get(facts.missing_policy)
     words = {

@@ -13,7 +13,7 @@ from passk_cli.arrays import Ints, gathered, grouped
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.files.request import MORE_LABELS
 from passk_cli.files.roles import COLUMN, SETTINGS, leaf, strength
-from passk_cli.files.sources.paths import labels_of, temperature_template
+from passk_cli.files.sources.paths import run_labels, temperature_template
 from passk_cli.files.vocabulary import SETTING_NAMES
 from passk_cli.inference.intervals import NEEDS_BOUNDS, WITH_FEW_TASKS
 from passk_cli.inference.populations import THESE_TASKS
@@ -315,10 +315,10 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
         yield ONE_SIDED_THRESHOLD(share=share, threshold=f"{facts.threshold:g}")
     elif passes == counts.n.sum() and not any("n" in file.roles for file in facts.inputs):
         yield from _only_passes(counts)
-    if facts.foreign:
-        yield SKIPPED_FILES(count=len(facts.foreign), files=facts.foreign)
-    if facts.left:
-        yield LEFT_FILES(count=len(facts.left), files=facts.left)
+    if facts.non_result_files:
+        yield SKIPPED_FILES(count=len(facts.non_result_files), files=facts.non_result_files)
+    if facts.left_out_files:
+        yield LEFT_FILES(count=len(facts.left_out_files), files=facts.left_out_files)
     if facts.without_outcome:
         files = facts.without_outcome
         yield FILES_WITHOUT_OUTCOME(count=len(files), files=files)
@@ -326,8 +326,8 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
         yield SKIPPED_LINES(lines=facts.skipped)
     if facts.missing:
         yield from loss_notes(facts)
-    if facts.emptied and facts.losses:
-        emptied = sorted(facts.losses.emptied().items(), key=lambda each: -each[1])
+    if facts.emptied and facts.missing_outcomes:
+        emptied = sorted(facts.missing_outcomes.emptied_tasks().items(), key=lambda each: -each[1])
         lost = [f"{plural(tasks, 'task')} of {SeriesName(series)}" for series, tasks in emptied]
         yield LOST_TASKS(lost=lost)
     if facts.duplicates and facts.duplicates_policy in ("first", "last"):
@@ -337,7 +337,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     if facts.pooled_unnumbered:
         found = [*filter(None, map(temperature_template, facts.pooled_unnumbered))]
         files, one = facts.pooled_unnumbered, len({model for model, *_ in counts.series}) == 1
-        named = SuggestedFix({}, "keeps them apart", labels=labels_of(files))
+        named = SuggestedFix({}, "keeps them apart", labels=run_labels(files))
         pooled = replace(POOLED_FILES(), settles=(named,) * (one and len(files) <= _LABELLED))
         apart = len({heat for _, heat in found}) > 1
         yield POOLED_TEMPERATURES(template=found[0][0]) if apart else pooled
@@ -347,7 +347,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
             yield MIXED_COLUMNS(role=role, columns=columns)
         if attempts.valueless:
             yield _WITHOUT.get(role, NO_VALUE)(attempts=attempts.valueless, role=role)
-    made = counts.n if counts.numbering is None else counts.numbering.made
+    made = counts.n if counts.numbering is None else counts.numbering.attempts_made
     if any(each.min() < each.max() for each in (counts.n, made)):
         stopped = list(_stopping_notes(counts))
         # Sampling that stopped because of outcomes explains why numbers differ.
@@ -413,7 +413,11 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
             places = [(model, whole)]
         for name, cells in places:
             n, c, numbers = counts.n[cells], counts.c[cells], counts.numbering
-            known = () if numbers is None else (numbers.made[cells], numbers.last[cells])
+            known = (
+                ()
+                if numbers is None
+                else (numbers.attempts_made[cells], numbers.last_passed[cells])
+            )
             tested, end = tested + 1, stopping(n, c, *known)
             if end is not None:
                 suspects.append((end, name, len(cells), float(np.mean(c / n))))

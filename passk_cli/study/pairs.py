@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.arrays import Floats, grouped, same
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text
-from passk_cli.files.sources.arguments import no_baseline
+from passk_cli.files.sources.arguments import missing_baseline_error
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.difference import DifferenceDistribution
 from passk_cli.inference.min_p import Family, MinP, draw_min_p
@@ -50,7 +50,7 @@ def choose_pairs(
     """
     names = sorted({series[0] for series in study.counts.series})
     if baseline is not None and baseline not in names:
-        raise no_baseline("--baseline", baseline, names)
+        raise missing_baseline_error("--baseline", baseline, names)
     values = study.values()
     cells = grouped((*values, *changes), lambda rates: (rates.metric, rates.series[1:]))
     place: dict[Series, float] = {}

@@ -265,8 +265,9 @@ def _of_choices(counts: Counts) -> Iterator[str]:
     facts = counts.facts
     if facts.pool:
         yield f"pooled over {', '.join(facts.pool)}"
-    if facts.errors:
-        yield f"corrected by {plural(sum(made for _, made in facts.errors), 'label')} of others"
+    if facts.judge_errors:
+        borrowed = plural(sum(made for _, made in facts.judge_errors), "label")
+        yield f"corrected by {borrowed} of others"
     if TRUTH in counts.attempts:
         truth = counts.attempts[TRUTH]
         known = ~np.isnan(truth.value)

@@ -321,7 +321,7 @@ def values_of(
         if truth is not None:
             from passk_cli.inference.labels import Labels
 
-            labels = Labels.of(n, c, truth.between(rows))
+            labels = Labels.of(n, c, truth.cell_slice(rows))
         clusters = cluster_codes(counts, tasks)
         gaps = _gaps(metrics, attempts, int(n.sum())) if attempts else {}
         alike = [metric for metric in metrics if metric.kind.needs not in gaps]
@@ -343,8 +343,8 @@ def values_of(
                 whole = _of_enough(whole, short_tasks)
             if labels is not None:
                 whole = corrected(whole, labels.on(np.searchsorted(tasks, whole.tasks)))
-            elif counts.facts.errors:
-                whole = by_others(whole, counts.facts.errors)
+            elif counts.facts.judge_errors:
+                whole = by_others(whole, counts.facts.judge_errors)
             every.append(whole)
     return every
 
@@ -443,7 +443,7 @@ def by_others(judged: TaskValues, errors: Sequence[tuple[int, int]]) -> TaskValu
 def known_cells(attempts: Attempts) -> tuple[Ints, Ints, Ints]:
     """The cells with an amount that is known, and of each the attempts with one and their passes.
 
-    >>> known_cells(Attempts.of_rows([0, 2], [0.5, 1.0], [2, 1], [1, 0], cells=3))
+    >>> known_cells(Attempts.from_rows([0, 2], [0.5, 1.0], [2, 1], [1, 0], cells=3))
     (array([0, 2]), array([2, 1]), array([1, 0]))
     """
     cells = np.flatnonzero(np.diff(attempts.start))
@@ -491,7 +491,7 @@ def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:
         problem = f"read without the {role} of each attempt"
         remedy = f"read them with read(…, attempts=[{role!r}])"
         raise DataError("Counts", problem, remedy, name="no-role-column")
-    return counts.attempts[role].between(cells)
+    return counts.attempts[role].cell_slice(cells)
 
 
 def cluster_codes(counts: Counts, tasks: Ints) -> Ints | None:

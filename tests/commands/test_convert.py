@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import passk_cli
 from passk_cli import Counts
 from passk_cli.files.formats import recognise
-from passk_cli.files.formats.format import look
+from passk_cli.files.formats.format import sniff
 from passk_cli.files.sources.arguments import expand
 from tests.conftest import SAMPLES, Passk, Write, jsonl, long
 from tests.files.formats.cells import DATA
@@ -147,7 +147,7 @@ def test_what_harnesses_write_reads_back(
     by = options.get("by", ())
     table = convert(DATA / fixture, tmp_path / f"table.{form}", **options)
     (source,) = expand([str(table)], tmp_path / "spool")
-    assert recognise(look(source)) is None
+    assert recognise(sniff(source)) is None
     assert_same(counts, passk_cli.read(table, by=by))
     # Converted once more, it is the same table.
     again = convert(table, tmp_path / f"again.{form}", by=by)
@@ -354,7 +354,7 @@ def test_every_eval_ever(
     counts = passk_cli.read(fixture, **options)
     file = convert(fixture, tmp_path / "a.jsonl", form="every-eval-ever", **options)
     (source,) = expand([str(file)], tmp_path / "spool")
-    known = recognise(look(source))
+    known = recognise(sniff(source))
     assert known is not None
     assert known[1].name == "every-eval-ever"
     again = passk_cli.read(file)

@@ -436,7 +436,7 @@ def test_sides() -> None:
     assert (named.series, named.base(("z",))) == ([("z",)], ("m",))
     np.testing.assert_array_equal(named.base_tasks["m",], [0, 1])
     with pytest.raises(ValueError, match="every task"):
-        new.over(["a"])
+        new.over_tasks(["a"])
 
 
 def test_clusters_must_agree() -> None:

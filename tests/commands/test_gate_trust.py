@@ -15,7 +15,7 @@ import passk_cli
 from docs.rulebook import schema
 from passk_cli.commands.gate import COMMAND
 from passk_cli.commands.gate.rulebook import _ELSEWHERE, PATHS, PATHS_OR_NAMES, TASKS
-from passk_cli.files.sources.arguments import leaves
+from passk_cli.files.sources.arguments import points_outside
 from passk_cli.limits import MOST_LISTED
 from tests.commands.test_gate_rules import rules
 from tests.conftest import Passk
@@ -156,9 +156,9 @@ def test_a_file_of_rules_elsewhere_names_files_of_its_own_folder_only(
         assert passk("gate", "--rules", "ci/passk.toml").code == 0
     Path("x=").mkdir()
     Path("x=/run.jsonl").symlink_to(folder.parent / "outside" / "run.jsonl")
-    assert leaves("x=/run.jsonl", "")
-    assert leaves(str(folder.parent / "outside"), "")
-    assert not leaves("ci/../run.jsonl", "")
+    assert points_outside("x=/run.jsonl", "")
+    assert points_outside(str(folder.parent / "outside"), "")
+    assert not points_outside("ci/../run.jsonl", "")
 
 
 def test_models_and_tasks_may_be_named_like_paths(folder: Path, passk: Passk) -> None:

@@ -119,12 +119,12 @@ def test_edges() -> None:
     assert permutation_within_tasks(parse("pass@1"), (none, none), (none, none)).p == 1.0
     with pytest.raises(ValueError, match="needs more of the attempts"):
         permutation_within_tasks(parse("maj@3"), (n, n), (n, n))
-    some = Attempts.of_rows([0], [1.0], [3], [3], cells=1)
+    some = Attempts.from_rows([0], [1.0], [3], [3], cells=1)
     for metric in ("pass@1", "first@2"):
         with pytest.raises(ValueError, match="is no function of what the attempts"):
             permutation_of_attempts(parse(metric), some, some)
     assert permutation_of_attempts(parse("best@2"), some, some).p == 1.0
-    empty = Attempts.of_rows([], np.empty(0), [], [], cells=0)
+    empty = Attempts.from_rows([], np.empty(0), [], [], cells=0)
     assert permutation_of_attempts(parse("best@2"), empty, empty).p == 1.0
 
 
@@ -142,7 +142,7 @@ def bags(cells: list[list[tuple[int, bool]]]) -> Attempts:
         for value in sorted({value for value, _ in attempts})
         for own in [[one for one in attempts if one[0] == value]]
     ]
-    return Attempts.of_rows(*(np.array(column) for column in zip(*rows, strict=True)), len(cells))
+    return Attempts.from_rows(*(np.array(column) for column in zip(*rows, strict=True)), len(cells))
 
 
 def dealt_by_hand(metric: str, tasks: list[tuple[list, list]]) -> float:
@@ -187,7 +187,7 @@ def scores(rng: np.random.Generator, tasks: int, n: int, shift: float = 0.0) -> 
     """Continuous scores: no two attempts are equal."""
     value = np.sort(rng.normal(np.linspace(-1, 1, tasks)[:, None] + shift, 1.0, (tasks, n)))
     ones = np.ones(tasks * n, dtype=np.int64)
-    return Attempts.of_rows(np.repeat(np.arange(tasks), n), value.ravel(), ones, 0 * ones, tasks)
+    return Attempts.from_rows(np.repeat(np.arange(tasks), n), value.ravel(), ones, 0 * ones, tasks)
 
 
 def test_scores_of_0_and_1_are_passes() -> None:

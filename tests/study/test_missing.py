@@ -378,7 +378,7 @@ def losses(shares: np.ndarray[Any, Any], n: int) -> MissingOutcomes:
     """(models × tasks) attempts missing of n each."""
     models = [f"m{i}" for i in range(len(shares)) for _ in shares[0]]
     units = [(f"t{t:04}",) for _ in shares for t in range(len(shares[0]))]
-    return MissingOutcomes.of_rows(models, units, np.full(len(units), n), shares.ravel())
+    return MissingOutcomes.from_rows(models, units, np.full(len(units), n), shares.ravel())
 
 
 def test_losses_that_are_alike_seldom_warn() -> None:

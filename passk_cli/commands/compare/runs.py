@@ -12,7 +12,7 @@ from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.roles import COLUMN
 from passk_cli.files.sources.arguments import split_label
-from passk_cli.files.sources.paths import labels_of
+from passk_cli.files.sources.paths import run_labels
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import every_one, plural
 from passk_cli.study.duplicate_runs import require_no_copies
@@ -40,7 +40,7 @@ class OneModelRuns:
         files = every_one(plural(len(self.files), "file"))
         labels, paths = zip(*map(split_label, self.files), strict=True) if self.files else ((), ())
         if len(paths) > 1 and labels[0] and len({*labels}) == 1:
-            apart = " ".join(map(quoted, SuggestedFix({}, labels=labels_of(paths)).read(paths)))
+            apart = " ".join(map(quoted, SuggestedFix({}, labels=run_labels(paths)).read(paths)))
             problem = f"nothing to compare: {files} are labelled {labels[0]!r}; write {apart}"
             return error.but(ParameterError, problem=problem, settles=())
         found = [*islice(self._ways(), 1)]
@@ -50,7 +50,7 @@ class OneModelRuns:
             return error.but(ParameterError, settles=settles)
         problem = f"nothing to compare: {files} are of model {models.pop()!r}"
         if not found:
-            runs = SuggestedFix({}, labels=labels_of(self.files))
+            runs = SuggestedFix({}, labels=run_labels(self.files))
             try:
                 counts = self.read(request, runs.read(self.files))
                 require_no_copies(counts, request.models)
@@ -72,7 +72,7 @@ class OneModelRuns:
         if self._several:
             for name in [file.roles.get("attempt", ""), *file.unused][:_TRIED]:
                 yield from self._tried({"--field": {"model": name}}) if name else ()
-            yield from self._tried({}, labels_of(self.files))
+            yield from self._tried({}, run_labels(self.files))
 
     def _tried(
         self, options: dict[str, object], labels: Mapping[str, str] | None = None

@@ -140,6 +140,6 @@ def _sampled(bag: Attempts, n: Ints, rng: Generator) -> Attempts:
     count = np.bincount(row[sample], minlength=len(bag.cell))
     passes = np.bincount(row[sample], passed[sample], len(bag.cell)).astype(np.int64)
     present = count > 0
-    return Attempts.of_rows(
+    return Attempts.from_rows(
         cell_of[present], bag.value[present], count[present], passes[present], len(n)
     )

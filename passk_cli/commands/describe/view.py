@@ -19,7 +19,7 @@ from passk_cli.files.draft import Draft, require_new, write_new
 from passk_cli.files.roles import UNITS
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.provenance import Choice, InputFacts
+from passk_cli.outcomes.provenance import ColumnChoice, InputFacts
 from passk_cli.report.model import (
     ALWAYS,
     FULL,
@@ -258,7 +258,7 @@ class Describe(Question, DescribeOptions):
         return replace(report, lists={"columns": listed})
 
 
-def _by_role(columns: Sequence[Choice]) -> Iterator[tuple[str, Cell, str]]:
+def _by_role(columns: Sequence[ColumnChoice]) -> Iterator[tuple[str, Cell, str]]:
     """The rows of the columns by role, each on one line of a usual terminal."""
     used = {each.role for each in columns if each.used}
     names = [each.option or each.column for each in columns]
@@ -339,7 +339,7 @@ def _counted(counts: Counts) -> Iterator[Fact]:
     if facts.not_understood:
         outcomes.append(f"{facts.not_understood:,} neither pass nor fail")
     yield "outcomes", ", ".join(outcomes)
-    yield from _first("no outcome", list(kinds_missing(counts.losses, facts.reasons)))
+    yield from _first("no outcome", list(kinds_missing(counts.missing_outcomes, facts.reasons)))
     if not facts.duplicates_checked:
         yield "duplicates", "cannot be found: attempts have no numbers"
     else:

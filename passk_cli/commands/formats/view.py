@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from passk_cli.commands.formats import FormatsOptions
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.errors import ParameterError
-from passk_cli.files.formats import FORMATS, NAMES, OF_TABLES
+from passk_cli.files.formats import FORMATS, NAMES, TABLE_EXAMPLES
 from passk_cli.files.formats.format import Example
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import ENDED_WORDS
@@ -50,7 +50,7 @@ def known_formats() -> list[KnownFormat]:
         source = form.source or "written by scripts, not by one harness"
         every.append(KnownFormat(name, form.kind, form.rule, source, form.example))
     rule = "outcome column: true/false, 1/0, pass/fail; scores need a threshold"
-    tables = (KnownFormat(n, "general", rule, s, OF_TABLES[n]) for n, s in TABLES.items())
+    tables = (KnownFormat(n, "general", rule, s, TABLE_EXAMPLES[n]) for n, s in TABLES.items())
     return [*every, *tables]
 
 

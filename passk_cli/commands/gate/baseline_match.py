@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.arrays import Ints, grouped
 from passk_cli.commands.gate.evidence import OF, CountEvidence, Coverage
 from passk_cli.errors import ParameterError
-from passk_cli.files.sources.arguments import no_baseline
+from passk_cli.files.sources.arguments import missing_baseline_error
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import first_few, plural
 from passk_cli.study.analysis import Analysis
@@ -143,7 +143,7 @@ class BaselineMatch:
         """
         models = sorted({series[0] for series in counts.series})
         if name not in models:
-            raise no_baseline("--baseline", name, models)
+            raise missing_baseline_error("--baseline", name, models)
         if len(models) == 1:
             raise ParameterError(
                 "no candidate: every model in the data is the baseline", name="no-such-model"
@@ -162,7 +162,7 @@ class BaselineMatch:
         """
         tasks = sorted({*counts.tasks, *baseline.tasks})
         clusters = clusters_of(counts, baseline, label)
-        both = [side.over(tasks) for side in (counts, baseline)]
+        both = [side.over_tasks(tasks) for side in (counts, baseline)]
         if clusters is not None:
             codes = tuple(clusters[task] for task in tasks)
             both = [replace(side, clusters=codes) for side in both]
@@ -179,7 +179,7 @@ class BaselineMatch:
         sides = cls.against(study.counts, study.baseline, label_of(baseline))
         if study.past is None:
             return sides
-        return replace(sides, latest=study.past.latest.over(sides.counts.tasks))
+        return replace(sides, latest=study.past.latest.over_tasks(sides.counts.tasks))
 
     @property
     def series(self) -> list[Series]:
@@ -385,12 +385,16 @@ def _tasks(counts: Counts, places: Iterable[int]) -> dict[Series, Ints]:
 def _attempts(counts: Counts, series: Series) -> tuple[Ints, Ints]:
     """The cells of a series, and their attempts: also those that were dropped without outcome."""
     rows = counts.rows_of(counts.series.index(series))
-    cells, made, losses = np.arange(rows.start, rows.stop), counts.n[rows], counts.facts.losses
+    cells, made, losses = (
+        np.arange(rows.start, rows.stop),
+        counts.n[rows],
+        counts.facts.missing_outcomes,
+    )
     model, *groups = series
     if losses is None or model not in losses.models:
         return cells, made
     at = losses.cells(model)
     units = [losses.units[u] for u in losses.unit_codes[at]]
-    read = dict(zip(units, losses.made[at].tolist(), strict=True))
+    read = dict(zip(units, losses.attempts[at].tolist(), strict=True))
     own = ((counts.tasks[task], *groups) for task in counts.task_codes[rows].tolist())
     return cells, np.maximum(made, [read.get(unit, 0) for unit in own])

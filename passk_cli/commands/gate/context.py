@@ -120,7 +120,7 @@ class GateContext:
         if numbers is None:
             return ""
         cells = self.made[0][series].cells
-        columns = (counts.n, counts.c, numbers.made, numbers.last)
+        columns = (counts.n, counts.c, numbers.attempts_made, numbers.last_passed)
         end = stopping(*(values[cells] for values in columns))
         found = end is not None and end.kind == REPLACED and end.chance < LEVEL
         return "attempt numbers have holes: retries seem to replace failures" * found
@@ -131,8 +131,8 @@ class GateContext:
         without an outcome, "errors" also those that have an error."""
         missing, errors, counts = {}, {}, self.sides.counts
         for series in self.sides.series:
-            lost, made = missing[series] = counts.losses.shares(series)
-            with_error = counts.facts.erring
+            lost, made = missing[series] = counts.missing_outcomes.shares(series)
+            with_error = counts.facts.error_outcomes
             silent, erring = with_error.shares(series) if with_error else (0, 0)
             errors[series] = lost + erring - silent, made
         return {"missing": missing, "errors": errors}

@@ -321,8 +321,8 @@ def _with_errors(
     there = f"length(trim(CAST({column_sql(name)} AS VARCHAR))) > 0"
     where = f"({request.where}) AND {there}" if request.where else there
     try:
-        erring = read(replace(request, where=where, attempts=()), files).losses
+        erring = read(replace(request, where=where, attempts=()), files).missing_outcomes
     except DataError:
         # No attempt has an error.
         return counts
-    return replace(counts, facts=replace(counts.facts, erring=erring))
+    return replace(counts, facts=replace(counts.facts, error_outcomes=erring))

@@ -26,7 +26,12 @@ from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.mapping import NO_MAP, TABLE, FoundMap, read_maps
 from passk_cli.files.request import Request
-from passk_cli.files.sources.arguments import is_file_argument, is_result, leaves, split_label
+from passk_cli.files.sources.arguments import (
+    is_file_argument,
+    is_result,
+    points_outside,
+    split_label,
+)
 from passk_cli.limits import MOST_TOML
 from passk_cli.option import DeclaredOption, Option, by_flag, declared, filled
 from passk_cli.report.words import plural
@@ -545,7 +550,7 @@ class _RuleFile:
                     return str(value)
                 # From the current folder it is a file, and would be read.
                 located = str(value)
-        if not kind and leaves(located, os.path.dirname(self.name)):
+        if not kind and points_outside(located, os.path.dirname(self.name)):
             kind = "not below the folder of the rules"
         if kind and not self.trusted:
             problem = f"{key}: {value} is {kind}; name a file below the folder of the rules"

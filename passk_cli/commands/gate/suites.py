@@ -78,12 +78,12 @@ class SuiteRun(JudgedRun):
 
         with entry.placed():
             trial = entry.gate.trial(entry.gate.study(entry.options, kept))
-        held, losses = [], runs[0].losses
+        held, losses = [], runs[0].missing_outcomes
         tasks = [unit[0] for unit in losses.units]
         for each in out:
             made = [task == each.task for task in tasks]
             passed = [task == each.task for task in runs[0].tasks]
-            n = int(losses.made[np.array(made)[losses.unit_codes]].sum())
+            n = int(losses.attempts[np.array(made)[losses.unit_codes]].sum())
             c = int(runs[0].c[np.array(passed)[runs[0].task_codes]].sum())
             held.append(each._replace(n=n, c=c))
         return cls(entry.gate, trial, (), entry, tuple(held))

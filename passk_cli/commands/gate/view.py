@@ -682,8 +682,10 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
             yield said.about(f"baseline {sides.label}")
         # Whether the new run loses attempts more, or less often than its baseline.
         both = sides.counts.facts, baseline.facts
-        if any(facts.losses is not None for facts in both):
-            losses = sides.counts.losses.beside(baseline.losses, "baseline")
+        if any(facts.missing_outcomes is not None for facts in both):
+            losses = sides.counts.missing_outcomes.joined_with(
+                baseline.missing_outcomes, "baseline"
+            )
             yield from uneven_notes(losses, both[0].missing_policy, "baseline ")
     yield from copied_runs(trial.copies)
     for old, new in sides.renamed:

@@ -30,7 +30,7 @@ from passk_cli.inference.labels import (
     need,
 )
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.provenance import Unlabelled
+from passk_cli.outcomes.provenance import UnlabelledAttempt
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Report
 from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.analysis import Analysis
@@ -406,7 +406,7 @@ def _for_width(row: Correction) -> str:
 
 def to_label(
     counts: Counts, each: int, needed: Mapping[Series, int], number: int | None
-) -> list[Unlabelled]:
+) -> list[UnlabelledAttempt]:
     """Attempts to label next, by model and task.
 
     each : of a task; 1: scattered.  needed : further labels that a width takes, if any.
@@ -430,7 +430,7 @@ def to_label(
     return sorted(chosen, key=lambda row: (row.series, row.task, row.in_task))
 
 
-def _columns(counts: Counts, chosen: Sequence[Unlabelled]) -> dict[str, Any]:
+def _columns(counts: Counts, chosen: Sequence[UnlabelledAttempt]) -> dict[str, Any]:
     """The columns of the file: who made which attempt, and an empty one for the truth."""
     names = ("model", *counts.group_names)
     columns = {name: [row.series[at] for row in chosen] for at, name in enumerate(names)}

@@ -41,7 +41,7 @@ from passk_cli.commands.tasks.matrix import (
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.request import Request
-from passk_cli.files.sources.arguments import name_beside, paths_of
+from passk_cli.files.sources.arguments import distinguishing_name, paths_of
 from passk_cli.inference.binomial_rate import MOST_NEEDED, passes_needed
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.report.model import (
@@ -693,7 +693,7 @@ class TasksQuestion(Question, TasksOptions):
         study = super().study(options, lambda request, source=None: read(request, runs.files))
         request = self.request(options)
         other = only_models(runs.read_baseline(read, request), request)
-        names = [name_beside(path, options.files) for path in paths_of(self.against)]
+        names = [distinguishing_name(path, options.files) for path in paths_of(self.against)]
         label = ", ".join(names) or label_of(self.against)
         return replace(study, baseline=other, reading=runs.notes, decided={"against": label})
 

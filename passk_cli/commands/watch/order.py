@@ -138,10 +138,10 @@ class TaskOrder:
 def made_of(counts: Counts, models: Collection[str]) -> Made:
     """The attempts that were made of each task, by each of these models that has some, those
     without an outcome included."""
-    made, losses = dict[str, dict[str, int]](), counts.losses
+    made, losses = dict[str, dict[str, int]](), counts.missing_outcomes
     for model in losses.models:
         at = losses.cells(model)
-        numbers = zip(losses.unit_codes[at].tolist(), losses.made[at].tolist(), strict=True)
+        numbers = zip(losses.unit_codes[at].tolist(), losses.attempts[at].tolist(), strict=True)
         for code, n in numbers if model in models else ():
             made.setdefault(losses.units[code][0], {})[model] = n
     return made

@@ -348,7 +348,7 @@ class Watch(Question, WatchOptions):
             # Tasks that are not complete say nothing of how many attempts there are.
             whole = study.counts.n == self.attempts
             if whole.any() and not options.metrics.k:
-                full = study.counts.of_sizes(study.counts.n * whole, study.counts.c * whole)
+                full = study.counts.resized(study.counts.n * whole, study.counts.c * whole)
                 study = replace(study, metrics=options.metrics.of(full))
         sides = gate.trial(study).sides
         models = {series[0] for series in sides.series}

@@ -19,9 +19,9 @@ from passk_cli.files.attempts.query import OF_LABEL, AttemptQuery, cell_columns,
 from passk_cli.files.database import quote_text
 from passk_cli.files.request import KEEP, MORE_LABELS, Conversion, Request
 from passk_cli.files.roles import TRUTH
-from passk_cli.files.sources.arguments import comes_once, is_result
+from passk_cli.files.sources.arguments import is_read_once, is_result
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.provenance import Unlabelled
+from passk_cli.outcomes.provenance import UnlabelledAttempt
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import plural
 
@@ -64,7 +64,7 @@ def write_labels(
     if isinstance(apart, str) and not os.path.exists(apart):
         if is_result(apart):
             raise not_there(apart)
-        if comes_once(data):
+        if is_read_once(data):
             raise ParameterError(
                 OptionValue("--truth", apart),
                 "no such file, and a pipe is read once, without a second outcome",
@@ -129,8 +129,8 @@ def with_errors(read: Callable[..., Counts], data: Any, request: Request, **more
         raise DataError(place, f"no labelled attempt {absent}", "label more", name="missing-labels")
     counts = read(data, replace(request, truth_from=None, fields=own), **more)
     said = OTHERS_LABELS(models=list(dict.fromkeys(m for m, *_ in labelled.series)), place=place)
-    counts = replace(counts, facts=replace(counts.facts, errors=tuple(errors)))
-    return counts.saying(said)
+    counts = replace(counts, facts=replace(counts.facts, judge_errors=tuple(errors)))
+    return counts.with_messages(said)
 
 
 def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Diagnostic]:
@@ -184,7 +184,7 @@ WHERE times <> 1 AND known ORDER BY times, place LIMIT 1""").fetchall()
         yield LABELS_OF_OTHERS(models=[*absent], labels=sum(absent.values()), place=place)
 
 
-def unlabelled(query: AttemptQuery, counts: Counts) -> tuple[Unlabelled, ...]:
+def unlabelled(query: AttemptQuery, counts: Counts) -> tuple[UnlabelledAttempt, ...]:
     """Attempts without a label in random orders, which a seed gives: so many as anybody labels.
 
     Errors: DataError for attempts that no number or name tells apart.
@@ -218,4 +218,4 @@ ORDER BY {of}, 6""").fetchall()
             "give them numbers, in a column attempt", name="unmatched-labels", settles=[column],
         )  # fmt: skip
     width = 1 + len(groups)
-    return tuple(Unlabelled(tuple(map(str, row[:width])), *row[width:-1]) for row in rows)
+    return tuple(UnlabelledAttempt(tuple(map(str, row[:width])), *row[width:-1]) for row in rows)

@@ -28,7 +28,7 @@ from passk_cli.files.roles import (
     TRUTH,
     verdict_sql,
 )
-from passk_cli.files.sources.source import fetched
+from passk_cli.files.sources.source import fetch_rows
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts, Numbering
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
@@ -195,12 +195,12 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
             value < 0, f"{role} below 0", "a credit is no attempt's: correct it, or leave it out"
         )
         refuse(value == np.inf, f"infinite {role}", "", finite)
-        return Attempts.of_rows(cell, value, count, passed, len(counts.n))
+        return Attempts.from_rows(cell, value, count, passed, len(counts.n))
     if values is _label:
         words = "labels are read as outcomes are: true or false, words of --passes or a number and"
         words += " --threshold"
         refuse(value == -1, "labels that neither pass nor fail", words)
-        return Attempts.of_rows(
+        return Attempts.from_rows(
             cell, np.where(empty, np.nan, value), count, passed, len(counts.n)
         )  # fmt: skip
     lost = np.zeros(len(value), dtype=bool)
@@ -226,9 +226,9 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     python = values is _solution and statement.request.normalise == "python"
     fell_back = unparsed(value, count) if python else 0
     cells = len(counts.n)
-    attempts = Attempts.of_rows(cell, value, count, passed, cells, valueless, fell_back)
+    attempts = Attempts.from_rows(cell, value, count, passed, cells, valueless, fell_back)
     # Where failures got a score, others of the cell may have the same.
-    return attempts.moved(np.arange(cells), cells) if lost.any() else attempts
+    return attempts.reindexed(np.arange(cells), cells) if lost.any() else attempts
 
 
 def _one_per_similar(query: AttemptQuery, solutions: Attempts, similarity: float) -> Attempts:
@@ -238,12 +238,12 @@ def _one_per_similar(query: AttemptQuery, solutions: Attempts, similarity: float
         + "SELECT cell, value, text FROM attempt_values WHERE value >= 0"
     )
     value, start = solutions.value.copy(), solutions.start
-    cells, every = len(start) - 1, by_cell(fetched(query.con))
+    cells, every = len(start) - 1, by_cell(fetch_rows(query.con))
     for cell, texts in steps(every, "comparing solutions", "cells", cells):
         lowest = near_duplicates(texts, similarity, query.statement.request.normalise)
         rows = slice(int(start[cell]), int(start[cell + 1]))
         value[rows] = [lowest.get(key, key) for key in value[rows].tolist()]
-    return replace(solutions, value=value).moved(np.arange(cells), cells)
+    return replace(solutions, value=value).reindexed(np.arange(cells), cells)
 
 
 def _sql(statement: Statement, role: str, keep: str | None) -> str:

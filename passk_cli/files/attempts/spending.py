@@ -219,13 +219,17 @@ def settled(counts: Counts, query: AttemptQuery) -> Counts:
         if policy == "error" or (policy == "drop" and lost.all()):
             raise _refused(role, models, n, counts, query)
         if policy in ("drop", "mean"):
-            own = attempts.where(~lost) if policy == "drop" else _with_means(attempts, counts, role)
+            own = (
+                attempts.select_rows(~lost)
+                if policy == "drop"
+                else _with_means(attempts, counts, role)
+            )
             counts = replace(counts, attempts={**counts.attempts, role: own})
         said.append(_SAYING[policy](
             attempts=int(n.sum()), known=made - int(n.sum()), made=made, noun=NOUNS[role],
             amount=NOUNS[role].removeprefix("count of "), models=models,
         ))  # fmt: skip
-    return counts.saying(*said, *remarks)
+    return counts.with_messages(*said, *remarks)
 
 
 def _refused(
@@ -303,7 +307,7 @@ def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
     mean = total / np.maximum(known, 1)
     filled = replace(attempts, value=np.where(lost, mean[attempts.cell], attempts.value))
     # Of equal values there is one row.
-    return filled.moved(np.arange(cells), cells)
+    return filled.reindexed(np.arange(cells), cells)
 
 
 def _remarks(
@@ -443,8 +447,8 @@ def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Di
                     role=role, column=column, others=others, count=len(others),
                     all="+".join([column, *others]),
                 )  # fmt: skip
-            elif form is not None and form.others and len(parts) == 1:
-                yield UNKNOWN_COSTS(noun=NOUNS[role], others=form.others)
+            elif form is not None and form.other_payers and len(parts) == 1:
+                yield UNKNOWN_COSTS(noun=NOUNS[role], others=form.other_payers)
 
 
 def _of_another(role: str, column: str) -> str:

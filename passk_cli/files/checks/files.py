@@ -13,7 +13,7 @@ from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, Reading
 from passk_cli.files.checks.evenness import evenness
 from passk_cli.files.checks.laid_out import most_numbers
 from passk_cli.files.reading.non_result_files import copy_of
-from passk_cli.files.sources.paths import labels_of
+from passk_cli.files.sources.paths import run_labels
 from passk_cli.files.sources.source import Source
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -55,7 +55,7 @@ def files_of_a_model(context: CheckContext) -> Iterator[Finding]:
         # Each file is a model.
         return
     counts = [batch for batch in batches if batch.roles.shape == "counts"]
-    if counts and (len(counts) < len(batches) or all(source.named for source in sources)):
+    if counts and (len(counts) < len(batches) or all(source.is_explicit for source in sources)):
         # Counts next to attempts sum these up, or were named to be added.
         return
     attempt, survey = context.column("attempt"), context.survey
@@ -81,10 +81,10 @@ def files_of_a_model(context: CheckContext) -> Iterator[Finding]:
             for path, part in levels.items()
             if all(len({*map(part, own)}) == len(own) for own in files.values())]  # fmt: skip
     again = {"--duplicates": "keep"} if attempt or counts else {}
-    named = all(source.named for source in sources)
+    named = all(source.is_explicit for source in sources)
     if named and len(sources) <= _LABELLED and len(files) == 1:
         # Whoever names a few files can label each, which keeps them apart in every command.
-        runs = labels_of([source.name for source in sources])
+        runs = run_labels([source.name for source in sources])
         ways.insert(0, SuggestedFix({}, "keeps them apart as runs", labels=runs))
     ways = [*ways[:1], SuggestedFix({"--pool": ("file",), **again}, "pools them as runs")]
     yield Finding(FILES_SHARE_TASKS, True, {"values": sorted(survey.files)}, tuple(ways))
@@ -104,13 +104,13 @@ def summaries(context: CheckContext) -> Iterator[Finding]:
         own = tasks[names.codes == names.names.index(source.stem)].present
         if len(own) > 1 and others.issuperset(own):
             why: dict[str, object] = {"tasks": own}
-        elif not source.named and _SUMMARY.fullmatch(source.stem):
+        elif not source.is_explicit and _SUMMARY.fullmatch(source.stem):
             why = {"name": sorted(others)}
         else:
             continue
         without = SuggestedFix({"--exclude-model": (source.stem,)}, "leaves it out")
         yield Finding(SUMMARY_FILE, True, {**shown, **why}, (without,), source.name)
-    counts = [s for b, s in files if b.roles.shape == "counts" and not s.named]
+    counts = [s for b, s in files if b.roles.shape == "counts" and not s.is_explicit]
     rows = [s for b, s in files if b.roles.shape != "counts"]
     if not counts or not rows or any(batch.layout.table for batch in context.batches):
         return

@@ -120,7 +120,7 @@ def require_sound(layout: Layout, sources: Sequence[Source], request: Request) -
     for source in sources:
         if uneven and may_be_uneven(source, layout.delimiter.encode(), len(layout.columns)):
             require_even_rows(source, layout)
-        if layout.kind != "json" or source.opening != "[":
+        if layout.kind != "json" or source.first_sign != "[":
             continue
         # DuckDB reads an array that is cut off after a comma as a shorter one.
         with open_bytes(source) as stream:

@@ -39,8 +39,8 @@ from passk_cli.files.roles import (
     leaf,
 )
 from passk_cli.files.sources.source import (
-    QUOTE,
-    SKIPPED,
+    SKIP_BAD_LINES,
+    UNCLOSED_QUOTE,
     Source,
     damaged_parquet,
     object_bytes,
@@ -109,9 +109,11 @@ def explain(
             if batch.layout.kind == "csv":
                 fault = fault or mixed_ends(source)
                 if (line := re.search(r"CSV Error on Line: (\d+)", message)) is not None:
-                    fault = fault or BadRecord(f"{source.name}:{line[1]}", *QUOTE)
+                    fault = fault or BadRecord(f"{source.name}:{line[1]}", *UNCLOSED_QUOTE)
                 elif "state machine" in message:
-                    fault = fault or BadRecord(source.name, "mixed line ends, or quotes", QUOTE[1])
+                    fault = fault or BadRecord(
+                        source.name, "mixed line ends, or quotes", UNCLOSED_QUOTE[1]
+                    )
             if fault := fault or _not_a_list(con, source, batch):
                 return fault
     if request.where and message.startswith("Invalid Input Error"):
@@ -344,7 +346,7 @@ def no_name(
         remedy = f"drop such rows with .dropna(subset={[column]!r})"
         return DataError(row.place, f"{column!r} has no value", remedy, name="missing-name")
     text = json.dumps(row.record, ensure_ascii=False, separators=(",", ":"), default=str)
-    remedy, settle = "is it a summary line?", SKIPPED
+    remedy, settle = "is it a summary line?", SKIP_BAD_LINES
     if role == "model":
         present = f"{quote_name(str(row.batch.roles.model))} IS NOT NULL"
         remedy = "others have one; label=path names all of the file's records"

@@ -26,7 +26,7 @@ from passk_cli.files.reading.non_result_files import UnreadFile, repeated_file
 from passk_cli.files.reading.schema_detection import NormalizedFiles
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import COLUMN, OF_ATTEMPTS, addends, candidates, find
-from passk_cli.outcomes.codes import crossed
+from passk_cli.outcomes.codes import cross_columns
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.missing_outcomes import MissingOutcomes
 from passk_cli.outcomes.provenance import InputFacts, ReadFacts
@@ -84,7 +84,7 @@ def _benchmark_of_tasks(cells: Mapping[str, Any], place: int) -> dict[str, str]:
     """Task → its benchmark, by a column of which each task has one value; {} if it has several, or
     none, or if the column does not part the tasks into a few groups."""
     columns = ("task", f"benchmark{place}_low", f"benchmark{place}_high")
-    rows, _ = crossed([cells[name].filled for name in columns])
+    rows, _ = cross_columns([cells[name].filled for name in columns])
     named: dict[str, str] = {}
     for task, low, high in rows:
         if not low or low != high or named.setdefault(task, low) != low:
@@ -132,7 +132,7 @@ def _series(statement: Statement, cells: Mapping[str, Any], attempted: Any) -> A
         if name in orders:
             names, codes = columns[place]
             columns[place] = [Category(text, orders[name]) for text in names], codes
-    return crossed(columns)
+    return cross_columns(columns)
 
 
 def _messages(
@@ -215,7 +215,7 @@ def _facts(
         inputs=tuple(_input(b, request, attempts) for b in batches),
         missing=missing,
         missing_policy=request.missing,
-        losses=_losses(cells, statement.groups) if missing else None,
+        missing_outcomes=_losses(cells, statement.groups) if missing else None,
         duplicates=tally.repeats.rows,
         duplicates_policy=request.duplicates,
         duplicates_checked=_are_numbered(batches),
@@ -241,9 +241,11 @@ def _facts(
         order=next(iter(attempts.orders)) if len(attempts.orders) == 1 else (),
         reasons={model: dict(each) for model, each in reasons.items()},
         runs={request.called(model): number for model, number in attempts.runs.items()},
-        foreign=tuple(str(error.place) for error in attempts.passed_over if error not in left),
+        non_result_files=tuple(
+            str(error.place) for error in attempts.passed_over if error not in left
+        ),
         without_outcome=tuple(attempts.over),
-        left=tuple(f"{error.place} ({error.problem})" for error in left),
+        left_out_files=tuple(f"{error.place} ({error.problem})" for error in left),
     )
 
 
@@ -300,8 +302,8 @@ def _losses(cells: Mapping[str, Any], groups: Sequence[str]) -> MissingOutcomes:
     """Attempts made and missing of each model at each task, cells without any outcome included."""
     made = (cells["n"] + cells["missing"] + cells["bad"]).astype(np.int64)
     there = made > 0
-    units = crossed([cells[name][there].filled for name in ("task", *groups)])
-    return MissingOutcomes.of_codes(
+    units = cross_columns([cells[name][there].filled for name in ("task", *groups)])
+    return MissingOutcomes.from_codes(
         cells["name"][there].filled, units, made[there], cells["missing"][there].astype(np.int64)
     )
 
@@ -310,7 +312,9 @@ def _clusters(column: str, cells: Mapping[str, Any], place: str) -> dict[str, st
     """Task → the cluster it lies in; DataError at `place` for none or two of them."""
     clusters: dict[str, str] = {}
     # Most models have the same: each row once, at its first place.
-    rows, codes = crossed([cells[name].filled for name in ("task", "cluster_low", "cluster_high")])
+    rows, codes = cross_columns(
+        [cells[name].filled for name in ("task", "cluster_low", "cluster_high")]
+    )
     firsts = np.sort(np.unique(codes, return_index=True)[1])
     for task, low, high in (rows[code] for code in codes[firsts].tolist()):
         if not low:

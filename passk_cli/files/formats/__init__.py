@@ -64,7 +64,7 @@ FORMATS: dict[str, Format] = {
     )
 }  # fmt: skip
 # A small file of each kind of table.
-OF_TABLES: dict[str, Example] = {
+TABLE_EXAMPLES: dict[str, Example] = {
     "jsonl": Example(
         ("RESULTS.jsonl",),
         """\
@@ -109,33 +109,33 @@ NAMES = (*FORMATS, *TABLES)
 
 def recognise(file: File) -> tuple[File, Format] | None:
     """A file as far as it took to recognise it, and its format, by its content; None if unknown."""
-    form, seen = _first(file, generic=False), file
+    form, file_seen = _first_match(file, generic=False), file
     if form is None:
-        seen = file.further()
-        form = _first(seen, generic=False) if seen is not file else None
-        form = form or _first(seen, generic=True)
-    return None if form is None else (seen, form)
+        file_seen = file.look_further()
+        form = _first_match(file_seen, generic=False) if file_seen is not file else None
+        form = form or _first_match(file_seen, generic=True)
+    return None if form is None else (file_seen, form)
 
 
-def _first(file: File, *, generic: bool) -> Format | None:
-    every = (form for form in FORMATS.values() if form.generic == generic)
-    return next((form for form in every if form.recognises(file)), None)
+def _first_match(file: File, *, generic: bool) -> Format | None:
+    candidates = (form for form in FORMATS.values() if form.generic == generic)
+    return next((form for form in candidates if form.recognises(file)), None)
 
 
-def of_short(file: File) -> Format | None:
+def format_of_short_table(file: File) -> Format | None:
     """The format of a table that is short: an array of records, or a single line."""
-    if file.whole is None:
+    if file.short_document is None:
         return None
     return generic.RECORDS if file.form == "array" else generic.RECORD
 
 
-def asked(file: File, records: str | None, columns: Collection[str]) -> Format | None:
+def requested_format(file: File, records: str | None, columns: Collection[str]) -> Format | None:
     """The format that options ask for, whatever the file looks like; None where they do not.
 
     records : the key of a document that holds its records.  columns : those that roles are given.
     """
     if records is not None:
-        return generic.inside(records, columns)
+        return generic.records_inside(records, columns)
     if LINE in columns and file.form == "lines":
         return generic.ALIGNED
     return None

@@ -9,7 +9,16 @@ an exercise that raised an exception the file holds nothing else.
 
 from __future__ import annotations
 
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, amounts, at, listed
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    amount_reader,
+    at,
+    require_list,
+)
 
 _FINAL, _FIRST = "final", "first"
 _PRACTICE = ("exercises", "practice")
@@ -22,21 +31,21 @@ def _recognises(file: File) -> bool:
     return file.form == "object" and (file.has("tests_outcomes", "testcase") or ended)
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     result = file.document()
     ended = "tests_outcomes" not in result
     folder = str(result.get("testdir") or file.path.parent)
     *above, task = folder.rstrip("/").split("/")
     if tuple(above[-2:]) == _PRACTICE and len(above) > 2:
         above, task = above[:-3], f"{above[-3]}/{task}"
-    known = result
+    described = result
     if ended:
-        others = (
-            file.document_beside(name) for each in _OTHERS for name in file.names_beside(each)
+        sibling_results = (
+            file.sibling_document(name) for each in _OTHERS for name in file.sibling_names(each)
         )
-        known = next((other for other in others if at(other, "model")), {})
-    tries = listed(file, "tests_outcomes", result.get("tests_outcomes"))
-    facts = {name: known.get(name) for name in ("model", "edit_format", "reasoning_effort")}
+        described = next((other for other in sibling_results if at(other, "model")), {})
+    tries = require_list(file, "tests_outcomes", result.get("tests_outcomes"))
+    facts = {name: described.get(name) for name in ("model", "edit_format", "reasoning_effort")}
     facts["run"] = above[-1] if above else None
 
     def row(outcome: str) -> Row:
@@ -45,7 +54,7 @@ def _table(file: File) -> Contents:
         reason = "error" if ended else "timeout" if timeout else ""
         return Row(task, passed, attempt=0, reason=reason, record=result)
 
-    return Contents(lambda wanted: [row(wanted.outcome)], (_FINAL, _FIRST), facts, verdict=_FINAL)
+    return Contents(lambda request: [row(request.outcome)], (_FINAL, _FIRST), facts, verdict=_FINAL)
 
 
 AIDER = Format(
@@ -53,8 +62,8 @@ AIDER = Format(
     "the last try at the tests, which sees the results of the one before; the first by --outcome",
     "github.com/Aider-AI/aider: benchmark/benchmark.py",
     _recognises,
-    _table,
-    spent=amounts(
+    _contents,
+    read_amounts=amount_reader(
         cost="cost",
         duration_s="duration",
         tokens_in="prompt_tokens",

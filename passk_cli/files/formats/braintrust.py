@@ -17,16 +17,16 @@ from passk_cli.files.formats.format import (
     as_text,
     at,
     by_scorer,
-    graded,
+    judge_binary,
 )
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     def results() -> JudgedAttempts:
         expected: dict[str, set[str]] = {}
         for result in file.records("results"):
-            asked = as_text(at(result, "input"))
-            expected.setdefault(asked, set()).add(as_text(at(result, "expected")))
+            question = as_text(at(result, "input"))
+            expected.setdefault(question, set()).add(as_text(at(result, "expected")))
         for number, result in enumerate(file.records("results")):
             scores, task = at(result, "scores"), as_text(at(result, "input"))
             if len(expected[task]) > 1:
@@ -38,8 +38,8 @@ def _table(file: File) -> Contents:
                 "place": f"results[{number}]",
                 "record": result,
             }
-            found = scores.items() if isinstance(scores, dict) else ()
-            yield {name: graded(score) for name, score in found}, about
+            items = scores.items() if isinstance(scores, dict) else ()
+            yield {name: judge_binary(score) for name, score in items}, about
 
     summary = file.document("results").get("summary")
     return by_scorer(results, facts={"run": at(summary, "experiment_name")})
@@ -50,7 +50,7 @@ BRAINTRUST = Format(
     "a score of 1; other scores need --threshold; a task that raised is no outcome",
     "github.com/braintrustdata/braintrust-sdk: py/src/braintrust/framework.py",
     lambda file: file.has("summary.experiment_name", "results[].input", "results[].scores"),
-    _table,
+    _contents,
     example=Example(
         ("RESULTS.json",),
         """\

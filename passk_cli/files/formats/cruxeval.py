@@ -13,17 +13,17 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    Wanted,
+    RowRequest,
     at,
-    listed,
-    outcomes_alone,
+    require_list,
+    single_outcome,
 )
 
 
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
-    programs = dict(file.members("raw_generations")) if "solution" in wanted.texts else {}
+def _rows(file: File, request: RowRequest) -> Iterator[Row]:
+    programs = dict(file.members("raw_generations")) if "solution" in request.texts else {}
     for task, outcomes in file.members("raw_scored_generations"):
-        for attempt, outcome in enumerate(listed(file, task, outcomes) or [None]):
+        for attempt, outcome in enumerate(require_list(file, task, outcomes) or [None]):
             solution = at(programs, task, attempt)
             yield Row(task, outcome, None, attempt, unjudged="", solution=solution)
 
@@ -33,7 +33,7 @@ CRUXEVAL = Format(
     "an entry of raw_scored_generations that is true",
     "github.com/facebookresearch/cruxeval: evaluation/evaluate_generations.py",
     lambda file: file.has("raw_scored_generations"),
-    outcomes_alone(_rows),
+    single_outcome(_rows),
     example=Example(
         ("MODEL_temp0.2.json",),
         """\

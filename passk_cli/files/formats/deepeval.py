@@ -23,10 +23,10 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    Wanted,
+    RowRequest,
     at,
-    listed,
-    number,
+    finite_number,
+    require_list,
 )
 
 _LISTS = ("testCases", "conversationalTestCases")
@@ -34,7 +34,7 @@ _SUCCESS = "success"
 _LINK = frozenset(("testRunLink",))
 _LATEST = ".latest_test_run.json"
 # Where the last run has a file of its own, from the folder of the one above.
-_OWN = ("test_run_*.json", "../*/test_run_*.json")
+_RUN_FILES = ("test_run_*.json", "../*/test_run_*.json")
 
 
 def _recognises(file: File) -> bool:
@@ -47,20 +47,20 @@ def _is_database(file: File) -> bool:
     return file.text.startswith("SQLite format 3") and "CREATE TABLE test_runs" in file.text
 
 
-def _run(document: dict[str, Any]) -> dict[str, Any]:
+def _run_data(document: dict[str, Any]) -> dict[str, Any]:
     run = document.get("testRunData")
     return run if isinstance(run, dict) else document
 
 
 def _cases(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     """(place, test case) of each."""
-    run = _run(file.document())
+    run = _run_data(file.document())
     for name in _LISTS:
-        for place, case in enumerate(listed(file, name, run.get(name))):
+        for place, case in enumerate(require_list(file, name, run.get(name))):
             yield f"{name}[{place}]", case
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     if file.keys == _LINK:
         problem = "a link to results, and none of them"
         remedy = "give .latest_run_full.json beside it, or evaluate with DEEPEVAL_RESULTS_FOLDER=…"
@@ -70,8 +70,8 @@ def _table(file: File) -> Contents:
         problem = "a database of DeepEval, whose runs may be of different days"
         select = "SELECT payload_json FROM test_runs WHERE id = 1"
         raise NoResults(name, problem, f'write a run of it: sqlite3 {name} "{select}" > run.json')
-    names = {str(at(each, "name")): None for _, case in _cases(file) for each in _metrics(case)}
-    run = _run(file.document())
+    names = {str(at(metric, "name")): None for _, case in _cases(file) for metric in _metrics(case)}
+    run = _run_data(file.document())
     model = at(run, "hyperparameters", "model")
     facts = {
         "model": model if isinstance(model, str) else None,
@@ -79,7 +79,7 @@ def _table(file: File) -> Contents:
         "run": run.get("identifier"),
     }
     outcomes = (_SUCCESS, *names) if len(names) > 1 else (_SUCCESS,)
-    return Contents(lambda wanted: _rows(file, wanted), outcomes, facts, verdict=_SUCCESS)
+    return Contents(lambda request: _rows(file, request), outcomes, facts, verdict=_SUCCESS)
 
 
 def _metrics(case: Any) -> list[Any]:
@@ -87,37 +87,37 @@ def _metrics(case: Any) -> list[Any]:
     return metrics if isinstance(metrics, list) else []
 
 
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
+def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     tests: dict[str, set[str]] = {}
     for _, case in _cases(file):
-        tests.setdefault(_asked(case), set()).add(_test(case))
+        tests.setdefault(_question(case), set()).add(_expectation_key(case))
     for place, case in _cases(file):
-        task, answer = _asked(case), at(case, "actualOutput")
+        task, answer = _question(case), at(case, "actualOutput")
         if len(tests[task]) > 1:
-            task += f" #{_test(case)}"
-        if wanted.outcome == _SUCCESS:
+            task += f" #{_expectation_key(case)}"
+        if request.outcome == _SUCCESS:
             metrics = [each for each in _metrics(case) if at(each, "flaky") is not True]
             success, score = at(case, "success"), None
         else:
-            metrics = [each for each in _metrics(case) if at(each, "name") == wanted.outcome]
+            metrics = [each for each in _metrics(case) if at(each, "name") == request.outcome]
             success = next((at(each, "success") for each in metrics), None)
-            score = number(at(metrics, 0, "score"))
+            score = finite_number(at(metrics, 0, "score"))
         judged, reason = [each for each in metrics if at(each, "error") is None], ""
         if len(judged) < len(metrics):
             # An error of a metric only matters where none failed.
             failed = any(at(each, "success") is False for each in judged)
             success, reason = (False, "") if failed else (None, "error")
-        said = {"answer": answer, "solution": answer}
-        yield Row(task, success, score, None, reason, **said, place=place, record=case)
+        texts = {"answer": answer, "solution": answer}
+        yield Row(task, success, score, None, reason, **texts, place=place, record=case)
 
 
-def _asked(case: Any) -> str:
+def _question(case: Any) -> str:
     """The question of a test case: its input, or the scenario of a conversation."""
-    asked = at(case, "input") or at(case, "scenario") or at(case, "name")
-    return asked if isinstance(asked, str) else json.dumps(asked, sort_keys=True)
+    question = at(case, "input") or at(case, "scenario") or at(case, "name")
+    return question if isinstance(question, str) else json.dumps(question, sort_keys=True)
 
 
-def _test(case: Any) -> str:
+def _expectation_key(case: Any) -> str:
     """Key that separates two test cases that ask the same: what they expect."""
     expected = {key: at(case, key) for key in ("expectedOutput", "expectedOutcome", "context")}
     return sha256(json.dumps(expected, sort_keys=True).encode()).hexdigest()[:6]
@@ -129,10 +129,10 @@ def _covered(file: File) -> tuple[str, ...]:
     cache = ".deepeval-cache.json"
     if file.name != _LATEST or file.keys == _LINK:
         return (cache,)
-    last = [names[-1] for pattern in _OWN if (names := file.names_beside(pattern))]
-    cases = _run(file.document()).get("testCases")
+    last = [names[-1] for pattern in _RUN_FILES if (names := file.sibling_names(pattern))]
+    cases = _run_data(file.document()).get("testCases")
     # The whole run's duration differs between its files; each case has its own.
-    same = (name for name in last if at(file.document_beside(name), "testCases") == cases)
+    same = (name for name in last if at(file.sibling_document(name), "testCases") == cases)
     return (cache, ".latest_run_full.json", *same)
 
 
@@ -142,7 +142,7 @@ DEEPEVAL = Format(
     " by --outcome",
     "github.com/confident-ai/deepeval: deepeval/test_run/test_run.py, api.py",
     _recognises,
-    _table,
+    _contents,
     _covered,
     # Its runDuration is that of the metrics, not of what they judge.
     lambda case: {"evaluation_cost": at(case, "evaluationCost")},

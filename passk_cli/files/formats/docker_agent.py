@@ -21,14 +21,14 @@ from passk_cli.files.formats.format import (
     Judgements,
     at,
     by_scorer,
-    number,
+    finite_number,
 )
 
 _PASSED = "passed"
 _REPEAT = re.compile(r"(.*) #(\d+)", re.S)
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     document = file.document("sessions")
     titles = [str(at(session, "title")) for session in file.records("sessions")]
     repeats = [_REPEAT.fullmatch(title) for title in titles]
@@ -39,7 +39,7 @@ def _table(file: File) -> Contents:
             checks = at(result, "checks")
             judgements: Judgements = {_PASSED: (at(result, _PASSED), None)}
             for name, check in (checks if isinstance(checks, dict) else {}).items():
-                judgements[name] = at(check, _PASSED), number(at(check, "score"))
+                judgements[name] = at(check, _PASSED), finite_number(at(check, "score"))
             about = {
                 # A title may end like that where nothing was repeated.
                 "task": repeat[1] if repeat and all(repeats) else titles[place],
@@ -50,9 +50,9 @@ def _table(file: File) -> Contents:
             }
             yield judgements, about
 
-    listed, held = at(document, "summary", "total_evals"), len(titles)
-    short = isinstance(listed, int) and listed > held
-    messages = [INCOMPLETE_RUN(listed=listed, held=held)] if short else []
+    listed_attempts, attempts = at(document, "summary", "total_evals"), len(titles)
+    short = isinstance(listed_attempts, int) and listed_attempts > attempts
+    messages = [INCOMPLETE_RUN(listed=listed_attempts, held=attempts)] if short else []
     return by_scorer(sessions, _PASSED, facts={"run": document.get("name")}, messages=messages)
 
 
@@ -61,12 +61,12 @@ DOCKER_AGENT = Format(
     "eval_result.passed: no check fails; an error is no outcome. Or one check by --outcome",
     "github.com/docker/docker-agent: pkg/evaluation/save.go, eval.go",
     lambda file: file.has("sessions[].title", "sessions[].eval_result"),
-    _table,
-    spent=lambda session: {
+    _contents,
+    read_amounts=lambda session: {
         "cost": at(session, "eval_result", "cost"),
         "tokens_out": at(session, "eval_result", "output_tokens"),
     },
-    others="the model that judges relevance",
+    other_payers="the model that judges relevance",
     example=Example(
         ("evals/results/NAME.json",),
         """\

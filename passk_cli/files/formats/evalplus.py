@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, RowRequest, at
 
 _PASSES = ("pass", "success")
 _FAILURES = ("fail", "failed", "timeout", "timed out")
@@ -24,19 +24,19 @@ def _recognises(file: File) -> bool:
     return "base_status" in below or {"nfiles", "base"} <= below
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     first = next((_attempts(value) for _, value in file.members("eval")), [])
     outcomes = ("base", "plus") if any(plus is not None for _, plus, _ in first) else ("base",)
-    named = _TEMPERATURE.search(file.name) or _TEMPERATURE.search(file.path.parent.name)
-    facts = {"temperature": float(named[1])} if named else {}
+    temperature = _TEMPERATURE.search(file.name) or _TEMPERATURE.search(file.path.parent.name)
+    facts = {"temperature": float(temperature[1])} if temperature else {}
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
+    def rows(request: RowRequest) -> Iterator[Row]:
         for task, value in file.members("eval"):
             attempts = _attempts(value)
             if not attempts:
                 yield Row(task, None, None, 0, "not attempted", place=f"eval.{task}")
             for attempt, (base, plus, solution) in enumerate(attempts):
-                statuses = (base,) if wanted.outcome == "base" else (base, plus)
+                statuses = (base,) if request.outcome == "base" else (base, plus)
                 strange = [status for status in statuses if status not in _PASSES + _FAILURES]
                 failure = next((str(status) for status in statuses if status in _FAILURES), "")
                 # Every status has to pass; one that is none of those known is the outcome.
@@ -64,7 +64,7 @@ EVALPLUS = Format(
     "base: the status of the base tests is pass; plus: that of the added tests too",
     "github.com/evalplus/evalplus: evalplus/evaluate.py",
     _recognises,
-    _table,
+    _contents,
     example=Example(
         ("evalplus_results/humaneval/MODEL_temp_0.8_eval_results.json",),
         """\

@@ -18,20 +18,20 @@ from passk_cli.files.formats.format import (
     JudgedAttempts,
     at,
     by_scorer,
-    listed,
-    number,
+    finite_number,
+    require_list,
 )
 
 _PASSED = "passed"
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     def results() -> JudgedAttempts:
         for place, result in enumerate(file.records("results")):
-            graders = listed(file, "grader_results", at(result, "grader_results"))
-            judged = [each for each in graders if at(each, "score") is not None]
+            graders = require_list(file, "grader_results", at(result, "grader_results"))
+            judged = [grader for grader in graders if at(grader, "score") is not None]
             passed, broken = at(result, _PASSED), at(result, "constraint_violations")
-            failed = broken or any(at(each, _PASSED) is False for each in judged)
+            failed = broken or any(at(grader, _PASSED) is False for grader in judged)
             if passed is False and len(judged) < len(graders) and not failed:
                 passed = None
             unverified = at(result, "verdict") == "unverified"
@@ -45,8 +45,11 @@ def _table(file: File) -> Contents:
                 "record": result,
             }
             scores = {
-                str(at(each, "grader_id")): (at(each, _PASSED), number(at(each, "score")))
-                for each in judged
+                str(at(grader, "grader_id")): (
+                    at(grader, _PASSED),
+                    finite_number(at(grader, "score")),
+                )
+                for grader in judged
             }
             yield {**scores, _PASSED: (passed, None)}, about
 
@@ -65,9 +68,9 @@ EVALPORT = Format(
     " by --outcome",
     "github.com/adhabnr-ux/evalport: spec/schemas/resultset.json",
     lambda file: file.has("suite_id", "results[].test_case_id", "results[].grader_results"),
-    _table,
-    spent=lambda result: {"duration_ms": at(result, "duration_ms")},
-    others="graders that ask a model",
+    _contents,
+    read_amounts=lambda result: {"duration_ms": at(result, "duration_ms")},
+    other_payers="graders that ask a model",
     example=Example(
         ("RESULTSET.json",),
         """\

@@ -15,31 +15,33 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    Wanted,
+    RowRequest,
     at,
-    graded,
-    typed,
+    judge_binary,
+    require_type,
 )
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     outcomes: dict[str, None] = {}
     for _, review in file.lines():
         values = at(review, "sample_score", "score", "value")
-        outcomes.update(dict.fromkeys(typed(file, "score.value", values, dict) or {}))
+        outcomes.update(dict.fromkeys(require_type(file, "score.value", values, dict) or {}))
     above, facts = file.path.parent, {}
     if above.parent.name == "reviews":
         suite, run = file.name.removesuffix(".jsonl"), above.parent.parent.name
         facts = {"model": above.name, "suite": suite, "run": run}
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
-        for line, review in file.lines(wanted):
+    def rows(request: RowRequest) -> Iterator[Row]:
+        for line, review in file.lines(request):
             sample = review.get("sample_score")
-            group, own, score = (at(sample, key) for key in ("group_id", "sample_id", "score"))
+            group, sample_id, score = (
+                at(sample, key) for key in ("group_id", "sample_id", "score")
+            )
             yield Row(
-                own if group is None else group,
-                *graded(at(score, "value", wanted.outcome)),
-                0 if group is None else own,
+                sample_id if group is None else group,
+                *judge_binary(at(score, "value", request.outcome)),
+                0 if group is None else sample_id,
                 answer=at(score, "extracted_prediction"),
                 solution=at(score, "prediction"),
                 place=f"line {line}",
@@ -53,7 +55,7 @@ EVALSCOPE = Format(
     "a score of 1 passes; other numbers need --threshold",
     "github.com/modelscope/evalscope: evalscope/api/evaluator/cache.py",
     lambda file: file.has("index", "sample_score.score", "sample_score.sample_id"),
-    _table,
+    _contents,
     example=Example(
         ("outputs/TIME/reviews/MODEL/gsm8k_main.jsonl",),
         """\

@@ -21,10 +21,10 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    Wanted,
-    amounts,
+    RowRequest,
+    amount_reader,
     at,
-    number,
+    finite_number,
 )
 from passk_cli.files.roles import UNITS
 
@@ -33,14 +33,14 @@ _UNNAMED = "unnamed"
 # Columns of a table of attempts that are no metadata.
 _USAGE = {"tokens_in": "input_tokens", "tokens_out": "output_tokens", "tokens": "total_tokens"}
 _PLACED = tuple("model suite task run attempt outcome score reason answer solution".split())
-_taken = amounts(
+_read_usage = amount_reader(
     tokens_in="token_usage.input_tokens", tokens_out="token_usage.output_tokens",
     tokens="token_usage.total_tokens", tokens_cached="token_usage.input_tokens_cache_read",
     latency_ms="performance.latency_ms", turns="evaluation.num_turns",
 )  # fmt: skip
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     runs: dict[str, None] = {}
     results: dict[str, None] = {}
     for _, record in file.lines():
@@ -49,11 +49,11 @@ def _table(file: File) -> Contents:
     outcomes = tuple(results) if len(results) > 1 else (_ONLY,)
     facts, several = {"run": next(iter(runs))} if len(runs) == 1 else {}, len(runs) > 1
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
+    def rows(request: RowRequest) -> Iterator[Row]:
         """The attempts; those of several runs in one file are named by their run."""
         times: Counter[tuple[str, ...]] = Counter()
-        for line, record in file.lines(wanted):
-            if wanted.outcome not in (_ONLY, str(record.get("evaluation_result_id"))):
+        for line, record in file.lines(request):
+            if request.outcome not in (_ONLY, str(record.get("evaluation_result_id"))):
                 continue
             ids = ("evaluation_id", "evaluation_name", "sample_id")
             key = tuple(str(record.get(name)) for name in ids)
@@ -65,7 +65,7 @@ def _table(file: File) -> Contents:
             yield Row(
                 record.get("sample_id"),
                 at(record, "evaluation", "is_correct"),
-                number(at(record, "evaluation", "score")),
+                finite_number(at(record, "evaluation", "score")),
                 f"{key[0]} {attempt}" if several else attempt,
                 model=record.get("model_id"),
                 suite=record.get("evaluation_name"),
@@ -78,13 +78,15 @@ def _table(file: File) -> Contents:
     return Contents(rows, outcomes, facts)
 
 
-def _spent(record: Any) -> dict[str, object]:
+def _amounts(record: Any) -> dict[str, object]:
     """Tokens, milliseconds and turns; what `passk convert` carried is metadata, as dollars are."""
     carried = {name: at(record, "metadata", name) for name in sorted(UNITS)}
-    return carried | {name: each for name, each in _taken(record).items() if each is not None}
+    return carried | {
+        name: amount for name, amount in _read_usage(record).items() if amount is not None
+    }
 
 
-def written(columns: Sequence[str]) -> str:
+def record_sql(columns: Sequence[str]) -> str:
     """SQL of a record of version 0.3, from the columns of a table of attempts.
 
     A suite is the evaluation; where there is none it is unnamed, as it must have a name.
@@ -125,10 +127,10 @@ EVERY_EVAL_EVER = Format(
     "evaluation.is_correct is true",
     "github.com/evaleval/every_eval_ever: instance_level_eval.schema.json",
     lambda file: file.has("sample_id", "model_id", "evaluation_name", "evaluation.is_correct"),
-    _table,
+    _contents,
     # The aggregate of the same name.
     lambda file: (f"{file.name.removesuffix('.jsonl').removesuffix('_samples')}.json",),
-    _spent,
+    _amounts,
     example=Example(
         ("BENCHMARK/ORGANISATION/MODEL/ID.jsonl",),
         """\

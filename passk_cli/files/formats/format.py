@@ -22,12 +22,12 @@ from passk_cli.files.sources.archive import Archive
 from passk_cli.files.sources.source import (
     Source,
     damaged_parquet,
+    detect_packing,
+    json_or_none,
     lines,
     open_bytes,
-    packing_by,
-    parsed,
-    record_of,
-    unique,
+    parse_record,
+    unique_keys,
 )
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import meant
@@ -75,10 +75,10 @@ class File:
     form: str
     keys: frozenset[str]
     text: str = field(default="", repr=False)
-    begun: Any = field(default=None, repr=False)
-    whole: Any = field(default=None, repr=False)
+    beginning: Any = field(default=None, repr=False)
+    short_document: Any = field(default=None, repr=False)
     archive: Archive | None = None
-    documents: dict[str, Any] = field(default_factory=dict, repr=False)
+    sibling_documents: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def path(self) -> PurePosixPath:
@@ -99,10 +99,10 @@ class File:
 
         Errors: DataError where it is no JSON object.
         """
-        if isinstance(self.whole, dict):
-            return {key: value for key, value in self.whole.items() if key not in streamed}
+        if isinstance(self.short_document, dict):
+            return {key: value for key, value in self.short_document.items() if key not in streamed}
         with open_bytes(self.source) as stream:
-            return documents.without(stream, streamed, self.source.name)
+            return documents.top_level(stream, streamed, self.source.name)
 
     def records(self, *keys: str, beside: dict[str, Any] | None = None) -> Iterator[Any]:
         """The elements of the list below these keys, or of the array itself, one at a time.
@@ -110,16 +110,16 @@ class File:
         Lines are records too.  Errors: DataError where it is no JSON.
         beside : is given what stands beside the list: plain values, of lists the first element.
         """
-        if self.whole is None:
+        if self.short_document is None:
             with open_bytes(self.source) as stream:
                 yield from documents.elements(stream, keys, beside, self.source.name)
             return
-        value = self.whole
+        value = self.short_document
         for key in keys:
-            others = value if isinstance(value, dict) else {}
+            fields = value if isinstance(value, dict) else {}
             if beside is not None:
-                beside |= {name: other for name, other in others.items() if name != key}
-            value = others.get(key)
+                beside |= {name: field_value for name, field_value in fields.items() if name != key}
+            value = fields.get(key)
         if isinstance(value, list):
             yield from value
         elif not keys:
@@ -133,18 +133,18 @@ class File:
         with open_bytes(self.source) as stream:
             yield from documents.members(stream, keys, self.source.name)
 
-    def lines(self, wanted: Wanted | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    def lines(self, request: RowRequest | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
         """(number, record) of each line that is a JSON record.
 
         Errors: DataError for another line, unless such are left out.
         """
-        wanted = wanted or Wanted()
+        request = request or RowRequest()
         for number, text in lines(self.source):
-            record = record_of(text, f"{self.source.name}:{number}", unique)
+            record = parse_record(text, f"{self.source.name}:{number}", unique_keys)
             if not isinstance(record, DataError):
                 yield number, record
-            elif wanted.skip_bad:
-                wanted.skipped += 1
+            elif request.skip_bad:
+                request.skipped += 1
             else:
                 raise record
 
@@ -160,52 +160,52 @@ class File:
         statement = f"SELECT {selected} FROM read_parquet($p{AS_IT_IS})"
         try:
             rows = ours().execute(statement, {"p": self.source.path})
-            while some := rows.fetchmany(_ROWS):
-                yield from some
+            while batch := rows.fetchmany(_ROWS):
+                yield from batch
         except duckdb.Error as error:
             raise damaged_parquet(self.source, str(error)) from None
 
-    def document_beside(self, relative: str) -> Any:
+    def sibling_document(self, relative: str) -> Any:
         """Content of a JSON file next to this one; None if there is none that can be read whole.
 
         A pipe or a device is never opened: it could block, or have no end.
         """
         path = os.path.normpath(self.path.parent / relative)
-        if path not in self.documents:
-            self.documents[path] = None
+        if path not in self.sibling_documents:
+            self.sibling_documents[path] = None
             if os.path.isfile(path) and os.path.getsize(path) <= _BESIDE_BYTES:
                 with suppress(OSError, ValueError, RecursionError), open(path, "rb") as file:
-                    self.documents[path] = json.load(file)
-        return self.documents[path]
+                    self.sibling_documents[path] = json.load(file)
+        return self.sibling_documents[path]
 
-    def names_beside(self, pattern: str) -> list[str]:
+    def sibling_names(self, pattern: str) -> list[str]:
         """Files that match a pattern, from the file's folder, sorted."""
         folder = Path(self.path.parent)
         names = glob.glob(pattern, root_dir=folder, recursive=True)
         return sorted(name for name in names if (folder / name).is_file())
 
-    def files_beside(self, pattern: str) -> Iterator[File]:
+    def sibling_files(self, pattern: str) -> Iterator[File]:
         """The files that match a pattern, from the file's folder, one at a time, none kept."""
-        for name in self.names_beside(pattern):
+        for name in self.sibling_names(pattern):
             path = str(self.path.parent / name)
-            shown = os.path.join(os.path.dirname(self.source.name), name)
+            display_name = os.path.join(os.path.dirname(self.source.name), name)
             with open(path, "rb") as file:
-                packing = packing_by(file.read(4))
-            yield look(Source(path, shown, None, packing))
+                packing = detect_packing(file.read(4))
+            yield sniff(Source(path, display_name, None, packing))
 
-    def lightened(self) -> File:
+    def without_text(self) -> File:
         """The file without its text: thousands of files must not fill the memory."""
-        whole = self.whole if len(self.text) <= _LITTLE else None
-        return replace(self, text="", begun=whole, whole=whole)
+        document = self.short_document if len(self.text) <= _LITTLE else None
+        return replace(self, text="", beginning=document, short_document=document)
 
-    def further(self) -> File:
+    def look_further(self) -> File:
         """The file after a longer look, where something long comes before the decisive keys."""
-        if self.whole is not None or self.form not in ("object", "array"):
+        if self.short_document is not None or self.form not in ("object", "array"):
             return self
-        return look(self.source, self.documents, _FURTHER)
+        return sniff(self.source, self.sibling_documents, _FURTHER)
 
 
-def look(source: Source, beside: dict[str, Any] | None = None, size: int = _BYTES) -> File:
+def sniff(source: Source, beside: dict[str, Any] | None = None, size: int = _BYTES) -> File:
     """A file, by its first bytes.
 
     beside : as `File.documents`.  Errors: DataError where the bytes cannot be unpacked.
@@ -215,9 +215,13 @@ def look(source: Source, beside: dict[str, Any] | None = None, size: int = _BYTE
         data = stream.read(size)
     if data.startswith(b"PK\x03\x04"):
         archive = Archive(source)
-        return File(source, "zip", frozenset(archive.names), archive=archive, documents=beside)
+        return File(
+            source, "zip", frozenset(archive.names), archive=archive, sibling_documents=beside
+        )
     if data.startswith(b"PAR1"):
-        return File(source, "parquet", frozenset(parquet_keys(source.path)), documents=beside)
+        return File(
+            source, "parquet", frozenset(parquet_keys(source.path)), sibling_documents=beside
+        )
     try:
         text, sound = data.decode(), True
     except UnicodeDecodeError:
@@ -225,18 +229,18 @@ def look(source: Source, beside: dict[str, Any] | None = None, size: int = _BYTE
     text = text.removeprefix("\ufeff")
     start = text.lstrip()
     if start[:1] not in ("{", "["):
-        return File(source, "other", frozenset(), text, documents=beside)
+        return File(source, "other", frozenset(), text, sibling_documents=beside)
     complete = len(data) < size
     form = "array" if start[0] == "[" else "object"
     # A document may have a record to a line: what is one document is not lines.  What is no UTF-8,
     # or has a key twice, is left to those who read it and say where.
-    whole = documents.parsed_once(text) if complete and sound else None
-    begun = whole
+    document = documents.parse_document(text) if complete and sound else None
+    begun = document
     if begun is None and start[0] == "{" and (begun := _first_record(start, complete)):
         form = "lines"
-    begun = documents.begun(text) if begun is None else begun
+    begun = documents.parse_beginning(text) if begun is None else begun
     keys = frozenset(documents.key_names(begun))
-    return File(source, form, keys, text, begun, whole, documents=beside)
+    return File(source, form, keys, text, begun, document, sibling_documents=beside)
 
 
 def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
@@ -251,7 +255,7 @@ def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
     # An indented record lies in a document that is not complete here.
     flush = (line.rstrip() for line in texts[:_TRIED_LINES] if not line[0].isspace())
     for line in flush:
-        record = parsed(line) if line[0] == "{" and line[-1] == "}" else None
+        record = json_or_none(line) if line[0] == "{" and line[-1] == "}" else None
         if isinstance(record, dict):
             return record
     return None
@@ -294,7 +298,7 @@ class Row:
 
 
 @dataclass
-class Wanted:
+class RowRequest:
     """Request to a table of attempts.
 
     outcome : one of the table's outcomes.
@@ -326,7 +330,7 @@ class Contents:
     order : tasks in the order in which the run was shuffled to take them; none where it was not.
     """
 
-    rows: Callable[[Wanted], Iterable[Row] | Iterable[Record]]
+    rows: Callable[[RowRequest], Iterable[Row] | Iterable[Record]]
     outcomes: tuple[str, ...] | None = ("outcome",)
     facts: Mapping[str, object] = field(default_factory=dict)
     messages: Sequence[Diagnostic] = ()
@@ -378,11 +382,11 @@ class Format:
     rule: str
     source: str
     recognises: Callable[[File], bool]
-    table: Callable[[File], Contents]
+    read_contents: Callable[[File], Contents]
     example: Example = field(kw_only=True)
     covers: tuple[str, ...] | Callable[[File], tuple[str, ...]] = ()
-    spent: Callable[[Any], Mapping[str, object]] | None = None
-    others: str = ""
+    read_amounts: Callable[[Any], Mapping[str, object]] | None = None
+    other_payers: str = ""
     generic: bool = False
 
     def contents(self, file: File) -> Contents:
@@ -390,10 +394,10 @@ class Format:
 
         Errors: as of `table`; DataError for a fact about all of them that is a list or an object.
         """
-        contents = self.table(file)
+        contents = self.read_contents(file)
         for name, value in contents.facts.items():
             if isinstance(value, list | dict):
-                typed(file, name, value, str)
+                require_type(file, name, value, str)
         return contents
 
     @property
@@ -404,9 +408,9 @@ class Format:
         return "refused" if self.rule.startswith("refused") else "harness"
 
 
-def outcomes_alone(rows: Callable[[File, Wanted], Iterable[Row]]) -> Callable[[File], Contents]:
+def single_outcome(rows: Callable[[File, RowRequest], Iterable[Row]]) -> Callable[[File], Contents]:
     """The table of files that hold nothing but attempts with one outcome."""
-    return lambda file: Contents(lambda wanted: rows(file, wanted))
+    return lambda file: Contents(lambda request: rows(file, request))
 
 
 def by_scorer(
@@ -420,9 +424,9 @@ def by_scorer(
     """
     names = {name: None for judgements, _ in judged_attempts() for name in judgements}
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
+    def rows(request: RowRequest) -> Iterator[Row]:
         for judgements, about in judged_attempts():
-            outcome, score = judgements.get(wanted.outcome, (None, None))
+            outcome, score = judgements.get(request.outcome, (None, None))
             if about.get("reason"):
                 outcome = score = None
             yield Row(outcome=outcome, score=score, **about)
@@ -436,17 +440,17 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
 
 
-def amounts(**paths: str) -> Callable[[Any], Mapping[str, object]]:
+def amount_reader(**paths: str) -> Callable[[Any], Mapping[str, object]]:
     """Amounts of an attempt: amount → the dotted path to it in the record of a row.
 
-    >>> amounts(tokens_in="usage.input", turns="steps")({"usage": {"input": 30}})
+    >>> amount_reader(tokens_in="usage.input", turns="steps")({"usage": {"input": 30}})
     {'tokens_in': 30, 'turns': None}
     """
     ways = {name: path.split(".") for name, path in paths.items()}
     return lambda record: {name: at(record, *way) for name, way in ways.items()}
 
 
-def numbered(rows: Iterable[Row]) -> Iterator[Row]:
+def number_attempts(rows: Iterable[Row]) -> Iterator[Row]:
     """Attempts that nothing but their order in the file numbers."""
     times: Counter[str] = Counter()
     for row in rows:
@@ -472,10 +476,10 @@ def at(value: Any, *keys: str | int) -> Any:
     return value
 
 
-def number(value: Any) -> float | None:
+def finite_number(value: Any) -> float | None:
     """A finite number; None for everything else, NaN and truth values included.
 
-    >>> number(0.5), number(float("nan")), number(True), number("1")
+    >>> finite_number(0.5), finite_number(float("nan")), finite_number(True), finite_number("1")
     (0.5, None, None, None)
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -495,7 +499,7 @@ def seconds_between(start: Any, end: Any) -> float | None:
         return None
 
 
-def typed(file: File, what: str, value: Any, kind: type[Value]) -> Value | None:
+def require_type(file: File, place: str, value: Any, kind: type[Value]) -> Value | None:
     """The value that a harness writes at this place; None if nothing is there.
 
     what : the place in the document.  kind : its type.
@@ -503,56 +507,58 @@ def typed(file: File, what: str, value: Any, kind: type[Value]) -> Value | None:
     """
     if value is None or (isinstance(value, kind) and not (kind is int and value is True)):
         return value
-    problem = f"{what} is {shortened(json.dumps(value, default=str))}; expected {_TYPES[kind]}"
+    problem = f"{place} is {shortened(json.dumps(value, default=str))}; expected {_TYPES[kind]}"
     raise BadRecord(file.source.name, problem, "correct the file")
 
 
-def listed(file: File, what: str, value: Any) -> list[Any]:
+def require_list(file: File, place: str, value: Any) -> list[Any]:
     """The list that a harness writes at this place; [] if nothing is there.
 
     Errors: as of `typed`.
     """
-    return typed(file, what, value, list) or []
+    return require_type(file, place, value, list) or []
 
 
-def judged(value: Any, passes: Callable[[float], bool]) -> tuple[object, float | None]:
+def judge_score(value: Any, passes: Callable[[float], bool]) -> tuple[object, float | None]:
     """(outcome, score) of a value that should be a score, by the harness's rule.
 
     What is no number stays as it is; no value and NaN are no outcome.
 
-    >>> judged(0.5, lambda score: score == 1), judged(None, bool), judged("high", bool)
-    ((False, 0.5), (None, None), ('high', None))
+    >>> judge_score(0.5, lambda score: score == 1), judge_score(None, bool)
+    ((False, 0.5), (None, None))
+    >>> judge_score("high", bool)
+    ('high', None)
     """
     if isinstance(value, bool):
         return value, float(value)
-    score = number(value)
+    score = finite_number(value)
     if score is not None:
         return passes(score), score
     return (None, None) if value != value else (value, None)
 
 
-def graded(value: Any) -> tuple[object, float | None]:
+def judge_binary(value: Any) -> tuple[object, float | None]:
     """(outcome, score) of a value where the harness has no rule: 1 passes, 0 does not.
 
     Other numbers stand as they are, so that the reader asks for a threshold.
 
-    >>> graded(1.0), graded(0.5), graded("high"), graded(float("nan"))
+    >>> judge_binary(1.0), judge_binary(0.5), judge_binary("high"), judge_binary(float("nan"))
     ((True, 1.0), (0.5, 0.5), ('high', None), (None, None))
     """
-    outcome, score = judged(value, bool)
+    outcome, score = judge_score(value, bool)
     return (score if score not in (None, 0.0, 1.0) else outcome), score
 
 
-def one_of(place: str, chosen: str | None, outcomes: Sequence[str]) -> str:
+def choose_outcome(place: str, requested: str | None, outcomes: Sequence[str]) -> str:
     """The outcome to read; DataError where it has to be chosen, or there is none of that name."""
-    if chosen in outcomes:
-        return str(chosen)
+    if requested in outcomes:
+        return str(requested)
     names = ", ".join(map(shortened, outcomes))
     if not outcomes:
         raise DataError(place, "no outcome in this file", "was it scored?", name="no-such-outcome")
-    if chosen is not None:
-        problem = f"no outcome {shortened(chosen)!r}"
-        raise DataError(place, problem, meant(chosen, outcomes), name="no-such-outcome")
+    if requested is not None:
+        problem = f"no outcome {shortened(requested)!r}"
+        raise DataError(place, problem, meant(requested, outcomes), name="no-such-outcome")
     if len(outcomes) > 1:
         problem = f"{len(outcomes)} outcomes: {names}"
         settles = [SuggestedFix({"--outcome": name}) for name in outcomes[:3]]

@@ -18,7 +18,15 @@ from typing import Any
 
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.errors import BadRecord, DataError, NoResults
-from passk_cli.files.formats.format import Contents, Example, File, Format, Record, Wanted, look
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Record,
+    RowRequest,
+    sniff,
+)
 from passk_cli.files.roles import (
     LINE,
     ONE_SIDED,
@@ -52,7 +60,7 @@ _UNPACKED = 10
 _LOOKED_AT = 50
 # Averages under these names are no outcome of a task.
 _AVERAGES = ("acc", "accuracy", "score", "scores")
-PASSED_OVER = DiagnosticType(
+KEYS_WITHOUT_RECORDS = DiagnosticType(
     "keys-without-records", WARNING, "{keys:key} {keys:is|are} passed over: no {key} in {names}",
     "",
     "--records names keys by a part in braces, and some have nothing where the others hold their"
@@ -75,12 +83,12 @@ _MODELS = frozenset("model model_name model_id agent_model llm".split())
 _SPLIT = {"columns", "data"}
 _SUFFIX = re.compile(r"_(ids?|tasks?|task_ids|instances?|instance_ids|problems?|problem_ids)$")
 # The document itself, for --records.
-ITSELF = "."
+WHOLE_DOCUMENT = "."
 # A key of a document that names a column: {task}.
-_NAMED = re.compile(r"\{(\w+)\}")
-_NO_LIST = "no list of records"
+_KEY_COLUMN = re.compile(r"\{(\w+)\}")
+_NO_RECORD_LIST = "no list of records"
 _NOTHING: Record = {}
-_OTHERWISE = SuggestedFix({"--from": None}, "finds out what it is")
+_DETECT_FORMAT = SuggestedFix({"--from": None}, "finds out what it is")
 
 
 @dataclass(frozen=True)
@@ -97,14 +105,14 @@ class _Entry:
 
 
 @lru_cache(maxsize=1000)
-def _judged(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
+def _has_outcome(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
     """Whether one of the columns is usually an outcome, or there are counts."""
     names = [name for name in columns if name.lower() not in but]
-    counted = candidates("n", names) and candidates("c", names)
-    return bool(candidates("outcome", names) or counted)
+    has_counts = candidates("n", names) and candidates("c", names)
+    return bool(candidates("outcome", names) or has_counts)
 
 
-def _named(columns: Iterable[str]) -> bool:
+def _names_task(columns: Iterable[str]) -> bool:
     """Whether one of these is usually the task; "id" and "name" may be anything's."""
     return any(ROLES["task"].ranks.get(spelled(name)) == 0 for name in columns)
 
@@ -112,9 +120,9 @@ def _named(columns: Iterable[str]) -> bool:
 @lru_cache(maxsize=1)
 def _entries(file: File) -> list[_Entry]:
     """Entries at the top of a document's beginning; of all of it where it is not long."""
-    if file.whole is None and not file.text:
-        file = look(file.source).further()
-    document = file.begun if file.form == "object" and isinstance(file.begun, dict) else {}
+    if file.short_document is None and not file.text:
+        file = sniff(file.source).look_further()
+    document = file.beginning if file.form == "object" and isinstance(file.beginning, dict) else {}
     return [_entry(key, value) for key, value in document.items()]
 
 
@@ -133,7 +141,7 @@ def _entry(key: str, value: Any) -> _Entry:
 
 
 def _facts(
-    values: Mapping[str, Any], asked: Collection[str] = (), record: Record | None = None
+    values: Mapping[str, Any], requested: Collection[str] = (), record: Record | None = None
 ) -> dict[str, object]:
     """The model, the settings and the columns asked for among the values beside the records, and
     the model that one of them has, such as the metadata, where neither they nor the records name
@@ -146,7 +154,7 @@ def _facts(
     facts: dict[str, object] = {
         name: value
         for name, value in values.items()
-        if (name in asked and isinstance(value, plain))
+        if (name in requested and isinstance(value, plain))
         or (name.lower() in names and isinstance(value, plain) and not isinstance(value, bool))
     }
     heads = [] if candidates("model", [*facts, *(record or ())]) else values.items()
@@ -166,11 +174,11 @@ def _record(place: str, value: Any) -> Record:
     raise BadRecord(place, f"not a record: {shortened(dumps(value))}", "expected an object")
 
 
-def _listed(file: File, keys: Sequence[str], beside: dict[str, Any]) -> Iterator[Record]:
+def _list_records(file: File, keys: Sequence[str], beside: dict[str, Any]) -> Iterator[Record]:
     for number, value in enumerate(file.records(*keys, beside=beside), 1):
         if number == 1 and not isinstance(value, dict):
             raise NoResults(
-                file.source.name, _NO_LIST, "expected objects in it", name="unknown-format"
+                file.source.name, _NO_RECORD_LIST, "expected objects in it", name="unknown-format"
             )
         yield _record(f"{file.source.name}: record {number}", value)
 
@@ -181,7 +189,7 @@ def _listed(file: File, keys: Sequence[str], beside: dict[str, Any]) -> Iterator
 def _is_large(file: File) -> bool:
     times = 1 if file.source.packing == "none" else _UNPACKED
     large = os.path.getsize(file.source.path) * times > LARGE_BYTES
-    return file.form == "array" and file.whole is None and large
+    return file.form == "array" and file.short_document is None and large
 
 
 RECORDS = Format(
@@ -189,7 +197,7 @@ RECORDS = Format(
     "the outcome of an array of records too long for memory, which is streamed",
     "",
     _is_large,
-    lambda file: Contents(lambda wanted: _listed(file, (), {})),
+    lambda file: Contents(lambda request: _list_records(file, (), {})),
     generic=True,
     example=Example(
         ("RESULTS.json",),
@@ -215,23 +223,23 @@ def _by_task(
     for task, value in members:
         first = value[0] if isinstance(value, list) and value else value
         # The key of records that name their task is none.
-        key = "key" if isinstance(first, dict) and _named(first) else "task"
+        key = "key" if isinstance(first, dict) and _names_task(first) else "task"
         where = f"{place}: {shortened(task)}"
-        yield from _below(value, (), {key: task, **columns}, where, (), beside)
+        yield from _records_below(value, (), {key: task, **columns}, where, (), beside)
 
 
 def _is_flags(entries: Sequence[_Entry]) -> bool:
     kinds = {entry.kind for entry in entries}
     flags = ("bool" in kinds and kinds <= {"bool", "null"}) or kinds == {"flags"}
-    return flags and not _judged(frozenset(entry.key for entry in entries))
+    return flags and not _has_outcome(frozenset(entry.key for entry in entries))
 
 
-OUTCOMES = Format(
+TASK_OUTCOMES = Format(
     "task-outcomes",
     "true, in an object of truth values, or lists of them, by task",
     "",
     lambda file: _is_flags(_entries(file)),
-    lambda file: Contents(lambda wanted: _by_task(file.members(), file.source.name, {})),
+    lambda file: Contents(lambda request: _by_task(file.members(), file.source.name, {})),
     generic=True,
     example=Example(
         ("MODEL.json",),
@@ -250,18 +258,20 @@ def _is_tasks(entries: Sequence[_Entry]) -> bool:
     if kinds not in ({"record"}, {"records"}, {"records", "empty"}):
         return False
     # A list of models, or with records that name their tasks, is not a list of one task's attempts.
-    own = kinds != {"record"} and any(
-        _named(entry.columns) or words(entry.key) & SUMMED_UP for entry in filled
+    names_its_tasks = kinds != {"record"} and any(
+        _names_task(entry.columns) or words(entry.key) & SUMMED_UP for entry in filled
     )
-    return not own and all(_judged(entry.columns, ("acc", "accuracy")) for entry in filled)
+    return not names_its_tasks and all(
+        _has_outcome(entry.columns, ("acc", "accuracy")) for entry in filled
+    )
 
 
-TASKS = Format(
+TASK_RECORDS = Format(
     "task-records",
     "the outcome of a record, in an object of records, or lists of them, by task",
     "",
     lambda file: _is_tasks(_entries(file)),
-    lambda file: Contents(lambda wanted: _by_task(file.members(), file.source.name, {})),
+    lambda file: Contents(lambda request: _by_task(file.members(), file.source.name, {})),
     generic=True,
     example=Example(
         ("MODEL.json",),
@@ -277,13 +287,13 @@ TASKS = Format(
 
 def _lists(entries: Sequence[_Entry]) -> list[_Entry]:
     """The lists of records that may be what the document is about."""
-    others = ONE_SIDED | SUMMED_UP
-    lists = [e for e in entries if e.kind == "records" and not words(e.key) & others]
-    judged = [entry for entry in lists if _judged(entry.columns)]
+    other_words = ONE_SIDED | SUMMED_UP
+    lists = [e for e in entries if e.kind == "records" and not words(e.key) & other_words]
+    judged = [entry for entry in lists if _has_outcome(entry.columns)]
     top = _plain_keys(entries)
-    if _judged(top):
-        usual = () if _judged(top, _AVERAGES) else _LISTS
-        return [e for e in judged if _named(e.columns) or e.key.lower() in usual]
+    if _has_outcome(top):
+        usual = () if _has_outcome(top, _AVERAGES) else _LISTS
+        return [e for e in judged if _names_task(e.columns) or e.key.lower() in usual]
     return judged or (lists if len(lists) == 1 else [])
 
 
@@ -297,31 +307,33 @@ def _plain_keys(entries: Sequence[_Entry]) -> frozenset[str]:
     )
 
 
-def _one_list(file: File) -> Contents:
+def _single_list_contents(file: File) -> Contents:
     entries = _entries(file)
     lists = _lists(entries)
     top = _plain_keys(entries)
-    if _judged(top) and _judged(top, _AVERAGES) and _named(top):
-        _refuse_several(file, [ITSELF, *(entry.key for entry in lists)])
+    if _has_outcome(top) and _has_outcome(top, _AVERAGES) and _names_task(top):
+        _refuse_several(file, [WHOLE_DOCUMENT, *(entry.key for entry in lists)])
     if len(lists) > 1:
         _refuse_several(file, [entry.key for entry in lists])
     if not lists:
-        raise _unsuited(file, _NO_LIST)
-    return _inside(file, (lists[0].key,), later=True)
+        raise _unsuitable_error(file, _NO_RECORD_LIST)
+    return _list_contents(file, (lists[0].key,), later=True)
 
 
 def _refuse_several(file: File, keys: Sequence[str]) -> None:
-    shown = " and ".join(shortened(key) if key != ITSELF else "the document itself" for key in keys)
+    places = " and ".join(
+        shortened(key) if key != WHOLE_DOCUMENT else "the document itself" for key in keys
+    )
     raise DataError(
         file.source.name,
-        f"records in several places: {shown}",
+        f"records in several places: {places}",
         name="ambiguous-records",
         settles=[SuggestedFix({"--records": key}, "reads these") for key in keys],
     )
 
 
-def _inside(
-    file: File, keys: Sequence[str], asked: Collection[str] = (), *, later: bool = False
+def _list_contents(
+    file: File, keys: Sequence[str], requested: Collection[str] = (), *, later: bool = False
 ) -> Contents:
     """The list below these keys; what stands beside it is seen when it has been read.
 
@@ -330,27 +342,29 @@ def _inside(
     beside: dict[str, Any] = {}
     facts: dict[str, object] = {}
 
-    def rows(wanted: Wanted) -> Iterator[Record]:
-        records = _listed(file, keys, beside)
+    def rows(request: RowRequest) -> Iterator[Record]:
+        records = _list_records(file, keys, beside)
         first = next(records, None)
         if first is not None:
             yield first
             yield from records
         if later:
-            others = _lists([_entry(key, value) for key, value in beside.items()])
-            if any(_judged(entry.columns) and _named(entry.columns) for entry in others):
-                _refuse_several(file, [keys[0], *(entry.key for entry in others)])
-        facts.update(_facts(beside, asked, first))
+            other_lists = _lists([_entry(key, value) for key, value in beside.items()])
+            if any(
+                _has_outcome(entry.columns) and _names_task(entry.columns) for entry in other_lists
+            ):
+                _refuse_several(file, [keys[0], *(entry.key for entry in other_lists)])
+        facts.update(_facts(beside, requested, first))
 
     return Contents(rows, facts=facts)
 
 
-LISTED = Format(
+RECORD_LIST = Format(
     "list-of-records",
     "the outcome of a record, in the one list of records of an object",
     "",
     lambda file: bool(_lists(_entries(file))),
-    _one_list,
+    _single_list_contents,
     generic=True,
     example=Example(
         ("RESULTS.json",),
@@ -366,7 +380,7 @@ LISTED = Format(
 # --- a pair of id lists ---
 
 
-def _pair(entries: Sequence[_Entry]) -> tuple[str, str] | None:
+def _id_list_keys(entries: Sequence[_Entry]) -> tuple[str, str] | None:
     """The keys of the ids that passed and of those that failed."""
     ids = [entry.key for entry in entries if entry.kind in ("ids", "empty")]
     names = {key: _SUFFIX.sub("", key.lower().replace("-", "_")) for key in ids}
@@ -375,24 +389,24 @@ def _pair(entries: Sequence[_Entry]) -> tuple[str, str] | None:
     return (passed[0], failed[0]) if len(passed) == len(failed) == 1 and filled else None
 
 
-def _ids(file: File) -> Contents:
+def _id_list_contents(file: File) -> Contents:
     document = file.document()
-    pair = _pair(_entries(file))
+    pair = _id_list_keys(_entries(file))
     if pair is None:
-        raise _unsuited(file, "no list of ids that passed")
+        raise _unsuitable_error(file, "no list of ids that passed")
     passed, failed = pair
     outcomes: dict[object, bool | None] = {}
     for key in (passed, failed):
         for task in document[key]:
             if task in outcomes:
-                both = "twice" if outcomes[task] == (key == passed) else "passed and failed"
-                problem = f"the id {shortened(str(task))} is there {both}"
+                conflict = "twice" if outcomes[task] == (key == passed) else "passed and failed"
+                problem = f"the id {shortened(str(task))} is there {conflict}"
                 raise DataError(file.source.name, problem, "keep one", name="duplicate-attempts")
             outcomes[task] = key == passed
     messages = []
     for key, value in document.items():
-        others = value if key not in (passed, failed) and isinstance(value, list) else []
-        fresh = [task for task in others if type(task) in (str, int) and task not in outcomes]
+        other_ids = value if key not in (passed, failed) and isinstance(value, list) else []
+        fresh = [task for task in other_ids if type(task) in (str, int) and task not in outcomes]
         if fresh:
             outcomes |= dict.fromkeys(fresh)
             unjudged = UNJUDGED_IDS(
@@ -400,15 +414,15 @@ def _ids(file: File) -> Contents:
             )
             messages.append(unjudged)
     rows = [{"task": task, "outcome": outcome} for task, outcome in outcomes.items()]
-    return Contents(lambda wanted: rows, facts=_facts(document), messages=messages)
+    return Contents(lambda request: rows, facts=_facts(document), messages=messages)
 
 
 ID_LISTS = Format(
     "id-lists",
     "an id in the list of those that passed; a second list has those that failed",
     "",
-    lambda file: _pair(_entries(file)) is not None,
-    _ids,
+    lambda file: _id_list_keys(_entries(file)) is not None,
+    _id_list_contents,
     generic=True,
     example=Example(
         ("MODEL.json",),
@@ -422,14 +436,15 @@ ID_LISTS = Format(
 # --- columns ---
 
 
-def tabular(values: Mapping[str, Any]) -> list[Record]:
+def rows_from_columns(values: Mapping[str, Any]) -> list[Record]:
     """The rows of columns, an outcome among them: each a list beside the tasks, or an object by the
     numbers of the rows, as DataFrame.to_json() writes it; or names and rows, as it writes them with
     orient="split"; none where values are no columns.
 
-    >>> tabular({"columns": ["id", "correct"], "data": [["a", True]]})
+    >>> rows_from_columns({"columns": ["id", "correct"], "data": [["a", True]]})
     [{'id': 'a', 'correct': True}]
-    >>> tabular({"ids": ["a", "b"], "correct": {"0": True, "1": False}, "date": "2026-01-01"})
+    >>> columns = {"ids": ["a", "b"], "correct": {"0": True, "1": False}, "date": "2026-01-01"}
+    >>> rows_from_columns(columns)
     [{'id': 'a', 'correct': True}, {'id': 'b', 'correct': False}]
     """
     if values.keys() - {"index"} == _SPLIT:
@@ -441,9 +456,11 @@ def tabular(values: Mapping[str, Any]) -> list[Record]:
     columns, numbered = dict[str, list[Any]](), True
     for name, value in values.items():
         if isinstance(value, list | dict):
-            one = name.removesuffix("s")
-            usual = any(candidates(role, [one]) for role in ("task", "outcome", "model", "attempt"))
-            columns[one if usual else name] = (
+            singular = name.removesuffix("s")
+            usual = any(
+                candidates(role, [singular]) for role in ("task", "outcome", "model", "attempt")
+            )
+            columns[singular if usual else name] = (
                 [*value.values()] if isinstance(value, dict) else value
             )
         numbered &= isinstance(value, dict) and [*value][:1] == ["0"]
@@ -460,10 +477,10 @@ def tabular(values: Mapping[str, Any]) -> list[Record]:
 
 def _is_columns(file: File) -> bool:
     entries = _entries(file)
-    likely = {entry.kind for entry in entries} & {"ids", "flags", "record"}
+    column_kinds = {entry.kind for entry in entries} & {"ids", "flags", "record"}
     split = {entry.key for entry in entries} - {"index"} == _SPLIT
-    named = split or _judged(frozenset(entry.key.removesuffix("s") for entry in entries))
-    return bool(likely) and named and bool(tabular(file.document()))
+    has_outcome = split or _has_outcome(frozenset(entry.key.removesuffix("s") for entry in entries))
+    return bool(column_kinds) and has_outcome and bool(rows_from_columns(file.document()))
 
 
 COLUMNS = Format(
@@ -472,7 +489,9 @@ COLUMNS = Format(
     " next to the names of columns",
     "",
     _is_columns,
-    lambda file: Contents(lambda wanted: tabular(file.document()), facts=_facts(file.document())),
+    lambda file: Contents(
+        lambda request: rows_from_columns(file.document()), facts=_facts(file.document())
+    ),
     generic=True,
     example=Example(
         ("RESULTS.json",),
@@ -486,14 +505,14 @@ COLUMNS = Format(
 # --- one record per file ---
 
 
-def _unsuited(file: File, problem: str) -> DataError:
-    return DataError(file.source.name, problem, name="unknown-format", settles=[_OTHERWISE])
+def _unsuitable_error(file: File, problem: str) -> DataError:
+    return DataError(file.source.name, problem, name="unknown-format", settles=[_DETECT_FORMAT])
 
 
 def _is_record(file: File) -> bool:
     if file.form != "object":
         return False
-    if file.whole is None:
+    if file.short_document is None:
         # A document that ends in its beginning and is none: damaged, or several, one after another.
         return len(file.text.encode()) >= 1 << 16
     # A single line of a file of lines stays one.
@@ -506,7 +525,7 @@ RECORD = Format(
     "the outcome of the one record of a file",
     "",
     _is_record,
-    lambda file: Contents(lambda wanted: _listed(file, (), {})),
+    lambda file: Contents(lambda request: _list_records(file, (), {})),
     generic=True,
     example=Example(
         ("RUN/TASK.json",),
@@ -517,13 +536,13 @@ RECORD = Format(
     ),
 )
 
-FORMATS = (RECORDS, COLUMNS, OUTCOMES, TASKS, LISTED, ID_LISTS, RECORD)
+FORMATS = (RECORDS, COLUMNS, TASK_OUTCOMES, TASK_RECORDS, RECORD_LIST, ID_LISTS, RECORD)
 
 
 # --- what an option asks for ---
 
 
-def inside(key: str, columns: Collection[str] = ()) -> Format:
+def records_inside(key: str, columns: Collection[str] = ()) -> Format:
     """Records below a key, as `--records` asks: a list, a mapping by task or one record.
 
     key : dotted; {name} in it stands for every key there, which is the records' column of that
@@ -531,69 +550,75 @@ def inside(key: str, columns: Collection[str] = ()) -> Format:
     columns : those that roles are given.
     """
 
-    def table(file: File) -> Contents:
-        if key == ITSELF:
-            return RECORD.table(file)
+    def contents(file: File) -> Contents:
+        if key == WHOLE_DOCUMENT:
+            return RECORD.read_contents(file)
         # A dotted name means itself where there is such a key.
         if file.form not in ("object", "array", "lines"):
             problem = f"records are looked for at {key}, in JSON"
             raise NoResults(file.source.name, problem, "this file is none", name="unknown-format")
-        whole = (
+        is_one_key = (
             key in file.keys and "." in key and any(entry.key == key for entry in _entries(file))
         )
-        keys = (key,) if whole else tuple(key.split("."))
-        fixed = len(list(takewhile(lambda name: not _NAMED.fullmatch(name), keys)))
+        keys = (key,) if is_one_key else tuple(key.split("."))
+        fixed = len(list(takewhile(lambda name: not _KEY_COLUMN.fullmatch(name), keys)))
         if file.form != "object":
-            return Contents(lambda wanted: _of_each(file, keys, columns, wanted))
+            return Contents(lambda request: _records_of_each(file, keys, columns, request))
         if fixed < len(keys):
             # At the first name the document is walked member by member.
-            return Contents(lambda wanted: _of_members(file, keys, fixed, columns, wanted))
+            return Contents(
+                lambda request: _records_of_members(file, keys, fixed, columns, request)
+            )
         # A list on the way is walked record by record.
         lists = (n for n in range(len(keys), 0, -1) if any(True for _ in file.records(*keys[:n])))
         cut = next(lists, 0)
         if cut == len(keys) and are_flags([*islice(file.records(*keys), _LOOKED_AT)]):
-            return Contents(lambda wanted: ({"outcome": flag} for flag in file.records(*keys)))
+            return Contents(lambda request: ({"outcome": flag} for flag in file.records(*keys)))
         if cut == len(keys):
-            return _inside(file, keys, columns)
+            return _list_contents(file, keys, columns)
         if cut:
             facts = _facts(file.document(keys[0]))
-            return Contents(lambda wanted: _of_each(file, keys, columns, wanted, cut), facts=facts)
+            return Contents(
+                lambda request: _records_of_each(file, keys, columns, request, cut), facts=facts
+            )
         members = list(islice(file.members(*keys), _LOOKED_AT))
         entries = [_entry(name, value) for name, value in members]
         facts = _facts(file.document(keys[0])) if members else {}
         place = file.source.name
-        asked = {column.split(".")[0] for column in columns} & {entry.key for entry in entries}
-        tables = _is_tasks(entries) or (_of_tables(entries) and not asked)
+        requested = {column.split(".")[0] for column in columns} & {entry.key for entry in entries}
+        tables = _is_tasks(entries) or (_are_tables(entries) and not requested)
         if tables or _is_flags(entries):
-            return Contents(lambda wanted: _by_task(file.members(*keys), place, {}), facts=facts)
-        if rows := tabular(dict(file.members(*keys))):
-            return Contents(lambda wanted: rows, facts=facts)
+            return Contents(lambda request: _by_task(file.members(*keys), place, {}), facts=facts)
+        if rows := rows_from_columns(dict(file.members(*keys))):
+            return Contents(lambda request: rows, facts=facts)
         if members:
-            return Contents(lambda wanted: [dict(file.members(*keys))])
-        there = [shortened(name) for name, _ in islice(file.members(), _LOOKED_AT)]
-        remedy = meant(key, there) if there else ""
+            return Contents(lambda request: [dict(file.members(*keys))])
+        present = [shortened(name) for name, _ in islice(file.members(), _LOOKED_AT)]
+        remedy = meant(key, present) if present else ""
         raise NoResults(file.source.name, f"no records in {shortened(key)!r}", remedy)
 
     rule = f"the records in {shortened(key)}; where they are by key, the key is their task"
-    return Format("records-inside", rule, "", bool, table, generic=True, example=Example((), ""))
+    return Format("records-inside", rule, "", bool, contents, generic=True, example=Example((), ""))
 
 
-def _of_tables(entries: Sequence[_Entry]) -> bool:
+def _are_tables(entries: Sequence[_Entry]) -> bool:
     """Whether every value is a record or a list of records, if any."""
     kinds = {entry.kind for entry in entries}
     return bool(kinds & {"record", "records"}) and kinds <= {"record", "records", "empty", "null"}
 
 
-def _of_each(
-    file: File, keys: Sequence[str], asked: Collection[str], wanted: Wanted, cut: int = 0
+def _records_of_each(
+    file: File, keys: Sequence[str], requested: Collection[str], request: RowRequest, cut: int = 0
 ) -> Iterator[Record]:
     """The records below these keys of each line, or of each record of an array, with the columns
     asked for that stand beside them.
 
     cut : how many keys lead to the array.
     """
-    every = file.lines(wanted) if file.form == "lines" else enumerate(file.records(*keys[:cut]), 1)
-    for number, record in every:
+    records = (
+        file.lines(request) if file.form == "lines" else enumerate(file.records(*keys[:cut]), 1)
+    )
+    for number, record in records:
         place = f"{file.source.name}{':' if file.form == 'lines' else ': record '}{number}"
         # Texts that name the part are no roles, and checks see that parts differ.
         parts = {
@@ -601,41 +626,43 @@ def _of_each(
             for name, text in _record(place, record).items()
             if isinstance(text, str) and not any(strength(role, name) for role in ROLE_WORDS)
         }
-        beside = parts | _facts(record, asked)
-        yield from _below(record, keys[cut:], {}, place, asked, beside)
+        beside = parts | _facts(record, requested)
+        yield from _records_below(record, keys[cut:], {}, place, requested, beside)
 
 
-def _of_members(
-    file: File, keys: Sequence[str], fixed: int, asked: Collection[str], wanted: Wanted
+def _records_of_members(
+    file: File, keys: Sequence[str], fixed: int, requested: Collection[str], request: RowRequest
 ) -> Iterator[Record]:
     """The records below the members of a document, each with its key as a column.
 
     fixed : how many keys lead to the members.  Those that lack the next key are passed over, unless
     all do.
     """
-    name, rest = keys[fixed][1:-1], keys[fixed + 1 :]
-    key = rest[0] if rest and not _NAMED.fullmatch(rest[0]) else ""
-    without, found = list[str](), False
+    name, further_keys = keys[fixed][1:-1], keys[fixed + 1 :]
+    key = further_keys[0] if further_keys and not _KEY_COLUMN.fullmatch(further_keys[0]) else ""
+    without, has_records = list[str](), False
     for member, value in file.members(*keys[:fixed]):
         if key and not (isinstance(value, list) or (isinstance(value, dict) and key in value)):
             without.append(member)
             continue
-        found = True
-        yield from _below(value, rest, {name: member}, f"{file.source.name}: {member}", asked)
-    if without and not found:
+        has_records = True
+        yield from _records_below(
+            value, further_keys, {name: member}, f"{file.source.name}: {member}", requested
+        )
+    if without and not has_records:
         place, remedy = f"{file.source.name}: {without[0]}", "expected as in the others"
         raise BadRecord(place, f"no {shortened(key)!r} in it", remedy)
     if without:
-        shown = {"keys": len(without), "key": key, "names": first_few(without)}
-        wanted.messages.append(PASSED_OVER(**shown))
+        message_fields = {"keys": len(without), "key": key, "names": first_few(without)}
+        request.messages.append(KEYS_WITHOUT_RECORDS(**message_fields))
 
 
-def _below(
+def _records_below(
     value: Any,
     keys: Sequence[str],
     columns: Mapping[str, object],
     place: str,
-    asked: Collection[str] = (),
+    requested: Collection[str] = (),
     beside: Record = _NOTHING,
 ) -> Iterator[Record]:
     """The records below these keys of a value, each with the columns that were named on the way: of
@@ -645,33 +672,40 @@ def _below(
         records say themselves comes first.
     """
     if keys and isinstance(value, dict):
-        named = _NAMED.fullmatch(keys[0])
-        if named is None and keys[0] not in value:
+        key_column = _KEY_COLUMN.fullmatch(keys[0])
+        if key_column is None and keys[0] not in value:
             remedy = meant(keys[0], value, "expected as in the others")
             raise BadRecord(place, f"no {shortened(keys[0])!r} in it", remedy)
-        members = value.items() if named else [(keys[0], value[keys[0]])]
-        beside = {**beside, **{name: value[name] for name in {*asked} & {*value}
+        members = value.items() if key_column else [(keys[0], value[keys[0]])]
+        beside = {**beside, **{name: value[name] for name in {*requested} & {*value}
                                if isinstance(value[name], str | int | float)}}  # fmt: skip
         for key, inner in members:
-            more = {named[1]: key} if named else {}
-            yield from _below(inner, keys[1:], {**columns, **more}, place, asked, beside)
+            more = {key_column[1]: key} if key_column else {}
+            yield from _records_below(
+                inner, keys[1:], {**columns, **more}, place, requested, beside
+            )
     elif keys and isinstance(value, list):
         for number, entry in enumerate(value, 1):
-            own = _record(f"{place}: record {number}", entry)
-            further = {**beside, **_facts(own, asked)}
-            yield from _below(own, keys, columns, place, asked, further)
+            record = _record(f"{place}: record {number}", entry)
+            further = {**beside, **_facts(record, requested)}
+            yield from _records_below(record, keys, columns, place, requested, further)
     elif isinstance(value, list) and not keys:
         if "task" in columns and _entry("", value).kind in ("flags", "empty"):
             yield {**beside, **columns, **({"outcomes": value} if value else {})}
             return
         of_task = not columns.keys().isdisjoint(("task", "key"))
         for number, record in enumerate(value):
-            own = _record(place, record)
-            counted = of_task and not candidates("attempt", own)
-            yield {**beside, **({"attempt": number} if counted else {}), **own, **columns}
+            record = _record(place, record)
+            numbers_attempts = of_task and not candidates("attempt", record)
+            yield {
+                **beside,
+                **({"attempt": number} if numbers_attempts else {}),
+                **record,
+                **columns,
+            }
     elif isinstance(value, dict) and not keys:
         entries = [_entry(name, inner) for name, inner in value.items()]
-        if "task" not in columns and (_is_flags(entries) or _of_tables(entries)):
+        if "task" not in columns and (_is_flags(entries) or _are_tables(entries)):
             yield from _by_task(value.items(), place, columns, beside)
         else:
             yield {**beside, **value, **columns}
@@ -696,7 +730,7 @@ def are_flags(values: Sequence[Any]) -> bool:
 ALIGNED = Format(
     "aligned-lines", "records whose task is the number of their line", "", bool,
     lambda file: Contents(
-        lambda wanted: ({LINE: number, **record} for number, record in file.lines(wanted))
+        lambda request: ({LINE: number, **record} for number, record in file.lines(request))
     ),
     generic=True,
     example=Example((), ""),

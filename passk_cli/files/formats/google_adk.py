@@ -19,9 +19,9 @@ from passk_cli.files.formats.format import (
     Judgements,
     at,
     by_scorer,
-    graded,
-    listed,
-    number,
+    finite_number,
+    judge_binary,
+    require_list,
 )
 
 _FINAL = "final_eval_status"
@@ -31,18 +31,20 @@ def _passed(status: object) -> object:
     return True if status == 1 else False if status == 2 else None if status == 3 else status
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     document = file.document()
 
     def cases() -> JudgedAttempts:
-        every = listed(file, "eval_case_results", at(document, "eval_case_results"))
-        for place, case in enumerate(every):
+        results = require_list(file, "eval_case_results", at(document, "eval_case_results"))
+        for place, case in enumerate(results):
             metrics = at(case, "overall_eval_metric_results")
-            metrics = listed(file, "overall_eval_metric_results", metrics)
+            metrics = require_list(file, "overall_eval_metric_results", metrics)
             judgements: Judgements = {_FINAL: (_passed(at(case, _FINAL)), None)}
             for metric in metrics:
                 status, score = at(metric, "eval_status"), at(metric, "score")
-                judgement = graded(score) if status == 4 else (_passed(status), number(score))
+                judgement = (
+                    judge_binary(score) if status == 4 else (_passed(status), finite_number(score))
+                )
                 judgements[str(at(metric, "metric_name"))] = judgement
             about = {
                 "task": at(case, "eval_id"),
@@ -62,8 +64,8 @@ GOOGLE_ADK = Format(
     " metric by --outcome",
     "github.com/google/adk-python: src/google/adk/evaluation/eval_result.py, local_eval_service.py",
     lambda file: file.has("eval_set_result_id", "eval_case_results[].eval_id"),
-    _table,
-    others="metrics that ask a model",
+    _contents,
+    other_payers="metrics that ask a model",
     example=Example(
         ("APP/.adk/eval_history/NAME.evalset_result.json",),
         """\

@@ -16,22 +16,22 @@ from passk_cli.text import shortened
 _LONG = ("raw_logging_results", "raw_eval_results", "task_prompts")
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     document = file.document(*_LONG)
     passed, failed = (at(document, "results", f"{kind}_tasks") for kind in ("successful", "failed"))
     if not isinstance(passed, list) or not isinstance(failed, list):
         problem = "names no tasks that succeeded and failed"
         raise NoResults(file.source.name, problem, "its benchmark gives averages alone")
-    both = {str(task) for task in passed} & {str(task) for task in failed}
-    if both:
-        problem = f"task {shortened(min(both))!r} both succeeded and failed"
+    contradictory = {str(task) for task in passed} & {str(task) for task in failed}
+    if contradictory:
+        problem = f"task {shortened(min(contradictory))!r} both succeeded and failed"
         raise BadRecord(file.source.name, problem, "correct the file")
     config = document["config"]
     agent, model = str(at(config, "agent_name")), at(config, "agent_args", "model_name")
     # The agent, and its model where the name does not say it.
-    said = str(model or "").rpartition("/")[2].lower() in agent.lower()
+    names_model = str(model or "").rpartition("/")[2].lower() in agent.lower()
     facts = {
-        "model": agent if said else f"{agent} ({model})",
+        "model": agent if names_model else f"{agent} ({model})",
         "suite": at(config, "benchmark_name"),
         "run": at(config, "run_id"),
     }
@@ -40,12 +40,12 @@ def _table(file: File) -> Contents:
 
     def row(task: Any, outcome: bool) -> Row:
         spans = at(document, "results", "latencies", str(task), "total_time")
-        taken = {"duration": at(times, str(task)) or spans, "turns": at(steps, str(task))}
-        return Row(task, outcome, None, 0, record=taken)
+        amounts = {"duration": at(times, str(task)) or spans, "turns": at(steps, str(task))}
+        return Row(task, outcome, None, 0, record=amounts)
 
     rows = [row(task, outcome=True) for task in passed]
     rows += [row(task, outcome=False) for task in failed]
-    return Contents(lambda wanted: rows, facts=facts)
+    return Contents(lambda request: rows, facts=facts)
 
 
 HAL = Format(
@@ -56,8 +56,8 @@ HAL = Format(
         file.form == "object"
         and file.has("config.agent_name", "config.benchmark_name", "config.run_id", "results")
     ),
-    _table,
-    spent=lambda taken: taken,
+    _contents,
+    read_amounts=lambda amounts: amounts,
     example=Example(
         ("results/BENCHMARK/RUN/RUN_UPLOAD.json",),
         """\

@@ -14,19 +14,19 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    Wanted,
+    RowRequest,
     at,
-    judged,
+    judge_score,
     seconds_between,
 )
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     trial = file.document()
     rewards = at(trial, "verifier_result", "rewards")
     agent = at(trial, "config", "agent", "name") or at(trial, "agent_info", "name")
-    named = at(trial, "agent_info", "model_info")
-    model = "/".join(str(part) for key in ("provider", "name") if (part := at(named, key)))
+    model_info = at(trial, "agent_info", "model_info")
+    model = "/".join(str(part) for key in ("provider", "name") if (part := at(model_info, key)))
     facts = {
         # The oracle and other agents without a model go by their own name.
         "model": at(trial, "config", "agent", "model_name") or model or agent,
@@ -41,8 +41,8 @@ def _table(file: File) -> Contents:
     if error is not None:
         reason = "timeout" if "timeout" in str(error).lower() else "error"
 
-    def row(wanted: Wanted) -> list[Row]:
-        points = judged(at(rewards, wanted.outcome), lambda reward: reward == 1)
+    def row(request: RowRequest) -> list[Row]:
+        points = judge_score(at(rewards, request.outcome), lambda reward: reward == 1)
         attempt = trial.get("id") or trial.get("trial_name")
         settings = {"started_at": trial.get("started_at")}
         task = trial.get("task_name")
@@ -51,7 +51,7 @@ def _table(file: File) -> Contents:
     return Contents(row, names, facts)
 
 
-def _spent(trial: Any) -> dict[str, object]:
+def _amounts(trial: Any) -> dict[str, object]:
     """Dollars and tokens of the agent, and seconds of the whole trial."""
     agent = at(trial, "agent_result")
     return {
@@ -68,7 +68,7 @@ HARBOR = Format(
     "a reward of 1; other rewards fail, or pass from --threshold on",
     "github.com/harbor-framework/harbor: src/harbor/models/trial/result.py",
     lambda file: file.form == "object" and file.has("task_name", "trial_name", "verifier_result"),
-    _table,
+    _contents,
     # What the agent and the verifier leave behind can look like results.
     covers=(
         "config.json",
@@ -78,8 +78,8 @@ HARBOR = Format(
         "../config.json",
         "../result.json",
     ),
-    spent=_spent,
-    others="a verifier that asks a model",
+    read_amounts=_amounts,
+    other_payers="a verifier that asks a model",
     example=Example(
         ("jobs/JOB/TASK__ID/result.json",),
         """\

@@ -22,11 +22,11 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    Wanted,
+    RowRequest,
     at,
-    graded,
-    listed,
-    number,
+    finite_number,
+    judge_binary,
+    require_list,
 )
 
 PERTURBED_INSTANCES = DiagnosticType(
@@ -45,26 +45,28 @@ _MODEL = re.compile(r"(?:^|[:,])model=([^,]+)")
 _LIKELY = re.compile(r"match|correct|accuracy|pass|equivalent", re.IGNORECASE)
 
 
-def _table(file: File) -> Contents:
-    spec = file.document_beside("run_spec.json")
+def _contents(file: File) -> Contents:
+    spec = file.sibling_document("run_spec.json")
     scenario = at(spec, "name") or file.path.parent.name
     model = _MODEL.search(scenario)
-    outcomes, splits, perturbed = _seen(file)
+    outcomes, splits, perturbed = _survey(file)
     split = "test" if "test" in splits else None
     messages = [PERTURBED_INSTANCES(instances=perturbed)] if perturbed else []
-    others = {name: times for name, times in splits.items() if split and name != split}
-    if others:
-        messages.append(OTHER_SPLITS(instances=sum(others.values()), splits=list(others)))
+    other_splits = {name: times for name, times in splits.items() if split and name != split}
+    if other_splits:
+        messages.append(
+            OTHER_SPLITS(instances=sum(other_splits.values()), splits=list(other_splits))
+        )
     facts = {
         "model": at(spec, "adapter_spec", "model") or (model[1] if model else None),
         "suite": _MODEL.sub("", scenario) if model or spec else None,
         "temperature": at(spec, "adapter_spec", "temperature"),
         "n_shot": at(spec, "adapter_spec", "max_train_instances"),
     }
-    return Contents(lambda wanted: _rows(file, wanted, split), tuple(outcomes), facts, messages)
+    return Contents(lambda request: _rows(file, request, split), tuple(outcomes), facts, messages)
 
 
-def _seen(file: File) -> tuple[list[str], Counter[str], int]:
+def _survey(file: File) -> tuple[list[str], Counter[str], int]:
     """(statistics that may be outcomes, records per split, perturbed records)."""
     highest: dict[str, float] = {}
     lowest: dict[str, float] = {}
@@ -75,7 +77,7 @@ def _seen(file: File) -> tuple[list[str], Counter[str], int]:
         stats = _stats(file, record)
         splits.update({split for _, split, _ in stats[:1]})
         for name, _, value in stats:
-            mean = number(value)
+            mean = finite_number(value)
             if mean is not None:
                 highest[name] = max(mean, highest.get(name, mean))
                 lowest[name] = min(mean, lowest.get(name, mean))
@@ -85,24 +87,24 @@ def _seen(file: File) -> tuple[list[str], Counter[str], int]:
 
 def _stats(file: File, record: Any) -> list[tuple[str, str, Any]]:
     """(name, split, mean) of each statistic that was taken."""
-    every = listed(file, "stats", at(record, "stats"))
+    stats = require_list(file, "stats", at(record, "stats"))
     return [
-        (str(at(each, "name", "name")), str(at(each, "name", "split")), at(each, "mean"))
-        for each in every
-        if at(each, "name", "perturbation") is None
+        (str(at(stat, "name", "name")), str(at(stat, "name", "split")), at(stat, "mean"))
+        for stat in stats
+        if at(stat, "name", "perturbation") is None
     ]
 
 
-def _rows(file: File, wanted: Wanted, only: str | None) -> Iterator[Row]:
+def _rows(file: File, request: RowRequest, only: str | None) -> Iterator[Row]:
     for place, record in enumerate(file.records()):
         stats = _stats(file, record)
         split = stats[0][1] if stats else None
         if at(record, "perturbation") is not None or (only and split != only):
             continue
-        value = next((mean for name, _, mean in stats if name == wanted.outcome), None)
+        value = next((mean for name, _, mean in stats if name == request.outcome), None)
         yield Row(
             at(record, "instance_id"),
-            *graded(value),
+            *judge_binary(value),
             at(record, "train_trial_index"),
             settings={"split": split},
             place=f"record {place + 1}",
@@ -110,7 +112,7 @@ def _rows(file: File, wanted: Wanted, only: str | None) -> Iterator[Row]:
         )
 
 
-def _spent(stats: list[tuple[str, str, Any]]) -> dict[str, object]:
+def _amounts(stats: list[tuple[str, str, Any]]) -> dict[str, object]:
     """Tokens and seconds of the request."""
     means = {name: mean for name, _, mean in stats}
     into, time = means.get("num_prompt_tokens"), means.get("inference_runtime")
@@ -123,9 +125,9 @@ HELM = Format(
     "a statistic of 1 passes; other numbers need --threshold",
     "github.com/stanford-crfm/helm: src/helm/benchmark/runner.py",
     lambda file: file.has("[].instance_id", "[].train_trial_index", "[].stats"),
-    _table,
+    _contents,
     ("stats.json", "run_spec.json", "scenario.json", "scenario_state.json", "instances.json"),
-    _spent,
+    _amounts,
     example=Example(
         ("benchmark_output/runs/SUITE/mmlu:subject=law,model=MODEL/per_instance_stats.json",),
         """\

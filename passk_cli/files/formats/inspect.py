@@ -24,9 +24,9 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    Wanted,
+    RowRequest,
     at,
-    typed,
+    require_type,
 )
 from passk_cli.files.roles import words
 from passk_cli.suggested_fix import SuggestedFix
@@ -89,7 +89,7 @@ class _Epoch:
         return None, None
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     header = _header(file)
     samples = _samples(file, at(header, "results", "scorer", "name") or "score")
     if not samples:
@@ -111,7 +111,7 @@ def _table(file: File) -> Contents:
     dataset = run.get("dataset") or {}
     order = dataset.get("sample_ids") if dataset.get("shuffled") else None
     return Contents(
-        lambda wanted: _rows(file, samples, model, wanted), names or None, facts, messages,
+        lambda request: _rows(file, samples, model, request), names or None, facts, messages,
         order=order if isinstance(order, list) else (),
     )  # fmt: skip
 
@@ -151,7 +151,7 @@ def _samples(file: File, only: str) -> list[_Epoch]:
             scores = record.get("scores") or {only: record.get("score")}
             sample = _Epoch(
                 record.get("id"),
-                typed(file, "epoch", record.get("epoch"), int),
+                require_type(file, "epoch", record.get("epoch"), int),
                 {
                     name: (at(score, "value"), at(score, "answer"))
                     for name, score in (scores.items() if isinstance(scores, dict) else ())
@@ -181,13 +181,13 @@ def _records(file: File) -> Iterator[Any]:
         yield from records if isinstance(records, list) else ()
 
 
-def _rows(file: File, samples: Sequence[_Epoch], model: Any, wanted: Wanted) -> Iterator[Row]:
+def _rows(file: File, samples: Sequence[_Epoch], model: Any, request: RowRequest) -> Iterator[Row]:
     for sample in samples:
-        value, answer = sample.score(wanted.outcome)
-        number = points(value)
+        value, answer = sample.score(request.outcome)
+        number = value_to_float(value)
         missing = isinstance(number, float) and math.isnan(number)
         solution = sample.solution
-        if file.archive is not None and "solution" in wanted.texts:
+        if file.archive is not None and "solution" in request.texts:
             # In a zip it is in the sample's own member.
             name = f"samples/{sample.id}_epoch_{sample.epoch}.json"
             solution = at(file.archive.json(name), *_COMPLETION)
@@ -204,43 +204,49 @@ def _rows(file: File, samples: Sequence[_Epoch], model: Any, wanted: Wanted) -> 
         )
 
 
-def _spent(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
+def _amounts(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
     """Tokens, seconds, and dollars where Inspect was given prices.
 
     Those of the model that the log is about; graders and simulated users are the others.
     """
-    model, taken = record
-    usage = taken["model_usage"] if isinstance(taken["model_usage"], dict) else {}
+    model, usage_record = record
+    usage = usage_record["model_usage"] if isinstance(usage_record["model_usage"], dict) else {}
     name = model if model in usage or len(usage) != 1 else next(iter(usage))
-    own = usage.get(name)
-    others = [each for other, each in usage.items() if other != name]
-    cached, written = (at(own, f"input_tokens_cache_{each}") for each in ("read", "write"))
-    into, out = at(own, "input_tokens"), at(own, "output_tokens")
-    if at(own, "total_tokens") == (into or 0) + (out or 0) + (cached or 0) + (written or 0):
+    model_usage = usage.get(name)
+    other_usages = [
+        usage_of_other for model_name, usage_of_other in usage.items() if model_name != name
+    ]
+    cached, cache_written = (
+        at(model_usage, f"input_tokens_cache_{direction}") for direction in ("read", "write")
+    )
+    into, out = at(model_usage, "input_tokens"), at(model_usage, "output_tokens")
+    if at(model_usage, "total_tokens") == (into or 0) + (out or 0) + (cached or 0) + (
+        cache_written or 0
+    ):
         # Where providers count cached tokens apart, they are input all the same.
-        into = None if into is None else into + (cached or 0) + (written or 0)
+        into = None if into is None else into + (cached or 0) + (cache_written or 0)
     return {
-        "cost": at(own, "total_cost"),
-        "tokens": at(own, "total_tokens"),
+        "cost": at(model_usage, "total_cost"),
+        "tokens": at(model_usage, "total_tokens"),
         "tokens_in": into,
         "tokens_out": out,
         "tokens_cached": cached,
-        "duration": taken["total_time"],
-        "working_time": taken["working_time"],
-        "other_tokens": _added(at(each, "total_tokens") for each in others),
-        "other_cost": _added(at(each, "total_cost") for each in others),
+        "duration": usage_record["total_time"],
+        "working_time": usage_record["working_time"],
+        "other_tokens": _sum_known(at(other_usage, "total_tokens") for other_usage in other_usages),
+        "other_cost": _sum_known(at(other_usage, "total_cost") for other_usage in other_usages),
     }
 
 
-def _added(values: Iterable[Any]) -> Any:
-    there = [value for value in values if value is not None]
-    return sum(there) if there else None
+def _sum_known(values: Iterable[Any]) -> Any:
+    known_values = [value for value in values if value is not None]
+    return sum(known_values) if known_values else None
 
 
-def points(value: Any) -> Any:
+def value_to_float(value: Any) -> Any:
     """A value as Inspect's own metrics take it; NaN where there is none, itself where they cannot.
 
-    >>> [points(value) for value in ("C", "P", "Yes", "0.25", True, "?", None)]
+    >>> [value_to_float(value) for value in ("C", "P", "Yes", "0.25", True, "?", None)]
     [1.0, 0.5, 1.0, 0.25, 1.0, '?', nan]
     """
     if value is None:
@@ -256,7 +262,7 @@ def points(value: Any) -> Any:
         return value
 
 
-def _messages(file: File, header: dict[str, Any], there: int) -> Iterator[Diagnostic]:
+def _messages(file: File, header: dict[str, Any], samples_read: int) -> Iterator[Diagnostic]:
     status = header.get("status")
     crashed = file.form == "zip" and not file.has("header.json")
     if crashed or status not in ("success", None):
@@ -266,10 +272,12 @@ def _messages(file: File, header: dict[str, Any], there: int) -> Iterator[Diagno
     samples = at(header, "results", "total_samples")
     plan = at(header, "eval", "config") or {}
     if samples is None and plan.get("limit") is None and plan.get("sample_id") is None:
-        listed = at(header, "eval", "dataset", "samples")
-        samples = listed * (plan.get("epochs") or 1) if isinstance(listed, int) else None
-    if isinstance(samples, int) and samples != there:
-        yield INCOMPLETE_RUN(listed=samples, held=there)
+        dataset_size = at(header, "eval", "dataset", "samples")
+        samples = (
+            dataset_size * (plan.get("epochs") or 1) if isinstance(dataset_size, int) else None
+        )
+    if isinstance(samples, int) and samples != samples_read:
+        yield INCOMPLETE_RUN(listed=samples, held=samples_read)
 
 
 INSPECT = Format(
@@ -280,8 +288,8 @@ INSPECT = Format(
         (file.form == "object" and file.has("eval.task", "eval.model", "status"))
         or (file.form == "zip" and not file.keys.isdisjoint(_STARTS))
     ),
-    _table,
-    spent=_spent,
+    _contents,
+    read_amounts=_amounts,
     example=Example(
         ("logs/LOG.json", "logs/LOG.eval"),
         """\

@@ -23,9 +23,9 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    Wanted,
-    graded,
-    typed,
+    RowRequest,
+    judge_binary,
+    require_type,
 )
 from passk_cli.text import shortened
 
@@ -35,22 +35,24 @@ _NAN = re.compile(r"\bnan\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.-]+")
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     if not file.has(*_KEYS):
-        return _old(file)
+        return _old_contents(file)
     metrics = sorted(key for key in file.keys if key.startswith("metric."))
     # A metric that is a list or a record has keys of its own.
-    inner = [key for key in metrics if any(key.startswith(f"{other}.") for other in metrics)]
+    inner = [key for key in metrics if any(key.startswith(f"{metric}.") for metric in metrics)]
     outcomes = tuple(key.removeprefix("metric.") for key in metrics if key not in inner)
     most = max((answers or 1 for (answers,) in file.rows(("doc", "num_samples"))), default=1)
     _refuse_several(file, most, outcomes)
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
-        columns = ("doc", "id"), ("doc", "task_name"), ("metric", wanted.outcome)
+    def rows(request: RowRequest) -> Iterator[Row]:
+        columns = ("doc", "id"), ("doc", "task_name"), ("metric", request.outcome)
         values = file.rows(*columns, ("model_response", "text"))
         for number, (task, suite, value, texts) in enumerate(values, 1):
             text = texts[0] if texts else None
-            yield Row(task, *graded(value), 0, suite=suite, solution=text, place=f"row {number}")
+            yield Row(
+                task, *judge_binary(value), 0, suite=suite, solution=text, place=f"row {number}"
+            )
 
     return Contents(rows, outcomes, _facts(file))
 
@@ -68,12 +70,12 @@ def _facts(file: File) -> dict[str, object]:
     if _TIME.fullmatch(time.name):
         above = time.parent.parts
         # The model's organisation is a folder of its own.
-        named = above[above.index("details") + 1 :] if "details" in above else above[-1:]
-        return {"model": "/".join(named), "run": time.name}
+        model_parts = above[above.index("details") + 1 :] if "details" in above else above[-1:]
+        return {"model": "/".join(model_parts), "run": time.name}
     return {}
 
 
-def _old(file: File) -> Contents:
+def _old_contents(file: File) -> Contents:
     """The table of a file from before 0.10."""
     outcomes: tuple[str, ...] = ()
     most = 1
@@ -86,17 +88,17 @@ def _old(file: File) -> Contents:
     suite = file.name.removesuffix(".parquet").removeprefix("details_").removesuffix(f"_{time}")
     facts = {**_facts(file), "suite": suite}
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
+    def rows(request: RowRequest) -> Iterator[Row]:
         for number, (metrics, text) in enumerate(file.rows(("metrics",), ("predictions",))):
-            value, place = _metrics(file, metrics).get(wanted.outcome), f"row {number + 1}"
-            yield Row(number, *graded(value), 0, solution=text, place=place)
+            value, place = _metrics(file, metrics).get(request.outcome), f"row {number + 1}"
+            yield Row(number, *judge_binary(value), 0, solution=text, place=place)
 
     return Contents(rows, outcomes, facts)
 
 
 def _metrics(file: File, text: object) -> dict[str, Any]:
     """Metric → its value for a sample."""
-    values = typed(file, "metrics", _value(file, text), dict) or {}
+    values = require_type(file, "metrics", _value(file, text), dict) or {}
     return {str(name): value for name, value in values.items()}
 
 
@@ -117,7 +119,7 @@ LIGHTEVAL = Format(
     "a metric of 1 passes; other numbers need --threshold",
     "github.com/huggingface/lighteval: src/lighteval/logging/evaluation_tracker.py",
     lambda file: file.form == "parquet" and (file.has(*_KEYS) or file.has(*_OLD)),
-    _table,
+    _contents,
     example=Example(
         ("details/ORGANISATION/MODEL/2026-01-01T00-00-00.000000/details_gsm8k_TIME.parquet",),
         """\

@@ -17,7 +17,16 @@ from collections.abc import Iterator
 
 from passk_cli.diagnostic import NOTE, DiagnosticType
 from passk_cli.errors import BadRecord
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, listed
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    RowRequest,
+    at,
+    require_list,
+)
 
 NUMBERED_PROBLEMS = DiagnosticType(
     "numbered-problems", NOTE,
@@ -37,25 +46,31 @@ _LATE = (-1, -3)
 
 def _is_numbered(file: File) -> bool:
     """Whether it is pass@k, then attempts by position; code execution has no details of pass@k."""
-    if file.whole is None:
+    if file.short_document is None:
         return file.has("[].pass@1", "[].detail.pass@1")
-    attempts = at(file.whole, 1)
+    attempts = at(file.short_document, 1)
     lists = isinstance(attempts, dict) and all(isinstance(a, list) for a in attempts.values())
-    return lists and len(file.whole) in (2, 3) and at(file.whole, 0, "pass@1") is not None
+    return (
+        lists
+        and len(file.short_document) in (2, 3)
+        and at(file.short_document, 0, "pass@1") is not None
+    )
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     name = _NAME.fullmatch(file.name)
     facts: dict[str, object] = {}
     if name is not None:
         facts = {"model": file.path.parent.name, "temperature": float(name["temperature"])}
     if file.has("[].graded_list"):
-        return Contents(lambda wanted: _rows(file, wanted), facts=facts)
+        return Contents(lambda request: _rows(file, request), facts=facts)
     facts["suite"] = name["scenario"] if name else None
-    return Contents(lambda wanted: _numbered(file), facts=facts, messages=(NUMBERED_PROBLEMS(),))
+    return Contents(
+        lambda request: _numbered_rows(file), facts=facts, messages=(NUMBERED_PROBLEMS(),)
+    )
 
 
-def _numbered(file: File) -> Iterator[Row]:
+def _numbered_rows(file: File) -> Iterator[Row]:
     # All of it is read, so that a file that is cut off is refused.
     for part, attempts_of in enumerate(file.records()):
         if part != 1:
@@ -64,9 +79,9 @@ def _numbered(file: File) -> Iterator[Row]:
             problem = "no attempts by position after pass@k"
             raise BadRecord(file.source.name, problem, "correct the file")
         for task, attempts in attempts_of.items():
-            for attempt, results in enumerate(listed(file, f"problem {task}", attempts)):
+            for attempt, results in enumerate(require_list(file, f"problem {task}", attempts)):
                 place = f"problem {task}[{attempt}]"
-                tests = listed(file, place, results)
+                tests = require_list(file, place, results)
                 strange = [test for test in tests if not isinstance(test, int | float)]
                 # Without tests there is no outcome; what is no result stays as it is.
                 judged = all(test > 0 for test in tests) if tests and not strange else None
@@ -75,12 +90,12 @@ def _numbered(file: File) -> Iterator[Row]:
                 yield Row(task, outcome, None, attempt, reason, place=place)
 
 
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
+def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     for place, record in enumerate(file.records()):
-        outcomes = listed(file, "graded_list", at(record, "graded_list"))
-        own = at(record, "id") if at(record, "test_id") is None else at(record, "test_id")
+        outcomes = require_list(file, "graded_list", at(record, "graded_list"))
+        test_id = at(record, "id") if at(record, "test_id") is None else at(record, "test_id")
         question = at(record, "question_id")
-        task = question if question is None or own is None else f"{question}/{own}"
+        task = question if question is None or test_id is None else f"{question}/{test_id}"
         settings = {name: at(record, name) for name in _SETTINGS}
         for attempt, outcome in enumerate(outcomes or [None]):
             yield Row(
@@ -103,7 +118,7 @@ LIVECODEBENCH = Format(
         file.form == "array"
         and (file.has("[].question_id", "[].graded_list") or _is_numbered(file))
     ),
-    _table,
+    _contents,
     # The answers before they were graded, and the numbers of all of them.
     lambda file: tuple(
         file.name.replace("_eval_all.json", end)

@@ -23,11 +23,11 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    Wanted,
+    RowRequest,
     at,
-    graded,
-    number,
-    typed,
+    finite_number,
+    judge_binary,
+    require_type,
 )
 
 FILTERED_ANSWERS = DiagnosticType(
@@ -47,7 +47,7 @@ _OTHERS = frozenset(
 )
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     outcomes: dict[str, None] = {}
     answers, prompts = 1, dict[str, str]()
     for _, sample in file.lines():
@@ -57,7 +57,7 @@ def _table(file: File) -> Contents:
             prompts[str(sample.get("doc_id"))] = str(sample["prompt_hash"])
     messages = (FILTERED_ANSWERS(answers=answers),) if answers > 1 else ()
     return Contents(
-        lambda wanted: _rows(file, wanted), tuple(outcomes), _facts(file, prompts), messages
+        lambda request: _rows(file, request), tuple(outcomes), _facts(file, prompts), messages
     )
 
 
@@ -69,7 +69,7 @@ def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
     name = _NAME.fullmatch(file.name)
     if name is None:
         return {}
-    task, results = name["task"], file.document_beside(f"results_{name['time']}.json")
+    task, results = name["task"], file.sibling_document(f"results_{name['time']}.json")
     arguments = at(results, "config", "model_args")
     parts = _MODEL.search(arguments) if isinstance(arguments, str) else None
     # A folder holds the samples of one model, as lm-eval writes them.
@@ -89,27 +89,31 @@ def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
 
 def _metrics(sample: dict[str, Any]) -> list[tuple[str, str]]:
     """(metric, filter) of one sample; metrics whose value is no number are no outcomes."""
-    named = sample.get("metrics")
-    names = named if isinstance(named, list) else [key for key in sample if key not in _OTHERS]
+    metric_names = sample.get("metrics")
+    names = (
+        metric_names
+        if isinstance(metric_names, list)
+        else [key for key in sample if key not in _OTHERS]
+    )
     values = ((name, sample.get(name)) for name in map(str, names))
     filter_name = str(sample.get("filter", "none"))
     return [
         (name, filter_name)
         for name, value in values
-        if value is None or isinstance(value, bool) or number(value) is not None
+        if value is None or isinstance(value, bool) or finite_number(value) is not None
     ]
 
 
 def _answers(file: File, sample: dict[str, Any]) -> int:
     """How many answers one request got."""
-    resps = typed(file, "resps", sample.get("resps"), list) or []
+    resps = require_type(file, "resps", sample.get("resps"), list) or []
     return max((len(answers) for answers in resps if isinstance(answers, list)), default=1)
 
 
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
-    metric, _, filter_name = wanted.outcome.rpartition(",")
+def _rows(file: File, request: RowRequest) -> Iterator[Row]:
+    metric, _, filter_name = request.outcome.rpartition(",")
     nameless: set[str] = set()
-    for line, sample in file.lines(wanted):
+    for line, sample in file.lines(request):
         place, doc = f"{file.source.name}:{line}", str(sample.get("doc_id"))
         if "filter" not in sample:
             if doc in nameless:
@@ -127,12 +131,12 @@ def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
             raise DataError(place, problem, remedy, name="no-attempts")
         settings: dict[str, object] = {"filter": filter_name}
         arguments = sample.get("arguments")
-        request = at(arguments, "gen_args_0", "arg_1") or at(arguments, 0, 1)
-        if (temperature := at(request, "temperature")) is not None:
+        generation = at(arguments, "gen_args_0", "arg_1") or at(arguments, 0, 1)
+        if (temperature := at(generation, "temperature")) is not None:
             settings["temperature"] = temperature
         yield Row(
             sample.get("doc_id"),
-            *graded(sample.get(metric)),
+            *judge_binary(sample.get(metric)),
             0,
             settings=settings,
             answer=filtered,
@@ -147,7 +151,7 @@ LM_EVAL = Format(
     "github.com/EleutherAI/lm-evaluation-harness: lm_eval/evaluator.py,"
     " lm_eval/loggers/evaluation_tracker.py",
     lambda file: file.has("doc_id", "resps", "filtered_resps"),
-    _table,
+    _contents,
     ("results_*.json",),
     example=Example(
         ("OUTPUT/MODEL/samples_gsm8k_2026-01-01T12-00-00.000000.jsonl",),

@@ -22,13 +22,13 @@ from passk_cli.files.formats.format import (
     JudgedAttempts,
     Judgements,
     Row,
-    Wanted,
+    RowRequest,
     at,
     by_scorer,
-    graded,
-    listed,
-    numbered,
-    outcomes_alone,
+    judge_binary,
+    number_attempts,
+    require_list,
+    single_outcome,
 )
 from passk_cli.files.mapping import Map, read_maps
 
@@ -44,18 +44,18 @@ def _format(path: Path) -> Format:
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     about, (table,) = document["format"], read_maps(document)
 
-    def rows(file: File, wanted: Wanted) -> Iterator[Row]:
-        found = _rows(table, file, wanted)
-        return iter(found) if "{" in table.records else numbered(found)
+    def rows(file: File, request: RowRequest) -> Iterator[Row]:
+        attempts = _rows(table, file, request)
+        return iter(attempts) if "{" in table.records else number_attempts(attempts)
 
     return Format(
         path.stem,
         about["rule"],
         about["source"],
         lambda file: _has(table, file),
-        (lambda file: by_scorer(lambda: _judged(table, file, about)))
+        (lambda file: by_scorer(lambda: _judged_attempts(table, file, about)))
         if "scorers" in about
-        else outcomes_alone(rows),
+        else single_outcome(rows),
         tuple(about.get("covers", ())),
         example=Example(tuple(about["paths"]), about["example"].lstrip()),
     )
@@ -71,35 +71,43 @@ def _has(table: Map, file: File) -> bool:
     return inside.issuperset(table.has)
 
 
-def _rows(table: Map, file: File, wanted: Wanted) -> Iterator[Row]:
+def _rows(table: Map, file: File, request: RowRequest) -> Iterator[Row]:
     """An attempt of each record: what the columns of the map hold."""
-    found: Any = file.lines(wanted)
+    numbered_records: Any = file.lines(request)
     if table.records:
-        found = enumerate(generic.inside(table.records).table(file).rows(wanted), 1)
-    named = {name: table.options.get(name, ()) for name in ("passes", "fails")}
-    for number, record in found:
+        numbered_records = enumerate(
+            generic.records_inside(table.records).read_contents(file).rows(request), 1
+        )
+    outcome_words = {name: table.options.get(name, ()) for name in ("passes", "fails")}
+    for number, record in numbered_records:
         values = {role: at(record, *name.split(".")) for role, name in table.fields.items()}
-        said = at(record, *table.options["outcome"].split("."))
-        outcome = True if said in named["passes"] else False if said in named["fails"] else said
+        value = at(record, *table.options["outcome"].split("."))
+        outcome = (
+            True
+            if value in outcome_words["passes"]
+            else False
+            if value in outcome_words["fails"]
+            else value
+        )
         task, attempt = values["task"], values.get("attempt", record.get("attempt"))
         above = ".".join(str(record.get(s.strip("{}"), s)) for s in table.records.split("."))
         place = f"{above}[{attempt}]" if above else f"line {number}"
         missed = table.records and attempt is None
-        reason = "not attempted" if missed else "timeout" if said == "timeout" else ""
+        reason = "not attempted" if missed else "timeout" if value == "timeout" else ""
         solution = values.get("solution")
         yield Row(task, outcome, None, attempt, reason, solution=solution, place=place)
 
 
-def _judged(table: Map, file: File, about: Mapping[str, Any]) -> JudgedAttempts:
+def _judged_attempts(table: Map, file: File, about: Mapping[str, Any]) -> JudgedAttempts:
     """The scores of each record in the list that a map names."""
     key, failed = about.get("error", ("", None))
     for number, record in enumerate(file.records(*table.records.split(".")), 1):
-        scores = listed(file, about["scorers"], at(record, about["scorers"]))
+        scores = require_list(file, about["scorers"], at(record, about["scorers"]))
         values = {role: at(record, *name.split(".")) for role, name in table.fields.items()}
         reason = "error" if key and at(record, key) == failed else ""
         judgements: Judgements = {}
-        for each in scores:
-            name, judgement = str(at(each, "name")), graded(at(each, "value"))
+        for score in scores:
+            name, judgement = str(at(score, "name")), judge_binary(at(score, "value"))
             # Two scorers of one name that differ are no outcome that anyone can read.
             if judgements.setdefault(name, judgement) != judgement:
                 judgements[name] = "several scores", None

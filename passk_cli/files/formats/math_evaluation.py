@@ -10,7 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, graded
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    RowRequest,
+    at,
+    judge_binary,
+)
 
 _NAME = re.compile(
     r"[^_]+_(?P<prompt>.+)_-?\d+_seed(?P<seed>\d+)_t(?P<temperature>\d+(?:\.\d+)?)"
@@ -20,7 +29,7 @@ _NAME = re.compile(
 _SETTINGS = {"difficulty": "level", "type": "type", "subfield": "subfield"}
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     name, facts = _NAME.fullmatch(file.name), {}
     if name is not None:
         facts = {
@@ -31,14 +40,14 @@ def _table(file: File) -> Contents:
             "temperature": float(name["temperature"]),
         }
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
-        for line, record in file.lines(wanted):
+    def rows(request: RowRequest) -> Iterator[Row]:
+        for line, record in file.lines(request):
             scores = record.get("score")
             settings = {name: record.get(key) for name, key in _SETTINGS.items()}
             for attempt, value in enumerate(scores if isinstance(scores, list) else [scores]):
                 yield Row(
                     record.get("idx"),
-                    *graded(value),
+                    *judge_binary(value),
                     attempt,
                     settings=settings,
                     answer=at(record, "pred", attempt),
@@ -54,7 +63,7 @@ MATH_EVALUATION = Format(
     "an entry of score that is true",
     "github.com/ZubinGou/math-evaluation-harness: math_eval.py",
     lambda file: file.has("idx", "gt", "pred", "score"),
-    _table,
+    _contents,
     ("*_metrics.json",),
     example=Example(
         ("outputs/MODEL/math/test_cot_-1_seed0_t0.6_s0_e-1.jsonl",),

@@ -10,7 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, amounts, at
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    RowRequest,
+    amount_reader,
+    at,
+)
 
 _RUN = re.compile(r"run-(\d+)")
 _MERGED = re.compile(r"runs\.run-\d+\.(success|execution_result)")
@@ -18,7 +27,7 @@ _MERGED = re.compile(r"runs\.run-\d+\.(success|execution_result)")
 _SERVICES = {"playwright_webarena": "playwright"}
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     result = file.document()
     service = result.get("mcp") or result.get("service")
     facts = {
@@ -31,7 +40,7 @@ def _table(file: File) -> Contents:
         above = [part for part in file.path.parts if _RUN.fullmatch(part)]
         runs = {above[-1] if above else "": result}
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
+    def rows(request: RowRequest) -> Iterator[Row]:
         for name, run in runs.items():
             number, result = _RUN.fullmatch(name), at(run, "execution_result") or run
             attempt = int(number[1]) if number else name or None
@@ -54,9 +63,9 @@ MCPMARK = Format(
             or (file.has("model", "service") and any(map(_MERGED.fullmatch, file.keys)))
         )
     ),
-    _table,
+    _contents,
     covers=("messages.json", "../summary.json"),
-    spent=amounts(
+    read_amounts=amount_reader(
         tokens_in="token_usage.input_tokens",
         tokens_out="token_usage.output_tokens",
         tokens="token_usage.total_tokens",

@@ -11,7 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, listed
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    RowRequest,
+    at,
+    require_list,
+)
 
 _FOLDER = re.compile(
     r"(?P<suite>[^-]+)-(?P<language>[^-]+)-(?P<model>.+)-(?P<temperature>\d+(?:\.\d+)?)"
@@ -19,22 +28,22 @@ _FOLDER = re.compile(
 )
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     document = file.document()
     language, above = document.get("language"), file.path.parent.name
-    named = _FOLDER.fullmatch(above)
+    folder_parts = _FOLDER.fullmatch(above)
     facts = {"language": language, "temperature": document.get("temperature")}
-    if named is None or named["language"] != language:
+    if folder_parts is None or folder_parts["language"] != language:
         facts |= {"model": above, "suite": language}
     else:
-        facts |= {"model": named["model"], "suite": f"{named['suite']}-{language}"}
-        facts |= {"prompt": named["variation"]} if named["variation"] else {}
+        facts |= {"model": folder_parts["model"], "suite": f"{folder_parts['suite']}-{language}"}
+        facts |= {"prompt": folder_parts["variation"]} if folder_parts["variation"] else {}
         if facts["temperature"] is None:
-            facts["temperature"] = float(named["temperature"])
+            facts["temperature"] = float(folder_parts["temperature"])
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
+    def rows(request: RowRequest) -> Iterator[Row]:
         document = file.document()
-        results = listed(file, "results", document.get("results")) or [None]
+        results = require_list(file, "results", document.get("results")) or [None]
         for attempt, result in enumerate(results):
             status, code = at(result, "status"), at(result, "exit_code")
             unknown = "not attempted" if result is None else "unscored"
@@ -56,7 +65,7 @@ MULTIPL_E = Format(
     "status OK and exit_code 0",
     "github.com/nuprl/MultiPL-E: pass_k.py",
     lambda file: file.has("name", "language", "results[].status", "results[].exit_code"),
-    _table,
+    _contents,
     example=Example(
         ("humaneval-rkt-MODEL-0.2/HumanEval_0_TASK.results.json.gz",),
         """\

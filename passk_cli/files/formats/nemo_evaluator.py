@@ -13,7 +13,16 @@ import re
 from collections.abc import Iterator
 
 from passk_cli.errors import NoResults
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, graded
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    RowRequest,
+    at,
+    judge_binary,
+)
 
 # The bundle, logs for going on with the run, statistics; a log may be empty.
 _REPEATED = ("eval-*.json", "trajectories.jsonl", "*_log.jsonl", "*_traffic.jsonl", "*.json")
@@ -31,13 +40,13 @@ def _averages(file: File) -> tuple[str, str] | None:
     return None
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     if averages := _averages(file):
-        what, remedy = averages
-        problem = f"{what} of NeMo Evaluator, which holds averages"
+        kind, remedy = averages
+        problem = f"{kind} of NeMo Evaluator, which holds averages"
         raise NoResults(file.source.name, problem, remedy)
-    bundles = file.names_beside("eval-*.json")
-    bundle = file.document_beside(bundles[0]) if len(bundles) == 1 else None
+    bundles = file.sibling_names("eval-*.json")
+    bundle = file.sibling_document(bundles[0]) if len(bundles) == 1 else None
     facts = {
         "model": at(bundle, "config", "model"),
         "suite": at(bundle, "benchmark", "name"),
@@ -45,13 +54,13 @@ def _table(file: File) -> Contents:
         "run": at(bundle, "run_id"),
     }
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
-        for line, record in file.lines(wanted):
+    def rows(request: RowRequest) -> Iterator[Row]:
+        for line, record in file.lines(request):
             category = at(record, "scoring_details", "error_category")
             reason = _UNJUDGED.get(category)
             yield Row(
                 record.get("problem_idx"),
-                *graded(None if reason else record.get("reward")),
+                *judge_binary(None if reason else record.get("reward")),
                 record.get("repeat"),
                 reason or category or "",
                 settings={"category": at(record, "metadata", "category")},
@@ -72,7 +81,7 @@ NEMO_EVALUATOR = Format(
     lambda file: (
         file.has("problem_idx", "reward", "scoring_details") or _averages(file) is not None
     ),
-    _table,
+    _contents,
     lambda file: () if file.name != "results.jsonl" else _REPEATED,
     lambda record: {name: record.get(name) for name in ("tokens", "latency_ms")},
     example=Example(

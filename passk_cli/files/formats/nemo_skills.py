@@ -12,7 +12,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from passk_cli.errors import DataError
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, number
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    RowRequest,
+    at,
+    finite_number,
+)
 
 _NAME = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+)?\.jsonl.*")
 
@@ -26,8 +35,8 @@ def _judgement(record: dict[str, Any]) -> bool | None:
         return None
     verdicts = []
     for key in ("judgement", "expected_judgement"):
-        said = str(record.get(key)).rpartition("Judgement:")
-        word = said[2].strip().lower() if said[1] else ""
+        parts = str(record.get(key)).rpartition("Judgement:")
+        word = parts[2].strip().lower() if parts[1] else ""
         verdicts.append(word[:3] == "yes" if word.startswith(("yes", "no")) else None)
     if "expected_judgement" in record:
         return verdicts[0] == verdicts[1]
@@ -56,7 +65,7 @@ def _outcomes(file: File) -> tuple[str, ...]:
     return tuple(name for name in _OUTCOMES if name in file.keys)
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     name = _NAME.fullmatch(file.name)
     if name is not None and name["part"]:
         problem = "a part of a run, in which lines do not tell the tasks"
@@ -72,11 +81,11 @@ def _table(file: File) -> Contents:
         # NeMo-Skills reports the file without a seed separately, as greedy decoding.
         facts["decoding"] = "sampled" if name["seed"] else "greedy"
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
-        outcome = _OUTCOMES[wanted.outcome]
-        for line, record in file.lines(wanted):
+    def rows(request: RowRequest) -> Iterator[Row]:
+        outcome = _OUTCOMES[request.outcome]
+        for line, record in file.lines(request):
             verdict = outcome(record)
-            late = wanted.outcome == "proof_status" and record.get("proof_status") == "timeout"
+            late = request.outcome == "proof_status" and record.get("proof_status") == "timeout"
             yield Row(
                 line,
                 verdict,
@@ -92,9 +101,9 @@ def _table(file: File) -> Contents:
     return Contents(rows, _outcomes(file), facts)
 
 
-def _spent(record: Any) -> dict[str, object]:
+def _amounts(record: Any) -> dict[str, object]:
     """Generated tokens, and seconds of the generation."""
-    start, end = (number(record.get(f"generation_{name}_time")) for name in ("start", "end"))
+    start, end = (finite_number(record.get(f"generation_{name}_time")) for name in ("start", "end"))
     return {
         "tokens_out": record.get("num_generated_tokens"),
         "duration": None if start is None or end is None else end - start,
@@ -106,9 +115,9 @@ NEMO_SKILLS = Format(
     "the outcome is true; proof_status is completed; the judgement is yes, or the expected one",
     "github.com/NVIDIA/NeMo-Skills: nemo_skills/evaluation/metrics/",
     lambda file: file.has("num_generated_tokens") and bool(_outcomes(file)),
-    _table,
+    _contents,
     ("../metrics.json", "metrics.json"),
-    _spent,
+    _amounts,
     example=Example(
         ("RUN/eval-results/BENCHMARK/output-rs0.jsonl",),
         """\

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, RowRequest, at
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     events = file.lines()
     spec: Any = next((record["spec"] for _, record in events if "spec" in record), {})
     models = at(spec, "completion_fns")
@@ -24,10 +24,10 @@ def _table(file: File) -> Contents:
         "temperature": at(spec, "run_config", "completion_args", "temperature"),
     }
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
+    def rows(request: RowRequest) -> Iterator[Row]:
         judged: set[str] = set()
         errors: dict[str, int] = {}
-        for line, event in file.lines(wanted):
+        for line, event in file.lines(request):
             sample = event.get("sample_id")
             if event.get("type") == "match":
                 judged.add(str(sample))
@@ -47,7 +47,7 @@ OPENAI_EVALS = Format(
     "an event of type match whose data.correct is true",
     "github.com/openai/evals: evals/record.py",
     lambda file: file.has("spec.eval_name", "spec.run_id"),
-    _table,
+    _contents,
     example=Example(
         ("evallogs/TIMEID_MODEL_EVAL.jsonl",),
         """\

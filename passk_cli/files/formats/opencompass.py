@@ -15,29 +15,38 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import NoResults
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, graded
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    RowRequest,
+    at,
+    judge_binary,
+)
 
 _OUTCOMES = ("correct", "is_correct", "cascade_correct")
 
 
-def _averaged(file: File) -> bool:
+def _has_only_averages(file: File) -> bool:
     """Whether it is numbers alone, and the answers lie where OpenCompass puts them."""
-    values = file.whole.values() if isinstance(file.whole, dict) else ()
+    values = file.short_document.values() if isinstance(file.short_document, dict) else ()
     stem, model = file.name.removesuffix(".json"), file.path.parent.name
     return (
         bool(values)
         and all(isinstance(value, int | float) for value in values)
-        and bool(file.names_beside(f"../../predictions/{glob.escape(model)}/{glob.escape(stem)}*"))
+        and bool(file.sibling_names(f"../../predictions/{glob.escape(model)}/{glob.escape(stem)}*"))
     )
 
 
-def _numbered(file: File) -> bool:
+def _has_numbered_details(file: File) -> bool:
     return any(file.has(f"details.0.{name}") for name in (*_OUTCOMES, "origin_prediction"))
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     above, suite = file.path.parent, file.name.removesuffix(".json")
-    if _averaged(file):
+    if _has_only_averages(file):
         problem = "results of OpenCompass without details, which are averages"
         remedy = "evaluate with --dump-eval-details"
         raise NoResults(file.source.name, problem, remedy)
@@ -50,18 +59,22 @@ def _table(file: File) -> Contents:
     if above.parent.name == "results":
         facts |= {"model": above.name, "run": above.parent.parent.name}
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
+    def rows(request: RowRequest) -> Iterator[Row]:
         for task, detail in _details(file):
-            said = next((detail[name] for name in _OUTCOMES if detail.get(name) is not None), None)
-            listed = isinstance(said, list)
-            for attempt, outcome in enumerate(said if isinstance(said, list) else [said]):
+            outcomes = next(
+                (detail[name] for name in _OUTCOMES if detail.get(name) is not None), None
+            )
+            is_list = isinstance(outcomes, list)
+            for attempt, outcome in enumerate(
+                outcomes if isinstance(outcomes, list) else [outcomes]
+            ):
                 yield Row(
                     # The name of an example begins with that of the dataset.
                     task.removeprefix(f"{suite}_"),
-                    *graded(outcome),
+                    *judge_binary(outcome),
                     attempt,
-                    answer=at(detail, "pred", attempt) if listed else detail.get("predictions"),
-                    place=f"details: {task}[{attempt}]" if listed else f"details: {task}",
+                    answer=at(detail, "pred", attempt) if is_list else detail.get("predictions"),
+                    place=f"details: {task}[{attempt}]" if is_list else f"details: {task}",
                 )
 
     return Contents(rows, facts=facts)
@@ -69,7 +82,7 @@ def _table(file: File) -> Contents:
 
 def _details(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     """(task, detail) of each."""
-    if _numbered(file):
+    if _has_numbered_details(file):
         numbered = file.members("details")
         yield from ((name, detail) for name, detail in numbered if isinstance(detail, dict))
         return
@@ -83,9 +96,13 @@ OPENCOMPASS = Format(
     "github.com/open-compass/opencompass: opencompass/openicl/icl_evaluator/icl_base_evaluator.py",
     lambda file: (
         file.form == "object"
-        and (file.has("details[].example_abbr") or _numbered(file) or _averaged(file))
+        and (
+            file.has("details[].example_abbr")
+            or _has_numbered_details(file)
+            or _has_only_averages(file)
+        )
     ),
-    _table,
+    _contents,
     ("../../predictions/**/*.json", "../../summary/*"),
     example=Example(
         ("outputs/default/TIME/results/MODEL/gsm8k.json",),

@@ -18,19 +18,19 @@ from passk_cli.files.formats.format import (
     as_text,
     at,
     by_scorer,
-    graded,
-    listed,
+    judge_binary,
+    require_list,
 )
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     def runs() -> JudgedAttempts:
         for number, run in enumerate(file.records(), 1):
             judgements: Judgements = {}
-            for each in listed(file, "annotations", at(run, "annotations")):
-                score = at(each, "score")
-                value = at(each, "label") if score is None else score
-                judgements.setdefault(str(at(each, "name")), graded(value))
+            for annotation in require_list(file, "annotations", at(run, "annotations")):
+                score = at(annotation, "score")
+                value = at(annotation, "label") if score is None else score
+                judgements.setdefault(str(at(annotation, "name")), judge_binary(value))
             about = {
                 "task": at(run, "example_id"),
                 "attempt": at(run, "repetition_number"),
@@ -49,7 +49,7 @@ PHOENIX = Format(
     "an annotation's score of 1; a run with an error is no outcome; other numbers need --threshold",
     "github.com/Arize-ai/phoenix: src/phoenix/server/api/routers/v1/experiments.py",
     lambda file: file.has("[].example_id", "[].repetition_number", "[].annotations"),
-    _table,
+    _contents,
     lambda file: (f"{file.name.removesuffix('.json')}.csv",),
     # Of the run; what evaluators take is apart.
     lambda run: {

@@ -15,33 +15,38 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, RowRequest, at
 
 _ERROR, _SUCCESS = 2, "success"
 _RESULT = frozenset(("testIdx", "promptIdx", "success", "vars", "provider"))
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     facts: dict[str, object] = {}
     if file.has("results"):
         facts["run"] = file.document("results", "config").get("evalId")
     names, tests = {_SUCCESS: None}, dict[str, set[str]]()
-    for _, result in _results(file, Wanted("", skip_bad=True)):
-        tests.setdefault(_vars(result), set()).add(_test(result))
+    for _, result in _results(file, RowRequest("", skip_bad=True)):
+        tests.setdefault(_task_name(result), set()).add(_test_key(result))
         names |= dict.fromkeys(name for name, _ in _assertions(result))
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
-        for place, result in _results(file, wanted):
-            task = _vars(result)
+    def rows(request: RowRequest) -> Iterator[Row]:
+        for place, result in _results(file, request):
+            task = _task_name(result)
             if len(tests[task]) > 1:
-                task += f" #{_test(result)}"
+                task += f" #{_test_key(result)}"
             failed = at(result, "failureReason") == _ERROR or _erred_early(result)
             provider, output = at(result, "provider"), at(result, "response", "output")
-            if wanted.outcome == _SUCCESS:
+            if request.outcome == _SUCCESS:
                 success, score = at(result, "success"), at(result, "score")
             else:
-                own = [each for name, each in _assertions(result) if name == wanted.outcome]
-                success, score = _all_pass(own), at(own, 0, "score") if len(own) == 1 else None
+                assertions = [
+                    assertion for name, assertion in _assertions(result) if name == request.outcome
+                ]
+                success, score = (
+                    _all_pass(assertions),
+                    at(assertions, 0, "score") if len(assertions) == 1 else None,
+                )
             yield Row(
                 task,
                 None if failed else success,
@@ -72,31 +77,35 @@ def _erred_early(result: Any) -> bool:
 def _assertions(result: Any) -> Iterator[tuple[str, Any]]:
     """(metric, or else type; what came of it) of each assertion of a test."""
     assertions = at(result, "gradingResult", "componentResults")
-    for each in assertions if isinstance(assertions, list) else []:
-        name = at(each, "assertion", "metric") or at(each, "assertion", "type")
+    for assertion in assertions if isinstance(assertions, list) else []:
+        name = at(assertion, "assertion", "metric") or at(assertion, "assertion", "type")
         if isinstance(name, str):
-            yield name, each
+            yield name, assertion
 
 
 def _all_pass(assertions: Sequence[Any]) -> object:
     """Whether all of them pass; None without any, or where the grader of one erred and none
     failed."""
-    erred = [at(each, "metadata", "graderError") is True for each in assertions]
-    said = [at(each, "pass") for each, error in zip(assertions, erred, strict=True) if not error]
-    others = [each for each in said if each is not True]
-    return others[0] if others else None if any(erred) else bool(said) or None
+    erred = [at(assertion, "metadata", "graderError") is True for assertion in assertions]
+    verdicts = [
+        at(assertion, "pass")
+        for assertion, error in zip(assertions, erred, strict=True)
+        if not error
+    ]
+    failures = [verdict for verdict in verdicts if verdict is not True]
+    return failures[0] if failures else None if any(erred) else bool(verdicts) or None
 
 
-def _results(file: File, wanted: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
+def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, Any]]]:
     """(place, result) of each."""
     if not file.has("results"):
-        yield from ((f"line {line}", result) for line, result in file.lines(wanted))
+        yield from ((f"line {line}", result) for line, result in file.lines(request))
         return
     for place, result in enumerate(file.records("results", "results")):
         yield f"results.results[{place}]", result
 
 
-def _spent(result: Any) -> dict[str, object]:
+def _amounts(result: Any) -> dict[str, object]:
     """Dollars, tokens and milliseconds of the call; those of a cached call are the first one's."""
     usage = at(result, "response", "tokenUsage") or at(result, "tokenUsage")
     return {
@@ -111,7 +120,7 @@ def _spent(result: Any) -> dict[str, object]:
     }
 
 
-def _vars(result: Any) -> str:
+def _task_name(result: Any) -> str:
     """The task's name: its only variable's text, or all of them with their names."""
     values = at(result, "vars")
     if isinstance(values, dict) and len(values) == 1:
@@ -121,7 +130,7 @@ def _vars(result: Any) -> str:
     return json.dumps(values, sort_keys=True, ensure_ascii=False)
 
 
-def _test(result: Any) -> str:
+def _test_key(result: Any) -> str:
     """Key that separates two tests of the same variables: assertions and descriptions."""
     test = {key: at(result, "testCase", key) for key in ("assert", "description")}
     return sha256(json.dumps(test, sort_keys=True).encode()).hexdigest()[:6]
@@ -133,9 +142,9 @@ PROMPTFOO = Format(
     " --outcome",
     "github.com/promptfoo/promptfoo: src/types/index.ts",
     lambda file: file.has(*_RESULT) or file.has(*(f"results.results[].{key}" for key in _RESULT)),
-    _table,
-    spent=_spent,
-    others="models that grade",
+    _contents,
+    read_amounts=_amounts,
+    other_payers="models that grade",
     example=Example(
         ("output.json", "output.jsonl"),
         """\

@@ -19,25 +19,25 @@ from passk_cli.files.formats.format import (
     as_text,
     at,
     by_scorer,
-    graded,
-    listed,
+    judge_binary,
+    require_list,
 )
 
 _JUDGED = ("assertions", "scores", "labels")
 _REPEAT = re.compile(r" \[(\d+)/\d+\]$")
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     report = file.document()
 
     def cases() -> JudgedAttempts:
         for place in ("cases", "failures"):
-            for number, case in enumerate(listed(file, place, report.get(place))):
+            for number, case in enumerate(require_list(file, place, report.get(place))):
                 judged = {}
                 for kind in _JUDGED:
                     results = at(case, kind)
                     for name, result in (results if isinstance(results, dict) else {}).items():
-                        judged[name] = graded(at(result, "value"))
+                        judged[name] = judge_binary(at(result, "value"))
                 repeat = _REPEAT.search(str(at(case, "name")))
                 about = {
                     "task": at(case, "source_case_name") or at(case, "name"),
@@ -63,9 +63,9 @@ PYDANTIC_EVALS = Format(
         file.has("cases", "failures", "experiment_metadata")
         and (file.has("cases[].assertions") or file.has("failures[].error_stacktrace"))
     ),
-    _table,
-    spent=lambda case: {"seconds": at(case, "task_duration")},
-    others="evaluators that ask a model",
+    _contents,
+    read_amounts=lambda case: {"seconds": at(case, "task_duration")},
+    other_payers="evaluators that ask a model",
     example=Example(
         ("REPORT.json",),
         """\

@@ -21,9 +21,9 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    amounts,
+    amount_reader,
     at,
-    typed,
+    require_type,
 )
 
 REPEATED_TESTS = DiagnosticType(
@@ -50,7 +50,7 @@ _OUTCOMES: dict[Any, tuple[bool | None, str]] = {
 _REPORT = ("created", "duration", "exitcode", "root", "summary")
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     report = file.document("tests", "collectors", "warnings")
     if not file.has("tests[].nodeid"):
         problem = "a report without tests"
@@ -63,29 +63,29 @@ def _table(file: File) -> Contents:
     if repeated:
         example = next(iter(repeated))
         messages.append(REPEATED_TESTS(tests=len(set(repeated.values())), example=example))
-    held = at(summary, "total")
+    tests_in_file = at(summary, "total")
     collected, deselected = (
-        typed(file, f"summary.{name}", at(summary, name), int) or 0
+        require_type(file, f"summary.{name}", at(summary, name), int) or 0
         for name in ("collected", "deselected")
     )
-    listed = collected - deselected
-    if isinstance(held, int) and held < listed:
-        messages.append(INCOMPLETE_RUN(listed=listed, held=held))
+    tests_listed = collected - deselected
+    if isinstance(tests_in_file, int) and tests_in_file < tests_listed:
+        messages.append(INCOMPLETE_RUN(listed=tests_listed, held=tests_in_file))
     facts = {"run": report.get("created")}
-    return Contents(lambda wanted: _rows(file, repeated), facts=facts, messages=messages)
+    return Contents(lambda request: _rows(file, repeated), facts=facts, messages=messages)
 
 
 def _repeated(file: File) -> dict[str, str]:
     """Name of each attempt that pytest-repeat made → name of its test."""
     functions: dict[str, list[tuple[str, str, int, int]]] = {}
     parameters: dict[str, bool] = {}
-    others: set[str] = set()
+    unnumbered: set[str] = set()
     for test in file.records("tests"):
         name, keywords = str(at(test, "nodeid")), at(test, "keywords")
         function = name.partition("[")[0]
         step = _STEP.fullmatch(name)
         if step is None:
-            others.add(function)
+            unnumbered.add(function)
             continue
         functions.setdefault(function, []).append((name, step[1], int(step[2]), int(step[3])))
         parameters[function] = not isinstance(keywords, list) or "parametrize" in keywords
@@ -96,9 +96,9 @@ def _repeated(file: File) -> dict[str, str]:
         for _, stem, number, _ in tests:
             steps.setdefault(stem, set()).add(number)
         (count, *more) = counts
-        whole = all(numbers == set(range(1, count + 1)) for numbers in steps.values())
-        alone = function not in others and not more and count > 1
-        if alone and (whole or not parameters[function]):
+        is_complete = all(numbers == set(range(1, count + 1)) for numbers in steps.values())
+        has_one_count = function not in unnumbered and not more and count > 1
+        if has_one_count and (is_complete or not parameters[function]):
             # Without its attempt "a[" is "a", and "a[b-" is "a[b]".
             repeated |= {name: stem[:-1] + "]" * stem.endswith("-") for name, stem, *_ in tests}
     return repeated
@@ -106,12 +106,12 @@ def _repeated(file: File) -> dict[str, str]:
 
 def _rows(file: File, repeated: dict[str, str]) -> Iterator[Row]:
     for place, test in enumerate(file.records("tests")):
-        name = typed(file, f"tests[{place}].nodeid", at(test, "nodeid"), str) or ""
-        outcome = typed(file, f"tests[{place}].outcome", at(test, "outcome"), str) or ""
+        name = require_type(file, f"tests[{place}].nodeid", at(test, "nodeid"), str) or ""
+        outcome = require_type(file, f"tests[{place}].outcome", at(test, "outcome"), str) or ""
         # What its last part that is no pass was, where a test has parts.
         if outcome.startswith("subtests "):
             part = at(test, "call", "outcome")
-            outcome = typed(file, f"tests[{place}].call.outcome", part, str) or ""
+            outcome = require_type(file, f"tests[{place}].call.outcome", part, str) or ""
         passed, reason = _OUTCOMES.get(outcome, (outcome or None, ""))
         step = _STEP.fullmatch(name) if name in repeated else None
         yield Row(
@@ -135,9 +135,9 @@ PYTEST_REPORT = Format(
         file.form == "object"
         and (file.has("summary", "tests[].nodeid", "tests[].outcome") or file.has(*_REPORT))
     ),
-    _table,
+    _contents,
     # Seconds of the test itself, without what sets it up.
-    spent=amounts(duration="call.duration"),
+    read_amounts=amount_reader(duration="call.duration"),
     example=Example(
         (".report.json",),
         """\

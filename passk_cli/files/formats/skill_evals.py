@@ -20,10 +20,10 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    Wanted,
+    RowRequest,
     at,
-    listed,
-    number,
+    finite_number,
+    require_list,
 )
 
 _RUN, _EVAL = re.compile(r"run-(\d+)"), re.compile(r"eval-(.+)")
@@ -41,13 +41,14 @@ def _is_grading(file: File) -> bool:
     return file.has("expectations[].text", "expectations[].passed", "summary.pass_rate")
 
 
-def _judged(file: File, run: Any, result: Any) -> tuple[bool | None, float | None]:
+def _outcome_and_score(file: File, run: Any, result: Any) -> tuple[bool | None, float | None]:
     """(outcome, score) of a run; nothing where no expectation was judged."""
     verdicts = [
-        at(each, "passed") for each in listed(file, "expectations", at(run, "expectations"))
+        at(expectation, "passed")
+        for expectation in require_list(file, "expectations", at(run, "expectations"))
     ]
-    passed, total = number(at(result, "passed")), number(at(result, "total"))
-    rate = number(at(result, "pass_rate"))
+    passed, total = finite_number(at(result, "passed")), finite_number(at(result, "total"))
+    rate = finite_number(at(result, "pass_rate"))
     if verdicts:
         share = sum(verdict is True for verdict in verdicts) / len(verdicts)
         return all(verdict is True for verdict in verdicts), share
@@ -61,7 +62,7 @@ def _row(file: File, run: Any, result: Any, metadata: Any, place: str) -> Row:
     configuration, task = at(run, "configuration"), at(run, "eval_id")
     if configuration is not None:
         model = str(configuration) if model is None else f"{configuration} ({model})"
-    outcome, score = _judged(file, run, result)
+    outcome, score = _outcome_and_score(file, run, result)
     return Row(
         at(run, "eval_name") if task is None else task,
         outcome,
@@ -78,38 +79,38 @@ def _name(value: Any) -> str | None:
     return value if isinstance(value, str) and not _UNNAMED.fullmatch(value) else None
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     if _is_grading(file):
-        return _grading(file)
+        return _grading_contents(file)
     metadata = at(file.document("runs"), "metadata")
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
+    def rows(request: RowRequest) -> Iterator[Row]:
         for place, run in enumerate(file.records("runs")):
             yield _row(file, run, at(run, "result"), metadata, f"runs[{place}]")
 
     return Contents(rows, facts={"suite": _name(at(metadata, "skill_name"))})
 
 
-def _grading(file: File) -> Contents:
+def _grading_contents(file: File) -> Contents:
     """The run that a grading judges, whose names are those of its folders."""
     document = file.document()
-    listed(file, "expectations", document.get("expectations"))
+    require_list(file, "expectations", document.get("expectations"))
     *above, folder = file.path.parent.parts
     run: dict[str, object] = {"expectations": document["expectations"]}
     if numbered := _RUN.fullmatch(folder):
         run["run_number"] = int(numbered[1])
         *above, folder = above
-    if above and (named := _EVAL.fullmatch(above[-1])):
+    if above and (eval_match := _EVAL.fullmatch(above[-1])):
         levels = "../" * (2 if numbered else 1)
-        metadata = file.document_beside(f"{levels}eval_metadata.json")
-        given = at(metadata, "eval_id")
-        run |= {"configuration": folder, "eval_id": named[1] if given is None else given}
+        metadata = file.sibling_document(f"{levels}eval_metadata.json")
+        eval_id = at(metadata, "eval_id")
+        run |= {"configuration": folder, "eval_id": eval_match[1] if eval_id is None else eval_id}
     row = _row(file, run, document.get("summary"), None, "expectations")
     row.record = {"time_seconds": at(document, "timing", "total_duration_seconds")}
-    return Contents(lambda wanted: [row])
+    return Contents(lambda request: [row])
 
 
-def _spent(result: Any) -> Mapping[str, object]:
+def _amounts(result: Any) -> Mapping[str, object]:
     return {"duration_s": at(result, "time_seconds") or None}
 
 
@@ -118,9 +119,9 @@ SKILL_EVALS = Format(
     "all expectations of a run pass; its score is the share that do",
     "github.com/anthropics/skills: skills/skill-creator/references/schemas.md",
     _recognises,
-    _table,
+    _contents,
     lambda file: () if _is_grading(file) else ("**/grading.json",),
-    _spent,
+    _amounts,
     "the grader and the analyzer",
     example=Example(
         ("benchmark.json", "WORKSPACE/eval-0/with_skill/run-1/grading.json"),

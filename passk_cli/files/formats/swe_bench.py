@@ -16,7 +16,7 @@ from typing import Any
 
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.errors import BadRecord, NoResults
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, at, number
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, at, finite_number
 from passk_cli.text import shortened
 
 # List (without _ids) → outcome, reason.  Of two lists with an instance the first counts where the
@@ -72,21 +72,21 @@ def _is_report(file: File) -> bool:
     return file.form == "object" and (run or live or board)
 
 
-def _report(file: File) -> Contents:
+def _report_contents(file: File) -> Contents:
     report = file.document()
     lists = {key.removesuffix("_ids"): ids for key, ids in report.items() if isinstance(ids, list)}
     if lists.keys().isdisjoint(_FAILED):
         problem = "names the resolved instances and not those that failed"
         remedy = "give the run's report, or the report.json of each instance"
         raise NoResults(file.source.name, problem, remedy)
-    model, run = _named(file)
+    model, run = _model_and_run(file)
     attempts = _attempts(file.source.name, lists)
     nowhere = len(set(map(str, lists.get("submitted", ()))) - attempts.keys())
     if "submitted" not in lists:
-        nowhere = int(number(report.get("submitted_instances")) or 0) - len(attempts)
+        nowhere = int(finite_number(report.get("submitted_instances")) or 0) - len(attempts)
     messages = (UNLISTED_INSTANCES(instances=nowhere),) if nowhere > 0 else ()
     rows = [Row(task, outcome, None, 0, why) for task, (outcome, why) in attempts.items()]
-    return Contents(lambda wanted: rows, facts={"model": model, "run": run}, messages=messages)
+    return Contents(lambda request: rows, facts={"model": model, "run": run}, messages=messages)
 
 
 def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool | None, str]]:
@@ -104,7 +104,7 @@ def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool |
     return attempts
 
 
-def _named(file: File) -> tuple[str | None, str | None]:
+def _model_and_run(file: File) -> tuple[str | None, str | None]:
     """Model and run of <model>.<run>.json; None where the name is another."""
     stem = file.name.removesuffix(".json")
     model, dot, run = stem.rpartition(".")
@@ -115,17 +115,17 @@ def _repeated(file: File) -> tuple[str, ...]:
     """The reports of instances that this one sums up; of all runs where it does not say which."""
     if file.has("success_ids"):
         return ("*/report.json",)
-    model, run = _named(file)
+    model, run = _model_and_run(file)
     return tuple(f"{logs}/{run or '*'}/{model or '*'}/*/report.json" for logs in _RUN_LOGS)
 
 
 def _is_instance(file: File) -> bool:
-    own = any(key.endswith(".patch_successfully_applied") for key in file.keys)
+    is_swe_bench = any(key.endswith(".patch_successfully_applied") for key in file.keys)
     live = file.has("instance_id", "resolved", "PASS_TO_PASS")
-    return file.form == "object" and (own or live)
+    return file.form == "object" and (is_swe_bench or live)
 
 
-def _instance(file: File) -> Contents:
+def _instance_contents(file: File) -> Contents:
     report = file.document()
     live = "instance_id" in report
     results = {report["instance_id"]: report} if live else report
@@ -136,7 +136,7 @@ def _instance(file: File) -> Contents:
         runs = len(parts) > 5 and f"{parts[-6]}/{parts[-5]}" in _RUN_LOGS
         facts = {"model": model, "run": parts[-4] if runs else None}
     resolved = {instance: at(result, "resolved") for instance, result in results.items()}
-    return Contents(lambda wanted: _rows(resolved), facts=facts, messages=(COMPLETED_ONLY(),))
+    return Contents(lambda request: _rows(resolved), facts=facts, messages=(COMPLETED_ONLY(),))
 
 
 def _rows(resolved: dict[str, Any]) -> Iterator[Row]:
@@ -151,7 +151,7 @@ SWE_BENCH = Format(
     "github.com/SWE-bench/SWE-bench: swebench/harness/reporting.py;"
     " github.com/microsoft/SWE-bench-Live: evaluation/evaluation.py",
     _is_report,
-    _report,
+    _report_contents,
     covers=_repeated,
     example=Example(
         ("MODEL.RUN.json",),
@@ -172,7 +172,7 @@ SWE_BENCH_INSTANCE = Format(
     "github.com/SWE-bench/SWE-bench: swebench/harness/grading.py;"
     " github.com/microsoft/SWE-bench-Live: evaluation/evaluation.py",
     _is_instance,
-    _instance,
+    _instance_contents,
     example=Example(
         ("logs/run_evaluation/RUN/MODEL/astropy-1/report.json",),
         """\
@@ -193,7 +193,7 @@ SWE_BENCH_PRO = Format(
         and not _is_instance(file)
     ),
     lambda file: Contents(
-        lambda wanted: _rows(file.document()),
+        lambda request: _rows(file.document()),
         facts={"model": file.path.parent.name if file.name == "eval_results.json" else None},
     ),
     example=Example(

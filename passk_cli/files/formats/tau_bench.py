@@ -19,10 +19,10 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    Wanted,
+    RowRequest,
     at,
-    judged,
-    outcomes_alone,
+    judge_score,
+    single_outcome,
 )
 
 _SLACK = 1e-6
@@ -44,11 +44,11 @@ def passes(reward: float) -> bool:
     return abs(reward - 1) <= _SLACK
 
 
-def _runs(file: File, wanted: Wanted) -> Iterator[Row]:
+def _tau_rows(file: File, request: RowRequest) -> Iterator[Row]:
     for result in file.records():
         # A run that broke down was given a reward of 0.
         failed = at(result, "info", "error") is not None
-        points = judged(None if failed else at(result, "reward"), passes)
+        points = judge_score(None if failed else at(result, "reward"), passes)
         reason = "error" if failed else ""
         task, trial = at(result, "task_id"), at(result, "trial")
         yield Row(task, *points, trial, reason, "no score", record=result)
@@ -59,9 +59,9 @@ TAU_BENCH = Format(
     "a reward of 1 (± 1e-6); a run that ended in an error is no outcome (τ-bench: reward 0)",
     "github.com/sierra-research/tau-bench: tau_bench/run.py, types.py",
     lambda file: file.form == "array" and file.has("[].task_id", "[].reward", "[].traj"),
-    outcomes_alone(_runs),
+    single_outcome(_tau_rows),
     # The agent's cost is in no file of τ-bench.
-    spent=lambda result: {"user_cost": at(result, "info", "user_cost")},
+    read_amounts=lambda result: {"user_cost": at(result, "info", "user_cost")},
     example=Example(
         ("results/tool-calling-MODEL-0.0_range_0--1_user-MODEL-llm_TIME.json",),
         """\
@@ -78,17 +78,17 @@ def _is_simulation(file: File) -> bool:
     return file.has("task_id", "termination_reason", "reward_info", "start_time")
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     if _is_simulation(file):
-        run = file.document_beside("../results.json")
-        return Contents(lambda wanted: _rows([file.document(*_LONG)]), facts=_facts(run))
+        run = file.sibling_document("../results.json")
+        return Contents(lambda request: _rows([file.document(*_LONG)]), facts=_facts(run))
     run = file.document("simulations", "tasks")
-    names = file.names_beside(_SIMULATIONS) if not file.has("simulations") else []
+    names = file.sibling_names(_SIMULATIONS) if not file.has("simulations") else []
     index = run.get("simulation_index")
     messages = []
     if names and index and len(index) != len(names):
         messages = [INCOMPLETE_RUN(listed=len(index), held=len(names))]
-    return Contents(lambda wanted: _rows(_simulations(file)), facts=_facts(run), messages=messages)
+    return Contents(lambda request: _rows(_simulations(file)), facts=_facts(run), messages=messages)
 
 
 def _facts(run: Any) -> dict[str, object]:
@@ -104,13 +104,13 @@ def _facts(run: Any) -> dict[str, object]:
 
 def _simulations(file: File) -> Iterator[Any]:
     """Those in the document; where it has none, those in the files beside it."""
-    here = False
+    in_document = False
     for simulation in file.records("simulations"):
-        here = True
+        in_document = True
         yield simulation
-    if not here:
-        for other in file.files_beside(_SIMULATIONS):
-            yield other.document(*_LONG)
+    if not in_document:
+        for sibling in file.sibling_files(_SIMULATIONS):
+            yield sibling.document(*_LONG)
 
 
 def _rows(simulations: Any) -> Iterator[Row]:
@@ -119,7 +119,7 @@ def _rows(simulations: Any) -> Iterator[Row]:
         reward = None if reason else at(simulation, "reward_info", "reward")
         yield Row(
             at(simulation, "task_id"),
-            *judged(reward, passes),
+            *judge_score(reward, passes),
             at(simulation, "trial"),
             reason or "",
             "no score",
@@ -128,7 +128,7 @@ def _rows(simulations: Any) -> Iterator[Row]:
         )
 
 
-def _spent(simulation: Any) -> dict[str, object]:
+def _amounts(simulation: Any) -> dict[str, object]:
     """Dollars of the agent and of the simulated user apart, the agent's tokens, and seconds.
 
     Tokens stand in messages, which files of a simulation each are read without.
@@ -140,7 +140,7 @@ def _spent(simulation: Any) -> dict[str, object]:
         if at(message, "role") == "assistant" and at(message, "usage") is not None
     ]
     into, out = (
-        sum(at(each, name) or 0 for each in usage) if usage else None
+        sum(at(message_usage, name) or 0 for message_usage in usage) if usage else None
         for name in ("prompt_tokens", "completion_tokens")
     )
     amounts = {name: at(simulation, name) for name in ("agent_cost", "user_cost", "duration")}
@@ -155,10 +155,10 @@ TAU2 = Format(
         file.form == "object"
         and (file.has("info.agent_info", "info.environment_info") or _is_simulation(file))
     ),
-    _table,
+    _contents,
     covers=lambda file: () if _is_simulation(file) else (_SIMULATIONS,),
-    spent=_spent,
-    others="the simulated user",
+    read_amounts=_amounts,
+    other_payers="the simulated user",
     example=Example(
         ("data/simulations/RUN.json", "data/simulations/RUN/results.json"),
         """\

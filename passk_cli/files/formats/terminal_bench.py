@@ -19,7 +19,7 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    Wanted,
+    RowRequest,
     at,
     seconds_between,
 )
@@ -35,10 +35,10 @@ UNNAMED_MODEL = DiagnosticType(
 )  # fmt: skip
 
 
-def _table(file: File) -> Contents:
-    alone = file.has("is_resolved")
-    run = file.document_beside(f"../../{_METADATA}" if alone else _METADATA)
-    numbered = _numbered(next(_trials(file, alone=alone), None))
+def _contents(file: File) -> Contents:
+    is_single_trial = file.has("is_resolved")
+    run = file.sibling_document(f"../../{_METADATA}" if is_single_trial else _METADATA)
+    numbered = _numbered(next(_trials(file, is_single_trial=is_single_trial), None))
     model = at(run, "model_name") or at(run, "agent_name")
     facts = {
         "model": model,
@@ -49,8 +49,8 @@ def _table(file: File) -> Contents:
     unnamed = model is None and file.source.label is None
     messages = (UNNAMED_MODEL(file=_METADATA),) if unnamed else ()
 
-    def rows(wanted: Wanted) -> Iterator[Row]:
-        for trial in _trials(file, alone=alone):
+    def rows(request: RowRequest) -> Iterator[Row]:
+        for trial in _trials(file, is_single_trial=is_single_trial):
             mode, name, match = at(trial, "failure_mode"), at(trial, "trial_name"), _numbered(trial)
             failed = mode not in (None, "unset", "none")
             reason = "timeout" if "timeout" in str(mode) else "error"
@@ -64,8 +64,8 @@ def _table(file: File) -> Contents:
     return Contents(rows, facts=facts, messages=messages)
 
 
-def _trials(file: File, *, alone: bool) -> Iterator[Any]:
-    return iter([file.document()]) if alone else file.records("results")
+def _trials(file: File, *, is_single_trial: bool) -> Iterator[Any]:
+    return iter([file.document()]) if is_single_trial else file.records("results")
 
 
 def _numbered(trial: Any) -> re.Match[str] | None:
@@ -73,12 +73,12 @@ def _numbered(trial: Any) -> re.Match[str] | None:
     return _TRIAL.match(str(at(trial, "trial_name")).removeprefix(str(at(trial, "task_id"))))
 
 
-def _besides(file: File) -> tuple[str, ...]:
+def _covered(file: File) -> tuple[str, ...]:
     """The trials' own files, unless the run broke down before it listed any; its metadata."""
     if file.has("is_resolved"):
         return (f"../../{_METADATA}", "agent-logs/**/*", "sessions/**/*", "panes/**/*")
-    listed = file.has("results[].is_resolved")
-    return (_METADATA, "*/*/*/**/*", "*/*/results.json") if listed else (_METADATA,)
+    lists_trials = file.has("results[].is_resolved")
+    return (_METADATA, "*/*/*/**/*", "*/*/results.json") if lists_trials else (_METADATA,)
 
 
 TERMINAL_BENCH = Format(
@@ -94,10 +94,10 @@ TERMINAL_BENCH = Format(
             or file.has("is_resolved", "trial_name", "failure_mode")
         )
     ),
-    _table,
-    covers=_besides,
+    _contents,
+    covers=_covered,
     # Agents that count no tokens leave them at 0.
-    spent=lambda trial: {
+    read_amounts=lambda trial: {
         "tokens_in": at(trial, "total_input_tokens"),
         "tokens_out": at(trial, "total_output_tokens"),
         "duration": seconds_between(at(trial, "trial_started_at"), at(trial, "trial_ended_at")),

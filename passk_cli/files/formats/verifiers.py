@@ -20,14 +20,14 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    Wanted,
-    amounts,
+    RowRequest,
+    amount_reader,
     at,
-    graded,
-    judged,
-    numbered,
+    finite_number,
+    judge_binary,
+    judge_score,
+    number_attempts,
 )
-from passk_cli.files.formats.format import number as finite
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
 ASSUMED_THRESHOLD = DiagnosticType(
@@ -44,9 +44,9 @@ _PASSING = 0.5
 _ONLY = "reward"
 
 
-def _results(file: File) -> Contents:
-    metadata = file.document_beside("metadata.json")
-    stated = finite(at(metadata, "pass_threshold"))
+def _results_contents(file: File) -> Contents:
+    metadata = file.sibling_document("metadata.json")
+    stated = finite_number(at(metadata, "pass_threshold"))
     bar = _PASSING if stated is None else stated
     facts = {
         "model": at(metadata, "model"),
@@ -54,32 +54,38 @@ def _results(file: File) -> Contents:
         "run": _run(file),
         "temperature": at(metadata, "sampling_args", "temperature"),
     }
-    return Contents(lambda wanted: numbered(_rollouts(file, metadata, bar, wanted)), facts=facts)
+    return Contents(
+        lambda request: number_attempts(_rollouts(file, metadata, bar, request)), facts=facts
+    )
 
 
-def _rollouts(file: File, metadata: Any, bar: float, wanted: Wanted) -> Iterator[Row]:
-    held, partly = 0, False
-    for line, rollout in file.lines(wanted):
-        held += 1
+def _rollouts(file: File, metadata: Any, bar: float, request: RowRequest) -> Iterator[Row]:
+    rollouts_read, partly = 0, False
+    for line, rollout in file.lines(request):
+        rollouts_read += 1
         # The reward of a rollout that broke down is 0.
         failed = rollout.get("error") is not None
         reward = None if failed else rollout.get("reward")
-        outcome, score = judged(reward, lambda points: points >= bar)
+        outcome, score = judge_score(reward, lambda points: points >= bar)
         partly = partly or score not in (None, 0.0, 1.0)
         example, reason = rollout.get("example_id", rollout.get("id")), "error" if failed else ""
         place = f"line {line}"
         yield Row(example, outcome, score, None, reason, "no score", place=place, record=rollout)
     if partly:
-        wanted.messages.append(ASSUMED_THRESHOLD(bar=f"{bar:g}"))
+        request.messages.append(ASSUMED_THRESHOLD(bar=f"{bar:g}"))
     examples, rollouts = at(metadata, "num_examples"), at(metadata, "rollouts_per_example")
-    if finite(examples) and finite(rollouts) and 0 < examples * rollouts != held:
-        wanted.messages.append(INCOMPLETE_RUN(listed=int(examples * rollouts), held=held))
+    if (
+        finite_number(examples)
+        and finite_number(rollouts)
+        and 0 < examples * rollouts != rollouts_read
+    ):
+        request.messages.append(INCOMPLETE_RUN(listed=int(examples * rollouts), held=rollouts_read))
 
 
-def _traces(file: File) -> Contents:
+def _traces_contents(file: File) -> Contents:
     # The first episode that did not break down before there was a trace.
-    there = (record for _, record in file.lines())
-    first = next((record for record in there if record.get("traces", [record])), {})
+    episodes = (record for _, record in file.lines())
+    first = next((record for record in episodes if record.get("traces", [record])), {})
     traces = first.get("traces", [first])
     traces = traces if isinstance(traces, list) else []
     names = tuple(dict.fromkeys(map(_agent, traces)))
@@ -89,7 +95,7 @@ def _traces(file: File) -> Contents:
         "run": _run(file) or at(first, "run", "id"),
     }
     outcomes = names if len(names) > 1 else (_ONLY,)
-    return Contents(lambda wanted: numbered(_episodes(file, wanted)), outcomes, facts)
+    return Contents(lambda request: number_attempts(_episodes(file, request)), outcomes, facts)
 
 
 def _run(file: File) -> str | None:
@@ -101,14 +107,14 @@ def _agent(trace: Any) -> str:
     return str(at(trace, "agent", "name") or "agent")
 
 
-def _episodes(file: File, wanted: Wanted) -> Iterator[Row]:
-    for line, episode in file.lines(wanted):
-        trace = _only(f"{file.source.name}:{line}", episode, wanted.outcome)
-        failed = any(each is False for each in (episode.get("ok"), at(trace, "ok")))
+def _episodes(file: File, request: RowRequest) -> Iterator[Row]:
+    for line, episode in file.lines(request):
+        trace = _agent_trace(f"{file.source.name}:{line}", episode, request.outcome)
+        failed = any(flag is False for flag in (episode.get("ok"), at(trace, "ok")))
         failed = failed or at(trace, "error") is not None
         yield Row(
             _task(episode),
-            *graded(None if failed else _reward(trace)),
+            *judge_binary(None if failed else _reward(trace)),
             reason="error" if failed else "",
             unjudged="no score",
             model=_model(trace),
@@ -117,12 +123,12 @@ def _episodes(file: File, wanted: Wanted) -> Iterator[Row]:
         )
 
 
-def _only(place: str, episode: dict[str, Any], agent: str) -> Any:
+def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
     """The agent's trace; what several agents of one name do in one episode are no attempts."""
-    every = episode.get("traces", [episode]) or []
-    if not isinstance(every, list):
+    episode_traces = episode.get("traces", [episode]) or []
+    if not isinstance(episode_traces, list):
         raise BadRecord(place, "its traces are no list", "verifiers writes a list of records")
-    traces = [trace for trace in every if agent in (_ONLY, _agent(trace))]
+    traces = [trace for trace in episode_traces if agent in (_ONLY, _agent(trace))]
     if len(traces) > 1:
         problem = f"{len(traces)} traces of {agent!r} in one episode"
         raise BadRecord(place, problem, "they are not attempts of their own")
@@ -146,10 +152,10 @@ def _reward(trace: Any) -> object:
     rewards = at(trace, "rewards")
     for reward in rewards.values() if isinstance(rewards, dict) else ():
         score = at(reward, "score") if isinstance(reward, dict) else reward
-        points = finite(score)
+        points = finite_number(score)
         if points is None:
             return score
-        weight = finite(at(reward, "weight"))
+        weight = finite_number(at(reward, "weight"))
         total += points * (1.0 if weight is None else weight)
     return total if rewards else None
 
@@ -168,17 +174,17 @@ VERIFIERS = Format(
         and (file.has("example_id") or file.has("id", "generation_ms"))
         and file.has("reward", "prompt", "completion")
     ),
-    _results,
+    _results_contents,
     covers=("metadata.json",),
     # The time of generation and scoring: milliseconds, since 2026 seconds.
-    spent=amounts(
+    read_amounts=amount_reader(
         tokens_in="token_usage.input_tokens",
         tokens_out="token_usage.output_tokens",
         turns="metrics.num_turns",
         duration_ms="timing.total_ms",
         duration="timing.total",
     ),
-    others="a judge",
+    other_payers="a judge",
     example=Example(
         ("outputs/evals/ENVIRONMENT--MODEL/ID/results.jsonl",),
         """\
@@ -199,7 +205,7 @@ VERIFIERS_TRACES = Format(
         # An episode, or a trace alone.
         and (file.has("task", "ok", "errors", "traces") or file.has("task", "nodes", "rewards"))
     ),
-    _traces,
+    _traces_contents,
     example=Example(
         ("outputs/ENVIRONMENT--MODEL/ID/traces.jsonl",),
         """\

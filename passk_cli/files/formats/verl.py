@@ -16,18 +16,18 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    Wanted,
-    graded,
-    numbered,
-    outcomes_alone,
+    RowRequest,
+    judge_binary,
+    number_attempts,
+    single_outcome,
 )
 
 _START = 40
 
 
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
-    for line, record in file.lines(wanted):
-        outcome, score = graded(record.get("score"))
+def _rows(file: File, request: RowRequest) -> Iterator[Row]:
+    for line, record in file.lines(request):
+        outcome, score = judge_binary(record.get("score"))
         yield Row(
             _task(record.get("input"), record.get("gts")),
             record.get("acc", outcome),
@@ -59,7 +59,7 @@ VERL = Format(
     "acc where there is one, else a score of 1 (0 fails; others need --threshold)",
     "github.com/volcengine/verl: verl/trainer/ppo/ray_trainer.py",
     lambda file: file.form in ("lines", "object") and file.has("input", "output", "score", "step"),
-    outcomes_alone(lambda file, wanted: numbered(_rows(file, wanted))),
+    single_outcome(lambda file, request: number_attempts(_rows(file, request))),
     example=Example(
         ("validation/100.jsonl",),
         """\

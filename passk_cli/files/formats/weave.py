@@ -20,7 +20,7 @@ from passk_cli.files.formats.format import (
     as_text,
     at,
     by_scorer,
-    graded,
+    judge_binary,
 )
 
 _CALL = "Evaluation.predict_and_score"
@@ -32,7 +32,7 @@ def _recognises(file: File) -> bool:
     return _CALL in file.text and (file.has(*keys) or file.has(*(f"[].{key}" for key in keys)))
 
 
-def _table(file: File) -> Contents:
+def _contents(file: File) -> Contents:
     def calls() -> JudgedAttempts:
         for number, call in enumerate(file.records(), 1):
             if _CALL not in str(at(call, "op_name")):
@@ -42,7 +42,7 @@ def _table(file: File) -> Contents:
                 parts = value if isinstance(value, dict) else {"": value}
                 for part, inner in parts.items():
                     if isinstance(inner, bool | int | float):
-                        judgements[f"{name}.{part}".rstrip(".")] = graded(inner)
+                        judgements[f"{name}.{part}".rstrip(".")] = judge_binary(inner)
             model = _NAME.search(str(at(call, "inputs", "model")))
             about = {
                 "task": as_text(at(call, "inputs", "example")),
@@ -62,9 +62,9 @@ WEAVE = Format(
     "a score that is true or 1; other numbers need --threshold; no scores are no outcome",
     "github.com/wandb/weave: weave/evaluation/eval.py, weave/trace/call.py",
     _recognises,
-    _table,
-    spent=lambda call: {"seconds": at(call, "output", "model_latency")},
-    others="scorers that ask a model",
+    _contents,
+    read_amounts=lambda call: {"seconds": at(call, "output", "model_latency")},
+    other_payers="scorers that ask a model",
     example=Example(
         ("CALLS.json", "CALLS.jsonl"),
         """\

@@ -20,10 +20,10 @@ from passk_cli.files.reading.candidates import Candidate, Candidates, find_candi
 from passk_cli.files.reading.remedies import FixTrials, is_open, size
 from passk_cli.files.request import Request
 from passk_cli.files.roles import POSITION, VALUE, candidates, leaf, parts, strength, words
-from passk_cli.files.sources.arguments import comes_once
-from passk_cli.files.sources.memory import unnamed_index
+from passk_cli.files.sources.arguments import is_read_once
+from passk_cli.files.sources.memory import index_hint
 from passk_cli.files.sources.paths import layout_template
-from passk_cli.files.sources.source import TRIED
+from passk_cli.files.sources.source import TRIAL_BYTES
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean, nearest
 from passk_cli.text import shortened
@@ -74,10 +74,10 @@ def asking(
 
     read : reads with a request.  data : what was asked for, next to which a map is looked for.
     """
-    if any(comes_once(source.frame) for source in sources):
+    if any(is_read_once(source.frame) for source in sources):
         return error
     paths = [source.path for source in sources if source.frame is None]
-    trials = FixTrials(request, read, sum(map(os.path.getsize, paths)) <= TRIED)
+    trials = FixTrials(request, read, sum(map(os.path.getsize, paths)) <= TRIAL_BYTES)
     roles = {role for settle in error.settles for role in settle.options.get("--field", {})}
     # Two columns of one name have no options: only the file can be changed.
     other = error.name == "ambiguous-column" and (not roles or roles - {*_ASKED})
@@ -144,7 +144,7 @@ def asking(
         others = [c for c in found[0].get("outcome", ()) if not (c.missing or c.unasked)]
         if "outcome" in request.named or not others:
             return trials.completed(error)
-    hidden = unnamed_index(first[0].frame) if error.name == "no-task-column" else ""
+    hidden = index_hint(first[0].frame) if error.name == "no-task-column" else ""
     draft = [*_draft(next(folders_of(data), ""))]
     return _refused(error, found) or _asked(error, found, trials, hidden, draft)
 

@@ -50,7 +50,7 @@ def without_strays(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResult
     for batch in batches:
         lone = batch.layout.kind == "record" and batch.roles.task.lower() in LOOSE.split()
         past = {*OF_HISTORIES} <= batch.layout.kinds.keys()
-        if not (lone or past) or any(source.named for source in batch.sources):
+        if not (lone or past) or any(source.is_explicit for source in batch.sources):
             kept.append(batch)
         for source in batch.sources if batch not in kept else ():
             problem = "a history of runs" if past else "a lone record without a task's name"
@@ -92,7 +92,7 @@ def repeated_file(batches: Iterable[Batch]) -> DataError | None:
             constants = tuple(batch.layout.constants_of(source.path).items())
             files.append(((source.label, model, constants), source))
             first = stems.setdefault(stem, source)
-            if first is not source and not source.named:
+            if first is not source and not source.is_explicit:
                 named_alike = source, first
     copy = copy_of(files)
     found, how = copy or named_alike, "byte for byte the same as" if copy else "named like"

@@ -33,9 +33,9 @@ from passk_cli.files.formats.format import (
     Format,
     Record,
     Row,
-    Wanted,
-    look,
-    one_of,
+    RowRequest,
+    choose_outcome,
+    sniff,
 )
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.reading.non_result_files import UnreadFile
@@ -55,8 +55,8 @@ from passk_cli.files.roles import (
     find,
     without_absent,
 )
-from passk_cli.files.sources.paths import from_folders, path_columns, template_columns
-from passk_cli.files.sources.source import Source, kind_of, kind_of_type, line_of
+from passk_cli.files.sources.paths import folder_columns, path_columns, template_columns
+from passk_cli.files.sources.source import Source, json_line, kind_of, kind_of_type
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural, shortened
 
@@ -96,17 +96,17 @@ def recognised(
     beside: dict[str, Any] = {}
     columns = [*columns_of(request.named), *request.by]
     for source in sources:
-        file = look(source, beside)
-        form = forced or formats.asked(file, request.records, columns)
+        file = sniff(source, beside)
+        form = forced or formats.requested_format(file, request.records, columns)
         if form is None:
             file, form = formats.recognise(file) or (file, None)
         if form is None and len(sources) > _MANY:
-            form = formats.of_short(file)
+            form = formats.format_of_short_table(file)
         if form is None:
             others.append(source)
         else:
-            known.append(Recognised(file.lightened(), form))
-    covered = _covered(known, [s for s in sources if not s.named])
+            known.append(Recognised(file.without_text(), form))
+    covered = _covered(known, [s for s in sources if not s.is_explicit])
     return (
         [each for each in known if each.source.path not in covered],
         [source for source in others if source.path not in covered],
@@ -199,15 +199,15 @@ def _chosen(tables: _Tables, request: Request, result: NormalizedFiles) -> dict[
         names.update(dict.fromkeys(table.outcomes or ()))
         if table.outcomes is None:
             continue
-        if only or request.outcome in (None, *table.outcomes) or each.source.named:
+        if only or request.outcome in (None, *table.outcomes) or each.source.is_explicit:
             asked = None if only else request.outcome or table.verdict
             # The one that leaves the fewest files out comes first.
             common = sorted(table.outcomes, key=lambda name: -times[name])
-            chosen[each.source.path] = one_of(each.source.name, asked, common)
+            chosen[each.source.path] = choose_outcome(each.source.name, asked, common)
         else:
             result.over.append(each.source.name)
     if judged and not chosen:
-        one_of(judged[0], request.outcome, every)
+        choose_outcome(judged[0], request.outcome, every)
     if len(set(chosen.values())) > 1 and request.outcome is None:
         problem = f"{len(every)} outcomes in {plural(len(judged), 'file')}: {', '.join(every)}"
         of_files = [table for _, table in tables if table.outcomes is not None]
@@ -273,7 +273,7 @@ class _Sheet:
         return {name: {kind_of_type(of) for of in types} for name, types in self.types.items()}
 
     def put(self, source: Source, place: str, columns: Record) -> None:
-        line = line_of({FILE_COLUMN: source.path, PLACE_COLUMN: place, **columns})
+        line = json_line({FILE_COLUMN: source.path, PLACE_COLUMN: place, **columns})
         self.longest = max(self.longest, len(line))
         self.file.write(line)
 
@@ -320,10 +320,10 @@ class _Sheets:
 
         Errors: DataError; NoResults where there are none.
         """
-        wanted = Wanted(outcome, self._texts, self._request.skip_bad)
+        wanted = RowRequest(outcome, self._texts, self._request.skip_bad)
         source, result = each.source, self._result
         in_path = template_columns(source.name, self._request.template)
-        in_folders = from_folders(source.name, self._request.by)
+        in_folders = folder_columns(source.name, self._request.by)
         run = str(table.facts.get("run"))
         runs = self.runs.get(_model_and_suite(each, table), ())
         of_run = runs.index(run) if run in runs else 0
@@ -342,10 +342,10 @@ class _Sheets:
                     # Its number or name, apart from those of the model's other runs.
                     own, first = row.attempt, of_run * _RUN
                     columns["attempt"] = first + own if isinstance(own, int) else f"{run} {own}"
-                if each.format.spent is not None and (self._spent or number <= _NOTED):
+                if each.format.read_amounts is not None and (self._spent or number <= _NOTED):
                     spent = {
                         name: value
-                        for name, value in each.format.spent(row.record).items()
+                        for name, value in each.format.read_amounts(row.record).items()
                         if value is not None
                         and not (isinstance(value, float) and not math.isfinite(value))
                         and (plain or self._plays_a_part(name))
@@ -375,7 +375,10 @@ class _Sheets:
     def write_records(self, each: Recognised) -> None:
         """The records of one file in a generic format.  Errors: as of attempts."""
         request, source = self._request, each.source
-        contents, wanted = each.format.table(each.file), Wanted(skip_bad=request.skip_bad)
+        contents, wanted = (
+            each.format.read_contents(each.file),
+            RowRequest(skip_bad=request.skip_bad),
+        )
         number, broken = 0, dict[str, float]()
         with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
             page = _Sheet(each.format, None, file)
@@ -447,7 +450,7 @@ class _Sheets:
         return self._sheets[key]
 
     def _finish(
-        self, source: Source, what: str, rows: int, table: Contents, wanted: Wanted
+        self, source: Source, what: str, rows: int, table: Contents, wanted: RowRequest
     ) -> None:
         """Take over what was said of a file; NoResults where it has no rows."""
         if rows == 0:

@@ -22,7 +22,7 @@ from passk_cli.files.reading.schema_detection import sniff
 from passk_cli.files.request import TABLES, Request
 from passk_cli.files.roles import EACH, ONE_SIDED, ROLE_WORDS, Roles, strength, verdict_sql, words
 from passk_cli.files.sources.memory import register
-from passk_cli.files.sources.source import Source, parsed
+from passk_cli.files.sources.source import Source, json_or_none
 from passk_cli.files.vocabulary import NUMBERED
 from passk_cli.text import shortened
 
@@ -247,23 +247,23 @@ def _pairs_of_file(
     """The records at each place of a file; it may be a record itself if there are several files."""
     # Importing all formats takes milliseconds, which what asks about no place should not wait for.
     from passk_cli.files.formats import recognise
-    from passk_cli.files.formats.format import look
+    from passk_cli.files.formats.format import sniff
 
-    file = look(source, size=_BYTES)
+    file = sniff(source, size=_BYTES)
     known = recognise(file)
     if known is not None and not known[1].generic:
         if file.form == "other":
             # A text with another opening is read as a table before formats are asked.
-            known[1].table(file)
+            known[1].read_contents(file)
         return
     if file.form not in ("lines", "array", "object") or request.format in (*TABLES,):
         yield "", [({}, row) for row in _rows_of_table(con, source, request)]
         return
     if file.form == "lines":
-        document: Any = [*map(parsed, islice(file.text.split("\n"), ROWS))]
+        document: Any = [*map(json_or_none, islice(file.text.split("\n"), ROWS))]
     else:
         stream = [*islice(_stream(file.text), ROWS)] if file.form == "object" else []
-        document = stream if len(stream) > 1 else file.begun
+        document = stream if len(stream) > 1 else file.beginning
     found = [*_below([({}, document)])]
     listed = known is not None and known[1].name != "record"
     if isinstance(document, dict) and (not found or (several and not listed)):
@@ -304,7 +304,7 @@ def _below(pairs: Pairs, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
     """
     if len(keys) > _LEVELS:
         return
-    from passk_cli.files.formats.generic import are_flags, tabular
+    from passk_cli.files.formats.generic import are_flags, rows_from_columns
 
     lists = [(context, entry) for context, v in pairs if isinstance(v, list) for entry in v]
     if lists:
@@ -320,7 +320,7 @@ def _below(pairs: Pairs, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
     found = [(context, v) for context, v in pairs if isinstance(v, dict) and v][:ROWS]
     if not found:
         return
-    if len(found) == 1 and (table := tabular(found[0][1])) and keys:
+    if len(found) == 1 and (table := rows_from_columns(found[0][1])) and keys:
         yield keys, [(found[0][0], row) for row in table[:ROWS]]
         return
     inner = [v for _, value in found for v in value.values()]

@@ -15,20 +15,20 @@ from passk_cli.errors import BadRecord, DataError
 from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, ours, quote_name
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.sources.source import (
-    NULS,
-    OBJECTS,
-    SKIPPED,
+    NUL_BYTES,
+    OBJECTS_SQL,
+    SKIP_BAD_LINES,
     Source,
     csv_rows,
     damaged_parquet,
-    fetched,
+    fetch_rows,
+    json_or_none,
     lines,
     object_bytes,
-    of_objects,
+    object_parameters,
     open_bytes,
-    parsed,
-    record_of,
-    unique,
+    parse_record,
+    unique_keys,
 )
 
 Record = Mapping[str, Any]
@@ -62,7 +62,7 @@ def first_fault(source: Source, layout: Layout) -> DataError | None:
     if layout.kind not in ("jsonl", "csv"):
         return None
     every = _written(source, layout)
-    records = (_record(each, layout, place, hook=unique) for place, each in every)
+    records = (_record(each, layout, place, hook=unique_keys) for place, each in every)
     fault = next((record for record in records if isinstance(record, DataError)), None)
     if fault is not None and layout.kind == "csv" and _is_split(source, str(fault.place)):
         return BadRecord(str(fault.place), r"\r ends the row", "put the field with it in quotes")
@@ -103,10 +103,10 @@ def _record(
         if len(written) == len(names):
             return dict(zip(names, written, strict=True))
         if "\0" in "".join(written):
-            return BadRecord(place, *NULS, settles=[SKIPPED])
+            return BadRecord(place, *NUL_BYTES, settles=[SKIP_BAD_LINES])
         problem = f"{len(written)} fields; the header has {len(names)}"
-        return BadRecord(place, problem, settles=[SKIPPED])
-    return record_of(written, place, hook)
+        return BadRecord(place, problem, settles=[SKIP_BAD_LINES])
+    return parse_record(written, place, hook)
 
 
 def records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
@@ -150,9 +150,9 @@ def _queried(batch: Batch, source: Source, start: int) -> Iterator[tuple[str, Re
     con = ours()
     try:
         if batch.layout.kind == "json":
-            sql = f"SELECT json FROM {OBJECTS} OFFSET {start}"
-            con.execute(sql, of_objects(source, lines=False))
-            rows = (parsed(text) for (text,) in fetched(con))
+            sql = f"SELECT json FROM {OBJECTS_SQL} OFFSET {start}"
+            con.execute(sql, object_parameters(source, lines=False))
+            rows = (json_or_none(text) for (text,) in fetch_rows(con))
         else:
             columns = [name for name, _ in batch.layout.columns]
             relation = batch.layout.relation([source.path], {}, object_bytes=object_bytes([source]))
@@ -164,7 +164,7 @@ def _queried(batch: Batch, source: Source, start: int) -> Iterator[tuple[str, Re
                     name: value and json.loads(value)
                     for name, value in zip(columns, row, strict=True)
                 }
-                for row in fetched(con)
+                for row in fetch_rows(con)
             )
         for number, record in enumerate(rows, start + 1):
             if isinstance(record, dict):

@@ -38,23 +38,23 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.arguments import model_names
 from passk_cli.files.sources.memory import (
+    category_orders,
     column_names,
-    orders_of,
+    index_hint,
     register,
-    unnamed_index,
 )
 from passk_cli.files.sources.paths import path_columns
 from passk_cli.files.sources.source import (
     HEAD_BYTES,
-    OBJECTS,
+    OBJECTS_SQL,
     Source,
+    contains_text,
     damaged_parquet,
     delimited_rows,
     first_bytes,
+    json_or_none,
     kind_of_type,
-    mentions,
-    of_objects,
-    parsed,
+    object_parameters,
     refuse_binary,
     text_kind,
 )
@@ -118,7 +118,7 @@ class NormalizedFiles:
 
     def pass_over(self, source: Source, error: NoResults) -> None:
         """A file of a folder that is not read; without results, one that was named is an error."""
-        if source.named and not isinstance(error, UnreadFile):
+        if source.is_explicit and not isinstance(error, UnreadFile):
             raise error
         self.refused.append(error)
 
@@ -169,7 +169,7 @@ def look(
                 require_inside(source, request, layout.kinds, roles)
         except NoResults as error:
             if source.frame is not None:
-                remedy = error.words + unnamed_index(source.frame)
+                remedy = error.words + index_hint(source.frame)
                 raise error.but(NoResults, remedy=remedy) from None
             attempts.pass_over(source, error)
             continue
@@ -190,7 +190,7 @@ def look(
     attempts.passed_over = [*attempts.refused]
     del attempts.refused[refused:]
     if batches:
-        named = {source.name for source in inputs.sources if source.named}
+        named = {source.name for source in inputs.sources if source.is_explicit}
         _require_read(batches, request, attempts.passed_over, named)
     else:
         errors = sorted(attempts.passed_over, key=lambda error: not isinstance(error, UnreadFile))
@@ -307,7 +307,7 @@ def _layout(
         return replace(layout, joined=request.joined(layout.kinds))
     layout = sniff(con, source, request.format, whole=whole)
     unseen = [c for c in columns if not layout.complete and find(c, layout.kinds) is None]
-    if any(mentions(source, json.dumps(root(column))[:-1].encode()) for column in unseen):
+    if any(contains_text(source, json.dumps(root(column))[:-1].encode()) for column in unseen):
         layout = sniff(con, source, request.format, whole=True)
     if len(layout.columns) > MOST_COLUMNS:
         raise DataError(
@@ -354,7 +354,7 @@ def _frame(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
     register(con, source.frame, table)
     require_distinct(source.name, column_names(source.frame))
     columns = typed_columns(con.execute(f"DESCRIBE SELECT * FROM {table}").fetchall())
-    orders = orders_of(source.frame)
+    orders = category_orders(source.frame)
     return Layout("frame", "a DataFrame", columns, table=table, orders=orders)
 
 
@@ -394,7 +394,7 @@ def sniff(
     lines = first[0] == "{" and forced != "json"
     if lines and forced != "jsonl":
         # Else a document over several lines; the first of the lines may be damaged.
-        records = map(parsed, text.split("\n", 20)[:20])
+        records = map(json_or_none, text.split("\n", 20)[:20])
         alone = "\n" not in text.strip()
         lines = first != "{" and (alone or any(r for r in records if isinstance(r, dict)))
     if lines:
@@ -405,11 +405,11 @@ def sniff(
 
 def first_columns(source: Source) -> Sequence[str]:
     """The columns of a file, and the paths in its first record; none of a file that is not read."""
-    from passk_cli.files.formats.format import look as beginning
+    from passk_cli.files.formats.format import sniff as beginning
 
     if source.frame is not None:
         return column_names(source.frame)
-    if source.opening in ("{", "[", "PK", "PAR1"):
+    if source.first_sign in ("{", "[", "PK", "PAR1"):
         return [key.replace("[].", ".").removeprefix(".") for key in beginning(source).keys]
     try:
         return [name for name, _ in sniff(ours(), source, None).columns]
@@ -440,7 +440,7 @@ def _lines(con: duckdb.DuckDBPyConnection, source: Source, text: str, whole: boo
     lines: Iterable[str | bytes] = text.split("\n")
     if whole and len(text) >= HEAD_BYTES:
         lines = chain(lines, _differing(con, source, lines=True))
-    columns = _merge(parsed(line) for line in lines)
+    columns = _merge(json_or_none(line) for line in lines)
     if not columns:
         fault = first_fault(source, Layout("jsonl", "", ()))
         raise fault or NoResults(source.name, "no records", "is it JSONL?")
@@ -452,9 +452,9 @@ def _lines(con: duckdb.DuckDBPyConnection, source: Source, text: str, whole: boo
 def _differing(con: duckdb.DuckDBPyConnection, source: Source, *, lines: bool) -> list[str]:
     """One record of each set of keys there is in a file."""
     rows = con.execute(
-        f"SELECT any_value(json) FROM {OBJECTS}"
+        f"SELECT any_value(json) FROM {OBJECTS_SQL}"
         " WHERE json_type(json) = 'OBJECT' GROUP BY json_keys(json)",
-        of_objects(source, lines=lines),
+        object_parameters(source, lines=lines),
     )
     return [text for (text,) in rows.fetchall()]
 
@@ -465,13 +465,13 @@ def _document(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> Layo
     text : all of it where it is short, as of thousands; "" where DuckDB reads it.
     """
     layout = Layout("json", "a JSON document", (), packing=source.packing)
-    whole = parsed(text)
+    whole = json_or_none(text)
     records: list[Any] = whole if isinstance(whole, list) else [whole]
     if all(isinstance(record, dict) for record in records) and (columns := _merge(records)):
         return replace(layout, columns=columns)
     try:
         rows = con.execute(
-            f"SELECT json FROM {OBJECTS} LIMIT {_FIRST}", of_objects(source, lines=False)
+            f"SELECT json FROM {OBJECTS_SQL} LIMIT {_FIRST}", object_parameters(source, lines=False)
         ).fetchall()
         records = [json.loads(text) for (text,) in rows]
         if len(records) == _FIRST:

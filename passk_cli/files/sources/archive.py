@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import Any
 
 from passk_cli.errors import DataError
-from passk_cli.files.sources.source import Source, unique, zstd
+from passk_cli.files.sources.source import Source, unique_keys, zstd
 
 # A member larger than this, unpacked, is refused, as is one that unpacks to a thousand times its
 # size: a summary of 10⁶ attempts is a tenth of it.
-MOST_BYTES, MOST_TIMES, _SURE = 1 << 31, 1000, 1 << 24
+MOST_BYTES, MOST_TIMES, _HARMLESS_BYTES = 1 << 31, 1000, 1 << 24
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 _ENCRYPTED = 1
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -42,7 +42,7 @@ class Archive:
             raise DataError(self._source.name, problem, remedy, name="damaged-file") from None
         packed = sum(member.compress_size for member in members.values())
         if packed > os.path.getsize(self._source.path):
-            raise _dubious(self._source.name, "members of the archive overlap")
+            raise _suspicious_error(self._source.name, "members of the archive overlap")
         size = sum(member.file_size for member in members.values())
         if size > MOST_BYTES:
             self._require_modest(self._source.name, size, packed)
@@ -78,20 +78,20 @@ class Archive:
         if name not in self._members:
             return None
         try:
-            return json.loads(self.read(name), object_pairs_hook=unique)
+            return json.loads(self.read(name), object_pairs_hook=unique_keys)
         except (ValueError, RecursionError) as error:
             raise self._damaged(name, f"not JSON: {error}") from None
 
     def _require_modest(self, place: str, size: int, packed: int) -> None:
-        if size > _SURE and size > MOST_TIMES * max(packed, 1):
-            raise _dubious(place, f"unpacks to {size:,} bytes from {packed:,}")
+        if size > _HARMLESS_BYTES and size > MOST_TIMES * max(packed, 1):
+            raise _suspicious_error(place, f"unpacks to {size:,} bytes from {packed:,}")
 
     def _packed(self, member: zipfile.ZipInfo) -> bytes:
         """The bytes of a member as they lie in the file."""
         place = f"{self._source.name}: {member.filename}"
         self._require_modest(place, member.file_size, member.compress_size)
         if member.file_size > MOST_BYTES:
-            raise _dubious(place, f"unpacks to {member.file_size:,} bytes")
+            raise _suspicious_error(place, f"unpacks to {member.file_size:,} bytes")
         if member.flag_bits & _ENCRYPTED:
             raise self._damaged(member.filename, "it needs a password")
         with open(self._source.path, "rb") as file:
@@ -108,6 +108,6 @@ class Archive:
         return DataError(place, f"cannot be read ({problem})", remedy, name="damaged-file")
 
 
-def _dubious(place: str, problem: str) -> DataError:
+def _suspicious_error(place: str, problem: str) -> DataError:
     remedy = "is this archive what it says it is?"
     return DataError(place, problem, remedy, name="suspicious-archive")

@@ -19,19 +19,19 @@ from typing import IO, Any
 from passk_cli.errors import DataError, ParameterError, files_near, no_such_model, not_there
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.source import (
+    BYTE_ORDER_MARK,
     HEAD_BYTES,
-    MARK,
     PACKED,
     SUFFIXES,
     Source,
-    encoding_of,
+    detect_encoding,
+    detect_packing,
     first_bytes,
     open_bytes,
-    packing_by,
     refuse_binary,
+    require_complete,
     require_shallow,
     require_usual_size,
-    require_whole,
     without_suffixes,
 )
 from passk_cli.suggested_fix import OptionValue
@@ -41,8 +41,10 @@ from passk_cli.text import decoded, name_of
 # What rows of Python's are called, and the model of data that names none and is no file.
 ROWS, UNNAMED = "<rows>", "model"
 # Results in a folder that are packed in a way that is not read are refused, not passed over.
-_ENDS = tuple(s + packed for s in SUFFIXES for packed in (*PACKED, ".bz2", ".xz", ".lz4"))
-_ENDS += (".zip", ".tar", ".tar.gz", ".tgz")
+_RESULT_SUFFIXES = tuple(
+    s + packed for s in SUFFIXES for packed in (*PACKED, ".bz2", ".xz", ".lz4")
+)
+_RESULT_SUFFIXES += (".zip", ".tar", ".tar.gz", ".tgz")
 _AS_LATIN = "as-latin-1"
 
 
@@ -61,9 +63,9 @@ def expand(
     addresses: dict[str, str] = {}
     for argument in [os.fspath(argument) for argument in arguments]:
         label, path = split_label(argument)
-        far = "://" in path and remote.is_remote(path)
-        if far and remote.is_shared(path):
-            raise remote.unread(path)
+        is_address = "://" in path and remote.is_remote(path)
+        if is_address and remote.is_cluster_only(path):
+            raise remote.cluster_only_error(path)
         if path == "-":
             if any(name == "<stdin>" for _, name, _, _ in files):
                 problem = "standard input (-) can be read once; it was given twice"
@@ -71,27 +73,27 @@ def expand(
             copy = _spool(sys.stdin.buffer, spool / "stdin", "<stdin>")
             files.append((copy, "<stdin>", label, True))
             continue
-        named = remote.addresses_of(path)[1] if far else not os.path.isdir(path)
-        for place, each in enumerate(_paths(path, hidden)):
-            if not far:
-                copy = _seekable(each, spool, f"{len(files)}.{place}")
-                files.append((copy, decoded(each), label, named))
+        is_explicit = remote.addresses_of(path)[1] if is_address else not os.path.isdir(path)
+        for place, file in enumerate(_paths(path, hidden)):
+            if not is_address:
+                copy = _seekable(file, spool, f"{len(files)}.{place}")
+                files.append((copy, decoded(file), label, is_explicit))
                 continue
             # Addresses that differ in a part not shown are numbered.
-            name = shown = name_of(each)
-            while addresses.setdefault(shown, each) != each:
-                shown = f"{name}?{len(addresses) + 1}"
-            files.append((remote.fetch(each, spool), shown, label, named))
+            name = display_name = name_of(file)
+            while addresses.setdefault(display_name, file) != file:
+                display_name = f"{name}?{len(addresses) + 1}"
+            files.append((remote.fetch(file, spool), display_name, label, is_explicit))
     real_paths: set[str] = set()
     for path, name, _, _ in files:
         real = os.path.realpath(path)
         if real in real_paths:
-            raise given_twice(name)
+            raise repeated_file_error(name)
         real_paths.add(real)
     return [_source(*file, place, spool) for place, file in enumerate(files)]
 
 
-def given_twice(name: str) -> ParameterError:
+def repeated_file_error(name: str) -> ParameterError:
     """Error for a file that two arguments mean."""
     return ParameterError(f"{name} is given twice; its attempts would count double", name="usage")
 
@@ -99,24 +101,26 @@ def given_twice(name: str) -> ParameterError:
 def read_paths(arguments: Sequence[str]) -> set[str]:
     """The real paths of the files the arguments mean, without reading them, and addresses."""
     paths = (path for argument in arguments for path in _paths(split_label(argument)[1]))
-    return set(map(_real, paths))
+    return set(map(_real_path, paths))
 
 
-def _real(path: str) -> str:
+def _real_path(path: str) -> str:
     if path.lower().startswith("file://"):
         return os.path.realpath(path[len("file://") :])
     return path if remote.is_remote(path) else os.path.realpath(path)
 
 
-def leaves(argument: str, folder: str) -> bool:
+def points_outside(argument: str, folder: str) -> bool:
     """Whether an argument means a file that is not in a folder or below it.
 
     folder : "" is the current one.  The files of a folder and of a glob are looked at one by one,
     links are followed to their ends, and a part after a colon may be the runs of a history.
     Nothing is opened.
 
-    >>> leaves("runs/a.csv", ""), leaves("old=../a.csv", ""), leaves("https://example.org/a", "")
-    (False, True, True)
+    >>> points_outside("runs/a.csv", ""), points_outside("old=../a.csv", "")
+    (False, True)
+    >>> points_outside("https://example.org/a", "")
+    True
     """
     _, path = split_label(argument)
     if path == "-":
@@ -148,22 +152,22 @@ def paths_of(data: Any) -> list[str]:
     return [os.fspath(item) for item in several if isinstance(item, str | os.PathLike)]
 
 
-def comes_once(data: Any) -> bool:
+def is_read_once(data: Any) -> bool:
     """Whether data cannot be read a second time: standard input, or a stream of unknown length.
 
-    >>> comes_once("-"), comes_once(["a.csv", "b=-"]), comes_once("a.csv")
+    >>> is_read_once("-"), is_read_once(["a.csv", "b=-"]), is_read_once("a.csv")
     (True, True, False)
     """
     if isinstance(data, list | tuple):
-        return any(map(comes_once, data))
+        return any(map(is_read_once, data))
     if isinstance(data, Mapping):
-        return any(map(comes_once, data.values()))
+        return any(map(is_read_once, data.values()))
     if isinstance(data, str):
         return data == "-" or data.endswith("=-")
     return hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__len__")
 
 
-def without(arguments: Sequence[str], argument: str) -> list[str]:
+def without_file(arguments: Sequence[str], argument: str) -> list[str]:
     """The arguments without the file that another argument means, which folders and globs lose.
 
     Arguments that do not mean the file stay as they are.
@@ -173,11 +177,11 @@ def without(arguments: Sequence[str], argument: str) -> list[str]:
     for candidate in arguments:
         label, path = split_label(candidate)
         paths = _paths(path)
-        others = [p for p in paths if _real(p) not in real]
-        if len(others) == len(paths):
+        other_paths = [p for p in paths if _real_path(p) not in real]
+        if len(other_paths) == len(paths):
             remaining.append(candidate)
         else:
-            remaining += others if label is None else [f"{label}={p}" for p in others]
+            remaining += other_paths if label is None else [f"{label}={p}" for p in other_paths]
     return remaining
 
 
@@ -199,24 +203,24 @@ def is_file_argument(argument: str) -> bool:
 
 def base_name(argument: str) -> str:
     """The name of the file that an argument means, without its folders and label."""
-    return os.path.basename(_shown(split_label(argument)[1]).rstrip("/"))
+    return os.path.basename(_display_name(split_label(argument)[1]).rstrip("/"))
 
 
-def name_beside(argument: str, others: Sequence[str]) -> str:
+def distinguishing_name(argument: str, rivals: Sequence[str]) -> str:
     """Name of a run beside others: its label, else as much of its path as differs.
 
-    >>> name_beside("old=a/x.csv", []), name_beside("a/x.csv", ["b/y.csv"])
+    >>> distinguishing_name("old=a/x.csv", []), distinguishing_name("a/x.csv", ["b/y.csv"])
     ('old', 'x.csv')
-    >>> name_beside("a/x.csv", ["b/x.csv"])
+    >>> distinguishing_name("a/x.csv", ["b/x.csv"])
     'a/x.csv'
     """
     label, path = split_label(argument)
     if label is not None:
         return label
-    parts = Path(_shown(path)).parts
-    paths = [Path(_shown(split_label(other)[1])).parts for other in others]
+    parts = Path(_display_name(path)).parts
+    paths = [Path(_display_name(split_label(rival)[1])).parts for rival in rivals]
     for size in range(1, len(parts) + 1):
-        if all(other[-size:] != parts[-size:] for other in paths):
+        if all(rival[-size:] != parts[-size:] for rival in paths):
             return "/".join(parts[-size:])
     return path
 
@@ -243,8 +247,8 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
         elif source.name in plain:
             below = os.path.relpath(os.path.abspath(source.name), common)
             folder, stem = os.path.split(without_suffixes(below))
-            alone = stem.lower() in _NAMELESS and set(times) == {source.stem}
-            names[source.path] = folder if alone and folder else without_suffixes(below)
+            is_nameless = stem.lower() in _NAMELESS and set(times) == {source.stem}
+            names[source.path] = folder if is_nameless and folder else without_suffixes(below)
         else:
             in_memory = {"<stdin>": "stdin", ROWS: UNNAMED}
             stem = source.stem if source.frame is None else UNNAMED
@@ -252,7 +256,7 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
     return names
 
 
-def _shown(path: str) -> str:
+def _display_name(path: str) -> str:
     return name_of(path) if remote.is_remote(path) else path
 
 
@@ -271,19 +275,19 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
     if path == "-":
         return []
     if "://" in path and remote.is_remote(path):
-        return [path] if remote.is_shared(path) else remote.addresses_of(path)[0]
+        return [path] if remote.is_cluster_only(path) else remote.addresses_of(path)[0]
     if os.path.isdir(path):
         inside, above = _result_files(path), f"{Path(path)}/"
         # Hidden folders, as editors keep copies in.
-        seen = [p for p in inside if "/." not in f"/{os.path.dirname(p.removeprefix(above))}"]
-        if not seen:
+        visible = [p for p in inside if "/." not in f"/{os.path.dirname(p.removeprefix(above))}"]
+        if not visible:
             more = f"; {inside[0]} is in a hidden folder: name it to read it" if inside else ""
             remedy = f"looked for {', '.join(SUFFIXES)}{more}"
             problem = "no result files in this directory"
             raise DataError(path, problem, remedy, name="no-results")
         if hidden is not None:
-            hidden += map(decoded, sorted({*inside} - {*seen}))
-        return seen
+            hidden += map(decoded, sorted({*inside} - {*visible}))
+        return visible
     if os.path.exists(path):
         return [path]
     if glob.has_magic(path):
@@ -303,7 +307,9 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
     raise not_there(path)
 
 
-def no_baseline(option: str, name: str, models: Sequence[str]) -> DataError | ParameterError:
+def missing_baseline_error(
+    option: str, name: str, models: Sequence[str]
+) -> DataError | ParameterError:
     """Error for what is to be compared with and is no file and no model of the data.
 
     option : as it is written.
@@ -315,16 +321,16 @@ def no_baseline(option: str, name: str, models: Sequence[str]) -> DataError | Pa
         problem = f"of a history `passk gate` takes the last runs, {path}:last1, none by its name"
     else:
         problem = "no such file, and no such model"
-        near = files_near(name)
-        if not near or pattern_of(name, models)[1] or nearest(name, models):
+        similar = files_near(name)
+        if not similar or pattern_of(name, models)[1] or nearest(name, models):
             return no_such_model(OptionValue(option, name), problem, name, models, option)
-        problem += f"; {did_you_mean(near)}"
+        problem += f"; {did_you_mean(similar)}"
     return ParameterError(OptionValue(option, name), problem, name="no-such-model")
 
 
 def is_result(name: str) -> bool:
     """Whether a file's name ends as those of result files do."""
-    return name.endswith(_ENDS)
+    return name.endswith(_RESULT_SUFFIXES)
 
 
 def _result_files(folder: str) -> list[str]:
@@ -353,13 +359,13 @@ def _matching(pattern: str) -> list[str]:
     if "**" not in Path(pattern).parts:
         return glob.glob(pattern)
     before, _, after = pattern.partition("**")
-    found: list[str] = []
+    matches: list[str] = []
     for folder in glob.glob(before) if before else ["."]:
         for path, folders, _ in os.walk(folder):
             folders[:] = [name for name in folders if not name.startswith(".")]
             inside = "" if path == "." else glob.escape(path)
-            found += _matching(os.path.join(inside, after.strip(os.sep) or "*"))
-    return [*dict.fromkeys(map(os.path.normpath, found))]
+            matches += _matching(os.path.join(inside, after.strip(os.sep) or "*"))
+    return [*dict.fromkeys(map(os.path.normpath, matches))]
 
 
 def _require_readable(pattern: str) -> None:
@@ -428,7 +434,7 @@ def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
     room, size = shutil.disk_usage(copy.parent).free // 2, 0
     with open(copy, "wb") as file:
         while block := stream.read(1 << 20):
-            packed = block.startswith((b"PAR1", b"PK")) or packing_by(block) != "none"
+            packed = block.startswith((b"PAR1", b"PK")) or detect_packing(block) != "none"
             if not size and not packed:
                 refuse_binary(name, block[:HEAD_BYTES])
             size += file.write(block)
@@ -440,36 +446,36 @@ def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
 
 
 def _source(
-    path: str, name: str, label: str | None, named: bool, place: int, spool: Path
+    path: str, name: str, label: str | None, is_explicit: bool, place: int, spool: Path
 ) -> Source:
     try:
         with open(path, "rb") as file:
             start = file.read(HEAD_BYTES)
     except OSError as error:
         raise _unreadable(name, error) from None
-    literal, packing = os.path.abspath(path), packing_by(start)
+    literal, packing = os.path.abspath(path), detect_packing(start)
     # DuckDB can neither escape *, ? and [ nor open a name that is no UTF-8.
     if glob.has_magic(literal) or decoded(literal) != literal:
         link = spool / f"{place}.link"
         link.symlink_to(literal)
         literal = str(link)
     # What came through a pipe or from another machine is a copy, under a name that is no path.
-    here = Path(path).parent != spool and not ("://" in name and remote.is_remote(name))
-    origin = os.path.abspath(path) if here else ""
-    source = Source(literal, name, label, packing, place, named, origin=origin)
+    is_local = Path(path).parent != spool and not ("://" in name and remote.is_remote(name))
+    origin = os.path.abspath(path) if is_local else ""
+    source = Source(literal, name, label, packing, place, is_explicit, origin=origin)
     if packing == "zstd":
-        require_whole(source)
+        require_complete(source)
     if packing != "none":
         start = first_bytes(source)
-    opening = opening_of(start)
+    opening = first_sign_of(start)
     if packing == "gzip" and opening != "{":
         # JSON lines may have any size, since DuckDB reads them and Python only their beginning.
         require_usual_size(source)
     if opening in ("{", "["):
         require_shallow(name, start)
-    encoding = "" if opening in ("PK", "PAR1") else encoding_of(start)
-    if not (encoding or start.startswith(MARK)):
-        return replace(source, opening=opening)
+    encoding = "" if opening in ("PK", "PAR1") else detect_encoding(start)
+    if not (encoding or start.startswith(BYTE_ORDER_MARK)):
+        return replace(source, first_sign=opening)
     copy = spool / str(place)
     with open_bytes(source) as packed, open(copy, "wb") as plain:
         if encoding:
@@ -479,15 +485,15 @@ def _source(
             while block := text.read(1 << 20):
                 plain.write(block.encode())
         else:
-            packed.read(len(MARK))
+            packed.read(len(BYTE_ORDER_MARK))
             shutil.copyfileobj(packed, plain, 1 << 20)
-    source = replace(source, path=str(copy), packing="none", opening=opening)
+    source = replace(source, path=str(copy), packing="none", first_sign=opening)
     return replace(source, encoding=encoding)
 
 
-def opening_of(start: bytes) -> str:
+def first_sign_of(start: bytes) -> str:
     """The first sign of a text that is no space; of an archive PK, of Parquet PAR1."""
     for magic in (b"PK", b"PAR1"):
         if start.startswith(magic):
             return magic.decode()
-    return start.removeprefix(MARK).lstrip()[:1].decode(errors="replace")
+    return start.removeprefix(BYTE_ORDER_MARK).lstrip()[:1].decode(errors="replace")

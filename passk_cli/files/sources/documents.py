@@ -10,7 +10,7 @@ from json import JSONDecodeError
 from typing import IO, Any, TypeVar
 
 from passk_cli.errors import BadRecord
-from passk_cli.files.sources.source import MOST_LEVELS, DuplicateKey, unique
+from passk_cli.files.sources.source import MOST_LEVELS, DuplicateKey, unique_keys
 
 Item = TypeVar("Item")
 
@@ -26,7 +26,7 @@ _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTA
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
 # What an error says of a text that merely ends too early lies this near to its end.
 _END = 64
-_decode = json.JSONDecoder(object_pairs_hook=unique).raw_decode
+_decode = json.JSONDecoder(object_pairs_hook=unique_keys).raw_decode
 
 
 def elements(
@@ -50,9 +50,9 @@ def elements(
     >>> list(elements(io.BytesIO(b'{"n": 2, "runs": {"all": [3, 4]}}'), ("runs", "all")))
     [3, 4]
     """
-    text = _Text(stream, name)
+    text = _JsonWindow(stream, name)
     if keys or text.peek() == "[":
-        yield from _below(text, keys, "[", _listed, {} if beside is None else beside)
+        yield from _below(text, keys, "[", _list_elements, {} if beside is None else beside)
         text.end()
     else:
         while text.peek():
@@ -71,23 +71,23 @@ def members(
     >>> list(members(io.BytesIO(b'{"eval": {"a": true, "b": null}}'), ("eval",)))
     [('a', True), ('b', None)]
     """
-    text = _Text(stream, name)
+    text = _JsonWindow(stream, name)
     yield from _below(
         text, keys, "{", lambda text: ((key, text.value()) for key in _keys(text)), {}
     )
     text.end()
 
 
-def without(stream: IO[bytes], streamed: Sequence[str], name: str = "") -> dict[str, Any]:
+def top_level(stream: IO[bytes], streamed: Sequence[str], name: str = "") -> dict[str, Any]:
     """The top of a document that is an object, without the keys named, whose values are passed.
 
     streamed : keys at the top.
     Errors: as of `elements`, also where the document is no object, and for what follows it.
     """
-    text, top = _Text(stream, name), {}
+    text, top = _JsonWindow(stream, name), {}
     for key in _keys(text):
         if key in streamed:
-            _pass(text)
+            _skip_value(text)
         else:
             top[key] = text.value()
     text.end()
@@ -95,10 +95,10 @@ def without(stream: IO[bytes], streamed: Sequence[str], name: str = "") -> dict[
 
 
 def _below(
-    text: _Text,
+    text: _JsonWindow,
     keys: Sequence[str],
     sign: str,
-    take: Callable[[_Text], Iterator[Item]],
+    take: Callable[[_JsonWindow], Iterator[Item]],
     beside: dict[str, Any],
 ) -> Iterator[Item]:
     """Result of `take` for the value below these keys, if it opens with this sign; all is read."""
@@ -107,14 +107,14 @@ def _below(
             if key == keys[0]:
                 yield from _below(text, keys[1:], sign, take, beside)
             else:
-                beside[key] = _pass(text)
+                beside[key] = _skip_value(text)
     elif not keys and text.peek() == sign:
         yield from take(text)
     else:
-        _pass(text)
+        _skip_value(text)
 
 
-def _items(text: _Text, opening: str, closing: str) -> Iterator[None]:
+def _items(text: _JsonWindow, opening: str, closing: str) -> Iterator[None]:
     """The places of the elements of a list or an object; at each the caller takes one."""
     text.take(opening)
     if text.peek() != closing:
@@ -125,25 +125,27 @@ def _items(text: _Text, opening: str, closing: str) -> Iterator[None]:
     text.take(closing)
 
 
-def _keys(text: _Text) -> Iterator[str]:
+def _keys(text: _JsonWindow) -> Iterator[str]:
     """The keys of the object at this place; after each the caller takes its value."""
     before: set[str] = set()
     for _ in _items(text, "{", "}"):
         key = text.value()
         if not isinstance(key, str):
-            raise text.malformed("Expecting property name")
+            raise text.json_error("Expecting property name")
         if key in before:
-            raise text.twice(f"the key {json.dumps(key, ensure_ascii=False)[:80]} is there twice")
+            raise text.duplicate_error(
+                f"the key {json.dumps(key, ensure_ascii=False)[:80]} is there twice"
+            )
         before.add(key)
         text.take(":")
         yield key
 
 
-def _listed(text: _Text) -> Iterator[Any]:
+def _list_elements(text: _JsonWindow) -> Iterator[Any]:
     return (text.value() for _ in _items(text, "[", "]"))
 
 
-def _pass(text: _Text, depth: int = 2) -> Any:
+def _skip_value(text: _JsonWindow, depth: int = 2) -> Any:
     """Move past a value, piece by piece where it is large: none is held with another.
 
     Returns a plain value, a list of the first element of a list, or the first short
@@ -152,13 +154,13 @@ def _pass(text: _Text, depth: int = 2) -> Any:
     sign = text.peek()
     if sign == "[":
         first: list[Any] = []
-        for element in _listed(text):
+        for element in _list_elements(text):
             first = first or [element]
         return first
     if sign == "{" and depth:
         texts: dict[str, str] = {}
         for key in _keys(text):
-            value = _pass(text, depth - 1)
+            value = _skip_value(text, depth - 1)
             if len(texts) < _HELD and isinstance(value, str) and len(value) <= _HELD:
                 texts[key] = value
         return texts
@@ -166,7 +168,7 @@ def _pass(text: _Text, depth: int = 2) -> Any:
     return None if isinstance(value, dict) else value
 
 
-class _Text:
+class _JsonWindow:
     """A window on a text: values are decoded from it, and it grows until they fit."""
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
@@ -186,12 +188,12 @@ class _Text:
 
     def take(self, sign: str) -> None:
         if self.peek() != sign:
-            raise self.malformed(f"Expecting '{sign}'")
+            raise self.json_error(f"Expecting '{sign}'")
         self._at += 1
 
     def end(self) -> None:
         if self.peek():
-            raise self.malformed("Extra data")
+            raise self.json_error("Extra data")
 
     def value(self) -> Any:
         size = _BLOCK
@@ -202,11 +204,11 @@ class _Text:
             except JSONDecodeError as error:
                 early = error.pos >= len(self._text) - _END or "Unterminated" in error.msg
                 if self._ended or not early:
-                    raise self.malformed(error.msg, error.pos, cut=early) from None
+                    raise self.json_error(error.msg, error.pos, cut=early) from None
             except RecursionError:
-                raise self.malformed("nested too deeply") from None
+                raise self.json_error("nested too deeply") from None
             except DuplicateKey as error:
-                raise self.twice(str(error)) from None
+                raise self.duplicate_error(str(error)) from None
             else:
                 # A number at the very end may go on.
                 if self._ended or end < len(self._text):
@@ -215,7 +217,7 @@ class _Text:
             self._grow(size)
             size *= 2
 
-    def malformed(
+    def json_error(
         self, problem: str, place: int | None = None, *, cut: bool | None = None
     ) -> BadRecord:
         """An error at a place of the window, the present one unless given."""
@@ -224,7 +226,7 @@ class _Text:
         remedy = "is the file cut off?" if cut else "correct it"
         return BadRecord(self._line(place), f"not JSON ({problem})", remedy)
 
-    def twice(self, problem: str) -> BadRecord:
+    def duplicate_error(self, problem: str) -> BadRecord:
         """An error at the value that begins at this place."""
         return BadRecord(self._line(self._at), problem, "keep one")
 
@@ -240,24 +242,24 @@ class _Text:
         try:
             more = self._utf8.decode(block, final=self._ended)
         except UnicodeDecodeError:
-            raise self.malformed("not UTF-8", 0, cut=False) from None
+            raise self.json_error("not UTF-8", 0, cut=False) from None
         self._text, self._at = self._text[self._at :] + more, 0
 
 
-def parsed_once(text: str) -> Any:
+def parse_document(text: str) -> Any:
     """A document as a whole; None for what is none, or has a key twice in one object."""
     try:
-        return json.loads(text, object_pairs_hook=unique)
+        return json.loads(text, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError):
         return None
 
 
-def begun(text: str) -> Any:
+def parse_beginning(text: str) -> Any:
     """A document as far as its beginning holds it, with what is cut off as null; None for none.
 
     Of an array the first thousand elements.
 
-    >>> begun('{"a": [{"b": 1}, {"b": 2}, {"b"'), begun('{"a": {"b": "cut o')
+    >>> parse_beginning('{"a": [{"b": 1}, {"b": 2}, {"b"'), parse_beginning('{"a": {"b": "cut o')
     ({'a': [{'b': 1}, {'b': 2}, {}]}, {'a': {'b': None}})
     """
     around: list[str] = []
@@ -281,7 +283,7 @@ def begun(text: str) -> Any:
         return json.loads(text[:end] + "null" * (sign == ":") + "".join(reversed(around)))
     except JSONDecodeError as error:
         # As far as it is JSON.
-        return begun(text[: error.pos]) if error.pos < end else None
+        return parse_beginning(text[: error.pos]) if error.pos < end else None
     except RecursionError:
         return None
 

@@ -14,7 +14,7 @@ import duckdb
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import ours, quote_text
-from passk_cli.files.sources.arguments import ROWS, comes_once, expand, is_file_argument
+from passk_cli.files.sources.arguments import ROWS, expand, is_file_argument, is_read_once
 from passk_cli.files.sources.source import Source
 
 READABLE = (
@@ -60,9 +60,11 @@ def is_table(data: Any) -> bool:
 def frames_of(data: Any) -> dict[str, Any]:
     """Model → frame of a dict of frames; {} of anything else: a dict of lists has columns."""
     several = data if isinstance(data, Mapping) else {}
-    named = (hasattr(each, "columns") or hasattr(each, "schema") for each in several.values())
-    every = all(map(is_table, several.values())) and all(named)
-    return {str(model): frame for model, frame in several.items()} if every else {}
+    have_columns = (
+        hasattr(frame, "columns") or hasattr(frame, "schema") for frame in several.values()
+    )
+    are_frames = all(map(is_table, several.values())) and all(have_columns)
+    return {str(model): frame for model, frame in several.items()} if are_frames else {}
 
 
 def tables_of(data: Any) -> list[Source]:
@@ -89,7 +91,7 @@ def tables_of(data: Any) -> list[Source]:
     ]
 
 
-def _of_one_kind(frame: Any) -> Any:
+def _with_uniform_columns(frame: Any) -> Any:
     """A pandas frame whose columns of Python objects have one type each.
 
     DuckDB takes the type of such a column from a thousand rows, and casts the others to it: 0.5
@@ -117,7 +119,7 @@ def _with_index(frame: Any) -> Any:
     return frame.reset_index(level=levels) if levels else frame
 
 
-def unnamed_index(data: Any) -> str:
+def index_hint(data: Any) -> str:
     """The remedy for a pandas frame whose index may hold the column that is missed; "" for others.
 
     An index that only numbers the rows holds none.
@@ -168,13 +170,13 @@ def rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
     if not all(hasattr(a, "tolist") and getattr(a, "ndim", 0) == 2 for a in arrays.values()):
         return
     for model, array in arrays.items():
-        named = {} if model is None else {"model": model}
+        model_column = {} if model is None else {"model": model}
         values = array.tolist()
         scores = any(v not in (0, 1) and v == v for row in values for v in row)
         outcome = "score" if scores else "passed"
         for task, row in enumerate(values):
             for attempt, value in enumerate(row):
-                yield {**named, "task": task, "attempt": attempt, outcome: value}
+                yield {**model_column, "task": task, "attempt": attempt, outcome: value}
 
 
 def file_of_rows(rows: Iterable[Any], path: Path) -> Source:
@@ -196,7 +198,7 @@ def file_of_rows(rows: Iterable[Any], path: Path) -> Source:
     return Source(str(path), ROWS, None, "none")
 
 
-def source_with(column: str, data: Any, spool: Path) -> Source | None:
+def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
     """Data as a file of records where it has this column, in any case; None where it has not.
 
     What can be read only once is left alone.
@@ -209,7 +211,7 @@ def source_with(column: str, data: Any, spool: Path) -> Source | None:
         names = [*data]
     elif isinstance(data, list | tuple):
         names = [name for row in data if isinstance(row, Mapping) for name in row]
-    elif is_table(data) and not comes_once(data):
+    elif is_table(data) and not is_read_once(data):
         con = ours()
         register(con, data)
         names = [row[0] for row in con.execute("DESCRIBE SELECT * FROM frame").fetchall()]
@@ -237,7 +239,7 @@ def column_names(data: Any) -> list[str]:
     return []
 
 
-def orders_of(data: Any) -> dict[str, tuple[str, ...]]:
+def category_orders(data: Any) -> dict[str, tuple[str, ...]]:
     """Column → its values in order, of a table's ordered categories (pandas) and enums (polars)."""
     orders = {}
     for name in column_names(data):
@@ -254,7 +256,7 @@ def register(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") ->
     """A table of another library's by this name; DataError for columns that cannot be read."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(data, pandas.DataFrame):
-        data = _of_one_kind(_with_index(data))
+        data = _with_uniform_columns(_with_index(data))
         if not len(data.columns):
             raise _without_columns()
         try:

@@ -103,12 +103,12 @@ def temperature_template(path: str) -> tuple[str, str] | None:
     (None, None)
     """
     name = os.path.basename(path)
-    found = list(_TEMPERATURE.finditer(name))
-    if len(found) != 1:
+    matches = list(_TEMPERATURE.finditer(name))
+    if len(matches) != 1:
         return None
-    start, end = found[0].span(1)
-    before = name[found[0].start() - 1 : start]
-    return f"{{model}}{before}{{temperature}}{name[end:]}", found[0][1]
+    start, end = matches[0].span(1)
+    before = name[matches[0].start() - 1 : start]
+    return f"{{model}}{before}{{temperature}}{name[end:]}", matches[0][1]
 
 
 def is_day(name: str) -> bool:
@@ -134,22 +134,22 @@ def layout_template(paths: Sequence[str]) -> str:
     >>> layout_template([f"out/{m}/{{x/result.json" for m in "ab"])
     ''
     """
-    every = [re.sub(r"\.(gz|zst)$", "", os.path.abspath(path)).split("/") for path in paths]
-    shape = Counter((len(parts), os.path.splitext(parts[-1])[1]) for parts in every)
+    all_parts = [re.sub(r"\.(gz|zst)$", "", os.path.abspath(path)).split("/") for path in paths]
+    shape = Counter((len(parts), os.path.splitext(parts[-1])[1]) for parts in all_parts)
     (depth, suffix), _ = max(shape.items(), key=lambda item: item[1], default=((0, ""), 0))
-    alike = [[*parts[:-1], parts[-1].removesuffix(suffix)] for parts in every
+    common_parts = [[*parts[:-1], parts[-1].removesuffix(suffix)] for parts in all_parts
              if (len(parts), os.path.splitext(parts[-1])[1]) == (depth, suffix)]  # fmt: skip
-    levels = [[*dict.fromkeys(level)] for level in zip(*alike, strict=True)]
-    varying = [place for place, own in enumerate(levels) if len(own) > 1]
+    levels = [[*dict.fromkeys(level)] for level in zip(*common_parts, strict=True)]
+    varying = [place for place, level in enumerate(levels) if len(level) > 1]
     stems = {p: {_DAY.sub("", _RUN.sub(r"\1", n)) for n in levels[p]} for p in varying}
     runs = [place for place in varying if len(stems[place]) == 1][-1:]
-    others = [place for place in varying if place not in runs]
-    if not varying or len(others) > 2:
+    role_places = [place for place in varying if place not in runs]
+    if not varying or len(role_places) > 2:
         return ""
-    names = ("{model}", "{task}")[2 - len(others) :]
-    roles = dict(zip(others, names, strict=True))
+    names = ("{model}", "{task}")[2 - len(role_places) :]
+    roles = dict(zip(role_places, names, strict=True))
     roles |= {place: f"{next(iter(stems[place]))}{{attempt}}" for place in runs}
-    parts = [roles.get(place, own[0]) for place, own in enumerate(levels)][varying[0] :]
+    parts = [roles.get(place, level[0]) for place, level in enumerate(levels)][varying[0] :]
     fixed = (part.removesuffix("{attempt}") for part in parts)
     if any({*"{}*"} & {*part} for part in fixed if part not in roles.values()):
         # A template has its own meaning for these.
@@ -157,10 +157,10 @@ def layout_template(paths: Sequence[str]) -> str:
     return "/".join(parts) + suffix
 
 
-def from_folders(path: str, names: Sequence[str]) -> Mapping[str, str]:
+def folder_columns(path: str, names: Sequence[str]) -> Mapping[str, str]:
     """The columns among these that a folder named key=value gives; the innermost counts.
 
-    >>> from_folders("/runs/temperature=0.2/a.jsonl", ["temperature", "prompt"])
+    >>> folder_columns("/runs/temperature=0.2/a.jsonl", ["temperature", "prompt"])
     {'temperature': '0.2'}
     """
     parts = os.path.dirname(os.path.abspath(path)).split("/") if names else []
@@ -184,13 +184,13 @@ def path_columns(
     columns : those of its data, which folders do not replace; a template does.
     """
     lacking = [name for name in by if name not in columns]
-    return {**from_folders(path, lacking), **template_columns(path, template)}
+    return {**folder_columns(path, lacking), **template_columns(path, template)}
 
 
-def labels_of(files: Sequence[str]) -> dict[str, str]:
+def run_labels(files: Sequence[str]) -> dict[str, str]:
     """File → a label, of runs of one model: its own name, or its number where names are alike.
 
-    >>> labels_of(["n1.csv", "n2.csv"]), labels_of(["a/x.csv", "b/x.csv"])
+    >>> run_labels(["n1.csv", "n2.csv"]), run_labels(["a/x.csv", "b/x.csv"])
     ({'n1.csv': 'n1', 'n2.csv': 'n2'}, {'a/x.csv': 'run1', 'b/x.csv': 'run2'})
     """
     names = [Path(file).name.partition(".")[0] for file in files]

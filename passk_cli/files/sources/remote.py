@@ -33,7 +33,7 @@ _FETCHED = (*_WEB, "s3", "hf")
 TIMEOUT = 60
 _BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
 INSTALL = "pip install fsspec s3fs huggingface-hub"
-_AGAIN = "try again, or fetch it with another program and give the file"
+_TRY_AGAIN = "try again, or fetch it with another program and give the file"
 _OPEN = "is it open to everyone?"
 # What a server may pack an answer with, so that it reads as the file it is.
 _ENCODINGS = ("identity", "gzip", "x-gzip", "zstd")
@@ -76,24 +76,24 @@ def scheme_of(address: str) -> str:
     return address.split("://")[0].lower()
 
 
-def is_shared(path: str) -> bool:
+def is_cluster_only(path: str) -> bool:
     """Whether this is an address that is not fetched: only a cluster reads it.
 
-    >>> is_shared("hdfs://host/a.csv"), is_shared("s3://bucket/a.csv"), is_shared("a.csv")
-    (True, False, False)
+    >>> is_cluster_only("hdfs://host/a.csv"), is_cluster_only("s3://bucket/a.csv")
+    (True, False)
     """
     return is_remote(path) and scheme_of(path) not in _FETCHED
 
 
-def unread(address: str) -> DataError:
+def cluster_only_error(address: str) -> DataError:
     """Error for an address that only a cluster reads."""
     scheme, name = scheme_of(address), name_of(address)
-    here = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
-    counted: dict[str, Any] = {"--counts": True, "--engine": "spark", "--map": "passk.toml"}
-    counted["-o"] = "counts.parquet"
-    spark = SuggestedFix(counted, "counts on a cluster", "convert")
+    remedies = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
+    options: dict[str, Any] = {"--counts": True, "--engine": "spark", "--map": "passk.toml"}
+    options["-o"] = "counts.parquet"
+    spark = SuggestedFix(options, "counts on a cluster", "convert")
     return NotFetched(
-        name, f"only a cluster reads {scheme}://", here.get(scheme, "copy the file here"),
+        name, f"only a cluster reads {scheme}://", remedies.get(scheme, "copy the file here"),
         settles=[spark],
     )  # fmt: skip
 
@@ -139,14 +139,14 @@ def addresses_of(address: str) -> tuple[list[str], bool]:
         return [address], True
     downloads = _downloads.get()
     if downloads is None:
-        return _look_up(address)
+        return _list_addresses(address)
     if address not in downloads.lists:
-        downloads.lists[address] = _look_up(address)
+        downloads.lists[address] = _list_addresses(address)
     return downloads.lists[address]
 
 
-def _look_up(address: str) -> tuple[list[str], bool]:
-    with _understood(address):
+def _list_addresses(address: str) -> tuple[list[str], bool]:
+    with _fetch_errors(address):
         system, path = _system(address)
         if has_magic(path):
             matches = sorted(match for match in system.glob(path) if system.isfile(match))
@@ -179,8 +179,8 @@ def _fetch(address: str, copy: Path) -> Path:
     )
     with (
         doing(lambda: f"fetching {name} ({size / 1e6:,.0f} MB)"),
-        _understood(name),
-        _opened(address) as (stream, expected),
+        _fetch_errors(name),
+        _open_remote(address) as (stream, expected),
         open(copy, "wb") as file,
     ):
         if (expected or 0) > room:
@@ -190,7 +190,7 @@ def _fetch(address: str, copy: Path) -> Path:
             if size > room:
                 raise large
     if expected is not None and size != expected:
-        raise NotFetched(name, f"ends after {size:,} of {expected:,} bytes", _AGAIN)
+        raise NotFetched(name, f"ends after {size:,} of {expected:,} bytes", _TRY_AGAIN)
     with open(copy, "rb") as file:
         if file.read(256).lstrip().lower().startswith(_PAGE):
             problem, remedy = "a page of HTML, not a file", "give the address of the raw file"
@@ -199,7 +199,7 @@ def _fetch(address: str, copy: Path) -> Path:
 
 
 @contextmanager
-def _opened(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
+def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
     """The bytes of a file as a stream, and how many they are, where that is downloads."""
     if scheme_of(address) not in _WEB:
         system, path = _system(address)
@@ -215,13 +215,13 @@ def _opened(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
         problem = "an address with a user or a password, which are not sent"
         raise NotFetched(name_of(address), problem, "fetch it with curl -O and give the file")
     # What is quoted stays so; signs that no address may hold are quoted.
-    whole = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
-    ask = Ask(whole, headers={"User-Agent": f"passk/{__version__}"})
+    url = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
+    ask = Ask(url, headers={"User-Agent": f"passk/{__version__}"})
     with _opener().open(ask, timeout=TIMEOUT) as answer:
         if answer.status != HTTPStatus.OK:
             # 206 is a piece, and its Content-Length that of the piece.
             problem = f"{answer.status} {answer.reason}, which is not the whole file"
-            raise NotFetched(name_of(address), problem, _AGAIN)
+            raise NotFetched(name_of(address), problem, _TRY_AGAIN)
         packing = answer.headers.get("Content-Encoding", "identity").lower()
         if packing not in _ENCODINGS:
             remedy = "fetch it with curl --compressed -O and give the file"
@@ -235,13 +235,13 @@ def _opener() -> OpenerDirector:
     from urllib import request
 
     class Redirects(request.HTTPRedirectHandler):
-        def redirect_request(self, req: Any, *rest: Any) -> Any:
-            target = rest[-1]
+        def redirect_request(self, req: Any, *arguments: Any) -> Any:
+            target = arguments[-1]
             secure = target.lower().startswith("https:")
             if req.full_url.lower().startswith("https:") and not secure:
                 problem = "leads from https to an address without encryption"
                 raise NotFetched(name_of(req.full_url), problem, "give that address itself")
-            return super().redirect_request(req, *rest)
+            return super().redirect_request(req, *arguments)
 
     opener = request.OpenerDirector()
     for handler in (
@@ -268,7 +268,7 @@ def _system(address: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def _understood(name: str) -> Iterator[None]:
+def _fetch_errors(name: str) -> Iterator[None]:
     """Whatever a library says of a file that it cannot fetch, as a DataError."""
     try:
         yield
@@ -285,14 +285,14 @@ def _error(name: str, error: Exception) -> Exception:
 
     if isinstance(error, HTTPError):
         remedies = {401: _OPEN, 403: _OPEN, 404: "check the address", 410: "check the address"}
-        remedy = remedies.get(error.code, _AGAIN)
+        remedy = remedies.get(error.code, _TRY_AGAIN)
         return NotFetched(name, f"{error.code} {error.reason}".strip(), remedy)
     if isinstance(error, URLError):
         error = error.reason if isinstance(error.reason, Exception) else ValueError(error.reason)
     if isinstance(error, IncompleteRead):
-        return NotFetched(name, "the connection ended before the file", _AGAIN)
+        return NotFetched(name, "the connection ended before the file", _TRY_AGAIN)
     if isinstance(error, TimeoutError):
-        return NotFetched(name, f"no answer for {TIMEOUT} seconds", _AGAIN)
+        return NotFetched(name, f"no answer for {TIMEOUT} seconds", _TRY_AGAIN)
     if isinstance(error, FileNotFoundError):
         return DataError(name, "no such file", "check the address", name="no-such-file")
     if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:

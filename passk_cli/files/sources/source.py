@@ -34,16 +34,16 @@ PACKED = ("", ".gz", ".zst")
 _RESULTS = re.compile(r"(?<!^eval)(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I)
 HEAD_BYTES = 1 << 18
 # Bytes of a file that are read again to try each remedy.
-TRIED = 1 << 20
+TRIAL_BYTES = 1 << 20
 # The longest line that a reader takes.
 _LONGEST_LINE = 1 << 28
 # A packed file that unpacks to more than this, and to more than so many times its size, is refused
 # where Python unpacks it: results reach 30 times; 2 MB may hold a line of gigabytes.
-_SURE, _MOST_TIMES = 1 << 26, 100
+_HARMLESS_BYTES, _MOST_TIMES = 1 << 26, 100
 # Brackets inside brackets; harnesses write a dozen, and parsers of some Pythons give up at 900.
 MOST_LEVELS = 500
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
-_OTHERS = bytes(sign for sign in range(256) if sign not in b"[{]}")
+_NOT_BRACKETS = bytes(sign for sign in range(256) if sign not in b"[{]}")
 # How files begin whose type has a name, and what to do with one.
 _TYPES = {
     b"BZh": ("packed by bzip2", "unpack it with bunzip2"),
@@ -57,15 +57,15 @@ _TYPES = {
 # What DuckDB calls each packing.
 PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
 # The records of JSON lines or of a document, as text in the column json.
-OBJECTS = (
+OBJECTS_SQL = (
     "read_json_objects($path, format=$form, ignore_errors=$lenient, compression=$packing,"
     f" maximum_object_size=$size{AS_IT_IS})"
 )
 OBJECT_BYTES = 1 << 24
 # What settles a line that is no record.
-SKIPPED = SuggestedFix({"--skip-bad": True}, "leaves such lines out")
-MARK = b"\xef\xbb\xbf"
-_MARKS_OF_16 = (b"\xff\xfe", b"\xfe\xff")
+SKIP_BAD_LINES = SuggestedFix({"--skip-bad": True}, "leaves such lines out")
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _FIELD_CHARACTERS = 1 << 30
 _JSON = json.JSONEncoder(ensure_ascii=False)
 
@@ -92,8 +92,8 @@ class Source:
     label: str | None
     packing: str
     position: int = 0
-    named: bool = True
-    opening: str = ""
+    is_explicit: bool = True
+    first_sign: str = ""
     origin: str = ""
     encoding: str = ""
     frame: Any = field(default=None, compare=False, repr=False)
@@ -122,18 +122,18 @@ def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
 
 def beginning_of(source: Source, folder: Path) -> Source:
     """The first lines of a long file of lines as a file in a folder; else the file itself."""
-    other = source.frame is not None or source.opening in ("[", "PK", "PAR1")
-    if other or os.path.getsize(source.path) <= TRIED:
+    is_binary = source.frame is not None or source.first_sign in ("[", "PK", "PAR1")
+    if is_binary or os.path.getsize(source.path) <= TRIAL_BYTES:
         return source
-    lines = first_bytes(source, TRIED)
-    if source.opening == "{" and not isinstance(parsed(lines.partition(b"\n")[0]), dict):
+    lines = first_bytes(source, TRIAL_BYTES)
+    if source.first_sign == "{" and not isinstance(json_or_none(lines.partition(b"\n")[0]), dict):
         return source
     part = folder / f"{source.position}.beginning"
     part.write_bytes(lines)
     return replace(source, path=str(part), packing="none")
 
 
-def mentions(source: Source, text: bytes) -> bool:
+def contains_text(source: Source, text: bytes) -> bool:
     """Whether the unpacked bytes of a file hold a short text."""
     with open_bytes(source) as stream:
         before = b""
@@ -154,7 +154,7 @@ def open_bytes(source: Source) -> IO[bytes]:
 
 def _most_bytes(source: Source) -> int:
     """The most bytes that Python unpacks of a file."""
-    return max(_SURE, _MOST_TIMES * os.path.getsize(source.path))
+    return max(_HARMLESS_BYTES, _MOST_TIMES * os.path.getsize(source.path))
 
 
 def require_usual_size(source: Source) -> None:
@@ -198,13 +198,13 @@ def require_shallow(name: str, start: bytes) -> None:
         import numpy as np
 
         between = line.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')[::2]
-        steps = np.frombuffer(b"".join(between).translate(_STEPS, _OTHERS), dtype=np.int8)
+        steps = np.frombuffer(b"".join(between).translate(_STEPS, _NOT_BRACKETS), dtype=np.int8)
         if np.cumsum(steps, dtype=np.int64).max(initial=0) > MOST_LEVELS:
             problem = f"nested too deeply, more than {MOST_LEVELS} brackets in each other"
             raise DataError(f"{name}:{number}", problem, "take this record out", name="bad-record")
 
 
-def require_whole(source: Source) -> None:
+def require_complete(source: Source) -> None:
     """Raise DataError when a zstd file ends before its last block.
 
     gzip says so by itself when it is read; DuckDB reads a zstd stream that is cut off as a shorter
@@ -219,20 +219,22 @@ def require_whole(source: Source) -> None:
         raise DataError(source.name, problem, remedy, name="damaged-file") from None
 
 
-def packing_by(start: bytes) -> str:
+def detect_packing(start: bytes) -> str:
     """ "none", "gzip" or "zstd", from how a file begins."""
     if start.startswith(b"\x1f\x8b"):
         return "gzip"
     return "zstd" if start.startswith(b"\x28\xb5\x2f\xfd") else "none"
 
 
-def encoding_of(start: bytes) -> str:
+def detect_encoding(start: bytes) -> str:
     """How a text is encoded that begins so, where it is not in UTF-8; "" where it is, or is none.
 
-    >>> encoding_of("né".encode("utf-16")), encoding_of(b"n\\xe9e,1"), encoding_of(b"a,1")
-    ('utf-16', 'cp1252', '')
+    >>> detect_encoding("né".encode("utf-16")), detect_encoding(b"n\\xe9e,1")
+    ('utf-16', 'cp1252')
+    >>> detect_encoding(b"a,1")
+    ''
     """
-    if start.startswith(_MARKS_OF_16):
+    if start.startswith(_UTF16_MARKS):
         return "utf-16"
     # A letter may be cut in two where the first bytes end.
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(start)
@@ -245,7 +247,7 @@ def encoding_of(start: bytes) -> str:
 
 def refuse_binary(name: str, start: bytes) -> None:
     """NoResults for what begins as no text does; DataError for what may well hold results."""
-    if start.startswith(_MARKS_OF_16):
+    if start.startswith(_UTF16_MARKS):
         return
     for sign, (kind, remedy) in _TYPES.items():
         if start.startswith(sign):
@@ -253,7 +255,7 @@ def refuse_binary(name: str, start: bytes) -> None:
     if b"\0" in start:
         text = start.rstrip(b"\0")
         if text and not re.search(rb"[\0-\x08\x0e-\x1f]", text):
-            raise DataError(name, *NULS, name="damaged-file")
+            raise DataError(name, *NUL_BYTES, name="damaged-file")
         problem, remedy = "a binary file, not a table of outcomes", "expected JSONL, CSV or Parquet"
         if start.startswith(b"PK") or start[257:262] == b"ustar":
             problem, remedy = "an archive, which is not unpacked", "unpack it and give its folder"
@@ -305,7 +307,7 @@ def _chunks(path: str, packing: Any) -> Iterator[bytes]:
             yield chunk
 
 
-def of_objects(source: Source, *, lines: bool) -> dict[str, Any]:
+def object_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
     """The parameters of OBJECTS; lines that are no JSON are left out, a document must be."""
     return {
         "path": source.path,
@@ -322,7 +324,7 @@ def object_bytes(sources: Sequence[Source]) -> int:
     return max(OBJECT_BYTES, min(size + 1024, (1 << 32) - 1))
 
 
-def parsed(line: str | bytes) -> object:
+def json_or_none(line: str | bytes) -> object:
     """Record of a line of JSON; None when it is none."""
     try:
         return json.loads(line)
@@ -330,16 +332,16 @@ def parsed(line: str | bytes) -> object:
         return None
 
 
-def record_of(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | DataError:
+def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | DataError:
     """The record of a line of JSON, or what is wrong with it.
 
     hook : that of json for objects, such as `unique`.
     """
-    if line.startswith(MARK) and not place.endswith(":1"):
+    if line.startswith(BYTE_ORDER_MARK) and not place.endswith(":1"):
         problem = "a mark of byte order, as where files were joined"
         return BadRecord(place, problem, "give these files one by one, or take the mark out")
     if b"\0" in line:
-        return BadRecord(place, *NULS, settles=[SKIPPED])
+        return BadRecord(place, *NUL_BYTES, settles=[SKIP_BAD_LINES])
     if b"}\r{" in line:
         return BadRecord(place, r"lines end in \r", r"save it with line ends \n")
     problem = "not a JSON record"
@@ -356,14 +358,14 @@ def record_of(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | Dat
     except RecursionError:
         problem = "nested too deeply"
     text = shortened(line.decode(errors="replace").strip())
-    return BadRecord(place, f"{problem} in {text}", settles=[SKIPPED])
+    return BadRecord(place, f"{problem} in {text}", settles=[SKIP_BAD_LINES])
 
 
 class DuplicateKey(ValueError):
     """A key that an object of JSON has twice, which the message names."""
 
 
-def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON from its pairs, as `object_pairs_hook`; KeyTwice for a key that is there
     twice, of which a dict would keep the last."""
     record, before = dict(pairs), set[str]()
@@ -395,18 +397,24 @@ def kind_of(value: object) -> str:
     return kind_of_type(type(value))
 
 
-def kind_of_type(of: type) -> str:
+def kind_of_type(python_type: type) -> str:
     """The kind of the values of a type."""
-    if of is NoneType:
+    if python_type is NoneType:
         return "null"
-    if issubclass(of, bool):
+    if issubclass(python_type, bool):
         return "bool"
-    if issubclass(of, int | float):
+    if issubclass(python_type, int | float):
         return "number"
-    return "list" if issubclass(of, list) else "record" if issubclass(of, dict) else "text"
+    return (
+        "list"
+        if issubclass(python_type, list)
+        else "record"
+        if issubclass(python_type, dict)
+        else "text"
+    )
 
 
-def line_of(record: Mapping[str, Any]) -> bytes:
+def json_line(record: Mapping[str, Any]) -> bytes:
     """A record as a line of JSON; half a surrogate pair, which is no text, becomes a ?."""
     return _JSON.encode(record).encode(errors="replace") + b"\n"
 
@@ -437,14 +445,14 @@ def lines(source: Source) -> Iterator[tuple[int, bytes]]:
                 yield number, line
 
 
-def fetched(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+def fetch_rows(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
     """The rows a connection answers with, a few at a time."""
     while rows := con.fetchmany(2048):
         yield from rows
 
 
-NULS = ("NUL bytes", r"perhaps it was not written to its end; remove them with tr -d '\0'")
-QUOTE = ("a quote without its partner", "write it once more with a CSV library")
+NUL_BYTES = ("NUL bytes", r"perhaps it was not written to its end; remove them with tr -d '\0'")
+UNCLOSED_QUOTE = ("a quote without its partner", "write it once more with a CSV library")
 
 
 def damaged_parquet(source: Source, message: str) -> DataError:

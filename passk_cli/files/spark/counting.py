@@ -31,7 +31,7 @@ from passk_cli.files.roles import (
     reaches,
     verdict_sql,
 )
-from passk_cli.files.sources.source import SKIPPED
+from passk_cli.files.sources.source import SKIP_BAD_LINES
 from passk_cli.files.spark.rows import BAD, Rows, name, rows_at
 from passk_cli.files.spark.session import NotOnSpark, session
 from passk_cli.option import changed
@@ -234,7 +234,8 @@ def _counted(
     facts = ReadFacts(
         inputs=(InputFacts(rows.place, f"{rows.form} (on Spark)", roles, ()),),
         missing=int(missing.sum()), missing_policy=request.missing,
-        losses=counts(made, made > 0, missing=missing).losses if missing.any() else None,
+        missing_outcomes=counts(made, made > 0, missing=missing).missing_outcomes if missing.any()
+        else None,
         duplicates_policy=request.duplicates, duplicates_checked="attempt" in roles,
         emptied=int((~there).sum()), passes=request.passes, threshold=request.bar,
         messages=tuple(said),
@@ -259,7 +260,7 @@ def _require_sound(con: Any, rows: Rows, request: Request, amounts: Sequence[str
     what = what if rows.form == "jsonl" else "rows with another number of fields than the header"
     correct = "correct them, or leave them out of the data"
     found = [
-        (bad * (not request.skip_bad), what, "", "bad-record", [SKIPPED]),
+        (bad * (not request.skip_bad), what, "", "bad-record", [SKIP_BAD_LINES]),
         (tasks, f"rows without a task in {request.named['task']!r}", correct, "missing-name", ()),
         (models, f"rows without a model in {request.named['model']!r}", correct, "missing-name",
          ()),

@@ -138,7 +138,7 @@ def _path(address: str) -> str:
         # Spark looks patterns up, but a name with such signs is not a pattern.
         own = os.path.abspath(path)
         return "file://" + (_escaped(own) if os.path.exists(own) else own)
-    if not remote.is_shared(path):
+    if not remote.is_cluster_only(path):
         shared = "write s3a://" if remote.scheme_of(path) == "s3" else ""
         problem = "fetched to this machine, which a cluster does not share"
         raise NotOnSpark(name_of(path), problem, shared, settles=[] if shared else [HERE])

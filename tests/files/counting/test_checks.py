@@ -51,7 +51,7 @@ def test_a_summary_of_the_same_name_is_no_repeat(tmp_path: Path) -> None:
     written(tmp_path, "m.jsonl", jsonl(ROWS))
     written(tmp_path, "m.json", {"accuracy": 2 / 3, "configuration": {"k": 1}}, indent=1)
     counts = read(tmp_path)
-    assert (len(counts.tasks), counts.facts.foreign) == (3, (str(tmp_path / "m.json"),))
+    assert (len(counts.tasks), counts.facts.non_result_files) == (3, (str(tmp_path / "m.json"),))
 
 
 def test_foreign_files_are_passed_over_and_counted(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_foreign_files_are_passed_over_and_counted(tmp_path: Path) -> None:
         written(tmp_path, f"config-{i}.json", {"seed": i, "models": ["m"]}, indent=1)
     written(tmp_path, "state.json", {"name": "nightly", "status": "success"}, indent=1)
     counts = read(tmp_path)
-    assert (len(counts.facts.foreign), counts.series) == (4, (("m",),))
+    assert (len(counts.facts.non_result_files), counts.series) == (4, (("m",),))
     for name in ("config-0.json",):
         unread = "config-0.json: no column .* the columns are seed, models"
         with pytest.raises(DataError, match=unread):
@@ -331,7 +331,7 @@ def test_an_output_in_the_folder_that_is_read_is_no_data(
     output = tmp_path / f"output.{suffix}"
     assert passk(command, tmp_path, "-o", output).code == 0
     assert cells(tmp_path) == before
-    assert read(tmp_path).facts.foreign == (str(output),)
+    assert read(tmp_path).facts.non_result_files == (str(output),)
 
 
 def test_a_table_is_not_written_into_the_folder_that_is_read(passk: Passk, tmp_path: Path) -> None:

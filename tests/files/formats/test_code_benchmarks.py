@@ -183,7 +183,7 @@ def test_multipl_e_results_do_not_mix_with_completions(tmp_path: Path) -> None:
     completions.write_bytes(gzip.compress(json.dumps(document).encode()))
     counts = read(tmp_path)
     assert counts.n.tolist() == [20, 20, 20]
-    assert len(counts.facts.foreign) == 1
+    assert len(counts.facts.non_result_files) == 1
     with pytest.raises(DataError):
         read(completions)
 

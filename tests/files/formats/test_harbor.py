@@ -51,7 +51,7 @@ def test_a_trial_without_a_reward_is_missing_and_a_timeout_with_one_is_not(passk
     facts = read(HARBOR, missing="drop").facts
     assert facts.reasons == {MODEL: {"error": 1}}
     # results.csv of the board, which is no attempts.
-    assert [Path(name).name for name in facts.foreign] == ["results.csv"]
+    assert [Path(name).name for name in facts.non_result_files] == ["results.csv"]
 
 
 def test_what_belongs_to_a_trial_is_not_read(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_what_belongs_to_a_trial_is_not_read(tmp_path: Path) -> None:
         (trial / "agent" / "log.jsonl").write_text('{"task": "t", "success": true}\n' * 2)
         (trial / "config.json").write_text('{"task": "t", "passed": true}')
     assert cells(job, missing="fail") == cells(HARBOR, missing="fail")
-    assert read(job, missing="fail").facts.foreign == ()
+    assert read(job, missing="fail").facts.non_result_files == ()
 
 
 def test_the_same_trial_twice_is_refused(tmp_path: Path) -> None:

@@ -131,7 +131,9 @@ def test_logs_without_results_are_refused_or_passed_over(tmp_path: Path) -> None
     for log in (*LOGS.glob("*words_KfG*"), DATA / "inspect" / "popularity_unscored.eval"):
         shutil.copy(log, tmp_path)
     facts = read(tmp_path, outcome="verify", missing="drop").facts
-    assert [name.rsplit("/", 1)[-1] for name in facts.foreign] == ["popularity_unscored.eval"]
+    assert [name.rsplit("/", 1)[-1] for name in facts.non_result_files] == [
+        "popularity_unscored.eval"
+    ]
 
 
 # --- logs made here: what the samples do not have ---

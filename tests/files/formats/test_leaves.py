@@ -16,7 +16,7 @@ import passk_cli
 from passk_cli import PasskWarning
 from passk_cli.errors import PasskError
 from passk_cli.files.formats import FORMATS
-from passk_cli.files.formats.format import Format, Row, Wanted, look
+from passk_cli.files.formats.format import Format, Row, RowRequest, sniff
 from passk_cli.files.sources.source import Source
 from passk_cli.text import strict_json
 from tests.conftest import jsonl
@@ -77,16 +77,16 @@ def written(document: Any, lines: bool, name: str) -> bytes:
 def read_rows(form: Format, path: Path) -> None:
     """Read all that a format says of a file, with each of its outcomes."""
     packing = "gzip" if path.suffix == ".gz" else "none"
-    file = look(Source(str(path), str(path), None, packing))
+    file = sniff(Source(str(path), str(path), None, packing))
     if not form.recognises(file):
         return
     contents = form.contents(file)
     for outcome in contents.outcomes or ("",):
-        for row in contents.rows(Wanted(outcome, frozenset(("answer", "solution")))):
+        for row in contents.rows(RowRequest(outcome, frozenset(("answer", "solution")))):
             if isinstance(row, Row):
                 strict_json([row.task, row.attempt, row.outcome])
-                if form.spent is not None:
-                    form.spent(row.record)
+                if form.read_amounts is not None:
+                    form.read_amounts(row.record)
 
 
 HARNESSES = [form for form in FORMATS.values() if not form.generic]

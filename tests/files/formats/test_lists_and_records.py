@@ -33,7 +33,7 @@ def test_helm_counts_the_test_split() -> None:
     assert counts.tasks[0].startswith("mmlu:subject=philosophy,method=multiple_choice_joint/id")
     assert counts.facts.messages[0].text.endswith("1 instance of other splits left out: valid")
     # The aggregate and the description of the run are no results of their own.
-    assert counts.facts.foreign == ()
+    assert counts.facts.non_result_files == ()
 
 
 def test_helm_offers_what_may_be_an_outcome(passk: Passk) -> None:

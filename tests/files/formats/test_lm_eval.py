@@ -120,7 +120,7 @@ def test_a_metric_that_is_no_verdict_asks_for_a_threshold(tmp_path: Path) -> Non
 
 
 def test_what_repeats_the_samples_is_no_result() -> None:
-    assert read(DATA / "lm_eval", outcome=STRICT).facts.foreign == ()
+    assert read(DATA / "lm_eval", outcome=STRICT).facts.non_result_files == ()
 
 
 def test_without_results_the_model_is_the_folder(tmp_path: Path) -> None:

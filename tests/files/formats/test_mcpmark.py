@@ -24,7 +24,7 @@ def test_a_tree_of_runs() -> None:
     assert {n for n, _ in expected.values()} == {4}
     facts = read(ROOT / "results").facts
     # messages.json and summary.json belong to a run, and are no results.
-    assert facts.foreign == ()
+    assert facts.non_result_files == ()
     assert facts.duplicates_checked
 
 

@@ -33,7 +33,7 @@ def test_folder_counts_once() -> None:
     assert cells(FOLDER, missing="drop") == counted(BROKEN, SOUND)
     facts = read(FOLDER, missing="drop").facts
     assert facts.reasons == {"stub-a": {"infrastructure": 2}}
-    assert facts.foreign == () == facts.messages
+    assert facts.non_result_files == () == facts.messages
     by_category = cells(FOLDER, missing="drop", by=["category"])
     assert {key[1] for key in by_category} == {"even", "odd"}
 

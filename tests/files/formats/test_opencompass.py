@@ -32,7 +32,7 @@ def test_answers_that_equal_the_reference() -> None:
     assert {key: cell for key, cell in found.items() if "gsm8k" in key[1]} == expected
     assert {key[1] for key in found.keys() - expected.keys()} == {f"ARC-e/{i}" for i in range(6)}
     facts = read(RUN).facts
-    assert facts.foreign == () == facts.messages
+    assert facts.non_result_files == () == facts.messages
 
 
 def test_its_own_averages() -> None:

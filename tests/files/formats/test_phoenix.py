@@ -33,7 +33,7 @@ def test_answers_that_equal_the_reference() -> None:
     assert close == expected
     facts = read(FOLDER, outcome="exact", missing="drop").facts
     assert facts.reasons == {"stub-a": {"error": 1}}
-    assert facts.foreign == ()
+    assert facts.non_result_files == ()
 
 
 def test_what_has_to_be_said() -> None:

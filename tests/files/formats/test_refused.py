@@ -72,7 +72,7 @@ def test_passed_over_in_a_folder_beside_results(tmp_path: Path, passk: Passk) ->
     shutil.copy(next((DATA / "bigcodebench").glob("*.json")), tmp_path / "all" / "results.json")
     counts = read(tmp_path / "all")
     assert len(counts.n) == 4
-    assert len(counts.facts.foreign) == 3
+    assert len(counts.facts.non_result_files) == 3
     done = passk("estimate", FOLDER)
     assert done.code == 3
     assert "(2 more files not read either)" in done.err

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from passk_cli.files.formats import FORMATS, recognise
-from passk_cli.files.formats.format import look
+from passk_cli.files.formats.format import sniff
 from passk_cli.files.sources.arguments import expand
 from tests.conftest import Write
 from tests.files.formats.cells import DATA
@@ -80,7 +80,7 @@ _NO_PADDING = ("human-eval", "bigcode-generations", "swe-bench-pro")
 def formats_of(path: Path, spool: Path) -> list[str]:
     """The format a file is recognised as, and all other harnesses' that say it is theirs."""
     (source,) = expand([str(path)], spool)
-    known = recognise(look(source))
+    known = recognise(sniff(source))
     if known is None:
         return []
     head, first = known

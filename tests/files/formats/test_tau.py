@@ -78,7 +78,7 @@ def test_tau2_folder_counts_once_however_it_is_named(data: Path) -> None:
     assert pass_hat(1, found, "stub-1") == pass_at(1, found, "stub-1")
     facts = read(data, missing="drop").facts
     assert facts.reasons == {"stub-1": {"infrastructure": 1}}
-    assert facts.foreign == () == facts.messages
+    assert facts.non_result_files == () == facts.messages
 
 
 def test_tau2_folder_says_what_is_missing(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_null_is_missing_and_an_agent_timeout_can_pass() -> None:
     assert (facts.missing, facts.reasons) == (null, {MODEL: {"error": null}})
     assert null
     assert late
-    assert not facts.foreign
+    assert not facts.non_result_files
 
 
 def test_trials_alone_read_as_their_run(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_trials_alone_read_as_their_run(tmp_path: Path) -> None:
         path.write_text('{"id": "x", "results": [], "n_resolved": 0, "unresolved_ids": [],'
                         ' "pass_at_k": {}}')  # fmt: skip
     assert cells(tmp_path / "runs", missing="fail") == cells(RUNS, missing="fail")
-    assert len(read(tmp_path / "runs", missing="fail").facts.foreign) == 2
+    assert len(read(tmp_path / "runs", missing="fail").facts.non_result_files) == 2
 
 
 def test_a_task_whose_name_holds_a_dot_keeps_its_attempt_numbers() -> None:
