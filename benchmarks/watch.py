@@ -29,7 +29,7 @@ import passk_cli
 from passk_cli import inspect
 from passk_cli.commands.gate.question import Gate
 from passk_cli.commands.watch.interim_looks import WatchPlan
-from passk_cli.commands.watch.order import LIST, TaskOrder, made_of
+from passk_cli.commands.watch.order import LIST, TaskOrder, attempts_by_task
 from passk_cli.commands.watch.run import WatchedRun
 from passk_cli.inference.alpha_spending import level_at
 from passk_cli.metrics.registry import Metric
@@ -81,15 +81,15 @@ def lowered(p: np.ndarray, shift: float) -> np.ndarray:
 def run_of(gate: Gate, counts: Counts, plan: WatchPlan, base: Counts | None = None) -> WatchedRun:
     """A run that is complete, whose looks are made one after the other."""
     study = Analysis(counts, (PASS_1,), baseline=base)
-    made = made_of(counts, {series[0] for series in counts.series})
+    made = attempts_by_task(counts, {series[0] for series in counts.series})
     return WatchedRun(
-        replace(gate, baseline=base), study, plan, TaskOrder(names(plan.planned), LIST), made
+        replace(gate, baseline=base), study, plan, TaskOrder(names(plan.total_tasks), LIST), made
     )
 
 
 def verdicts(run: WatchedRun, tasks: int, level: float) -> np.ndarray:
     """The verdict on each model at the first tasks: 1 pass, −1 fail, 0 undecided."""
-    study = replace(run.study, counts=run.counted(tasks))
+    study = replace(run.study, counts=run.first_counts(tasks))
     confidence = replace(study.confidence, level=level)
     trial = run.gate.trial(replace(study, confidence=confidence))
     (rule,) = (rule for rule in run.gate.chosen if rule.named)
@@ -101,19 +101,19 @@ def looked(run: WatchedRun, level: Callable[[int], float | None]) -> tuple[np.nd
     """The first verdict on each model, and the share of the plan that was used for it."""
     models = len(run.study.counts.series)
     verdict, used = np.zeros(models, dtype=int), np.ones(models)
-    for place, tasks in enumerate(run.plan.sizes):
+    for place, tasks in enumerate(run.plan.look_sizes):
         at = level(place)
         if at is None:
             continue
         now = verdicts(run, tasks, at)
         first = (verdict == 0) & (now != 0)
-        verdict[first], used[first] = now[first], tasks / run.plan.planned
+        verdict[first], used[first] = now[first], tasks / run.plan.total_tasks
     return verdict, used
 
 
 def by_boundary(run: WatchedRun) -> Callable[[int], float | None]:
     """The level of each look."""
-    limits = run.plan.limits
+    limits = run.plan.boundaries
     return lambda place: level_at(limits[place]) if math.isfinite(limits[place]) else None
 
 

@@ -85,7 +85,7 @@ class Stop:
         self.model, self.epochs = task.model, epochs
         self.order, self.shuffled = self._named(task.task, samples), bool(task.dataset.shuffled)
         planned = self.options.get("planned") or len(self.order)
-        self.plan = WatchPlan.of(planned, epochs, self.options.get("every"), 0.95)
+        self.plan = WatchPlan.from_options(planned, epochs, self.options.get("every"), 0.95)
         return "passk"
 
     def _named(self, suite: str, samples: list[Sample]) -> dict[str, str]:
@@ -132,7 +132,7 @@ class Stop:
             if any((name, number + 1) not in self.rows for number in range(self.epochs)):
                 break
             done += 1
-        due = [size for size in self.plan.sizes if self.looked < size <= done]
+        due = [size for size in self.plan.look_sizes if self.looked < size <= done]
         if due and not self.reason:
             self.looked = due[-1]
             self._look()
@@ -148,7 +148,7 @@ class Stop:
             warnings.simplefilter("ignore", passk_cli.PasskWarning)
             found = passk_cli.watch(
                 [*self.rows.values()], order=[*self.order.values()], attempts=self.epochs,
-                **{**given, "planned": self.plan.planned},
+                **{**given, "planned": self.plan.total_tasks},
             )  # fmt: skip
         self.answer = str(found).splitlines()[0]
         self.reason = "" if found.report.provisional else self.answer
@@ -156,7 +156,7 @@ class Stop:
     async def complete_task(self) -> dict[str, Any]:
         """The looks, for the log."""
         _going_on.pop(self.number, None)
-        told = {"answer": self.answer, "looked_at": self.looked, "planned": self.plan.planned}
+        told = {"answer": self.answer, "looked_at": self.looked, "planned": self.plan.total_tasks}
         return told | ({} if self.shuffled else {"warning": "samples were not shuffled"})
 
 

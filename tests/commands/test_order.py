@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, read
-from passk_cli.commands.order.positions import examine, in_order
+from passk_cli.commands.order.positions import examine, ordered_attempts
 from passk_cli.commands.order.view import Order
 from passk_cli.commands.question import SharedOptions
 from passk_cli.files.request import Request
@@ -302,10 +302,10 @@ def test_attempts_at_one_time() -> None:
         np.array([1, 0, 2, 0]),
     )
     tied = Counts(**{**counts.__dict__, "attempts": {"attempt": merged}})
-    assert in_order(tied, [0])[0].passed.tolist() == [1, 0, 0, 1, 1, 0]
+    assert ordered_attempts(tied, [0])[0].passed.tolist() == [1, 0, 0, 1, 1, 0]
     merged.passed[2] = 1
     with pytest.raises(DataError, match="m: attempts at task t001 came at the same time, some"):
-        in_order(tied, [0])
+        ordered_attempts(tied, [0])
 
 
 def test_counts_without_order_are_refused() -> None:

@@ -399,12 +399,12 @@ def test_looks_are_written_whole(tmp_path: Path) -> None:
     looks = InterimLooks({"planned": 5}, path=tmp_path / "a.looks")
     looks.looks.append(InterimLook(1, "digest", {"m: pass@1 ≥ 0.5": "undecided"}))
     looks.write(["x", "y"])
-    assert InterimLooks.read(looks.path, {"planned": 5}).tasks == ("x",)
+    assert InterimLooks.from_file(looks.path, {"planned": 5}).tasks == ("x",)
     with pytest.raises(DataError, match="looks with planned 5, and now it is 6"):
-        InterimLooks.read(looks.path, {"planned": 6})
+        InterimLooks.from_file(looks.path, {"planned": 6})
     looks.path.write_text('{"schema": "passk-looks/1"}')
     with pytest.raises(DataError, match="no file of looks"):
-        InterimLooks.read(looks.path, {"planned": 5})
+        InterimLooks.from_file(looks.path, {"planned": 5})
 
 
 @pytest.fixture(autouse=True)

@@ -55,16 +55,16 @@ CHOSEN_LABELS = DiagnosticType(
     meaning="If attempts were labelled where the judge looked wrong, or where a task looked easy,"
     " the labels do not show how often the judge errs in general. `passk judge --list` draws"
     " attempts at random.")  # fmt: skip
-_KINDS = ("false passes", "false failures")
+_ERROR_KINDS = ("false passes", "false failures")
 _VERDICTS, _TRUTHS = ("judge fails", "judge passes"), ("truly fails", "truly passes")
 # Labels that chance gives this seldom were not drawn at random.
-_CHOSEN = 1e-3
+_CHANCE_LIMIT = 1e-3
 # Labels to begin with, where none say how many there have to be.
-_BEGIN = 100
+_FIRST_LABELS = 100
 # Of each verdict, so that none is without a label.
-_LEAST = 10
+_MIN_PER_STRATUM = 10
 # Words of the names of columns that hold labels.
-_OF_LABELS = frozenset("truth label labels human gold annotation annotator annotated".split())
+_LABEL_WORDS = frozenset("truth label labels human gold annotation annotator annotated".split())
 
 
 @dataclass(frozen=True)
@@ -78,18 +78,19 @@ class JudgeErrorRates:
     series: Series
     labels: Labels
     rates: tuple[Result, Result]
-    together: Clustering
+    error_clustering: Clustering
     agreement: Result
     cells: tuple[Result, ...]
-    alike: float | None = None
+    p_alike: float | None = None
 
     @property
     def facts(self) -> Iterator[Result]:
         """Its rates as tidy rows."""
         more: dict[str, Cell] = {
-            "labels": int(self.labels.made.sum()), "error_pairs": self.together.pairs,
-            "error_pairs_expected": self.together.expected, "p_together": self.together.p,
-            "p_alike": self.alike,
+            "labels": int(self.labels.made.sum()), "error_pairs": self.error_clustering.pairs,
+            "error_pairs_expected": self.error_clustering.expected,
+            "p_together": self.error_clustering.p,
+            "p_alike": self.p_alike,
         }  # fmt: skip
         return (replace(fact, more=more) for fact in (*self.rates, self.agreement, *self.cells))
 
@@ -97,14 +98,18 @@ class JudgeErrorRates:
 def _rate(study: Analysis, series: Series, labels: Labels, truth: int) -> Result:
     """The judge's error rate among attempts of this truth."""
     confidence, sample = study.confidence, error_rate([labels], truth)
-    made = labels.table[:, :, truth].sum(axis=1)
-    size = Size(int(np.count_nonzero(made)), int(made.min()), int(made.max()))
+    labels_per_task = labels.table[:, :, truth].sum(axis=1)
+    size = Size(
+        int(np.count_nonzero(labels_per_task)),
+        int(labels_per_task.min()),
+        int(labels_per_task.max()),
+    )
     if sample is None:
         reason = f"no labelled attempt {'passes' if truth else 'fails'}"
-        return Result(series, _KINDS[truth], None, Estimate(None, reason=reason), size=size)
+        return Result(series, _ERROR_KINDS[truth], None, Estimate(None, reason=reason), size=size)
     limits = interval(sample, LOGIT_T, confidence.level)
     return Result(
-        series, _KINDS[truth], None, Estimate(sample.mean, None, limits.low, limits.high),
+        series, _ERROR_KINDS[truth], None, Estimate(sample.mean, None, limits.low, limits.high),
         sample.se, size, LOGIT_T, confidence.level, limits.reason,
     )  # fmt: skip
 
@@ -141,10 +146,10 @@ def _cells(study: Analysis, series: Series, labels: Labels) -> tuple[Result, ...
     return tuple(facts)
 
 
-def errors_of(study: Analysis) -> list[JudgeErrorRates]:
+def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
     """The judge's errors about each model."""
     counts, draws = study.counts, study.confidence.draws
-    every = dict(zip(counts.series, labels_of(counts), strict=True))
+    labels_by_series = dict(zip(counts.series, labels_of(counts), strict=True))
     rows = [
         JudgeErrorRates(
             series, labels,
@@ -152,32 +157,36 @@ def errors_of(study: Analysis) -> list[JudgeErrorRates]:
             clustering(labels, **draws), _agreement(study, series, labels),
             _cells(study, series, labels),
         )
-        for series, labels in every.items()
+        for series, labels in labels_by_series.items()
     ]  # fmt: skip
     p = []
-    for series in every:
-        others = [own for name, own in every.items() if name != series and name[1:] == series[1:]]
-        p.append(_differ(every[series], others) if others else math.nan)
+    for series in labels_by_series:
+        rivals = [
+            rival
+            for name, rival in labels_by_series.items()
+            if name != series and name[1:] == series[1:]
+        ]
+        p.append(_difference_p(labels_by_series[series], rivals) if rivals else math.nan)
     adjusted = ADJUSTMENTS["holm"](np.array(p)).tolist()
     return [
-        replace(row, alike=None if math.isnan(each) else each)
-        for row, each in zip(rows, adjusted, strict=True)
+        replace(row, p_alike=None if math.isnan(p_value) else p_value)
+        for row, p_value in zip(rows, adjusted, strict=True)
     ]
 
 
-def _differ(own: Labels, others: Sequence[Labels]) -> float:
+def _difference_p(labels: Labels, rivals: Sequence[Labels]) -> float:
     """p that a model's two error rates are those of the other models together, by Welch's t."""
     from passk_cli.special import stdtr
 
     least = math.nan
     for truth in (0, 1):
-        sides = error_rate([own], truth), error_rate(others, truth)
-        one, other = (side for side in sides)
-        if one is None or other is None or one.se is None or other.se is None:
+        sides = error_rate([labels], truth), error_rate(rivals, truth)
+        first, second = (side for side in sides)
+        if first is None or second is None or first.se is None or second.se is None:
             continue
-        error = math.hypot(one.se, other.se)
-        degrees = min(side.degrees or 1 for side in (one, other))
-        p = 2 * float(stdtr(degrees, -abs(one.mean - other.mean) / error)) if error else 1.0
+        error = math.hypot(first.se, second.se)
+        degrees = min(side.degrees or 1 for side in (first, second))
+        p = 2 * float(stdtr(degrees, -abs(first.mean - second.mean) / error)) if error else 1.0
         least = min(p, least) if least == least else p
     return min(2 * least, 1.0)
 
@@ -192,8 +201,8 @@ class Correction(NamedTuple):
 
     fact: Result
     judged: Result
-    needed: LabelNeed | None
-    labels: int | None
+    label_need: LabelNeed | None
+    labels_for_width: int | None
 
     @property
     def series(self) -> Series:
@@ -201,10 +210,10 @@ class Correction(NamedTuple):
         return self.fact.series
 
     @property
-    def wider(self) -> float | None:
+    def width_ratio(self) -> float | None:
         """How many times as wide as the judge's interval."""
-        own, plain = map(_width, (self.fact, self.judged))
-        return own / plain if own and plain else None
+        width, plain = map(_width, (self.fact, self.judged))
+        return width / plain if width and plain else None
 
 
 def _width(fact: Result) -> float:
@@ -214,24 +223,24 @@ def _width(fact: Result) -> float:
 
 def corrections(study: Analysis, width: float | None) -> list[Correction]:
     """Each number of the study.  width : the one that is asked for."""
-    every = study.values()
+    all_values = study.values()
     plain = [replace(v, values=v.judged, hidden=0.0, degrees=None, few=None, labels=None)
-             for v in every]  # fmt: skip
+             for v in all_values]  # fmt: skip
     judged = study.facts([v for v in plain if v.there], replace(study.confidence, others={}))
     by_name = {(fact.series, fact.name): fact for fact in judged}
-    made = []
-    for fact in study.facts(every):
-        values, needed, labels = fact.values, None, None
+    rows = []
+    for fact in study.facts(all_values):
+        values, label_need, labels = fact.values, None, None
         # One task does not show how much tasks differ.
         if values is not None and values.labels is not None and len(values.values) > 1:
-            needed = need(values.metric, values.labels)
+            label_need = need(values.metric, values.labels)
             if width and values.degrees is not None and _width(fact) and fact.se:
-                labels = needed.labels_for((fact.se * width / _width(fact)) ** 2)
+                labels = label_need.labels_for((fact.se * width / _width(fact)) ** 2)
         nothing = replace(fact, estimate=Estimate(None))
-        made.append(
-            Correction(fact, by_name.get((fact.series, fact.name), nothing), needed, labels)
+        rows.append(
+            Correction(fact, by_name.get((fact.series, fact.name), nothing), label_need, labels)
         )
-    return made
+    return rows
 
 
 class JudgeErrors(Section[JudgeErrorRates]):
@@ -248,17 +257,17 @@ class JudgeErrors(Section[JudgeErrorRates]):
                meaning="Share of the attempts that pass which the judge fails."),
         Column("kappa", "score", cell=lambda row: row.agreement.estimate,
                meaning="Cohen's κ: agreement of judge and labels beyond chance, at most 1."),
-        Column("p (equal rates)", "p", cell=lambda row: row.alike, name="p_alike",
+        Column("p (equal rates)", "p", cell=lambda row: row.p_alike, name="p_alike",
                meaning="p that both rates are those of the other models, adjusted (Holm): a small"
                " one shows that the judge is kinder to some.",
                where=lambda section: len(section.records) > 1),
-        Column("errors of one task", "count", cell=lambda row: row.together.pairs,
+        Column("errors of one task", "count", cell=lambda row: row.error_clustering.pairs,
                name="error_pairs", meaning="Pairs of errors of one task.",
                where=lambda section: section.paired),
-        Column("expected", "amount", True, cell=lambda row: row.together.expected,
+        Column("expected", "amount", True, cell=lambda row: row.error_clustering.expected,
                name="error_pairs_expected", where=lambda section: section.paired,
                meaning="The same if errors did not depend on the task."),
-        Column("p (together)", "p", cell=lambda row: row.together.p, name="p_together",
+        Column("p (together)", "p", cell=lambda row: row.error_clustering.p, name="p_together",
                meaning="p of so many pairs by chance: a small one shows that errors go together"
                " within tasks.", where=lambda section: section.paired),
     )  # fmt: skip
@@ -272,36 +281,36 @@ class JudgeErrors(Section[JudgeErrorRates]):
         return record.facts
 
     answers = (
-        Answer("judge-errs", lambda section: section.known and section.fields["failed"],
+        Answer("judge-errs", lambda section: section.rated and section.fields["failed"],
                "The judge passes {passed} of the attempts of {model} that fail, and fails {failed}"
                " of those that pass."),
-        Answer("judge-passes-failures", lambda section: section.known,
+        Answer("judge-passes-failures", lambda section: section.rated,
                "The judge passes {passed} of the attempts of {model} that fail."),
     )  # fmt: skip
     further_answers = (
-        Answer("judge-differs", lambda section: section.known and section.differing,
+        Answer("judge-differs", lambda section: section.rated and section.differing,
                "It errs differently about {model} than about the others.",
                lambda section: {"model": section.name_of(section.differing[0]),
-                                "p": section.differing[0].alike}),
+                                "p": section.differing[0].p_alike}),
     )  # fmt: skip
 
     @property
-    def known(self) -> list[JudgeErrorRates]:
+    def rated(self) -> list[JudgeErrorRates]:
         """The models with a rate of false passes, the highest first."""
-        known = [row for row in self.records if row.rates[0].estimate.value is not None]
-        return sorted(known, key=lambda row: -(row.rates[0].estimate.value or 0.0))
+        rows = [row for row in self.records if row.rates[0].estimate.value is not None]
+        return sorted(rows, key=lambda row: -(row.rates[0].estimate.value or 0.0))
 
     @property
     def differing(self) -> list[JudgeErrorRates]:
         """The models about which the judge errs significantly differently, the smallest p first."""
-        rows = [row for row in self.records if row.alike is not None and row.alike <= 0.05]
-        return sorted(rows, key=lambda row: row.alike or 0.0)
+        rows = [row for row in self.records if row.p_alike is not None and row.p_alike <= 0.05]
+        return sorted(rows, key=lambda row: row.p_alike or 0.0)
 
     @property
     def fields(self) -> Mapping[str, Any]:
         """The model with the highest rate of false passes, and its two rates."""
-        passed, failed = (rate.estimate for rate in self.known[0].rates)
-        return {"model": self.name_of(self.known[0]), "passed": passed,
+        passed, failed = (rate.estimate for rate in self.rated[0].rates)
+        return {"model": self.name_of(self.rated[0]), "passed": passed,
                 "failed": None if failed.value is None else failed}  # fmt: skip
 
     def name_of(self, row: JudgeErrorRates) -> str:
@@ -309,13 +318,13 @@ class JudgeErrors(Section[JudgeErrorRates]):
         return named(row.series, self.study.counts.group_names)
 
     def messages(self) -> Iterator[Diagnostic]:
-        for message, chosen in (
+        for message, rows in (
             (CONCENTRATED_LABELS, [row for row in self.records if row.labels.concentrated]),
-            (CHOSEN_LABELS, [row for row in self.records if row.labels.rate_p < _CHOSEN
+            (CHOSEN_LABELS, [row for row in self.records if row.labels.rate_p < _CHANCE_LIMIT
                              and not row.labels.by_task]),
         ):  # fmt: skip
-            if chosen:
-                yield message(models=[*map(self.name_of, chosen)])
+            if rows:
+                yield message(models=[*map(self.name_of, rows)])
 
     def context(self) -> Iterator[str]:
         level = 100 * self.study.confidence.level
@@ -370,7 +379,7 @@ class Corrections(Section[Correction]):
                meaning="Its value with the judge's errors taken out."),
         data_field("judged", "The same by the judge's verdicts, uncorrected.",
                    lambda row: row.judged.estimate.value),
-        Column("times as wide", "amount", cell=lambda row: row.wider, name="times_as_wide",
+        Column("times as wide", "amount", cell=lambda row: row.width_ratio, name="times_as_wide",
                meaning="Width of the corrected interval divided by that of the judged one."),
         Column("for --width", cell=lambda row: _for_width(row), where=lambda s: s.width,
                meaning="Labels of a model in all for an interval of that width: at scattered"
@@ -385,75 +394,83 @@ class Corrections(Section[Correction]):
 
 
 def _labels(row: Correction) -> int | None:
-    per_task = row.needed.per_task if row.needed else 0
-    return None if row.labels is None else row.labels * max(per_task, 1)
+    per_task = row.label_need.per_task if row.label_need else 0
+    return None if row.labels_for_width is None else row.labels_for_width * max(per_task, 1)
 
 
 def _for_width(row: Correction) -> str:
     """In words: "212 labels", "3 in each of 80 tasks"."""
-    if row.needed is None:
+    if row.label_need is None:
         k = row.fact.k or 1
         return f"{k} in each of {FEWEST_TASKS} tasks to begin with"
-    if row.labels is None:
+    if row.labels_for_width is None:
         return "more tasks"
-    if row.labels <= row.needed.made:
+    if row.labels_for_width <= row.label_need.made:
         return "enough"
-    per_task = row.needed.per_task
+    per_task = row.label_need.per_task
     return (
-        f"{per_task} in each of {row.labels:,} tasks" if per_task else plural(row.labels, "label")
+        f"{per_task} in each of {row.labels_for_width:,} tasks"
+        if per_task
+        else plural(row.labels_for_width, "label")
     )
 
 
-def to_label(
-    counts: Counts, each: int, needed: Mapping[Series, int], number: int | None
+def attempts_to_label(
+    counts: Counts, per_task: int, labels_needed: Mapping[Series, int], number: int | None
 ) -> list[UnlabelledAttempt]:
     """Attempts to label next, by model and task.
 
     each : of a task; 1: scattered.  needed : further labels that a width takes, if any.
     number : of a model, whatever is needed; every verdict has its share, and some in any case.
     """
-    chosen = []
+    attempts = []
     for series, rows in grouped(counts.facts.unlabelled, lambda row: row.series).items():
-        wanted = number or needed.get(series) or _BEGIN
-        if each > 1:
+        target = number or labels_needed.get(series) or _FIRST_LABELS
+        if per_task > 1:
             # Tasks that were begun come first: each labelled task has so many labels then.
-            open_ = [row for row in rows if row.in_task <= each - row.labelled]
+            open_ = [row for row in rows if row.in_task <= per_task - row.labelled]
             order = sorted({(row.labelled == 0, row.task_place) for row in open_})
             begun = sum(not new for new, _ in order)
-            tasks = {place for _, place in order[: max(begun, math.ceil(wanted / each))]}
-            chosen += [row for row in open_ if row.task_place in tasks]
+            tasks = {place for _, place in order[: max(begun, math.ceil(target / per_task))]}
+            attempts += [row for row in open_ if row.task_place in tasks]
             continue
         sizes = {row.stratum: row.size for row in rows}
-        share = wanted / sum(sizes.values())
-        least = {stratum: max(math.ceil(size * share), _LEAST) for stratum, size in sizes.items()}
-        chosen += [row for row in rows if row.place <= least[row.stratum]]
-    return sorted(chosen, key=lambda row: (row.series, row.task, row.in_task))
+        share = target / sum(sizes.values())
+        least = {
+            stratum: max(math.ceil(size * share), _MIN_PER_STRATUM)
+            for stratum, size in sizes.items()
+        }
+        attempts += [row for row in rows if row.place <= least[row.stratum]]
+    return sorted(attempts, key=lambda row: (row.series, row.task, row.in_task))
 
 
-def _columns(counts: Counts, chosen: Sequence[UnlabelledAttempt]) -> dict[str, Any]:
+def _label_columns(counts: Counts, attempts: Sequence[UnlabelledAttempt]) -> dict[str, Any]:
     """The columns of the file: who made which attempt, and an empty one for the truth."""
     names = ("model", *counts.group_names)
-    columns = {name: [row.series[at] for row in chosen] for at, name in enumerate(names)}
-    columns |= {"task": [row.task for row in chosen]}
-    columns |= {"attempt": [row.attempt or "" for row in chosen], TRUTH: [""] * len(chosen)}
+    columns = {name: [row.series[at] for row in attempts] for at, name in enumerate(names)}
+    columns |= {"task": [row.task for row in attempts]}
+    columns |= {"attempt": [row.attempt or "" for row in attempts], TRUTH: [""] * len(attempts)}
     return {name: np.array(values, dtype=object) for name, values in columns.items()}
 
 
-def _without_labels(counts: Counts, *, numbered: bool = True) -> ParameterError:
+def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError:
     """Error where nothing names labels, with the columns that are called as such.
 
     numbered : whether attempts can be listed, each by a name of its own.
     """
     unread = dict.fromkeys(column for file in counts.facts.inputs for column in file.unused)
-    named = [column for column in unread if {*spelled(column).split("_")} & _OF_LABELS]
+    label_columns = [column for column in unread if {*spelled(column).split("_")} & _LABEL_WORDS]
     return ParameterError(
         "verdicts alone do not show a judge's errors, and two judges that agree may err together:"
         " labels of some attempts do",
         name="no-labels",
         settles=[
-            *(SuggestedFix({"--field": {TRUTH: column}}, "holds the labels") for column in named),
+            *(
+                SuggestedFix({"--field": {TRUTH: column}}, "holds the labels")
+                for column in label_columns
+            ),
             *[SuggestedFix({"--field": {TRUTH: Placeholder("COLUMN")}}, "names their column")]
-            * (not named),
+            * (not label_columns),
             *[SuggestedFix({"--list": Placeholder("FILE")}, "writes attempts to label")] * numbered,
         ],
     )
@@ -476,13 +493,13 @@ def _require_both_verdicts(errors: Sequence[JudgeErrorRates]) -> None:
 
 
 TO_LABEL = (
-    Answer("nothing-to-label", lambda chosen: not chosen["attempts"],
+    Answer("nothing-to-label", lambda fields: not fields["attempts"],
            "Every attempt has a label."),
-    Answer("to-label", lambda chosen: chosen["attempts"],
+    Answer("to-label", lambda fields: fields["attempts"],
            "{attempts:attempt} of {tasks:task} to label: fill in the column truth of {file}, and"
            " give it as --truth."),
     Answer("more-to-label",
-           lambda chosen: 0 < chosen["number"] * chosen["models"] < chosen["attempts"],
+           lambda fields: 0 < fields["number"] * fields["models"] < fields["attempts"],
            "They are more than {number} of each model: each verdict, in tasks that mostly pass and"
            " in others, has its share, and at least ten."),
 )  # fmt: skip
@@ -515,42 +532,42 @@ class Judge(Question, JudgeOptions):
                 numbered = options.once or bool(read(replace(request, labelling=0)))
             except DataError:
                 numbered = False
-            raise _without_labels(counts, numbered=numbered)
+            raise _no_labels_error(counts, numbered=numbered)
         return Analysis(counts, confidence=options.confidence)
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
         """ParameterError without labels, where no attempts to label are asked for."""
         if self.to_label is None and not options.request.labelled:
-            raise _without_labels(counts)
+            raise _no_labels_error(counts)
 
     def report(self, study: Analysis) -> Report:
         """The judge's errors, the corrected numbers, and the attempts to label."""
         sections: list[Section[Any]] = []
-        made: list[Correction] = []
-        needed: dict[Series, int] = {}
+        corrected: list[Correction] = []
+        labels_needed: dict[Series, int] = {}
         if TRUTH in study.counts.attempts:
-            made = corrections(study, self.width)
-            errors = errors_of(study)
+            corrected = corrections(study, self.width)
+            errors = judge_errors(study)
             _require_both_verdicts(errors)
             sections = [
                 JudgeErrors(study, errors), ConfusionTable.from_errors(study, errors),
-                Corrections(study, made, self.width),
+                Corrections(study, corrected, self.width),
             ]  # fmt: skip
-            for row in made:
-                more = (row.labels or 0) - (row.needed.made if row.needed else 0)
-                more *= max(row.needed.per_task if row.needed else 0, 1)
-                needed[row.series] = max(needed.get(row.series, 0), more)
+            for row in corrected:
+                more = (row.labels_for_width or 0) - (row.label_need.made if row.label_need else 0)
+                more *= max(row.label_need.per_task if row.label_need else 0, 1)
+                labels_needed[row.series] = max(labels_needed.get(row.series, 0), more)
         report = view(
-            study, sections, messages=study.messages([row.fact for row in made]),
+            study, sections, messages=study.messages([row.fact for row in corrected]),
             resamples=study.confidence.resamples, seed=study.confidence.seed,
         )  # fmt: skip
         if self.to_label is None:
             return report
-        chosen = to_label(study.counts, self.each, needed, self.number)
+        attempts = attempts_to_label(study.counts, self.each, labels_needed, self.number)
         fields = {
-            "attempts": len(chosen), "tasks": len({row.task for row in chosen}),
+            "attempts": len(attempts), "tasks": len({row.task for row in attempts}),
             "file": self.to_label, "number": self.number or 0, "models": len(study.counts.series),
         }  # fmt: skip
-        written = every_true(TO_LABEL, fields)
-        exports = {self.to_label: _columns(study.counts, chosen)}
-        return replace(report, answer=(*report.answer, *written), exports=exports)
+        sentences = every_true(TO_LABEL, fields)
+        exports = {self.to_label: _label_columns(study.counts, attempts)}
+        return replace(report, answer=(*report.answer, *sentences), exports=exports)

@@ -47,7 +47,7 @@ from passk_cli.suggested_fix import Placeholder, SuggestedFix
 _POSITIONS = 20
 # Outcomes that never vary within a task deserve a word from this many tasks on, when this many of
 # them always pass and as many never do.
-_TASKS, _OF_EITHER, _ATTEMPTS = 20, 5, 3
+_TASKS, _MIN_CONSTANT, _ATTEMPTS = 20, 5, 3
 STOPPED = "attempts were made until the first pass"
 THE_SAME = "k = n: they are the same"
 DECLINING, IMPROVING, UNCLEAR = "declining", "improving", "unclear"
@@ -57,7 +57,7 @@ COPIES, AGREEING = "copies?", "pairs agree"
 NOT_REJECTED = ("not significant", "not significant", "none found")
 CANNOT_TELL = "cannot be tested"
 # Attempts per task from which the power of the test of neighbours is known.
-_LONG = 8
+_MIN_ATTEMPTS = 8
 DEPENDENT, INDEPENDENT = "not independent", "none found"
 
 
@@ -113,7 +113,7 @@ class FirstVersusAny(NamedTuple):
     first: Result
     any: Result
     difference: Result
-    used: Result
+    attempts_used: Result
 
     @property
     def series(self) -> Series:
@@ -159,7 +159,7 @@ class Evidence:
 
     order: AttemptOrder
     rates: tuple[Result, ...]
-    beside: tuple[FirstVersusAny, ...]
+    first_versus_any: tuple[FirstVersusAny, ...]
     slope: Result
     trend: OrderTest
     neighbours: OrderTest
@@ -185,7 +185,7 @@ class Evidence:
         return int((self.order.c == 0).sum())
 
     @property
-    def raw(self) -> tuple[float, float, float]:
+    def raw_p(self) -> tuple[float, float, float]:
         """p-values of trend, neighbours, copies before the adjustment."""
         if self.order.stopped:
             return math.nan, math.nan, math.nan
@@ -197,7 +197,7 @@ class Evidence:
         n, c = self.order.n, self.order.c
         often = n >= _ATTEMPTS
         always, ever = int((often & (c == n)).sum()), int((often & (c > 0)).sum())
-        enough = min(always, int(often.sum()) - ever) >= _OF_EITHER
+        enough = min(always, int(often.sum()) - ever) >= _MIN_CONSTANT
         return self.mixed == 0 and int(often.sum()) >= _TASKS and enough
 
     @cached_property
@@ -208,15 +208,15 @@ class Evidence:
         trend is only called one when its interval, which allows for any dependence, leaves out 0 as
         well.
         """
-        alike = self.neighbours.statistic < self.neighbours.mean
+        correlated = self.neighbours.statistic < self.neighbours.mean
         rejected = (
             DECLINING if self.trend.statistic < 0 else IMPROVING,
-            ALIKE if alike else ALTERNATING,
+            ALIKE if correlated else ALTERNATING,
             COPIES if any(pair.copied for pair in self.agreeing) else AGREEING,
         )
         trend, neighbours, copies = (
-            CANNOT_TELL if p is None else significant if p <= self.alpha else other
-            for p, significant, other in zip(self.p, rejected, NOT_REJECTED, strict=True)
+            CANNOT_TELL if p is None else significant if p <= self.alpha else not_rejected
+            for p, significant, not_rejected in zip(self.p, rejected, NOT_REJECTED, strict=True)
         )
         if trend in (DECLINING, IMPROVING) and neighbours == ALIKE and self.slope_may_be_zero:
             trend = UNCLEAR
@@ -231,9 +231,9 @@ class Evidence:
         """
         reach = NORMAL.inv_cdf(1 - self.alpha / (2 * tests)) + NORMAL.inv_cdf(0.8)
         sizes = float(trend_scores(self.order.start, self.order.passed)[1].sum())
-        slope, near, lag = reach * self.trend.sd / sizes, self.neighbours, math.nan
-        if near.tasks and np.median(self.order.n) >= _LONG:
-            lag = reach * near.sd / near.mean
+        slope, neighbours, lag = reach * self.trend.sd / sizes, self.neighbours, math.nan
+        if neighbours.tasks and np.median(self.order.n) >= _MIN_ATTEMPTS:
+            lag = reach * neighbours.sd / neighbours.mean
         return slope, lag * (1 + lag)
 
     @property
@@ -243,12 +243,16 @@ class Evidence:
             return DEPENDENT
         return CANNOT_TELL if set(self.verdicts) == {CANNOT_TELL} else INDEPENDENT
 
-    def apart(self, ks: Sequence[int]) -> bool:
+    def interval_excludes_zero(self, ks: Sequence[int]) -> bool:
         """Whether an interval leaves out 0 though no test rejects, as intervals are not adjusted:
         that of the trend, or of first@k − pass@k at these k."""
-        beside = [each.difference.estimate for each in self.beside if each.any.k in ks]
-        every = [self.slope.estimate, *beside]
-        limits = [(e.low, e.high) for e in every if e.low is not None and e.high is not None]
+        differences = [
+            comparison.difference.estimate
+            for comparison in self.first_versus_any
+            if comparison.any.k in ks
+        ]
+        estimates = [self.slope.estimate, *differences]
+        limits = [(e.low, e.high) for e in estimates if e.low is not None and e.high is not None]
         return self.verdict == INDEPENDENT and any(low > 0 or high < 0 for low, high in limits)
 
     @cached_property
@@ -276,7 +280,7 @@ class Evidence:
         return low is not None and high is not None and low <= 0.0 <= high
 
 
-def in_order(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
+def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
     """Series with their attempts in order.
 
     best : indices of the series, in the order wanted.
@@ -318,23 +322,23 @@ def examine(study: Analysis) -> list[Evidence]:
     # Stretches of positions: one position each, or equal stretches.
     longest, best = int(study.counts.n.max()), study.best_first
     edges = np.append(np.arange(0, longest, -(-longest // _POSITIONS)), longest)
-    orders = in_order(study.counts, best)
+    orders = ordered_attempts(study.counts, best)
     facts = study.facts(study.values(only=best))
-    each = len(study.metrics)
+    metric_count = len(study.metrics)
     evidence = [
-        _evidence_of(study, order, facts[i * each : (i + 1) * each], edges)
+        _model_evidence(study, order, facts[i * metric_count : (i + 1) * metric_count], edges)
         for i, order in enumerate(steps(orders, "computing", "models"))
     ]
-    raw = np.array([model.raw for model in evidence])
+    raw = np.array([model.raw_p for model in evidence])
     adjusted = ADJUSTMENTS[study.rules.without_flips()](raw).tolist()
     alpha = 1 - confidence.level + 1e-12
     return [
-        replace(model, p=tuple(None if math.isnan(p) else p for p in own), alpha=alpha)
-        for model, own in zip(evidence, adjusted, strict=True)
+        replace(model, p=tuple(None if math.isnan(p) else p for p in p_values), alpha=alpha)
+        for model, p_values in zip(evidence, adjusted, strict=True)
     ]
 
 
-def _evidence_of(
+def _model_evidence(
     study: Analysis, order: AttemptOrder, facts: Sequence[Result], edges: Ints
 ) -> Evidence:
     """The evidence of one model.  facts : its metrics, first@k and then pass@k of each k."""
@@ -348,7 +352,7 @@ def _evidence_of(
     pairs = zip(facts[:half], facts[half:], strict=True)
     return Evidence(
         order, tuple(_rates(study, order, edges)),
-        tuple(_beside(study, order, *pair) for pair in pairs), slope,
+        tuple(_first_versus_any(study, order, *pair) for pair in pairs), slope,
         trend_test(order.start, order.passed), neighbour_test(order.start, order.passed),
         None if silent else lag, None if silent else of_trend,
         copies_test(order.start, order.passed),
@@ -377,7 +381,7 @@ def _slope(study: Analysis, order: AttemptOrder) -> Result:
     if not several.any():
         nothing = Estimate(None, reason="one attempt per task")
         return Result(order.series, "trend", None, nothing, size=order.size)
-    scores, sizes = (each[several] for each in trend_scores(order.start, order.passed))
+    scores, sizes = (values[several] for values in trend_scores(order.start, order.passed))
     n, c, scale = order.n[several], order.c[several], int(several.sum()) / sizes.sum()
     # The steepest outcomes: failures first, passes last, half and half.
     bound = float((n**2 // 4).max()) / 2 * scale
@@ -391,9 +395,9 @@ def _slope(study: Analysis, order: AttemptOrder) -> Result:
 def _attempts_used(study: Analysis, order: AttemptOrder, any_k: Result, k: int) -> Result:
     """Attempts per task when one stops at the first pass, or after k."""
     attempts, solved = order.first
-    used = attempts_used(order.survival, k)
-    value: float | None = used
-    if math.isnan(used):
+    expected = attempts_used(order.survival, k)
+    value: float | None = expected
+    if math.isnan(expected):
         value, reason = None, "no task has so many attempts"
     elif not np.all(solved | (order.n >= k)):
         reason = "some tasks have fewer attempts: no interval"
@@ -412,23 +416,25 @@ def _attempts_used(study: Analysis, order: AttemptOrder, any_k: Result, k: int) 
     return Result(order.series, "attempts used", k, estimate, size=order.size)
 
 
-def _beside(study: Analysis, order: AttemptOrder, first: Result, any_k: Result) -> FirstVersusAny:
+def _first_versus_any(
+    study: Analysis, order: AttemptOrder, first: Result, any_k: Result
+) -> FirstVersusAny:
     k, name = int(any_k.k or 0), f"{first.name} − {any_k.name}"
     difference = Result(order.series, name, k, Estimate(None, reason=any_k.estimate.reason))
     difference = replace(difference, size=any_k.size)
     if first.values is not None and any_k.values is not None and any_k.values.there:
         values, n, tasks = any_k.values.values, any_k.values.n, any_k.values.tasks
-        own = first.values.on(tasks)
+        first_values = first.values.on(tasks)
         if len(tasks) < len(first.values.tasks):
             # Where a task stopped at its first pass, first@k is known, and pass@k is not.
-            (first,) = study.facts([own])
+            (first,) = study.facts([first_values])
         if np.all(n == k):
             same = Estimate(0.0, reason=THE_SAME, signed=True)
             difference = replace(difference, estimate=same)
         else:
             # Given c, first@k of a random order is 1 with probability pass@k.
             mean = study.mean(
-                order.series, name, own.values - values, tasks, n,
+                order.series, name, first_values.values - values, tasks, n,
                 bounds=(-1.0, 1.0), within=values * (1 - values),
                 mixed=int(any_k.values.mixed.sum()),
                 confidence=study.confidence.for_differences(),

@@ -26,7 +26,7 @@ from passk_cli.commands.order.positions import (
     Evidence,
     FirstVersusAny,
     examine,
-    in_order,
+    ordered_attempts,
 )
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
@@ -144,7 +144,7 @@ class Verdicts(Section[Evidence]):
         Column("first@{0} − pass@{0}", "share", across=lambda section: section.middle, example="K",
                meaning="Tasks solved by the first k attempts, less those that pass@k promises; none"
                " of the three tests is of it.",
-               cell=lambda model, k: next(b.difference.estimate for b in model.beside
+               cell=lambda model, k: next(b.difference.estimate for b in model.first_versus_any
                                           if b.any.k == k)),
         Column("repeats", shown=FULL, cell=lambda model: model.verdicts.copies,
                meaning="Verdict of the test of pairs of attempts."),
@@ -171,13 +171,13 @@ class Verdicts(Section[Evidence]):
     def middle(self) -> list[int]:
         """A k in the middle of those at which first@k and pass@k can differ."""
         ks = sorted({
-            int(b.any.k or 0) for model in self.records for b in model.beside
+            int(b.any.k or 0) for model in self.records for b in model.first_versus_any
             if b.difference.estimate.value is not None and b.difference.note != THE_SAME
         })  # fmt: skip
         return ks[len(ks) // 2 : len(ks) // 2 + 1]
 
     def facts_of(self, record: Evidence) -> Iterator[Result]:
-        yield from _tests(record)
+        yield from _test_results(record)
         size, shares = record.order.size, record.order.survival.tolist()
         for pair in record.agreeing:
             yield Result(
@@ -186,8 +186,8 @@ class Verdicts(Section[Evidence]):
                 p=pair.p, p_adjusted=pair.adjusted, more={"k_to": pair.attempts[1]},
             )  # fmt: skip
         yield from record.rates
-        for beside in record.beside:
-            yield from beside
+        for comparison in record.first_versus_any:
+            yield from comparison
         numbers: list[tuple[str, int | None, float | None]]
         numbers = [(f"attempts to solve {s:g}", None, attempts_needed(record.order.survival, s))
                    for s in SHARES]  # fmt: skip
@@ -242,7 +242,7 @@ class Verdicts(Section[Evidence]):
             yield f"{ADJUSTED[adjust]} over {tests}" if adjusted else f"{tests}, unadjusted"
         if any(model.verdict == INDEPENDENT for model in self.records):
             yield "none found: no test rejects"
-        if any(model.apart(self.middle) for model in self.records):
+        if any(model.interval_excludes_zero(self.middle) for model in self.records):
             yield "intervals unadjusted"
             yield from (f"first@{k} − pass@{k} is not tested" for k in self.middle)
 
@@ -262,22 +262,22 @@ class Verdicts(Section[Evidence]):
             # Then a column of numbers or times does not count.
             study = replace(study, counts=replace(study.counts, attempts={}))
         decisive = [model.slope for model in self.records if not model.order.stopped]
-        every = [beside for model in self.records for beside in model.beside]
-        decisive += [b.difference for b in every if b.any.k in self.middle]
+        comparisons = [beside for model in self.records for beside in model.first_versus_any]
+        decisive += [b.difference for b in comparisons if b.any.k in self.middle]
         decisive = [fact for fact in decisive if fact.estimate.low is None]
-        yield from study.messages(decisive, short=[fact for b in every for fact in b[:2]])
+        yield from study.messages(decisive, short=[fact for b in comparisons for fact in b[:2]])
         facts = study.counts.facts
         if facts.missing and facts.missing_policy == "drop":
             yield MOVED_ATTEMPTS(attempts=facts.missing)
-        none = [m for m in self.records if m.verdict == INDEPENDENT and m.mixed]
-        if none:
-            sizes = [m.detectable(self.tests) for m in none]
-            slope, lag = (max(each) for each in zip(*sizes, strict=True))
-            shown = "" if math.isnan(sum(lag for _, lag in sizes)) else f"{lag:.2f}"
-            yield WOULD_BE_FOUND(points=f"{100 * slope:.1f}", lag=shown)
+        independent = [m for m in self.records if m.verdict == INDEPENDENT and m.mixed]
+        if independent:
+            sizes = [m.detectable(self.tests) for m in independent]
+            slope, lag = (max(effects) for effects in zip(*sizes, strict=True))
+            lag_text = "" if math.isnan(sum(lag for _, lag in sizes)) else f"{lag:.2f}"
+            yield WOULD_BE_FOUND(points=f"{100 * slope:.1f}", lag=lag_text)
         # How far pass@k of dependent attempts is from what the first k attempts give.
         dependent = [m for m in self.records if m.verdict == DEPENDENT and not m.constant]
-        limits = [b.difference.estimate for model in dependent for b in model.beside
+        limits = [b.difference.estimate for model in dependent for b in model.first_versus_any
                   if b.any.k in self.middle]  # fmt: skip
         errors = {
             "too high": sum(e.high is not None and e.high < 0 for e in limits),
@@ -332,8 +332,8 @@ class Verdicts(Section[Evidence]):
             for model in self.records
             if model.lag is not None and model.verdicts.neighbours in (ALIKE, ALTERNATING)
         ]
-        near = f"neighbours correlated by {first_few(lags)}, not drawn" if lags else ""
-        words = (next(self.context()), near, self.study.confidence.words())
+        lag_note = f"neighbours correlated by {first_few(lags)}, not drawn" if lags else ""
+        words = (next(self.context()), lag_note, self.study.confidence.words())
         sizes = [model.order.size for model in self.records]
         fewest = [size.n_min or 0 for size in sizes if size.n_min != size.n_max]
         chart = curves(
@@ -411,7 +411,7 @@ class FirstAndAny(Section[FirstVersusAny]):
         Column("first − pass", "share", meaning="first@k − pass@k; 0 on average for independent"
                " attempts.", cell=lambda at: at.difference.estimate),
         Column("attempts used", "score", meaning="Mean number of attempts up to the first success,"
-               " k at most.", cell=lambda at: at.used.estimate),
+               " k at most.", cell=lambda at: at.attempts_used.estimate),
     )  # fmt: skip
 
 
@@ -440,12 +440,12 @@ def _flaws(models: Iterable[Evidence]) -> list[str]:
     return [*dict.fromkeys(filter(None, reasons))]
 
 
-def _tests(model: Evidence) -> Iterator[Result]:
+def _test_results(model: Evidence) -> Iterator[Result]:
     """The tidy rows of the three tests."""
     flaw = "".join(_flaws([model]))
     tested = model.order.size._replace(tasks=model.mixed)
     neighbours = tested._replace(tasks=model.neighbours.tasks)
-    trend, lag, copies = zip(model.raw, model.p, strict=True)
+    trend, lag, copies = zip(model.raw_p, model.p, strict=True)
     for name, estimate, (p, adjusted), verdict, size in (
         ("trend", model.slope.estimate, trend, model.verdicts.trend, tested),
         ("lag-1", Estimate(model.lag), lag, model.verdicts.neighbours, neighbours),
@@ -487,7 +487,7 @@ class Order(Question, OrderOptions):
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
         """DataError where attempts at the same time have different outcomes."""
-        in_order(counts, range(len(counts.series)))
+        ordered_attempts(counts, range(len(counts.series)))
 
     def report(self, study: Analysis) -> Report:
         evidence, confidence = examine(study), study.confidence
@@ -502,7 +502,9 @@ class Order(Question, OrderOptions):
             verdicts,
             AgreeingPairs(study, sorted(pairs, key=lambda pair: pair.p)[:_PAIRS_SHOWN]),
             Rates(study, [Position(*at) for at in sorted(rates.items(), key=lambda at: at[0])]),
-            FirstAndAny(study, [beside for model in evidence for beside in model.beside]),
+            FirstAndAny(
+                study, [comparison for model in evidence for comparison in model.first_versus_any]
+            ),
             FirstSuccess(study, evidence),
         ]
         return view(

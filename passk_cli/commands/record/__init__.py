@@ -65,9 +65,9 @@ class RecordOptions:
     # fmt: on
 
 
-_KEPT = "a history keeps a missing cost as missing, and passk trend asks what becomes of it"
+_MISSING_COST = "a history keeps a missing cost as missing, and passk trend asks what becomes of it"
 COMMAND = Command(
     RecordOptions, (Request,), without=("missing_cost",),
-    lacking=dict.fromkeys(("--missing-cost", "missing_cost"), _KEPT),
+    lacking=dict.fromkeys(("--missing-cost", "missing_cost"), _MISSING_COST),
     view="passk_cli.commands.record.view:Record",
 )  # fmt: skip

@@ -158,10 +158,10 @@ class Record(Question, RecordOptions):
             (SuggestedFix({"--with": ("cost",)}, "keeps them"), SuggestedFix({"--price": None})),
         ))  # fmt: skip
         refuse_reserved(options.request.by, RESERVED, "a history")
-        own = Path(self.to).resolve()
+        history_path = Path(self.to).resolve()
         for argument in paths_of(options.source):
             path = Path(split_label(argument)[1]).resolve()
-            if own == path or (path.is_dir() and own.is_relative_to(path)):
+            if history_path == path or (path.is_dir() and history_path.is_relative_to(path)):
                 raise ParameterError(
                     OptionValue("--to", self.to),
                     f"it lies in {argument}, so that it would be read as results;"
@@ -169,16 +169,16 @@ class Record(Question, RecordOptions):
                 )  # fmt: skip
         # Costs at other prices are other costs.
         prices = (
-            f"{name}: {each.input:g}, {each.output:g}" + ("" if each.cached is None else
-            f", {each.cached:g} cached") for name, each in sorted(options.request.price.items())
+            f"{name}: {price.input:g}, {price.output:g}" + ("" if price.cached is None else
+            f", {price.cached:g} cached") for name, price in sorted(options.request.price.items())
         )  # fmt: skip
         decided = {"price": "; ".join(prices)} if options.request.price else {}
         study = super().study(options, read)
-        said = list[Diagnostic]()
+        messages = list[Diagnostic]()
         if (history := self._history(study.counts, read)) is not None:
             runs = {series: rows for (suite, series), rows in runs_of(history).items()
                     if suite == self.suite}  # fmt: skip
-            losses = self._losses(study.counts, history, runs)
+            losses = self._missing_parts(study.counts, history, runs)
             if losses and not self.incomplete:
                 raise DataError(
                     OptionValue("--at", self.at), "; ".join(losses), name="run-lacks-attempts",
@@ -190,11 +190,11 @@ class Record(Question, RecordOptions):
                                " was changed on purpose"),
                     ],
                 )  # fmt: skip
-            said += copied_runs(self._copies(study.counts, history, runs))
-            said += self._other_models(study.counts, runs)
+            messages += copied_runs(self._copied_runs(study.counts, history, runs))
+            messages += self._other_models(study.counts, runs)
         if self.incomplete:
             decided[INCOMPLETE] = "yes"
-        return replace(study, decided=decided, reading=tuple(said))
+        return replace(study, decided=decided, reading=tuple(messages))
 
     def _history(self, counts: Counts, read: Read) -> Counts | None:
         """The complete runs of the history; None if it does not exist or has none."""
@@ -211,31 +211,31 @@ class Record(Question, RecordOptions):
             # A file that is not a history is refused when the run is added.
             return None
 
-    def _losses(self, counts: Counts, history: Counts, runs: Runs) -> list[str]:
+    def _missing_parts(self, counts: Counts, history: Counts, runs: Runs) -> list[str]:
         """Tasks and attempts that the run lacks, of those of the last run of each of its models."""
         words = []
         for s, series in enumerate(counts.series):
             if not runs.get(series):
                 continue
             last, place = runs[series][-1]
-            made, before = _attempts(counts, s), _attempts(history, place)
-            lost = [task for task in before if task not in made]
-            fewer = [task for task in before if 0 < made.get(task, 0) < before[task]]
-            whose = f"that run {last.run} of {SeriesName(series)} has"
+            current, previous = _attempts(counts, s), _attempts(history, place)
+            lost = [task for task in previous if task not in current]
+            fewer = [task for task in previous if 0 < current.get(task, 0) < previous[task]]
+            reference = f"that run {last.run} of {SeriesName(series)} has"
             if lost:
-                tasks = plural(len(before), "task")
-                words.append(f"it lacks {len(lost):,} of {tasks} {whose} ({first_few(lost)})")
+                tasks = plural(len(previous), "task")
+                words.append(f"it lacks {len(lost):,} of {tasks} {reference} ({first_few(lost)})")
             elif fewer:
-                missing = sum(before[task] - made[task] for task in fewer)
-                attempts = plural(sum(before.values()), "attempt")
-                words.append(f"it lacks {missing:,} of {attempts} {whose} ({first_few(fewer)})")
+                missing = sum(previous[task] - current[task] for task in fewer)
+                attempts = plural(sum(previous.values()), "attempt")
+                words.append(f"it lacks {missing:,} of {attempts} {reference} ({first_few(fewer)})")
         return words
 
-    def _copies(self, counts: Counts, history: Counts, runs: Runs) -> Iterator[DuplicateRun]:
+    def _copied_runs(self, counts: Counts, history: Counts, runs: Runs) -> Iterator[DuplicateRun]:
         """The copies that the run is of runs of its suite that are in the history."""
         for place, series in enumerate(counts.series):
-            for other, rows in runs.items():
-                if series[1:] == other[1:]:
+            for recorded_series, rows in runs.items():
+                if series[1:] == recorded_series[1:]:
                     name = f"{self.run or self.at} of {SeriesName(series)}"
                     rivals = {run.run: code for run, code in rows}
                     yield from copies_between(counts, place, history, rivals, name)
@@ -265,10 +265,10 @@ class Record(Question, RecordOptions):
         )
         run = (self.run or revision, at, revision, self.suite)
         texts = dict(zip((*OF_RUN, SETTINGS), (*run, strict_json(settings)), strict=True))
-        written = {
+        run_columns = {
             name: np.full(len(counts.n), text, dtype=object) for name, text in texts.items()
         }  # fmt: skip
-        columns = written | replace(counts, clusters=None).columns | _lists(counts)
+        columns = run_columns | replace(counts, clusters=None).columns | _attempt_lists(counts)
         place = to.rstrip("/") + "/" if is_folder(to) else to
         added = RecordedSizes(study, of_models(counts), to=place, run=run)
         report = view(study, [added], messages=study.messages(()), interval=None)
@@ -282,20 +282,22 @@ def _attempts(counts: Counts, place: int) -> dict[str, int]:
     return dict(zip(tasks, counts.n[rows].tolist(), strict=True))
 
 
-def _lists(counts: Counts) -> dict[str, Any]:
+def _attempt_lists(counts: Counts) -> dict[str, Any]:
     """Column → of each cell, a list with an entry per attempt: those that passed come first."""
     import numpy as np
 
     def column(values: Any) -> Any:
         lists = np.empty(len(counts.n), dtype=object)
-        lists[:] = [each.tolist() for each in np.split(values, np.cumsum(counts.n)[:-1])]
+        lists[:] = [
+            cell_values.tolist() for cell_values in np.split(values, np.cumsum(counts.n)[:-1])
+        ]
         return lists
 
     columns = {}
-    for role, each in counts.attempts.items():
-        times = np.concatenate([each.passed, each.count - each.passed])
-        cells = np.repeat(np.tile(each.cell, 2), times)
-        values = np.repeat(np.tile(each.value, 2), times).astype(object)
+    for role, amounts in counts.attempts.items():
+        times = np.concatenate([amounts.passed, amounts.count - amounts.passed])
+        cells = np.repeat(np.tile(amounts.cell, 2), times)
+        values = np.repeat(np.tile(amounts.value, 2), times).astype(object)
         values[np.isnan(values.astype(float))] = None
         columns[OF_ATTEMPTS[role]] = column(values[np.argsort(cells, kind="stable")])
     if columns:

@@ -42,14 +42,16 @@ class ModelRanking(NamedTuple):
     def places(self) -> Places:
         """Ranks and letters that the tests leave open."""
         limits = rank_limits(self.better).tolist()
-        ranks = {model: span(*both) for model, both in zip(self.models, limits, strict=True)}
+        ranks = {
+            model: span(*rank_range) for model, rank_range in zip(self.models, limits, strict=True)
+        }
         names = map(in_short, letters(self.better | self.better.T))
         return Places(ranks, dict(zip(self.models, names, strict=True)))
 
 
 # Models that a sentence names, and what the average is over.
-_NAMED = 3
-_OVER = " over {groups:group} of {by:and}, with equal weights"
+_MAX_NAMES = 3
+_OVER_GROUPS = " over {groups:group} of {by:and}, with equal weights"
 
 
 @dataclass(frozen=True)
@@ -73,9 +75,10 @@ class MacroAverages(Section[SeriesRow]):
     answers = (
         Answer("average-ties", lambda section: len(section.leaders) > 1,
                "{first:and}{?more| and {more} more} tie for first in the average of {metric}"
-               + _OVER + ".", lambda section: section.finding),
+               + _OVER_GROUPS + ".", lambda section: section.finding),
         Answer("average-leads", lambda section: len(section.leaders) == 1,
-               "{model} leads the average of {metric}" + _OVER + ", by {lead:=share points}.",
+               "{model} leads the average of {metric}" + _OVER_GROUPS
+               + ", by {lead:=share points}.",
                lambda section: section.finding),
     )  # fmt: skip
 
@@ -94,8 +97,8 @@ class MacroAverages(Section[SeriesRow]):
         first = self.leaders
         return {
             "metric": metric, "model": first[0], "lead": standings.lead,
-            "first": first if len(first) <= _NAMED else first[:1],
-            "more": len(first) - 1 if len(first) > _NAMED else 0,
+            "first": first if len(first) <= _MAX_NAMES else first[:1],
+            "more": len(first) - 1 if len(first) > _MAX_NAMES else 0,
             "groups": len({series[1:] for series in self.study.counts.series}),
             "by": self.study.counts.group_names,
         }  # fmt: skip
@@ -109,7 +112,7 @@ class MacroAverages(Section[SeriesRow]):
         else:
             yield "groups share tasks, so limits are as wide as any correlation can make them"
         if self.standings:
-            models = max(len(each.models) for each in self.standings.values())
+            models = max(len(ranking.models) for ranking in self.standings.values())
             pairs = plural(models * (models - 1) // 2, "pair")
             level = f"{100 * (1 - self.study.confidence.level):g} %"
             yield "rank: possible places"
@@ -117,7 +120,7 @@ class MacroAverages(Section[SeriesRow]):
         yield "–: no number in some group"
 
 
-def macro_panel(page: Page, whole: Report) -> Panel:
+def macro_panel(page: Page, estimates: Report) -> Panel:
     """The macro average of every model at every metric.
 
     whole : the estimates of all groups.
@@ -127,11 +130,11 @@ def macro_panel(page: Page, whole: Report) -> Panel:
     names = counts.tasks if counts.clusters is None else counts.clusters
     cells = zip(counts.series_codes.tolist(), counts.task_codes.tolist(), strict=True)
     units = {(names[task], counts.series[s][1:]) for s, task in cells}
-    apart = len(units) == len({unit for unit, _ in units})
-    independent = page.confidence.population == THESE_TASKS or apart
-    every = grouped(page.facts(), lambda fact: (fact.series[0], fact.name))
+    disjoint = len(units) == len({unit for unit, _ in units})
+    independent = page.confidence.population == THESE_TASKS or disjoint
+    facts_by_model = grouped(page.facts(), lambda fact: (fact.series[0], fact.name))
     facts = [
-        _average(page, every[model, metric.name], groups, independent=independent)
+        _macro_result(page, facts_by_model[model, metric.name], groups, independent=independent)
         for model in page.models
         for metric in page.metrics
     ]
@@ -140,38 +143,38 @@ def macro_panel(page: Page, whole: Report) -> Panel:
     section = MacroAverages(page, rows, independent, standings)
     (table,) = section.tables()
     report = Report((table,), lambda: table, tuple(section.context()))
-    places = {metric: each.places for metric, each in standings.items()}
+    places = {metric: ranking.places for metric, ranking in standings.items()}
     board, ranked = leaderboard(report, places)
 
-    def as_of_groups() -> Table:
+    def rows_as_groups() -> Table:
         """A row per model and metric, as those of the groups, with `AVERAGE` for the group."""
-        own = tidy(facts, counts.group_names, page.confidence.population)
-        heads, fields = ([c.header for c in data.columns] for data in (own, whole.data))
-        cells = (dict(zip(heads, row, strict=True)) for row in own.rows)
-        return Table(whole.data.columns, [tuple(map(row.get, fields)) for row in cells])
+        tidy_rows = tidy(facts, counts.group_names, page.confidence.population)
+        heads, fields = ([c.header for c in data.columns] for data in (tidy_rows, estimates.data))
+        cells = (dict(zip(heads, row, strict=True)) for row in tidy_rows.rows)
+        return Table(estimates.data.columns, [tuple(map(row.get, fields)) for row in cells])
 
     return Panel(
         "macro",
         "Macro average",
         "The macro average is the mean of a model's groups, each of which counts the same however"
         " many tasks it has. It is there only for models that have a number in every group.",
-        Report(ranked.tables, as_of_groups, report.context, answer=tuple(section.answer())),
+        Report(ranked.tables, rows_as_groups, report.context, answer=tuple(section.answer())),
         answered=True,
         board=board,
     )  # fmt: skip
 
 
-def _average(page: Page, own: Sequence[Result], groups: int, *, independent: bool) -> Result:
+def _macro_result(page: Page, facts: Sequence[Result], groups: int, *, independent: bool) -> Result:
     """The mean of a model's numbers at one metric, of which there is one in each of its groups."""
 
-    def known(numbers: Iterable[float | None]) -> bool:
+    def all_finite(numbers: Iterable[float | None]) -> bool:
         return all(number is not None and math.isfinite(number) for number in numbers)
 
-    unit, limits = own[0].estimate.unit, [(f.se, f.estimate.low, f.estimate.high) for f in own]
-    ends = list(zip(*(fact.estimate.ends for fact in own), strict=True))
-    if len(own) < groups or not all(map(known, ends)):
+    unit, limits = facts[0].estimate.unit, [(f.se, f.estimate.low, f.estimate.high) for f in facts]
+    ends = list(zip(*(fact.estimate.ends for fact in facts), strict=True))
+    if len(facts) < groups or not all(map(all_finite, ends)):
         number = Estimate(None, reason="no number in some group", unit=unit)
-    elif not all(map(known, limits)):
+    elif not all(map(all_finite, limits)):
         low, high = (math.fsum(means) / groups for means in ends)
         reason = "no standard error or interval in some group"
         number = Estimate(low, reason=reason, unit=unit, upper=high if high > low else None)
@@ -183,9 +186,9 @@ def _average(page: Page, own: Sequence[Result], groups: int, *, independent: boo
         )  # fmt: skip
         upper = highest.mean if highest.mean > lowest.mean else None
         number = Estimate(lowest.mean, lowest.se, lowest.low, highest.high, unit=unit, upper=upper)
-    tasks, fewest, most = zip(*(fact.size for fact in own), strict=True)
+    tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
     return replace(
-        own[0], series=(own[0].series[0], *[AVERAGE] * len(page.counts.group_names)),
+        facts[0], series=(facts[0].series[0], *[AVERAGE] * len(page.counts.group_names)),
         estimate=number, se=number.se, size=Size(sum(tasks), min(fewest), max(most)), flaw="",
         more={}, values=None,
     )  # fmt: skip
@@ -205,31 +208,36 @@ def _standings(page: Page, rows: Sequence[SeriesRow], independent: bool) -> dict
         pairs = list(combinations(range(len(models)), 2))
         if len(pairs) > MOST_PAIRS:
             reason = f"{len(models):,} models make {len(pairs):,} differences"
-            page.absent.setdefault(("Ranks of macro averages", reason), []).append("")
+            page.absent_parts.setdefault(("Ranks of macro averages", reason), []).append("")
         elif pairs and not metric.kind.ratio:
-            standings[metric.name] = _compared(page, values, models, pairs, independent)
+            standings[metric.name] = _rank_models(page, values, models, pairs, independent)
     return standings
 
 
-def _compared(
+def _rank_models(
     page: Page, values: Sequence[TaskValues], models: Sequence[str],
     pairs: Sequence[tuple[int, int]], independent: bool,
 ) -> ModelRanking:  # fmt: skip
     """Which model is significantly better than which; of pairs that share no task in some group,
     none is."""
     level = 1 - (1 - page.confidence.level) / len(pairs)
-    own = {rates.series: rates for rates in values}
-    groups = list(dict.fromkeys(series[1:] for series in own))
-    every = [
-        [match(own[(models[i], *group)], own[(models[j], *group)]) for group in groups]
+    by_series = {rates.series: rates for rates in values}
+    groups = list(dict.fromkeys(series[1:] for series in by_series))
+    group_comparisons = [
+        [match(by_series[(models[i], *group)], by_series[(models[j], *group)]) for group in groups]
         for i, j in pairs
     ]
-    plain = [c.having(alpha=1 - level) for each in every for c in each if not c.reason]
+    plain = [
+        c.having(alpha=1 - level)
+        for comparisons in group_comparisons
+        for c in comparisons
+        if not c.reason
+    ]
     limits = iter(difference_intervals(plain, page.confidence))
     better, lead = np.zeros((len(models), len(models)), dtype=bool), Estimate(None)
-    for (i, j), each in zip(pairs, every, strict=True):
-        made = [None if c.reason else next(limits) for c in each]
-        difference = _difference(each, made, level, independent)
+    for (i, j), comparisons in zip(pairs, group_comparisons, strict=True):
+        intervals = [None if c.reason else next(limits) for c in comparisons]
+        difference = _mean_difference(comparisons, intervals, level, independent)
         if difference is None or difference.low is None or difference.high is None:
             continue
         ends = sorted(values[0].metric.sign * end for end in (difference.low, difference.high))
@@ -240,7 +248,7 @@ def _compared(
     return ModelRanking(models, better, lead)
 
 
-def _difference(
+def _mean_difference(
     compared: Sequence[Comparison], limits: Sequence[Interval | None], level: float,
     independent: bool,
 ) -> Estimate | None:  # fmt: skip
@@ -248,14 +256,15 @@ def _difference(
 
     Where outcomes are missing that may pass or fail, from the lowest difference to the highest.
     """
-    ends = [(each.low, each.high) for each in limits if each is not None]
-    known = [(low, high) for low, high in ends if low is not None and high is not None]
-    if len(known) < len(compared):
+    ends = [(interval.low, interval.high) for interval in limits if interval is not None]
+    limit_pairs = [(low, high) for low, high in ends if low is not None and high is not None]
+    if len(limit_pairs) < len(compared):
         return None
-    lows, highs = (list(each) for each in zip(*known, strict=True))
+    lows, highs = (list(side) for side in zip(*limit_pairs, strict=True))
     lowest, highest = (
         macro_average(
-            [(c.ends or (c, c))[end].difference or 0.0 for c in compared], [math.nan] * len(known),
+            [(c.ends or (c, c))[end].difference or 0.0 for c in compared], [math.nan] * len(
+            limit_pairs),
             lows, highs, level=level, independent=independent,
         )
         for end in (0, 1)

@@ -76,10 +76,10 @@ def _first_attempt(counts: Counts) -> int:
 
 def check_link(link: str, groups: Collection[str]) -> None:
     """ParameterError unless the link is one to a task, with fields that a page can fill in."""
-    known = (*_FILLED_BY_PAGE, *groups)
-    unknown = next((name for name in _FIELD.findall(link) if name not in known), None)
+    field_names = (*_FILLED_BY_PAGE, *groups)
+    unknown = next((name for name in _FIELD.findall(link) if name not in field_names), None)
     if unknown is not None:
-        question = meant(unknown, [f"{{{name}}}" for name in known])
+        question = meant(unknown, [f"{{{name}}}" for name in field_names])
         raise ParameterError(OptionValue("--link"), f"no field {{{unknown}}}; {question}")
     if "{task}" not in link:
         raise ParameterError(OptionValue("--link", link), "it leads to no task; add {task}")

@@ -28,7 +28,7 @@ class Places(NamedTuple):
     letters: Mapping[str, str]
 
 
-def places_of(compared: Report) -> dict[str, Places]:
+def places_by_metric(compared: Report) -> dict[str, Places]:
     """Metric → places, from the ranking of a comparison; none where there is a baseline."""
     table = next((t for t in compared.tables if t.columns[0].header == "rank"), None)
     if table is None:
@@ -60,10 +60,10 @@ def leaderboard(
     visible = [at for at, column in enumerate(table.columns) if column.shown == ALWAYS]
     numbers = [at for at in visible if isinstance(table.rows[0][at], Estimate)]
     model_at = next(at for at in visible if table.columns[at].header == "model")
-    others = [at for at in visible if at != model_at and at not in numbers]
+    other_columns = [at for at in visible if at != model_at and at not in numbers]
     metrics = tuple(table.columns[at] for at in numbers)
-    none = Places({}, {})
-    ranked = [places.get(metric.header, none) for metric in metrics]
+    no_places = Places({}, {})
+    ranked = [places.get(metric.header, no_places) for metric in metrics]
     entries = []
     for row in table.rows:
         model = str(row[model_at])
@@ -77,17 +77,17 @@ def leaderboard(
             tuple(place.ranks.get(model, "") for place in ranked),
             tuple(
                 lacking.get(model, row[at]) if table.columns[at].header == "attempts" else row[at]
-                for at in others
+                for at in other_columns
             ),
         ))  # fmt: skip
     order = {model: at for at, model in enumerate(ranked[0].ranks)}
     entries.sort(key=lambda entry: order.get(entry.model, len(order)))
-    board = Board(metrics, tuple(table.columns[at] for at in others), tuple(entries))
-    rows = partial(_with_places, estimates, places)
+    board = Board(metrics, tuple(table.columns[at] for at in other_columns), tuple(entries))
+    rows = partial(_add_places, estimates, places)
     return board, replace(estimates, tables=(board.table,), rows=rows)
 
 
-def _with_places(estimates: Report, places: Mapping[str, Places]) -> Table:
+def _add_places(estimates: Report, places: Mapping[str, Places]) -> Table:
     """The tidy rows with rank and letters of each."""
     if not places:
         return estimates.data

@@ -26,24 +26,24 @@ class Page(Analysis):
     """
 
     options: SharedOptions
-    further: Mapping[str, Counts | str]
+    separate_counts: Mapping[str, Counts | str]
     baseline_name: str | None
-    absent: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    absent_parts: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     @property
     def models(self) -> list[str]:
         """Models by their pass rate, the best first; of several groups, by their best."""
         return list(dict.fromkeys(self.counts.series[s][0] for s in self.best_first))
 
-    def ask(self, command: str | type[Question], counts: Counts, **given: Any) -> Report:
+    def ask(self, command: str | type[Question], counts: Counts, **command_options: Any) -> Report:
         """The report of a command, or of another question, about these counts.
 
         given : its own options; `metrics` stands for the shared one.
         Errors: PasskError where it finds nothing.
         """
         options = replace(self.options, source=counts)
-        if "metrics" in given:
-            metrics = replace(options.metrics, k=(), metrics=given.pop("metrics"))
+        if "metrics" in command_options:
+            metrics = replace(options.metrics, k=(), metrics=command_options.pop("metrics"))
             options = replace(options, metrics=metrics)
 
         def read(request: Request, source: Any = None) -> Counts:
@@ -53,18 +53,22 @@ class Page(Analysis):
             return counts
 
         question = command_of(command).question if isinstance(command, str) else command
-        return answer(question(**given), options, read)
+        return answer(question(**command_options), options, read)
 
     def group(self, values: tuple[str, ...], counts: Counts) -> Counts:
         """The counts of one group, no longer split by it; the whole where there are no groups."""
         if not self.counts.group_names:
             return counts
         places = [1 + counts.group_names.index(name) for name in self.counts.group_names]
-        left = [place for place in range(1, 1 + len(counts.group_names)) if place not in places]
+        other_places = [
+            place for place in range(1, 1 + len(counts.group_names)) if place not in places
+        ]
         series = [
-            (name[0], *(name[place] for place in left))
+            (name[0], *(name[place] for place in other_places))
             if tuple(name[place] for place in places) == values
             else None
             for name in counts.series
         ]
-        return counts.regrouped(series, tuple(counts.group_names[place - 1] for place in left))
+        return counts.regrouped(
+            series, tuple(counts.group_names[place - 1] for place in other_places)
+        )

@@ -40,13 +40,13 @@ class Part:
     title: str
     how: str
     command: str
-    given: Callable[[Page, Counts], Mapping[str, Any]] = lambda page, counts: {}
-    most: int | None = None
-    fewest: int = 1
-    repeated: bool = False
-    lacks: Callable[[Page, Counts], str] = lambda page, counts: ""
+    command_options: Callable[[Page, Counts], Mapping[str, Any]] = lambda page, counts: {}
+    max_models: int | None = None
+    min_models: int = 1
+    needs_repeats: bool = False
+    reason_absent: Callable[[Page, Counts], str] = lambda page, counts: ""
     refusal: str = ""
-    drawn: bool = True
+    has_plots: bool = True
     answered: bool = False
     question: type[Question] | None = None
 
@@ -58,52 +58,52 @@ class Part:
         try:
             if isinstance(counts, str):
                 reason = counts
-            elif (models := len({model for model, *_ in counts.series})) < self.fewest:
+            elif (models := len({model for model, *_ in counts.series})) < self.min_models:
                 reason = f"the data has {plural(models, 'model')}"
-            elif not (reason := self.lacks(page, counts)):
-                if not self.repeated or int(counts.n.max()) > 1:
-                    return self._filled(page, counts)
+            elif not (reason := self.reason_absent(page, counts)):
+                if not self.needs_repeats or int(counts.n.max()) > 1:
+                    return self._fill(page, counts)
                 reason = "no task has a second attempt"
         except PasskError as error:
             reason = self.refusal or str(error)
-        page.absent.setdefault((self.title, reason), []).append(section)
+        page.absent_parts.setdefault((self.title, reason), []).append(section)
         return None
 
-    def _filled(self, page: Page, counts: Counts) -> Panel:
+    def _fill(self, page: Page, counts: Counts) -> Panel:
         """The panel, about the first models alone where there are many, which its answer says."""
-        present, chosen = {model for model, *_ in counts.series}, page.models
-        some = self.most is not None and len(page.models) > MANY
-        if some:
-            chosen = page.models[: self.most]
-            if page.baseline_name is not None and page.baseline_name not in chosen:
-                chosen.append(page.baseline_name)
-        if not present <= set(chosen):
-            series = [each if each[0] in chosen else None for each in counts.series]
+        present, models = {model for model, *_ in counts.series}, page.models
+        limited = self.max_models is not None and len(page.models) > MANY
+        if limited:
+            models = page.models[: self.max_models]
+            if page.baseline_name is not None and page.baseline_name not in models:
+                models.append(page.baseline_name)
+        if not present <= set(models):
+            series = [key if key[0] in models else None for key in counts.series]
             counts = counts.regrouped(series, counts.group_names)
         question: str | type[Question] = self.question or self.command
         if self is DIFFERENCES and len(page.models) > MANY and page.baseline_name is None:
             question = RankedModels
-        report = page.ask(question, counts, **self.given(page, counts))
-        if not self.drawn:
+        report = page.ask(question, counts, **self.command_options(page, counts))
+        if not self.has_plots:
             report = replace(report, draw=tuple)
         elif self is DIFFERENCES:
             report = replace(report, draw=partial(at_first_metric, report))
-        if some and report.answer:
-            first, *others = report.answer
-            numbers = {"first_models": len(chosen), "all_models": len(page.models)}
+        if limited and report.answer:
+            first, *sentences = report.answer
+            numbers = {"first_models": len(models), "all_models": len(page.models)}
             first = first.after("The first {first_models} of {all_models:model}: ", **numbers)
-            report = replace(report, answer=(first, *others))
+            report = replace(report, answer=(first, *sentences))
         return Panel(self.name, self.title, self.how, report, self.answered)
 
 
 def at_first_metric(report: Report) -> tuple[Plot, ...]:
     """Plots of differences, whose pairs fill a sheet, at the first metric alone."""
 
-    def kept(plot: Plot) -> Plot:
+    def first_rows(plot: Plot) -> Plot:
         first = plot.rows[0].get("panel")
         return replace(plot, rows=tuple(row for row in plot.rows if row.get("panel") == first))
 
-    return tuple(map(kept, report.plots))
+    return tuple(map(first_rows, report.plots))
 
 
 def first_metric(page: Page, counts: Counts) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def shown_metrics(page: Page, counts: Counts) -> dict[str, Any]:
     return {"metrics": tuple(metric for metric in page.metrics if metric.k in (1, most))}
 
 
-def without_order(page: Page, counts: Counts) -> str:
+def order_unknown(page: Page, counts: Counts) -> str:
     """Why the order of attempts cannot be tested."""
     inputs = counts.facts.inputs
     # The entries of a list have an order, which need not be that of the attempts.
@@ -128,7 +128,7 @@ def without_order(page: Page, counts: Counts) -> str:
     return ""
 
 
-def without_costs(page: Page, counts: Counts) -> str:
+def costs_unknown(page: Page, counts: Counts) -> str:
     """Why nothing can be said of costs."""
     if "cost" in counts.attempts:
         return ""
@@ -137,7 +137,7 @@ def without_costs(page: Page, counts: Counts) -> str:
     return "costs were not asked for, as the metric cost" if offered else "the data holds no costs"
 
 
-def rival(page: Page, counts: Counts) -> str | None:
+def flip_rival(page: Page, counts: Counts) -> str | None:
     """Whom flips are against: the baseline, the first labelled run, or the weaker of two models."""
     present = {model for model, *_ in counts.series}
     models = [model for model in page.models if model in present]
@@ -151,37 +151,39 @@ DIFFERENCES = Part(
     "differences", "Differences", "A filled point is a significant difference, a hollow one a tie.",
     "compare",
     lambda page, counts: {"baseline": page.baseline_name, **shown_metrics(page, counts)},
-    fewest=2, answered=True)
+    min_models=2, answered=True)
 CURVES = Part(
     "curves", "Curves over k",
     "pass@k: at least one of k attempts passes. pass^k: all of them pass. A wide gap means many"
-    " flaky tasks.", "curve", repeated=True)
+    " flaky tasks.", "curve", needs_repeats=True)
 COST = Part(
     "cost", "Cost", "A solved task costs what an attempt costs, divided by pass@1. No model on the"
-    " frontier is both dearer and worse than another.", "cost", lacks=without_costs)
+    " frontier is both dearer and worse than another.", "cost", reason_absent=costs_unknown)
 SEPARATION = Part(
     "separation", "Tasks needed", "These results are the pilot of a plan: which difference more"
-    " tasks or attempts detect.", "plan", first_metric, drawn=False)
+    " tasks or attempts detect.", "plan", first_metric, has_plots=False)
 ORDER = Part(
     "order", "Order of attempts", "If pass rates drift over attempts, pass@k misstates them.",
-    "order", most=FEW, repeated=True, drawn=False, lacks=without_order)
+    "order", max_models=FEW, needs_repeats=True, has_plots=False, reason_absent=order_unknown)
 DIVERSITY = Part(
     "diversity", "Diversity",
     "Few different solutions mean that more attempts bring little that is new.", "diversity",
-    most=FEW, drawn=False, lacks=lambda page, counts: (
+    max_models=FEW, has_plots=False, reason_absent=lambda page, counts: (
         "" if "solution" in counts.attempts else NO_SOLUTIONS))
 TASKS = Part(
-    "tasks", "Tasks", "A flaky task passed some attempts and failed others.", "tasks", drawn=False,
+    "tasks", "Tasks", "A flaky task passed some attempts and failed others.", "tasks",
+    has_plots=False,
     question=TasksInBrief)
 FLIPS = Part(
     "flips", "Flips", "A task flips when its two pass rates differ by more than one half.", "tasks",
-    lambda page, counts: {"against": rival(page, counts)}, most=FEW, drawn=False, fewest=2,
-    lacks=lambda page, counts: (
-        "" if rival(page, counts) else "they are against one model, a baseline"))
+    lambda page, counts: {"against": flip_rival(page, counts)}, max_models=FEW, has_plots=False,
+    min_models=2,
+    reason_absent=lambda page, counts: (
+        "" if flip_rival(page, counts) else "they are against one model, a baseline"))
 SUSPECTS = Part(
     "suspects", "Suspicious tasks",
     "A task is suspicious if models that do worse elsewhere pass it more often.", "tasks",
-    lambda page, counts: {"suspects": True, "rows": 5}, drawn=False, fewest=4)
+    lambda page, counts: {"suspects": True, "rows": 5}, has_plots=False, min_models=4)
 TEMPERATURE = Part(
     "temperature", "Temperature",
     "A low temperature is often best for one attempt, a higher one for many.", "temperature",
@@ -189,4 +191,4 @@ TEMPERATURE = Part(
 QUALITY = Part("quality", "Data quality", "", "describe")
 # fmt: on
 # In reading order, after the leaderboard.
-OF_A_GROUP = (DIFFERENCES, COST, CURVES, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)
+GROUP_PARTS = (DIFFERENCES, COST, CURVES, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)

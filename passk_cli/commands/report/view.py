@@ -14,14 +14,14 @@ from passk_cli.commands.report import ReportOptions
 from passk_cli.commands.report.averages import macro_panel
 from passk_cli.commands.report.grid import check_link, link_in_group, task_grid
 from passk_cli.commands.report.integrity import integrity_panel
-from passk_cli.commands.report.leaderboard import Places, leaderboard, places_of
+from passk_cli.commands.report.leaderboard import Places, leaderboard, places_by_metric
 from passk_cli.commands.report.page import Page
 from passk_cli.commands.report.parts import (
     DIFFERENCES,
     FLIPS,
+    GROUP_PARTS,
     MANY,
     NO_SOLUTIONS,
-    OF_A_GROUP,
     QUALITY,
     SUSPECTS,
     TASKS,
@@ -51,9 +51,9 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 _COST = "cost"
 _RANKS = "rank: possible places"
 # `passk compare --by` adjusts over all groups together.
-_WITHIN = "tests of this group alone"
+_ONE_GROUP = "tests of this group alone"
 # Commands whose parts count passes, whatever the metrics are.
-_OF_PASSES = ("curve", "order", "tasks")
+_PASS_COMMANDS = ("curve", "order", "tasks")
 
 
 class OnePage(Question, ReportOptions):
@@ -106,14 +106,21 @@ class OnePage(Question, ReportOptions):
                 options = replace(options, metrics=metrics)
             except (DataError, ParameterError) as error:
                 uncosted = {_COST: str(error)}
-        whole = {field.name: getattr(study, field.name) for field in fields(study)}
-        further = {} if self.board else uncosted | _further(options, study.counts, read)
+        study_fields = {field.name: getattr(study, field.name) for field in fields(study)}
+        separate_counts = (
+            {} if self.board else uncosted | _separate_counts(options, study.counts, read)
+        )
         reading = self.request(options)
         if reading.unjudged and not self.board:
             # Of scores alone nothing is a pass: parts about passes have a reading of their own.
-            judged = _apart(replace(reading, scores_only=False), options, read)
-            further |= dict.fromkeys(_OF_PASSES, judged)
-        return Page(**whole, options=options, further=further, baseline_name=self.baseline)
+            judged = _read_separately(replace(reading, scores_only=False), options, read)
+            separate_counts |= dict.fromkeys(_PASS_COMMANDS, judged)
+        return Page(
+            **study_fields,
+            options=options,
+            separate_counts=separate_counts,
+            baseline_name=self.baseline,
+        )
 
     def report(self, study: Analysis) -> Report:
         """The finding and the leaderboard; the rest is its page."""
@@ -121,25 +128,25 @@ class OnePage(Question, ReportOptions):
         if not isinstance(page, Page):
             raise TypeError("a page is made of what `study` gathers")
         models = dict.fromkeys(model for model, *_ in page.counts.series)
-        some = SuggestedFix({"--model": Placeholder("NAME")}, "names some")
-        refuse_many("models on a page", len(models), MOST_ON_PAGE, some)
+        fewer = SuggestedFix({"--model": Placeholder("NAME")}, "names some")
+        refuse_many("models on a page", len(models), MOST_ON_PAGE, fewer)
         if self.baseline is not None and self.baseline not in models:
-            given = OptionValue("--baseline", self.baseline)
-            raise no_such_model(given, "no such model", self.baseline, models, given.option)
+            option = OptionValue("--baseline", self.baseline)
+            raise no_such_model(option, "no such model", self.baseline, models, option.option)
         groups = list(dict.fromkeys(series[1:] for series in page.counts.series))
-        whole = page.ask("estimate", page.counts)
-        parts = (DIFFERENCES,) if self.board else OF_A_GROUP
-        sections = [self._section(page, group, whole, parts) for group in groups]
-        macro = macro_panel(page, whole) if self.average and len(groups) > 1 else None
+        estimates = page.ask("estimate", page.counts)
+        parts = (DIFFERENCES,) if self.board else GROUP_PARTS
+        sections = [self._section(page, group, estimates, parts) for group in groups]
+        macro = macro_panel(page, estimates) if self.average and len(groups) > 1 else None
         if self.board:
-            boards = [replace(each, panels=each.panels[:1]) for each in sections]
+            boards = [replace(chapter, panels=chapter.panels[:1]) for chapter in sections]
             overall = tuple(filter(None, (macro, integrity_panel(page))))
             if len(groups) > 1 and overall:
                 boards.append(Chapter("All groups", overall))
             else:
                 boards = [replace(boards[0], panels=(*boards[0].panels, *overall)), *boards[1:]]
-            return self._report(page, _with(whole, macro), boards, len(groups))
-        temperature = TEMPERATURE.panel(page, page.further.get("temperature", page.counts))
+            return self._assemble(page, _add_macro_rows(estimates, macro), boards, len(groups))
+        temperature = TEMPERATURE.panel(page, page.separate_counts.get("temperature", page.counts))
         quality = QUALITY.panel(page, page.counts)
         if quality is not None:
             messages = dict.fromkeys((*quality.report.messages, *page.messages(())))
@@ -149,46 +156,48 @@ class OnePage(Question, ReportOptions):
             sections.append(Chapter("All groups", overall))
         else:
             sections = [replace(sections[0], panels=(*sections[0].panels, *overall))]
-        return self._report(page, _with(whole, macro), sections, len(groups))
+        return self._assemble(page, _add_macro_rows(estimates, macro), sections, len(groups))
 
-    def _report(
-        self, page: Page, whole: Report, sections: Sequence[Chapter], groups: int
+    def _assemble(
+        self, page: Page, estimates: Report, sections: Sequence[Chapter], groups: int
     ) -> Report:
         """The estimates, with everything that the sections found."""
         absent, title, date = [], self.headline, ""
-        for (part, reason), names in page.absent.items():
+        for (part, reason), names in page.absent_parts.items():
             where = f" ({', '.join(names)})" if names[0] and len(names) < groups else ""
             absent.append(f"{part}{where}: {reason}.")
         if self.board:
             absent, date = [], datetime.now(UTC).date().isoformat()
             title = title if "--title" in changed(self) else "Leaderboard"
         page_of = Document(title, tuple(sections), tuple(absent), date=date)
-        answer, messages = _finding(whole, sections, groups), _messages(sections, groups)
-        return replace(whole, answer=tuple(answer), messages=tuple(messages), draw=tuple,
+        answer, messages = _finding(estimates, sections, groups), _messages(sections, groups)
+        return replace(estimates, answer=tuple(answer), messages=tuple(messages), draw=tuple,
                        page=page_of)  # fmt: skip
 
     def _section(
-        self, page: Page, group: tuple[str, ...], whole: Report, parts: Sequence[Part]
+        self, page: Page, group: tuple[str, ...], all_estimates: Report, parts: Sequence[Part]
     ) -> Chapter:
         """The panels about one group of tasks.  whole : the estimates of all groups."""
         names = page.counts.group_names
         name, counts = groups_named(group, names), page.group(group, page.counts)
-        estimates = page.ask("estimate", counts) if names else whole
+        estimates = page.ask("estimate", counts) if names else all_estimates
         answer, places, panels = estimates.answer, dict[str, Places](), list[Panel]()
         compared: Report | None = None
-        said_of_pairs: tuple[Diagnostic, ...] = ()
+        pair_messages: tuple[Diagnostic, ...] = ()
         for part in parts:
-            own = page.further.get(part.command, counts)
-            if isinstance(own, Counts) and own is not counts:
-                own = page.group(group, own)
-            panel = part.panel(page, own, name)
+            part_counts = page.separate_counts.get(part.command, counts)
+            if isinstance(part_counts, Counts) and part_counts is not counts:
+                part_counts = page.group(group, part_counts)
+            panel = part.panel(page, part_counts, name)
             if panel is None:
                 continue
-            messages = tuple(_of_part(said, part.command) for said in panel.report.messages)
+            messages = tuple(
+                _message_of_command(message, part.command) for message in panel.report.messages
+            )
             panel = replace(panel, report=replace(panel.report, messages=messages))
             if part is DIFFERENCES:
-                answer, places = panel.report.answer, places_of(panel.report)
-                said_of_pairs = messages
+                answer, places = panel.report.answer, places_by_metric(panel.report)
+                pair_messages = messages
                 compared = panel.report if places else None
                 # The leaderboard has the ranking.
                 tables = tuple(t for t in panel.report.tables if t.columns[0].header != "rank")
@@ -196,7 +205,7 @@ class OnePage(Question, ReportOptions):
                 if len(page.models) > MANY and page.baseline_name is None:
                     pairs = plural(len(counts.series) * (len(counts.series) - 1) // 2, "pair")
                     reason = f"the leaderboard has the ties of {pairs}; passk compare lists them"
-                    page.absent.setdefault((part.title, reason), []).append(name)
+                    page.absent_parts.setdefault((part.title, reason), []).append(name)
                     continue
             if part is FLIPS:
                 # A list of flips is no list of changes: what chance makes of them is part of the
@@ -211,30 +220,36 @@ class OnePage(Question, ReportOptions):
             panels.append(panel)
         board, report = leaderboard(estimates, places, uneven_models(counts))
         # What is said of the ties is said where the board stands alone, too.
-        messages = (*report.messages, *said_of_pairs)
-        context = (*_method(estimates, compared), *[_WITHIN] * bool(compared and name), VERSION)
+        messages = (*report.messages, *pair_messages)
+        context = (
+            *_method_words(estimates, compared),
+            *[_ONE_GROUP] * bool(compared and name),
+            VERSION,
+        )
         report = replace(report, context=context, messages=messages)
         first = Panel("leaderboard", "Leaderboard", "", report, answered=True, board=board)
         return Chapter(name, (first, *panels), answer)
 
 
-def _further(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Counts | str]:
+def _separate_counts(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Counts | str]:
     """Command → counts that it needs apart, or why there are none."""
     inputs = counts.facts.inputs
-    apart: dict[str, Any] = {}
+    requests: dict[str, Any] = {}
     if inputs and "solution" not in counts.attempts:
-        apart["diversity"] = replace(options.request, attempts=("solution",))
+        requests["diversity"] = replace(options.request, attempts=("solution",))
     if settings := [name for name in TEMPERATURES if name in counts.facts.varying]:
         by = tuple(dict.fromkeys((*options.request.by, settings[0])))
-        apart["temperature"] = replace(options.request, by=by)
-    found = {name: _apart(request, options, read) for name, request in apart.items()}
-    offered = all("solution" in each.offered for each in inputs)
-    if isinstance(found.get("diversity"), str) and not offered:
-        found["diversity"] = NO_SOLUTIONS
-    return found
+        requests["temperature"] = replace(options.request, by=by)
+    counts_by_command = {
+        name: _read_separately(request, options, read) for name, request in requests.items()
+    }
+    offered = all("solution" in file.offered for file in inputs)
+    if isinstance(counts_by_command.get("diversity"), str) and not offered:
+        counts_by_command["diversity"] = NO_SOLUTIONS
+    return counts_by_command
 
 
-def _apart(request: Request, options: SharedOptions, read: Read) -> Counts | str:
+def _read_separately(request: Request, options: SharedOptions, read: Read) -> Counts | str:
     """The counts of a request of its own, or why there are none."""
     if options.once:
         return "the data can be read only once"
@@ -244,44 +259,48 @@ def _apart(request: Request, options: SharedOptions, read: Read) -> Counts | str
         return str(error)
 
 
-def _method(estimates: Report, compared: Report | None) -> tuple[str, ...]:
+def _method_words(estimates: Report, compared: Report | None) -> tuple[str, ...]:
     """The data and the tests that a leaderboard rests on, for a line."""
     parts = [part for part in estimates.context if isinstance(part, str)]
     if compared is not None:
-        own = (part for part in compared.context if isinstance(part, str))
-        shared = [part.removeprefix("~ or ") for part in own]
+        words = (part for part in compared.context if isinstance(part, str))
+        shared = [part.removeprefix("~ or ") for part in words]
         # Where models share all tasks, these are counted once.
         parts.append(_RANKS)
         parts += [p for p in shared if not parts[0].startswith(p.replace(" shared", ""))]
     return tuple(part for part in dict.fromkeys(parts) if part != VERSION)
 
 
-def _of_part(said: Diagnostic, command: str) -> Diagnostic:
+def _message_of_command(message: Diagnostic, command: str) -> Diagnostic:
     """A message of another command, whose remedies that the page has no option for are its own."""
-    own = by_flag(command_of("report").options()).keys()
+    page_flags = by_flag(command_of("report").options()).keys()
     settles = (
-        each if each.options.keys() <= own else replace(each, command=command)
-        for each in said.settles
+        fix if fix.options.keys() <= page_flags else replace(fix, command=command)
+        for fix in message.settles
     )
-    return replace(said, settles=tuple(settles))
+    return replace(message, settles=tuple(settles))
 
 
-def _with(whole: Report, macro: Panel | None) -> Report:
+def _add_macro_rows(estimates: Report, macro: Panel | None) -> Report:
     """The estimates, their tidy rows followed by those of the macro averages."""
     if macro is None:
-        return whole
-    data = whole.data
-    return replace(whole, rows=lambda: replace(data, rows=[*data.rows, *macro.report.data.rows]))
+        return estimates
+    data = estimates.data
+    return replace(
+        estimates, rows=lambda: replace(data, rows=[*data.rows, *macro.report.data.rows])
+    )
 
 
-def _finding(whole: Report, sections: Sequence[Chapter], groups: int) -> Iterator[AnswerSentence]:
+def _finding(
+    estimates: Report, sections: Sequence[Chapter], groups: int
+) -> Iterator[AnswerSentence]:
     """The finding of the only section; of several, each of which has its own, the average if it is
     asked for, else in which groups which model scores highest."""
     if groups == 1:
         yield from sections[0].answer
         return
     macro = (panel.report.answer for panel in sections[-1].panels if panel.name == "macro")
-    yield from next(macro, ()) or whole.answer
+    yield from next(macro, ()) or estimates.answer
 
 
 def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Diagnostic]:
@@ -290,14 +309,16 @@ def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Diagnostic]:
     Of one whose remedy not every panel offers, it is kept.
     """
     titles: dict[Diagnostic, dict[str, None]] = {}
-    whole: dict[Diagnostic, Diagnostic] = {}
+    fullest: dict[Diagnostic, Diagnostic] = {}
     for section in sections:
         for panel in section.panels:
-            for said in panel.report.messages:
-                bare = replace(said, settles=())
+            for message in panel.report.messages:
+                bare = replace(message, settles=())
                 titles.setdefault(bare, {})[section.title] = None
-                whole[bare] = max(whole.get(bare, said), said, key=lambda each: len(each.settles))
-    named = {section.title for section in sections[:groups]} if groups > 1 else set()
-    for bare, where in sorted(titles.items(), key=lambda item: item[0].severity != "warning"):
-        said, some = whole[bare], bool(named) and where.keys() < named
-        yield said.about(first_few(list(where))) if some else said
+                fullest[bare] = max(
+                    fullest.get(bare, message), message, key=lambda version: len(version.settles)
+                )
+    group_titles = {section.title for section in sections[:groups]} if groups > 1 else set()
+    for bare, chapters in sorted(titles.items(), key=lambda item: item[0].severity != "warning"):
+        message, in_some = fullest[bare], bool(group_titles) and chapters.keys() < group_titles
+        yield message.about(first_few(list(chapters))) if in_some else message

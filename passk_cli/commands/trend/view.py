@@ -60,9 +60,9 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import meant
 
 # Runs that the effect is estimated from, the last ones: more would add time and little else.
-_MOST = 60
+_EFFECT_RUNS = 60
 # Runs have points of their own where those of all lines in colour are about this many.
-_MOST_DRAWN = 50
+_MAX_POINTS = 50
 _LEVELS = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
 _PASSES = Metric("pass@", 1)
 
@@ -159,53 +159,55 @@ BECAME_WORSE = Answer("became-worse", lambda _: True, _WORSE)
 NOT_WORSE = Answer("not-worse", lambda _: True, _NOT_WORSE)
 TOO_FEW_RUNS = Answer("too-few-runs", lambda _: True, _TOO_FEW)
 # About all courses.
-VERDICTS = (
-    Answer("trend-fails", lambda said: said["failing"],
+VERDICT_ANSWERS = (
+    Answer("trend-fails", lambda fields: fields["failing"],
            "FAIL: " + _WORSE + "{?others|; so is that of {others}}.",
-           lambda said: {**said["failing"][0].finding.fields,
-                         "others": [check.model for check in said["failing"][1:]]}),
-    Answer("trend-undecided", lambda said: said["undecided"], "PASS: " + _TOO_FEW + ".",
-           lambda said: said["undecided"][0].finding.fields),
-    Answer("trend-passes", lambda said: said["verdicts"], "PASS: " + _NOT_WORSE + ".",
-           lambda said: said["verdicts"][0].finding.fields),
+           lambda fields: {**fields["failing"][0].finding.fields,
+                         "others": [check.model for check in fields["failing"][1:]]}),
+    Answer("trend-undecided", lambda fields: fields["undecided"], "PASS: " + _TOO_FEW + ".",
+           lambda fields: fields["undecided"][0].finding.fields),
+    Answer("trend-passes", lambda fields: fields["verdicts"], "PASS: " + _NOT_WORSE + ".",
+           lambda fields: fields["verdicts"][0].finding.fields),
 )  # fmt: skip
-_WHOSE = "{?model| {model}}{?models| {models} models}"
-_AT = " at {run} ({date}){?later|, seen {later:run} later}"
-_OTHERS = "{?others|; {others} changed as well}."
-_NUMBERS = ("metric", "model", "models", "runs", "latest", "points", "factor")
+_MODELS_PHRASE = "{?model| {model}}{?models| {models} models}"
+_AT_RUN = " at {run} ({date}){?later|, seen {later:run} later}"
+_OTHER_MODELS = "{?others|; {others} changed as well}."
+_LATEST_FIELDS = ("metric", "model", "models", "runs", "latest", "points", "factor")
 
 
-def _numbers(said: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: said[name] for name in _NUMBERS}
+def _latest_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: fields[name] for name in _LATEST_FIELDS}
 
 
-COURSES = (
-    Answer("changed-by-points", lambda said: said["change"] and "points" in said["change"],
-           "{metric} of {model} {fell:fell|rose} by {points:=share points}" + _AT + _OTHERS,
+CHANGE_ANSWERS = (
+    Answer("changed-by-points", lambda fields: fields["change"] and "points" in fields["change"],
+           "{metric} of {model} {fell:fell|rose} by {points:=share points}" + _AT_RUN
+           + _OTHER_MODELS,
            itemgetter("change")),
-    Answer("changed-by-factor", lambda said: said["change"],
-           "{metric} of {model} {fell:fell|rose} by a factor of {factor} (geometric mean)" + _AT
-           + ": {before} before, {after} since" + _OTHERS, itemgetter("change")),
-    Answer("no-last-ratio", lambda said: said["ratio"] and said["latest"].value is None,
+    Answer("changed-by-factor", lambda fields: fields["change"],
+           "{metric} of {model} {fell:fell|rose} by a factor of {factor} (geometric mean)" + _AT_RUN
+           + ": {before} before, {after} since" + _OTHER_MODELS, itemgetter("change")),
+    Answer("no-last-ratio", lambda fields: fields["ratio"] and fields["latest"].value is None,
            "{metric} of {model} is not known in the last of {runs:run}: no attempt passed.",
-           _numbers),
-    Answer("last-ratio", lambda said: said["ratio"],
+           _latest_fields),
+    Answer("last-ratio", lambda fields: fields["ratio"],
            "{metric} of {model} is {latest} in the last of {runs:run}.",
-           _numbers),
-    Answer("too-few-for-a-change", lambda said: said["too_few"],
-           "{runs:run} {runs:is|are} too few to show a change of {metric} of" + _WHOSE + ".",
-           _numbers),
+           _latest_fields),
+    Answer("too-few-for-a-change", lambda fields: fields["too_few"],
+           "{runs:run} {runs:is|are} too few to show a change of {metric} of" + _MODELS_PHRASE
+           + ".",
+           _latest_fields),
     Answer("no-change", lambda _: True,
-           "No change of {metric} of" + _WHOSE + " is shown in {runs:run}"
+           "No change of {metric} of" + _MODELS_PHRASE + " is shown in {runs:run}"
            "{?points|, which would show one of {points:=share points} or more}"
            "{?factor|, which would show one by a factor of {factor} or more}.",
-           _numbers),
+           _latest_fields),
 )  # fmt: skip
-EFFECTS = (
-    Answer("runs-differ", lambda said: "effect" in said and said["effect"]["models"],
+EFFECT_ANSWERS = (
+    Answer("runs-differ", lambda fields: "effect" in fields and fields["effect"]["models"],
            "Runs of {models} differ by more than chance: standard deviation"
            " {deviation:=share points}{?more| for {model}}, p {relation}.", itemgetter("effect")),
-    Answer("runs-alike", lambda said: "effect" in said,
+    Answer("runs-alike", lambda fields: "effect" in fields,
            "{?changed|Otherwise runs}{?unchanged|Runs} differ no more than chance explains:"
            " {?several|smallest }p {relation}.", itemgetter("effect")),
 )  # fmt: skip
@@ -238,7 +240,7 @@ class LevelChange(NamedTuple):
     """
 
     first: int
-    shown: int
+    detected_at: int
     before: float
     after: float
     size: Estimate
@@ -264,11 +266,11 @@ class RunSeries:
     series: Series
     facts: tuple[Result, ...]
     changes: tuple[LevelChange, ...]
-    since: int
+    effect_start: int
     effect: RunEffect | None
-    least: float
-    error: float = 0.0
-    adjusted: float | None = None
+    detectable_change: float
+    p_error: float = 0.0
+    p_adjusted: float | None = None
     verdict: Check | None = None
 
     def worse_since(self, time: str) -> LevelChange | None:
@@ -280,7 +282,7 @@ class RunSeries:
         later = [change for change in self.changes if self.setup.runs[change.first].at > time]
         for place, change in enumerate(later):
             share = change.size.share
-            sizes = [each.size.value or 0.0 for each in later[place:]]
+            sizes = [step.size.value or 0.0 for step in later[place:]]
             steps = [size if share else -math.log(size) for size in sizes]
             if steps[0] < 0 and sum(steps) < steps[0] / 2:
                 total = sum(steps) if share else math.exp(-sum(steps))
@@ -288,13 +290,13 @@ class RunSeries:
                 return change._replace(after=later[-1].after, size=size)
         return None
 
-    def judged(self, metric: Metric, run: RunLabel | None) -> RunSeries:
+    def with_verdict(self, metric: Metric, run: RunLabel | None) -> RunSeries:
         """The course with its verdict: whether the newest runs are worse than those before.
 
         run : up to which changes are acknowledged.
         """
         less = metric.kind.quantity
-        since = f" since {_short(run)}" if run else ""
+        since = f" since {_short_name(run)}" if run else ""
         rule = f"no {'rise' if less else 'fall'} of {metric.name}{since}"
         change = self.worse_since(run.at if run else "")
         fields: dict[str, Any] = {"metric": metric.name, "model": self.name, "less": int(not less)}
@@ -305,16 +307,16 @@ class RunSeries:
             fields |= {
                 "points": size if share else None,
                 "factor": None if share else Estimate(size, unit="ratio"),
-                "run": _short(first), "date": first.at[:10],
+                "run": _short_name(first), "date": first.at[:10],
             }  # fmt: skip
             verdict = replace(
                 verdict, verdict=FAIL, failing=True, finding=BECAME_WORSE.about(fields)
             )
-        elif not self.changes and self.least >= (math.inf if less else 1.0):
+        elif not self.changes and self.detectable_change >= (math.inf if less else 1.0):
             finding = TOO_FEW_RUNS.about({**fields, "runs": len(self.setup.runs)})
             verdict = replace(verdict, verdict=UNDECIDED, finding=finding)
         else:
-            finding = NOT_WORSE.about({**fields, "since": run and _short(run)})
+            finding = NOT_WORSE.about({**fields, "since": run and _short_name(run)})
             verdict = replace(verdict, finding=finding)
         return replace(self, verdict=verdict)
 
@@ -324,19 +326,19 @@ class RunSeries:
         return SeriesName(self.series)
 
     @property
-    def stretch(self) -> Setup:
+    def effect_runs(self) -> Setup:
         """The runs that the effect is estimated from."""
-        return self.setup.last(len(self.setup.runs) - self.since)
+        return self.setup.last(len(self.setup.runs) - self.effect_start)
 
     @cached_property
     def copied(self) -> bool:
         """Whether its runs are copies of one, which show no difference."""
-        return 0 < len(self.stretch.copies) == len(self.stretch.runs) - 1
+        return 0 < len(self.effect_runs.copies) == len(self.effect_runs.runs) - 1
 
     @property
     def p(self) -> float | None:
         """Of no effect of the run."""
-        return None if self.effect is None else DrawnP(self.effect.p, self.error)
+        return None if self.effect is None else DrawnP(self.effect.p, self.p_error)
 
     @property
     def deviation(self) -> Estimate:
@@ -355,17 +357,17 @@ class RunSeries:
         return math.sqrt(self.effect.variance + float(self.effect.variances.mean()))
 
 
-def _short(run: RunLabel) -> str:
+def _short_name(run: RunLabel) -> str:
     """Name of a run; of a long one, as of a hash, the beginning."""
     return run.run if len(run.run) <= 24 else f"{run.run[:10]}…"
 
 
-def _change_of(course: RunSeries) -> Phrase | str:
+def _last_change(course: RunSeries) -> Phrase | str:
     if not course.changes:
         return "none"
     change = course.changes[-1]
     times = "" if change.size.share else "× "
-    return Phrase((times, change.size, f" at {_short(course.setup.runs[change.first])}"))
+    return Phrase((times, change.size, f" at {_short_name(course.setup.runs[change.first])}"))
 
 
 _NUMBER = Column(
@@ -375,11 +377,11 @@ _NUMBER = Column(
 )  # fmt: skip
 
 
-def _is_of_passes(section: Section[Any]) -> bool:
+def _is_pass_rate(section: Section[Any]) -> bool:
     return section.study.metrics == (_PASSES,)
 
 
-def _has_changes(section: Section[Any]) -> bool:
+def _seeks_changes(section: Section[Any]) -> bool:
     return not section.study.metrics[0].kind.ratio
 
 
@@ -391,14 +393,14 @@ class RunSeriesTable(Section[RunSeries]):
         replace(_NUMBER, header="{0.name} of last",
                 meaning="{0.name} of the last run, on the tasks that all runs have.",
                 cell=lambda course, _: course.facts[-1].estimate),
-        Column("run effect", "share", cell=lambda course: course.deviation, where=_is_of_passes,
+        Column("run effect", "share", cell=lambda course: course.deviation, where=_is_pass_rate,
                meaning="Standard deviation of the effect of the run on pass@1, in points, with"
                " its interval: what chance within tasks does not explain. Since the last change."),
-        Column("its p", "p", joined=True, cell=lambda course: course.adjusted,
-               where=_is_of_passes,
+        Column("its p", "p", joined=True, cell=lambda course: course.p_adjusted,
+               where=_is_pass_rate,
                meaning="p-value of no effect of the run: attempts permuted over runs within"
                " tasks; adjusted for the number of models (Holm)."),
-        Column("change", cell=_change_of, where=_has_changes,
+        Column("change", cell=_last_change, where=_seeks_changes,
                meaning="Last change: its size, of what attempts took the ratio of geometric means,"
                " and the first run after it."),
         Column("runs", "count", cell=lambda course: len(course.setup.runs),
@@ -419,20 +421,25 @@ class RunSeriesTable(Section[RunSeries]):
         for change in record.changes:
             yield replace(blank, name="change" if change.size.share else "change-ratio",
                           estimate=change.size, more=record.facts[change.first].more)  # fmt: skip
-        if _is_of_passes(self):
-            of_all = {"run": None, "at": None, "revision": None, "runs": len(record.stretch.runs)}
+        if _is_pass_rate(self):
+            of_all = {
+                "run": None,
+                "at": None,
+                "revision": None,
+                "runs": len(record.effect_runs.runs),
+            }
             yield replace(
                 blank, name="run effect", estimate=record.deviation, p=record.p,
-                p_adjusted=record.adjusted, level=self.study.confidence.level, method="q-profile",
+                p_adjusted=record.p_adjusted, level=self.study.confidence.level, method="q-profile",
                 more={**blank.more, **of_all},
             )  # fmt: skip
 
     def answer(self) -> Iterator[AnswerSentence]:
-        said = self._fields
-        yield from first_true(VERDICTS, said)
-        if not said["failing"]:
-            yield from first_true(COURSES, said)
-        yield from first_true(EFFECTS, said)
+        fields = self._fields
+        yield from first_true(VERDICT_ANSWERS, fields)
+        if not fields["failing"]:
+            yield from first_true(CHANGE_ANSWERS, fields)
+        yield from first_true(EFFECT_ANSWERS, fields)
 
     @property
     def _fields(self) -> dict[str, Any]:
@@ -443,26 +450,27 @@ class RunSeriesTable(Section[RunSeries]):
         undecided = [check for check in verdicts if check.verdict == UNDECIDED]
         changed = sorted((course for course in records if course.changes), reverse=True,
                          key=lambda c: c.setup.runs[c.changes[-1].first].at)  # fmt: skip
-        tested = sorted((c for c in records if c.adjusted is not None and not c.copied),
-                        key=lambda course: (course.adjusted, course.p))  # fmt: skip
+        tested = sorted((c for c in records if c.p_adjusted is not None and not c.copied),
+                        key=lambda course: (course.p_adjusted, course.p))  # fmt: skip
         level = 1 - self.study.confidence.level + 1e-12
-        effects = [course for course in tested if (course.adjusted or 0.0) <= level]
+        effects = [course for course in tested if (course.p_adjusted or 0.0) <= level]
         last = max(records, key=lambda course: course.setup.runs[-1].at)
-        sizes = [course.least for course in records]
+        sizes = [course.detectable_change for course in records]
         quantity, most = metric.kind.quantity, math.inf if metric.kind.quantity else 1.0
-        shown = max(sizes) if max(sizes) < most else None
+        detectable = max(sizes) if max(sizes) < most else None
         fields: dict[str, Any] = {
             "failing": failing, "undecided": undecided, "verdicts": verdicts,
-            "change": self._of_change(changed) if changed else None, "metric": metric.name,
+            "change": self._change_fields(changed) if changed else None, "metric": metric.name,
             "ratio": metric.kind.ratio, "latest": last.facts[-1].estimate,
             "model": last.name if metric.kind.ratio or len(records) == 1 else "",
             "models": len(records) if len(records) > 1 else 0,
             "runs": max(len(course.setup.runs) for course in records),
-            "too_few": min(sizes) >= most, "points": None if quantity else shown,
-            "factor": Estimate(math.exp(shown), unit="ratio") if quantity and shown else None,
+            "too_few": min(sizes) >= most, "points": None if quantity else detectable,
+            "factor": Estimate(math.exp(detectable), unit="ratio") if quantity and detectable
+            else None,
         }  # fmt: skip
         if tested:
-            p = tested[0].adjusted or 0.0
+            p = tested[0].p_adjusted or 0.0
             fields["effect"] = {
                 "model": tested[0].name, "deviation": tested[0].deviation, "p": p,
                 "relation": p_relation(p), "models": [course.name for course in effects],
@@ -471,18 +479,18 @@ class RunSeriesTable(Section[RunSeries]):
             }  # fmt: skip
         return fields
 
-    def _of_change(self, changed: Sequence[RunSeries]) -> dict[str, Any]:
+    def _change_fields(self, changed: Sequence[RunSeries]) -> dict[str, Any]:
         """The latest change, and the other models that changed."""
-        (course, *others), groups = changed, self.study.counts.group_names
+        (course, *other_courses), groups = changed, self.study.counts.group_names
         change, metric = course.changes[-1], self.study.metrics[0]
         first, size = course.setup.runs[change.first], change.size.value or 0.0
         factor = replace(change.size, value=1 / (size or 1.0) if change.fell else size or 1.0)
-        before, after = (Estimate(each, unit=metric.unit) for each in (change.before, change.after))
+        before, after = (Estimate(mean, unit=metric.unit) for mean in (change.before, change.after))
         return {
             "metric": metric.name, "model": named(course.series, groups, " at "),
-            "fell": int(change.fell), "run": _short(first), "date": first.at[:10],
-            "later": change.shown - change.first,
-            "others": [named(other.series, groups, " at ") for other in others],
+            "fell": int(change.fell), "run": _short_name(first), "date": first.at[:10],
+            "later": change.detected_at - change.first,
+            "others": [named(rival.series, groups, " at ") for rival in other_courses],
             **({"points": abs(size)} if change.size.share
                else {"factor": factor, "before": before, "after": after}),
         }  # fmt: skip
@@ -490,21 +498,22 @@ class RunSeriesTable(Section[RunSeries]):
     def context(self) -> Iterator[str]:
         sizes = [course.facts[-1] for course in self.records]
         yield f"last run: {self.study.sizes(sizes)}"
-        if used := [len(course.stretch.runs) for course in self.records if course.effect]:
+        if run_counts := [len(course.effect_runs.runs) for course in self.records if course.effect]:
             since = "since the last change, " * any(course.changes for course in self.records)
-            yield f"run effect {since}from {span(min(used), max(used))} runs"
-            if len(used) > 1 and _is_of_passes(self):
-                yield f"p: Holm over {len(used)} models, intervals unadjusted"
-        if _has_changes(self) and any(len(c.setup.runs) >= 5 for c in self.records):
+            yield f"run effect {since}from {span(min(run_counts), max(run_counts))} runs"
+            if len(run_counts) > 1 and _is_pass_rate(self):
+                yield f"p: Holm over {len(run_counts)} models, intervals unadjusted"
+        if _seeks_changes(self) and any(len(c.setup.runs) >= 5 for c in self.records):
             alpha = 1 - self.study.confidence.level
-            whose = " of a model" if len(self.records) > 1 else ""
-            yield f"{100 * alpha:g} % chance of a false alarm in {HORIZON} uncorrelated runs{whose}"
+            per_model = " of a model" if len(self.records) > 1 else ""
+            alarm = f"{100 * alpha:g} % chance of a false alarm"
+            yield f"{alarm} in {HORIZON} uncorrelated runs{per_model}"
         yield f"{100 * self.study.confidence.level:g} %"
 
     def details(self) -> Iterator[str]:
-        if _is_of_passes(self):
+        if _is_pass_rate(self):
             yield "run effect: permutation within tasks, Paule–Mandel, Q-profile"
-        elif _has_changes(self):
+        elif _seeks_changes(self):
             yield "changes: of mean logarithms"
         yield self.study.confidence.words()
 
@@ -515,7 +524,7 @@ class RunSeriesTable(Section[RunSeries]):
                 last = course.setup.runs[course.changes[-1].first]
                 yield WORSE(metric=self.study.metrics[0].name, model=course.name, run=last.run)
         alpha = 1 - self.study.confidence.level + 1e-12
-        passes = _is_of_passes(self)
+        passes = _is_pass_rate(self)
         mixed = {c.name: differ for c in self.records if (differ := [
             name for name in c.setup.differing if not (passes and name == "price")])}  # fmt: skip
         if mixed:
@@ -544,31 +553,33 @@ class RunSeriesTable(Section[RunSeries]):
             )  # fmt: skip
             yield (RUN_FLIPS if flipping else SAMPLING_FLIPS)(
                 model=course.name, tasks=tasks, between=between, within=within,
-                p=f"p {p_relation(DrawnP(p, course.error))}",
+                p=f"p {p_relation(DrawnP(p, course.p_error))}",
             )  # fmt: skip
         noisiest = max(several, key=lambda course: course.noise, default=None)
         if noisiest is not None:
             z = NormalDist().inv_cdf(1 - alpha / 2)
-            apart = 100 * z * math.sqrt(2) * noisiest.noise
-            yield TWO_RUNS(model=noisiest.name, points=f"{apart:.1f}")
+            detectable_points = 100 * z * math.sqrt(2) * noisiest.noise
+            yield TWO_RUNS(model=noisiest.name, points=f"{detectable_points:.1f}")
         if single := [c.name for c in several if c.effect and math.isnan(c.effect.between)]:
             yield ONE_ATTEMPT(models=single)
-        yield from self._folded(said for course in self.records for said in course.setup.messages)
-        since = {course.name: len(course.stretch.runs) for course in self.records}
-        runs = {course.name: len(course.setup.runs) for course in self.records}
-        asked = (
-            *[(2, "effect of the run", since)] * passes,
-            *[(5, "change", runs)] * _has_changes(self),
+        yield from self._fold_copies(
+            message for course in self.records for message in course.setup.messages
         )
-        for least, what, numbers in asked:
+        since = {course.name: len(course.effect_runs.runs) for course in self.records}
+        runs = {course.name: len(course.setup.runs) for course in self.records}
+        minimums = (
+            *[(2, "effect of the run", since)] * passes,
+            *[(5, "change", runs)] * _seeks_changes(self),
+        )
+        for least, noun, numbers in minimums:
             # That one run shows no change is said of its effect already.
-            one = 1 if passes and what == "change" else 0
-            if few := [name for name, number in numbers.items() if one < number < least]:
+            excluded = 1 if passes and noun == "change" else 0
+            if few := [name for name, number in numbers.items() if excluded < number < least]:
                 column = "run" if [*numbers.values()] in ([2], [3], [4]) else ""
                 aliases = self._aliases() if least == 2 else []
-                yield FEW_RUNS(models=few, runs=least, what=what, column=column, aliases=aliases)
-        for course in self.records if _has_changes(self) else ():
-            values = [fact.estimate.value for fact in course.facts[course.since :]]
+                yield FEW_RUNS(models=few, runs=least, what=noun, column=column, aliases=aliases)
+        for course in self.records if _seeks_changes(self) else ():
+            values = [fact.estimate.value for fact in course.facts[course.effect_start :]]
             lag = run_correlation(np.array(values, dtype=float))
             if lag > 2 / len(values) ** 0.5:
                 yield CORRELATED_RUNS(model=course.name, lag=lag)
@@ -579,22 +590,22 @@ class RunSeriesTable(Section[RunSeries]):
         """NEW=OLD of models that may be one: each has one run, which no other has."""
         setups = [course.setup for course in self.records]
         names, runs = [s.series[0] for s in setups], [run.run for s in setups for run in s.runs]
-        alone = len({*names}) == len(names) == len({*runs}) == len(runs) > 1
-        if not alone or not len(reduce(np.intersect1d, (s.tasks for s in setups))):
+        distinct = len({*names}) == len(names) == len({*runs}) == len(runs) > 1
+        if not distinct or not len(reduce(np.intersect1d, (s.tasks for s in setups))):
             return []
-        *others, (_, last) = sorted((s.runs[0], s.series[0]) for s in setups)
-        return [f"{name}={last}" for _, name in others]
+        *earlier, (_, last) = sorted((s.runs[0], s.series[0]) for s in setups)
+        return [f"{name}={last}" for _, name in earlier]
 
-    def _folded(self, messages: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    def _fold_copies(self, messages: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         """Messages, those of copied runs as the first one, which counts the others."""
         copied = []
-        for said in messages:
-            if said.name != COPIED_RUN.name:
-                yield said
+        for message in messages:
+            if message.name != COPIED_RUN.name:
+                yield message
             else:
-                copied.append(said)
+                copied.append(message)
         if copied:
-            more = sum(said.fields["more"] + 1 for said in copied) - 1
+            more = sum(message.fields["more"] + 1 for message in copied) - 1
             yield COPIED_RUN(**{**copied[0].fields, "more": more})
 
     def plots(self) -> tuple[Plot, ...]:
@@ -610,19 +621,21 @@ class RunSeriesTable(Section[RunSeries]):
             for change in course.changes:
                 changes.setdefault(change.first + 1, {})[course.name] = change.size
         names = {
-            change.first + 1: f" at {_short(course.setup.runs[change.first])}"
+            change.first + 1: f" at {_short_name(course.setup.runs[change.first])}"
             for course in self.records for change in course.changes
         }  # fmt: skip
         rules, sizes = list[Rule](), dict[str, float]()
-        for run, own in changes.items():
-            ordered = sorted(own.items(), key=lambda item: item[1].value or 0.0, reverse=True)
+        for run, sizes_by_model in changes.items():
+            ordered = sorted(
+                sizes_by_model.items(), key=lambda item: item[1].value or 0.0, reverse=True
+            )
             ends = dict.fromkeys(
                 f"{100 * (size.value or 0.0):+.1f} points".replace("-", "−")
                 if size.share else f"× {size.value:.3g}"
                 for _, size in (ordered[0], ordered[-1])
             )  # fmt: skip
-            who = ordered[0][0] if len(own) == 1 else f"{len(own)} models"
-            rules.append(Rule(x=run, text=f"{' to '.join(ends)}{names[run]} · {who}"))
+            model = ordered[0][0] if len(sizes_by_model) == 1 else f"{len(sizes_by_model)} models"
+            rules.append(Rule(x=run, text=f"{' to '.join(ends)}{names[run]} · {model}"))
             sizes |= {
                 name: abs(value if size.share else math.log(value))
                 for name, size in ordered if (value := size.value)
@@ -636,16 +649,16 @@ class RunSeriesTable(Section[RunSeries]):
             subtitle=f"{shared} · {self.study.confidence.words()}", x_title="run",
             y_title=metric.name + {"$": " ($)", "s": " (s)"}.get(unit, ""), log_x=False,
             shares=unit == "share", y_domain=(0, 1) if unit == "share" else None,
-            marked=range(1, runs + 1, max(1, runs * min(len(self.records), 5) // _MOST_DRAWN)),
+            marked=range(1, runs + 1, max(1, runs * min(len(self.records), 5) // _MAX_POINTS)),
         )  # fmt: skip
         # Runs are called by their days where all models ran on these, one run a day.
         days: dict[float, set[str]] = {}
         for course in self.records:
             for place, label in enumerate(course.setup.runs, 1):
                 days.setdefault(place, set()).add(label.at[5:10])
-        dated = len({day for own in days.values() for day in own}) == len(days)
-        called = {run: min(own) for run, own in days.items()} if dated else {}
-        return (replace(chart, leading=tuple(leading), x_names=called),)
+        dated = len({day for dates in days.values() for day in dates}) == len(days)
+        day_names = {run: min(dates) for run, dates in days.items()} if dated else {}
+        return (replace(chart, leading=tuple(leading), x_names=day_names),)
 
 
 class RunTable(Section[Result]):
@@ -660,7 +673,7 @@ class RunTable(Section[Result]):
         Column("revision", meaning="The revision that was run.",
                cell=lambda fact: fact.more["revision"]),
         _NUMBER,
-        Column("change", "share", cell=lambda fact: fact.more["change"], where=_has_changes,
+        Column("change", "share", cell=lambda fact: fact.more["change"], where=_seeks_changes,
                meaning="Change from this run on; of what attempts took, a ratio."),
     )  # fmt: skip
 
@@ -691,7 +704,7 @@ class Trend(Question, TrendOptions):
                 OptionValue("--level", f"{confidence.level:g}"),
                 "the rate of false changes is set for 0.9, 0.95 and 0.99", name="invalid-method",
                 settles=[
-                    SuggestedFix({"--level": min(_LEVELS, key=lambda own: abs(own
+                    SuggestedFix({"--level": min(_LEVELS, key=lambda level: abs(level
                     - confidence.level))})
                 ],
             )  # fmt: skip
@@ -704,26 +717,30 @@ class Trend(Question, TrendOptions):
 
     def report(self, study: Analysis) -> Report:
         (metric,) = study.metrics
-        every = setups(study.counts)
+        all_setups = setups(study.counts)
         if metric.kind.quantity:
-            every, said = _priced(every, study.counts.attempts[metric.kind.needs], metric)
-            study = replace(study, reading=said)
+            all_setups, messages = _priced_setups(
+                all_setups, study.counts.attempts[metric.kind.needs], metric
+            )
+            study = replace(study, reading=messages)
         groups = tuple(n for n in study.counts.group_names if n not in KEYS)
-        several = len({setup.suite for setup in every}) > 1
+        several = len({setup.suite for setup in all_setups}) > 1
         groups = (*groups, *["suite"] * several)
-        names = [(*s.series, *[s.suite] * several) for s in every]
+        names = [(*s.series, *[s.suite] * several) for s in all_setups]
         parts = [
             ((*name, f"{place:09d}"), cells)
-            for name, setup in zip(names, every, strict=True)
+            for name, setup in zip(names, all_setups, strict=True)
             for place, cells in enumerate(setup.cells)
         ]
         counts = pooled(study.counts, parts, (*groups, "#run"))
         of_runs = replace(study, counts=counts)
         facts = {fact.series: fact for fact in of_runs.facts()}
-        whole = replace(study, counts=counts.regrouped([s[:-1] for s in counts.series], groups))
+        pooled_study = replace(
+            study, counts=counts.regrouped([s[:-1] for s in counts.series], groups)
+        )
         courses = []
-        for name, setup in zip(names, every, strict=True):
-            own = tuple(
+        for name, setup in zip(names, all_setups, strict=True):
+            run_facts = tuple(
                 replace(
                     facts[(*name, f"{place:09d}")], series=name, values=None,
                     more={**({} if several else {"suite": setup.suite}), "run": run.run,
@@ -731,18 +748,20 @@ class Trend(Question, TrendOptions):
                 )
                 for place, run in enumerate(setup.runs)
             )  # fmt: skip
-            courses.append(_course(setup, name, own, study))
+            courses.append(_run_series(setup, name, run_facts, study))
         rows = [
             replace(fact, more={**fact.more, "change": sizes.get(place)})
             for course in courses
             for sizes in [{change.first: change.size for change in course.changes}]
             for place, fact in enumerate(course.facts)
         ]
-        courses = _adjusted(courses)
+        courses = _adjust_p_values(courses)
         if self.fail:
             acknowledged = self._acknowledged(study.counts)
-            courses = [course.judged(metric, acknowledged) for course in courses]
-        report = view(whole, [RunSeriesTable(whole, courses), RunTable(whole, rows)])
+            courses = [course.with_verdict(metric, acknowledged) for course in courses]
+        report = view(
+            pooled_study, [RunSeriesTable(pooled_study, courses), RunTable(pooled_study, rows)]
+        )
         return replace(report, checks=tuple(c.verdict for c in courses if c.verdict))
 
     def _acknowledged(self, counts: Counts) -> RunLabel | None:
@@ -753,28 +772,28 @@ class Trend(Question, TrendOptions):
         if self.acknowledge is None:
             return None
         runs = [run for rows in runs_of(counts).values() for run, _ in rows]
-        named = [run for run in runs if self.acknowledge in (run.run, run.revision)]
-        if not named:
+        matches = [run for run in runs if self.acknowledge in (run.run, run.revision)]
+        if not matches:
             names = {name for run in runs for name in (run.run, run.revision)}
             raise ParameterError(
                 OptionValue("--acknowledge", self.acknowledge),
                 f"the history has no such run; {meant(self.acknowledge, names)}",
             )
-        return max(named)
+        return max(matches)
 
 
-def _adjusted(courses: Sequence[RunSeries]) -> list[RunSeries]:
+def _adjust_p_values(courses: Sequence[RunSeries]) -> list[RunSeries]:
     """Courses with the p of their run effect adjusted for all that were tested."""
     tested = iter(holm([course.effect.p for course in courses if course.effect]).tolist())
     return [
-        replace(course, adjusted=DrawnP(p, course.error))
+        replace(course, p_adjusted=DrawnP(p, course.p_error))
         if course.effect and (p := next(tested)) is not None else course
         for course in courses
     ]  # fmt: skip
 
 
-def _priced(
-    every: Sequence[Setup], attempts: Attempts, metric: Metric
+def _priced_setups(
+    all_setups: Sequence[Setup], attempts: Attempts, metric: Metric
 ) -> tuple[list[Setup], tuple[Diagnostic, ...]]:
     """The setups of runs in which not every amount is 0, and what is said of the others.
 
@@ -783,14 +802,14 @@ def _priced(
     spent = np.bincount(
         attempts.cell, np.nan_to_num(attempts.value, nan=1.0), len(attempts.start) - 1
     )
-    noun, priced, said = AMOUNTS[metric.kind.needs][1], [], []
-    for setup in every:
-        stays = spent[setup.cells].sum(axis=1) > 0
-        if stays.any():
-            priced.append(setup.where(stays))
-        if not stays.all():
-            free = setup.where(~stays).runs
-            said.append(UNPRICED_RUNS(noun=noun, model=SeriesName(setup.series), runs=len(free),
+    noun, priced, messages = AMOUNTS[metric.kind.needs][1], [], []
+    for setup in all_setups:
+        has_amount = spent[setup.cells].sum(axis=1) > 0
+        if has_amount.any():
+            priced.append(setup.where(has_amount))
+        if not has_amount.all():
+            free = setup.where(~has_amount).runs
+            messages.append(UNPRICED_RUNS(noun=noun, model=SeriesName(setup.series), runs=len(free),
                                       names=[run.run for run in free]))  # fmt: skip
     if not priced:
         raise DataError(
@@ -798,29 +817,31 @@ def _priced(
             "a model without a price, or an agent that counts nothing, has no course",
             name="missing-cost",
         )  # fmt: skip
-    return priced, tuple(said)
+    return priced, tuple(messages)
 
 
-def _course(setup: Setup, name: Series, facts: tuple[Result, ...], study: Analysis) -> RunSeries:
+def _run_series(
+    setup: Setup, name: Series, facts: tuple[Result, ...], study: Analysis
+) -> RunSeries:
     """Changes of a setup, and the effect of the run since the last of them."""
     confidence, (metric,) = study.confidence, study.metrics
     values = np.array([fact.estimate.value for fact in facts])
     means, floors, sizes = values, chance(setup.n, setup.c), (setup.n, setup.c)
     if metric.kind.quantity:
-        means, floors, sizes = _on_logs(study.counts.attempts[metric.kind.needs], setup)
+        means, floors, sizes = _log_statistics(study.counts.attempts[metric.kind.needs], setup)
     alpha = _LEVELS[confidence.level]
     points = [] if metric.kind.ratio else changes(means, floors, counts=sizes, alpha=alpha)
     edges = [max(len(means) - HORIZON, 0), *(point.first for point in points), len(means)]
     steps = []
-    for point, left, right in zip(points, edges, edges[2:], strict=False):
+    for point, begin, end in zip(points, edges, edges[2:], strict=False):
         before, after = (
-            float(v.mean()) for v in np.split(values[left:right], [point.first - left])
+            float(v.mean()) for v in np.split(values[begin:end], [point.first - begin])
         )
         size = Estimate(after - before, signed=True)
         if metric.kind.quantity:
             size = Estimate(math.exp(point.after - point.before), unit="ratio")
         steps.append(LevelChange(point.first, point.shown, before, after, size))
-    since = max(steps[-1].first if steps else 0, len(means) - _MOST)
+    since = max(steps[-1].first if steps else 0, len(means) - _EFFECT_RUNS)
     effect, error = None, 0.0
     if len(means) - since > 1 and not metric.kind.quantity:
         n, c = setup.n[since:], setup.c[since:]
@@ -831,21 +852,21 @@ def _course(setup: Setup, name: Series, facts: tuple[Result, ...], study: Analys
     return RunSeries(setup, name, facts, tuple(steps), since, effect, least, error)
 
 
-def _on_logs(attempts: Attempts, setup: Setup) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
+def _log_statistics(attempts: Attempts, setup: Setup) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
     """`log_means` of a setup, and its numbers of amounts and of those above the middle of their
     task; an amount of 0 has no logarithm and is left out."""
-    there = (attempts.value > 0) & np.isin(attempts.cell, setup.cells)
-    cell, count = attempts.cell[there], attempts.count[there]
-    value: Floats = attempts.value[there].astype(np.float64)
+    positive = (attempts.value > 0) & np.isin(attempts.cell, setup.cells)
+    cell, count = attempts.cell[positive], attempts.count[positive]
+    value: Floats = attempts.value[positive].astype(np.float64)
     logs, cells = np.log(value), len(attempts.start) - 1
     task_of = np.zeros(cells, dtype=np.int64)
     task_of[setup.cells] = np.arange(setup.cells.shape[1])
     above = above_middle(task_of[cell], value, count)
     n, total, squares, high = (
-        np.bincount(cell, count * each, cells)[setup.cells]
-        for each in (np.ones(len(logs)), logs, logs**2, above)
+        np.bincount(cell, count * weight, cells)[setup.cells]
+        for weight in (np.ones(len(logs)), logs, logs**2, above)
     )
-    some = n.any(axis=0)
-    sizes = n[:, some].astype(np.int64), high[:, some].astype(np.int64)
-    sums: list[Floats] = [each[:, some].astype(np.float64) for each in (total, squares)]
+    has_amounts = n.any(axis=0)
+    sizes = n[:, has_amounts].astype(np.int64), high[:, has_amounts].astype(np.int64)
+    sums: list[Floats] = [table[:, has_amounts].astype(np.float64) for table in (total, squares)]
     return *log_means(sizes[0], *sums), sizes

@@ -83,8 +83,8 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         rare=True)] = PASS
     # fmt: on
     # Of a file of rules: tasks in quarantine, and rules that are not watched.
-    out: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
+    quarantine: tuple[str, ...] = ()
+    skipped_rules: tuple[str, ...] = ()
 
 
 # Options of gate that would break the level of a look, also in a file of rules, and why.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli.cleanup import mode_of, write_whole
-from passk_cli.commands.watch.order import Completed
+from passk_cli.commands.watch.order import RunProgress
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.export import locked, require_folder
 from passk_cli.files.sources.arguments import split_label
@@ -26,7 +26,7 @@ SCHEMA = "passk-looks/1"
 # The recursion of a boundary takes two seconds for as many.
 MOST_LOOKS = 500
 # Looks in a plan that does not say how many.
-_USUAL = 20
+_DEFAULT_LOOKS = 20
 
 
 @dataclass(frozen=True)
@@ -37,37 +37,43 @@ class WatchPlan:
     level : of all looks together.
     """
 
-    planned: int
+    total_tasks: int
     attempts: int
-    every: int
+    step: int
     level: float
 
     @classmethod
-    def of(cls, planned: int, attempts: int, every: int | None, level: float) -> WatchPlan:
+    def from_options(
+        cls, total_tasks: int, attempts: int, step: int | None, level: float
+    ) -> WatchPlan:
         """A plan; without `every` one of twenty looks.
 
         Errors: ParameterError for more looks than a boundary is computed for.
         """
-        plan = cls(planned, attempts, every or -(-planned // _USUAL), level)
-        fewer = SuggestedFix({"--every": -(-planned // MOST_LOOKS)}, "makes fewer")
+        plan = cls(total_tasks, attempts, step or -(-total_tasks // _DEFAULT_LOOKS), level)
+        fewer = SuggestedFix({"--every": -(-total_tasks // MOST_LOOKS)}, "makes fewer")
         refuse_many(
-            "looks", len(plan.sizes), MOST_LOOKS, fewer, place=OptionValue("--every", str(every))
+            "looks",
+            len(plan.look_sizes),
+            MOST_LOOKS,
+            fewer,
+            place=OptionValue("--every", str(step)),
         )
         return plan
 
     @property
-    def sizes(self) -> list[int]:
+    def look_sizes(self) -> list[int]:
         """The tasks that each look counts; the last are all.
 
-        >>> WatchPlan(10, 1, 4, 0.95).sizes
+        >>> WatchPlan(10, 1, 4, 0.95).look_sizes
         [4, 8, 10]
         """
-        return [*range(self.every, self.planned, self.every), self.planned]
+        return [*range(self.step, self.total_tasks, self.step), self.total_tasks]
 
     @cached_property
-    def limits(self) -> list[float]:
+    def boundaries(self) -> list[float]:
         """The boundary of each look."""
-        shares = tuple(size / self.planned for size in self.sizes)
+        shares = tuple(size / self.total_tasks for size in self.look_sizes)
         return boundary(shares, 1 - self.level)
 
 
@@ -93,40 +99,46 @@ class InterimLooks:
     tasks : the tasks of the last look, in their order.
     """
 
-    about: Mapping[str, Any]
+    setup: Mapping[str, Any]
     tasks: Sequence[str] = ()
     looks: list[InterimLook] = field(default_factory=list)
     path: Path | None = None
 
     @classmethod
-    def read(cls, path: Path | None, about: Mapping[str, Any]) -> InterimLooks:
+    def from_file(cls, path: Path | None, setup: Mapping[str, Any]) -> InterimLooks:
         """The looks of a file, none where there is none yet.
 
         Errors: DataError for a file of another kind, or of another plan.
         """
         text = "" if path is None or not path.exists() else path.read_text("utf-8", "replace")
         if not text:
-            return cls(about, path=path)
+            return cls(setup, path=path)
         try:
             content = json.loads(text)
             if content["schema"] != SCHEMA:
                 raise KeyError
-            kept = [InterimLook(**look) for look in content["looks"]]
-            before, tasks = dict(content["about"]), tuple(content["tasks"])
+            looks = [InterimLook(**look) for look in content["looks"]]
+            recorded_setup, tasks = dict(content["about"]), tuple(content["tasks"])
         except (ValueError, KeyError, TypeError, AttributeError):
             raise DataError(
                 str(path), "no file of looks", "name another file, or none", name="bad-looks",
                 settles=[SuggestedFix({"--looks": Placeholder("FILE")})],
             ) from None  # fmt: skip
-        now = json.loads(json.dumps(about))
-        differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+        current_setup = json.loads(json.dumps(setup))
+        differing = [
+            name
+            for name in {**recorded_setup, **current_setup}
+            if recorded_setup.get(name) != current_setup.get(name)
+        ]
         if differing:
             name = differing[0]
-            was, is_ = (_shown(each.get(name)) for each in (before, now))
+            old_value, new_value = (
+                _value_text(setup.get(name)) for setup in (recorded_setup, current_setup)
+            )
             raise DataError(
                 str(path),
-                f"it has looks with {name} {was}, and now it is {is_}; a plan that changes after a"
-                " look no longer keeps its level",
+                f"it has looks with {name} {old_value}, and now it is {new_value}; a plan that"
+                " changes after a look no longer keeps its level",
                 name="other-plan",
                 settles=[
                     SuggestedFix(
@@ -134,21 +146,22 @@ class InterimLooks:
                     )
                 ],
             )
-        return cls(about, tasks, kept, path)
+        return cls(setup, tasks, looks, path)
 
-    def require_same(self, course: Completed, data: Callable[[], str]) -> None:
+    def require_same(self, progress: RunProgress, data: Callable[[], str]) -> None:
         """DataError unless the run still has the tasks of the last look, with their outcomes.
 
         course : how far the run is.  data : the digest of these tasks now.
         """
         last, place = self.looks[-1], str(self.path)
-        if course.done < last.tasks:
+        if progress.countable < last.tasks:
             raise DataError(
                 place,
-                f"its last look counted {last.tasks} tasks, and now {course.done} are complete",
+                f"its last look counted {last.tasks} tasks, and now {progress.countable} are"
+                " complete",
                 "is this the same run?", name="other-run",
             )  # fmt: skip
-        if tuple(course.tasks[: last.tasks]) != tuple(self.tasks) or data() != last.data:
+        if tuple(progress.tasks[: last.tasks]) != tuple(self.tasks) or data() != last.data:
             raise DataError(
                 place, f"the {last.tasks} tasks of its last look have other outcomes, or an order",
                 "a task that was counted may not change", name="other-run",
@@ -158,17 +171,17 @@ class InterimLooks:
         """Keep the looks, if there are any, whole or not at all.  order : of the tasks."""
         if self.looks and self.path is not None:
             looks, tasks = [asdict(look) for look in self.looks], order[: self.looks[-1].tasks]
-            content = {"schema": SCHEMA, "about": self.about, "looks": looks, "tasks": tasks}
+            content = {"schema": SCHEMA, "about": self.setup, "looks": looks, "tasks": tasks}
             write_whole(self.path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """A part of a plan as words.
 
-    >>> _shown(["a", "b"]), _shown(None), _shown(0.9)
+    >>> _value_text(["a", "b"]), _value_text(None), _value_text(0.9)
     ('a, b', 'none', '0.9')
     """
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return ", ".join(value) or "none"
     return "none" if value is None else str(value)
 
@@ -179,12 +192,12 @@ def parse_looks(name: str) -> str:
     return name
 
 
-def beside(files: Sequence[str]) -> Path:
+def default_looks_path(files: Sequence[str]) -> Path:
     """Where looks at these files are kept: beside the first, RUN.looks.
 
     Errors: ParameterError for what has no place beside it.
 
-    >>> str(beside(["runs/nightly/"]))
+    >>> str(default_looks_path(["runs/nightly/"]))
     'runs/nightly.looks'
     """
     path = split_label(files[0])[1]
@@ -211,7 +224,7 @@ def exclusive_lock(path: Path | None) -> Iterator[None]:
         yield
 
 
-def digest(counts: Counts) -> str:
+def outcome_digest(counts: Counts) -> str:
     """A digest of outcomes: who passed what how often, and what attempts were otherwise."""
     sums = hashlib.sha256(json.dumps([counts.series, counts.tasks]).encode())
     arrays = [counts.series_codes, counts.task_codes, counts.n, counts.c]

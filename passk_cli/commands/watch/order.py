@@ -17,7 +17,7 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 # Where an order comes from.
 LIST, DATASET = "list", "dataset"
 # Task → model → attempts that were made.
-Made = Mapping[str, Mapping[str, int]]
+AttemptsByTask = Mapping[str, Mapping[str, int]]
 
 
 def parse_order(value: Any) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ def parse_order(value: Any) -> tuple[str, ...]:
     return names
 
 
-class Completed(NamedTuple):
+class RunProgress(NamedTuple):
     """How far a plan is.
 
     tasks : names, in the order in which they count.  done : the first of these that are all
@@ -43,8 +43,8 @@ class Completed(NamedTuple):
     """
 
     tasks: Sequence[str]
-    done: int
-    behind: int
+    countable: int
+    waiting: int
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,15 @@ class TaskOrder:
 
     tasks: Sequence[str]
     kind: str
-    last: Mapping[str, float] = field(default_factory=dict)
+    last_places: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_options(
         cls,
-        given: Sequence[str],
+        names: Sequence[str],
         counts: Counts,
-        out: Collection[str],
-        planned: int | None,
+        quarantine: Collection[str],
+        total_tasks: int | None,
         attempts: int | None = None,
     ) -> TaskOrder:
         """The order that was given, or that the files say.
@@ -74,17 +74,23 @@ class TaskOrder:
         at a task, of data that are read as they are; None where that is not known.
         Errors: ParameterError where none is known, or it has fewer tasks than the plan.
         """
-        if given == (COMPLETION,):
+        if names == (COMPLETION,):
             return cls((), COMPLETION)
-        order = cls(*((given, LIST) if given else (counts.facts.order, DATASET)))
+        order = cls(*((names, LIST) if names else (counts.facts.order, DATASET)))
         if not order.tasks:
             plan = dict[str, Any]()
-            made = made_of(counts, {model for model, *_ in counts.series})
+            attempts_made = attempts_by_task(counts, {model for model, *_ in counts.series})
             if attempts is not None:
-                most = max((max(own.values()) for own in made.values()), default=0)
+                most = max(
+                    (max(by_model.values()) for by_model in attempts_made.values()), default=0
+                )
                 plan |= {"--attempts": most} if most > attempts else {}
-            if not planned:
-                plan |= {"--planned": len(made) if made and attempts else Placeholder("N")}
+            if not total_tasks:
+                plan |= {
+                    "--planned": len(attempts_made)
+                    if attempts_made and attempts
+                    else Placeholder("N")
+                }
             raise ParameterError(
                 "no order of the tasks is known; the first that are complete may be the easy ones",
                 name="no-order",
@@ -95,56 +101,67 @@ class TaskOrder:
                            " when a task is complete does not depend on its outcomes"),
                 ],
             )  # fmt: skip
-        if planned is not None and planned > len(order.tasks):
+        if total_tasks is not None and total_tasks > len(order.tasks):
             raise ParameterError(
-                OptionValue("--planned", str(planned)),
+                OptionValue("--planned", str(total_tasks)),
                 f"the {order.kind} has {plural(len(order.tasks), 'task')}",
                 name="contradicting-options", settles=[SuggestedFix({"--planned": len(
                 order.tasks)})],
             )  # fmt: skip
-        return cls([task for task in order.tasks if task not in out], order.kind)
+        return cls([task for task in order.tasks if task not in quarantine], order.kind)
 
-    def course(self, made: Made, models: Collection[str], attempts: int, planned: int) -> Completed:
+    def progress(
+        self,
+        attempts_made: AttemptsByTask,
+        models: Collection[str],
+        attempts: int,
+        total_tasks: int,
+    ) -> RunProgress:
         """How far these models are: tasks with so many attempts are complete."""
         complete = {
-            task for task, own in made.items()
-            if own.keys() >= {*models} and all(own[model] == attempts for model in models)
+            task for task, by_model in attempts_made.items()
+            if by_model.keys() >= {*models} and all(by_model[model] == attempts for model in models)
         }  # fmt: skip
         tasks = self.tasks
         if self.kind == COMPLETION:
-            rest = complete.difference(tasks)
-            tasks = (*tasks, *sorted(rest, key=lambda task: (self.last.get(task, 0.0), task)))
-        there = [task in complete for task in tasks[:planned]]
-        done = there.index(False) if False in there else len(there)
-        return Completed(tasks[:planned], done, sum(there[done:]))
+            new_tasks = complete.difference(tasks)
+            tasks = (
+                *tasks,
+                *sorted(new_tasks, key=lambda task: (self.last_places.get(task, 0.0), task)),
+            )
+        is_complete = [task in complete for task in tasks[:total_tasks]]
+        countable = is_complete.index(False) if False in is_complete else len(is_complete)
+        return RunProgress(tasks[:total_tasks], countable, sum(is_complete[countable:]))
 
-    def require_planned(self, made: Made, attempts: int) -> None:
+    def require_planned(self, attempts_made: AttemptsByTask, attempts: int) -> None:
         """DataError for a task that is not in the order, or has more attempts than planned."""
-        for task, own in made.items():
-            if max(own.values()) > attempts:
-                most = max(own.values())
+        for task, by_model in attempts_made.items():
+            if max(by_model.values()) > attempts:
+                most = max(by_model.values())
                 raise DataError(
                     task, f"{most} attempts, and the plan has {attempts} at a task",
                     name="other-plan", settles=[SuggestedFix({"--attempts": most},
                     "plans as many")],
                 )  # fmt: skip
-        if self.kind != COMPLETION and (others := sorted(made.keys() - set(self.tasks))):
+        if self.kind != COMPLETION and (
+            unplanned := sorted(attempts_made.keys() - set(self.tasks))
+        ):
             raise DataError(
-                others[0], f"this task is not in the order of the {self.kind}",
+                unplanned[0], f"this task is not in the order of the {self.kind}",
                 "name every task of the run in it", name="other-plan",
             )  # fmt: skip
 
 
-def made_of(counts: Counts, models: Collection[str]) -> Made:
+def attempts_by_task(counts: Counts, models: Collection[str]) -> AttemptsByTask:
     """The attempts that were made of each task, by each of these models that has some, those
     without an outcome included."""
-    made, losses = dict[str, dict[str, int]](), counts.missing_outcomes
-    for model in losses.models:
-        at = losses.cells(model)
-        numbers = zip(losses.unit_codes[at].tolist(), losses.attempts[at].tolist(), strict=True)
+    by_task, missing = dict[str, dict[str, int]](), counts.missing_outcomes
+    for model in missing.models:
+        at = missing.cells(model)
+        numbers = zip(missing.unit_codes[at].tolist(), missing.attempts[at].tolist(), strict=True)
         for code, n in numbers if model in models else ():
-            made.setdefault(losses.units[code][0], {})[model] = n
-    return made
+            by_task.setdefault(missing.units[code][0], {})[model] = n
+    return by_task
 
 
 def last_attempts(counts: Counts, models: Collection[str]) -> Mapping[str, float]:

@@ -10,8 +10,8 @@ from passk_cli.commands.gate.context import JudgedRun
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.question import Gate
 from passk_cli.commands.gate.rules import Minimum, Relative
-from passk_cli.commands.watch.interim_looks import InterimLook, WatchPlan, digest
-from passk_cli.commands.watch.order import Completed, Made, TaskOrder
+from passk_cli.commands.watch.interim_looks import InterimLook, WatchPlan, outcome_digest
+from passk_cli.commands.watch.order import AttemptsByTask, RunProgress, TaskOrder
 from passk_cli.errors import DataError
 from passk_cli.inference.alpha_spending import LEAST, chances, level_at
 from passk_cli.inference.exact import NORMAL
@@ -26,10 +26,10 @@ END = "end"
 # Standard deviation of the true distances from a limit, in a forecast of shares.
 _PRIOR = 0.1
 # The interval from which the error of an estimate is taken: it never is 0, as a spread may be.
-_USUAL = 0.95
+_INTERVAL_LEVEL = 0.95
 
 
-def line_of(line: Judgement) -> str:
+def line_key(line: Judgement) -> str:
     """The name of a line in a file of looks."""
     return f"{line.name}: {line.rule}"
 
@@ -45,24 +45,26 @@ class WatchedRun:
     study: Analysis
     plan: WatchPlan
     order: TaskOrder
-    made: Made
+    attempts_made: AttemptsByTask
 
     @property
     def models(self) -> frozenset[str]:
         """The models that are judged."""
-        return frozenset(model for own in self.made.values() for model in own)
+        return frozenset(model for by_model in self.attempts_made.values() for model in by_model)
 
     @property
-    def course(self) -> Completed:
+    def progress(self) -> RunProgress:
         """How far the run is."""
-        return self.order.course(self.made, self.models, self.plan.attempts, self.plan.planned)
+        return self.order.progress(
+            self.attempts_made, self.models, self.plan.attempts, self.plan.total_tasks
+        )
 
-    def counted(self, tasks: int) -> Counts:
+    def first_counts(self, tasks: int) -> Counts:
         """The counts of the first tasks of the order.
 
         Errors: DataError if none of these has an outcome.
         """
-        counts, first = self.study.counts, set(self.course.tasks[:tasks])
+        counts, first = self.study.counts, set(self.progress.tasks[:tasks])
         try:
             return counts.without_tasks([task for task in counts.tasks if task not in first])
         except ValueError:
@@ -71,18 +73,23 @@ class WatchedRun:
                 name="no-attempts",
             ) from None  # fmt: skip
 
-    def judged(self, tasks: int, level: float) -> JudgedRun:
+    def judge_first(self, tasks: int, level: float) -> JudgedRun:
         """The first tasks by each rule, every interval at a level.
 
         Errors: DataError where the baseline lacks one of them.
         """
-        trial = self.gate.trial(replace(self.study, counts=self.counted(tasks)))
+        trial = self.gate.trial(replace(self.study, counts=self.first_counts(tasks)))
         sides = trial.sides
         for series, coverage in trial.coverages.items():
             base = sides.base(series)
             if coverage is not None and coverage.more and base is not None:
-                own, theirs = sides.tasks[series].tolist(), set(sides.base_tasks[base].tolist())
-                name = sides.counts.tasks[next(code for code in own if code not in theirs)]
+                task_codes, base_codes = (
+                    sides.tasks[series].tolist(),
+                    set(sides.base_tasks[base].tolist()),
+                )
+                name = sides.counts.tasks[
+                    next(code for code in task_codes if code not in base_codes)
+                ]
                 raise DataError(
                     name, "the baseline has no attempts at this task of the plan",
                     name="other-plan",
@@ -93,36 +100,36 @@ class WatchedRun:
     def look(self, looks: Sequence[InterimLook], *, forecast: bool) -> InterimLook:
         """The look after these.  forecast : whether its chance is asked for."""
         place = len(looks)
-        tasks, limit, verdicts = self.plan.sizes[place], self.plan.limits[place], {}
+        tasks, limit, verdicts = self.plan.look_sizes[place], self.plan.boundaries[place], {}
         if math.isfinite(limit):
-            lines = self.judged(tasks, level_at(limit)).lines
-            verdicts = {line_of(line): line.verdict for line in lines}
-        look = InterimLook(tasks, digest(self.counted(tasks)), verdicts)
+            lines = self.judge_first(tasks, level_at(limit)).lines
+            verdicts = {line_key(line): line.verdict for line in lines}
+        look = InterimLook(tasks, outcome_digest(self.first_counts(tasks)), verdicts)
         return replace(look, chance=self.chance([*looks, look])) if forecast else look
 
     def chance(self, looks: Sequence[InterimLook]) -> float | None:
         """The chance that the rest of the plan decides: that all lines that are open come to pass,
         or one to fail, as if they were independent; None where it is not known."""
         decided, tasks = self.decided(looks), looks[-1].tasks
-        share, all_pass, none_fails = tasks / self.plan.planned, 1.0, 1.0
+        share, all_pass, none_fails = tasks / self.plan.total_tasks, 1.0, 1.0
         if share >= 1:
             return 0.0
-        part = self.judged(tasks, _USUAL)
+        part = self.judge_first(tasks, _INTERVAL_LEVEL)
         for line in part.lines:
             number, limit = line.fact.estimate, line.limit or 0.0
-            if line_of(line) in decided:
+            if line_key(line) in decided:
                 continue
             if number.value is None or number.low is None or number.high is None or number.upper:
                 return None
             away = number.value - limit
             if not isinstance(self.gate.chosen[line.place], Minimum):
                 away = parse(line.fact.name).sign * number.value + limit
-            error = (number.high - number.low) / 2 / NORMAL.inv_cdf((1 + _USUAL) / 2)
+            error = (number.high - number.low) / 2 / NORMAL.inv_cdf((1 + _INTERVAL_LEVEL) / 2)
             if not 0 < error < math.inf:
                 return None
             shares = number.unit == "share" or isinstance(line.limit, Relative)
             prior = _PRIOR if shares else math.inf
-            up, down = chances(away, error, share, self.plan.limits[-1], prior)
+            up, down = chances(away, error, share, self.plan.boundaries[-1], prior)
             all_pass, none_fails = all_pass * up, none_fails * (1 - down)
         return min(all_pass + 1 - none_fails, 1.0)
 
@@ -135,7 +142,7 @@ class WatchedRun:
                     places.setdefault(name, place)
         return places
 
-    def ended(self, looks: Sequence[InterimLook]) -> str:
+    def outcome(self, looks: Sequence[InterimLook]) -> str:
         """How the run ends after these looks: PASS, FAIL or END; "" if it goes on."""
         if not looks:
             return ""
@@ -144,24 +151,24 @@ class WatchedRun:
             return FAIL
         if last.verdicts and last.verdicts.keys() <= decided.keys():
             return PASS
-        return END if last.tasks == self.plan.planned else ""
+        return END if last.tasks == self.plan.total_tasks else ""
 
     def lines(self, looks: Sequence[InterimLook]) -> JudgedRun:
         """The part at the last look, each line that was decided before as it was at that look; what
         would decide the others is said by the plan."""
         decided, parts = self.decided(looks), dict[int, JudgedRun]()
         for place in {len(looks) - 1, *decided.values()}:
-            limit, tasks = self.plan.limits[place], looks[place].tasks
+            limit, tasks = self.plan.boundaries[place], looks[place].tasks
             level = level_at(limit) if math.isfinite(limit) else 1 - LEAST
-            parts[place] = self.judged(tasks, level)
+            parts[place] = self.judge_first(tasks, level)
         last = len(looks) - 1
-        lines = {(place, line_of(line)): line for place, part in parts.items()
+        lines = {(place, line_key(line)): line for place, part in parts.items()
                  for line in part.lines}  # fmt: skip
-        names = dict.fromkeys((*decided, *map(line_of, parts[last].lines)))
+        names = dict.fromkeys((*decided, *map(line_key, parts[last].lines)))
         rows = sorted((lines[decided.get(name, last), name] for name in names),
                       key=lambda line: line.place)  # fmt: skip
         return replace(parts[last], lines=[
-            line if line_of(line) in decided or line.verdict not in (PASS, FAIL, UNDECIDED)
+            line if line_key(line) in decided or line.verdict not in (PASS, FAIL, UNDECIDED)
             else replace(line, verdict=UNDECIDED, reason="",
                          failing=line.failing and line.verdict == UNDECIDED)
             for line in rows

@@ -24,17 +24,17 @@ from passk_cli.commands.watch.interim_looks import (
     InterimLook,
     InterimLooks,
     WatchPlan,
-    beside,
-    digest,
+    default_looks_path,
     exclusive_lock,
+    outcome_digest,
 )
 from passk_cli.commands.watch.order import (
     DATASET,
     LIST,
-    Completed,
+    RunProgress,
     TaskOrder,
+    attempts_by_task,
     last_attempts,
-    made_of,
 )
 from passk_cli.commands.watch.run import WatchedRun
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
@@ -58,14 +58,14 @@ from passk_cli.suggestions import meant
 # Rules of a gate that are not watched: about single tasks, or decided by an estimate.
 _NOT_WATCHED = {"must_pass": "must-pass", "min_each": "min-each"}
 # What else of a file of rules is about its gate.
-_ELSEWHERE = (*_NOT_WATCHED, "must_pass_rate", "runs", "unpaired", "first", "tier")
+_GATE_ONLY = (*_NOT_WATCHED, "must_pass_rate", "runs", "unpaired", "first", "tier")
 # Errors that no further results settle, and those of a run that has none yet.  How many pauses a
 # file may be unreadable for.
-_OF_LOOKS = ("other-run", "other-plan", "bad-looks", "nothing-to-compare")
-_NOT_BEGUN, _PATIENCE = ("no-such-file", "no-results", "no-attempts"), 5
+_FINAL_ERRORS = ("other-run", "other-plan", "bad-looks", "nothing-to-compare")
+_NO_RESULTS_YET, _MAX_PAUSES = ("no-such-file", "no-results", "no-attempts"), 5
 # Seconds until files are looked at again.
 _PAUSE = 0.5
-_SAID_OF_GATES = ("baseline-tasks-not-run", "rule-cannot-decide")
+_GATE_MESSAGES = ("baseline-tasks-not-run", "rule-cannot-decide")
 
 STOPPED_EARLY = DiagnosticType(
     "stopped-early", NOTE,
@@ -101,12 +101,12 @@ WAITING_FOR = DiagnosticType(
 
 NOT_YET = Answer(
     "not-yet",
-    lambda section: not section.ended,
+    lambda section: not section.outcome,
     "NOT YET: {done} of {planned:task}{?chance|; {chance} chance that the rest decides}; {look}"
     " look from {next} on",
 )
 # Before a verdict.
-_ENDED_AFTER = "After {looked} of {planned:task}, "
+_AFTER_TASKS = "After {looked} of {planned:task}, "
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,8 @@ class RulesAtLooks(RuleTable):
 
     run: WatchedRun = field(kw_only=True)
     looks: Sequence[InterimLook] = field(kw_only=True)
-    ended: str = field(kw_only=True)
-    skipped: Sequence[str] = ()
+    outcome: str = field(kw_only=True)
+    skipped_rules: Sequence[str] = ()
     path: Path | None = None
 
     @property
@@ -142,36 +142,36 @@ class RulesAtLooks(RuleTable):
         return self.looks[-1].chance if self.looks else None
 
     @property
-    def course(self) -> Completed:
+    def progress(self) -> RunProgress:
         """How far the run is."""
-        return self.run.course
+        return self.run.progress
 
     def facts(self) -> Sequence[Result]:
         plan, rows = self.run.plan, []
-        limits = dict(zip(plan.sizes, plan.limits, strict=True))
+        limits = dict(zip(plan.look_sizes, plan.boundaries, strict=True))
         for row in super().facts():
             limit = limits.get(row.size.tasks or 0, math.inf)
             more = {
-                **row.more, "planned": plan.planned, "looks": len(self.looks),
+                **row.more, "planned": plan.total_tasks, "looks": len(self.looks),
                 "boundary": None if math.isinf(limit) else limit, "chance": self.chance,
             }  # fmt: skip
             rows.append(replace(row, more=more))
         return rows
 
     def answer(self) -> Iterator[AnswerSentence]:
-        if not self.ended:
+        if not self.outcome:
             yield NOT_YET.about(self)
             return
-        yield from (said.after(_ENDED_AFTER, **self.fields) for said in super().answer())
+        yield from (sentence.after(_AFTER_TASKS, **self.fields) for sentence in super().answer())
 
     @property
     def fields(self) -> Mapping[str, Any]:
         """How far the run is, what its looks show, and when the next one is made."""
         plan = self.run.plan
         return {
-            "looked": self.tasks, "planned": plan.planned, "done": self.course.done,
+            "looked": self.tasks, "planned": plan.total_tasks, "done": self.progress.countable,
             "chance": "" if self.chance is None else _percent(self.chance),
-            "next": next((size for size in plan.sizes if size > self.tasks), None),
+            "next": next((size for size in plan.look_sizes if size > self.tasks), None),
             "look": "next" if self.looks else "first",
         }  # fmt: skip
 
@@ -189,35 +189,39 @@ class RulesAtLooks(RuleTable):
     def context(self) -> Iterator[str | Hint]:
         plan = self.run.plan
         size = f"{plural(self.tasks, 'task')} × {plural(plan.attempts, 'attempt')}"
-        yield f"look {len(self.looks)} of {len(plan.sizes)}{f': {size}' * bool(self.looks)}"
+        yield f"look {len(self.looks)} of {len(plan.look_sizes)}{f': {size}' * bool(self.looks)}"
         if self.looks:
-            limit, all_looks = plan.limits[len(self.looks) - 1], f"{100 * plan.level:g} %"
-            at = f"{_level(level_at(limit))} at this one" if math.isfinite(limit) else "too early"
+            limit, all_looks = plan.boundaries[len(self.looks) - 1], f"{100 * plan.level:g} %"
+            at = (
+                f"{_level_words(level_at(limit))} at this one"
+                if math.isfinite(limit)
+                else "too early"
+            )
             yield f"{at}, {all_looks} over all looks"
         order = {LIST: "order as given", DATASET: "order of the dataset"}
         yield order.get(self.run.order.kind, "order of completion")
         if self.looks and self.path is not None:
             yield f"looks in {self.path}"
-        if self.ended:
+        if self.outcome:
             yield from (part for part in super().context() if str(part).startswith("undecided"))
 
     def messages(self) -> Iterator[Diagnostic]:
-        course, left = self.course, self.run.plan.planned - self.tasks
+        progress, remaining = self.progress, self.run.plan.total_tasks - self.tasks
         if self.run.order.kind == COMPLETION:
             yield ORDER_OF_COMPLETION()
-        made, plan = self.run.made, self.run.plan
-        fewest = [min(own.values()) for own in made.values()]
+        attempts_made, plan = self.run.attempts_made, self.run.plan
+        fewest = [min(by_model.values()) for by_model in attempts_made.values()]
         short = [n for n in fewest if n < plan.attempts]
-        if short and len(made) >= plan.planned and not self.ended:
+        if short and len(attempts_made) >= plan.total_tasks and not self.outcome:
             few = span(min(short), max(short))
             yield SHORT_OF_PLAN(short=len(short), made=few, attempts=plan.attempts)
-        if course.behind and not self.ended:
-            yield WAITING_FOR(behind=course.behind, task=course.tasks[course.done])
-        if left and self.ended in (PASS, FAIL):
-            yield STOPPED_EARLY(left=left)
-        if self.skipped:
-            yield NOT_WATCHED(rules=self.skipped)
-        yield from (said for said in super().messages() if said.name not in _SAID_OF_GATES)
+        if progress.waiting and not self.outcome:
+            yield WAITING_FOR(behind=progress.waiting, task=progress.tasks[progress.countable])
+        if remaining and self.outcome in (PASS, FAIL):
+            yield STOPPED_EARLY(left=remaining)
+        if self.skipped_rules:
+            yield NOT_WATCHED(rules=self.skipped_rules)
+        yield from (message for message in super().messages() if message.name not in _GATE_MESSAGES)
 
     def tables(self) -> Iterator[Table]:
         yield from super().tables() if self.records else ()
@@ -225,14 +229,14 @@ class RulesAtLooks(RuleTable):
     def decided(self) -> dict[str, object]:
         plan = self.run.plan
         return {
-            **super().decided(), "planned": plan.planned, "attempts": plan.attempts,
-            "every": plan.every, "order": self.run.order.kind, "looks": len(self.looks),
+            **super().decided(), "planned": plan.total_tasks, "attempts": plan.attempts,
+            "every": plan.step, "order": self.run.order.kind, "looks": len(self.looks),
         }  # fmt: skip
 
     @property
     def report(self) -> Report:
         report = view(replace(self.study, decided=self.decided()), [self])
-        waiting = not self.ended and not any(line.verdict == ERROR for line in self.records)
+        waiting = not self.outcome and not any(line.verdict == ERROR for line in self.records)
         result = Provisional("not yet", 5) if waiting else None
         return replace(report, checks=self.checks, changes=self.changes, provisional=result)
 
@@ -241,14 +245,14 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.005 else "less than 1 %"
 
 
-def _level(level: float) -> str:
+def _level_words(level: float) -> str:
     """A level in percent, with two digits of what is left to 100.
 
-    >>> _level(0.97345), _level(1 - 7.6e-6)
+    >>> _level_words(0.97345), _level_words(1 - 7.6e-6)
     ('97.3 %', '99.99924 %')
     """
-    left = 100 * (1 - level)
-    return f"{100 - left:.{max(1 - math.floor(math.log10(left)), 1)}f} %"
+    complement = 100 * (1 - level)
+    return f"{100 - complement:.{max(1 - math.floor(math.log10(complement)), 1)}f} %"
 
 
 class Watch(Question, WatchOptions):
@@ -265,33 +269,36 @@ class Watch(Question, WatchOptions):
         Errors: ParameterError where there are neither files nor rules.
         """
         skipped: list[str] = []
-        asked = filled(
+        rules_options = filled(
             WatchOptions, {name: given.get(name) for name in ("rules", "suite", "trust_rules")}
         )
-        if asked.rules is not None:
-            entry = _suite(asked.rules, asked.suite, asked.trust_rules)
-            own = {name: value for name, value in entry.given.items() if name not in _ELSEWHERE}
-            over = {name: value for name, value in given.items() if is_given(value)}
+        if rules_options.rules is not None:
+            entry = _suite(rules_options.rules, rules_options.suite, rules_options.trust_rules)
+            suite_options = {
+                name: value for name, value in entry.given.items() if name not in _GATE_ONLY
+            }
+            overrides = {name: value for name, value in given.items() if is_given(value)}
             skipped = [key for name, key in _NOT_WATCHED.items() if is_given(entry.given.get(name))]
             source = entry.given["runs"] if source is None else source
-            given = {**own, **over}
+            given = {**suite_options, **overrides}
         refuse("contradicting-options", (
-            asked.rules is None and asked.suite is not None, OptionValue("--suite", asked.suite),
+            rules_options.rules is None and rules_options.suite is not None, OptionValue("--suite",
+            rules_options.suite),
             "it is about a file of rules", (SuggestedFix({"--rules": Placeholder("FILE")},
             "names it"),),
         ))  # fmt: skip
         question, options = super().ask(given, source, needed=True)
-        if asked.rules is not None:
-            here = {
+        if rules_options.rules is not None:
+            refused_uses = {
                 "by": options.request.by, "cluster": options.confidence.cluster,
                 "population": options.confidence.population != NEW_TASKS,
                 "min-by": question.min_by != BY_INTERVAL,
             }  # fmt: skip
-            for name in filter(here.get, here):
+            for name in filter(refused_uses.get, refused_uses):
                 raise entry.refused(ParameterError(f"{name}: {REFUSED[name]}", name="bad-rules"))
-            out = tuple(each.task for each in entry.suite.out)
-            question = replace(question, out=out, skipped=tuple(skipped))
-        question.gate_of(options).require_rules()
+            quarantine = tuple(entry_out.task for entry_out in entry.suite.out)
+            question = replace(question, quarantine=quarantine, skipped_rules=tuple(skipped))
+        question.gate_with_rules(options).require_rules()
         refuse(
             "contradicting-options",
             (question.follow and options.once, OptionValue("--follow"),
@@ -303,90 +310,110 @@ class Watch(Question, WatchOptions):
         return question, options
 
     def answered(self, options: SharedOptions, read: Read) -> Report:
-        path = Path(self.looks) if self.looks else beside(options.files) if options.files else None
+        path = (
+            Path(self.looks)
+            if self.looks
+            else default_looks_path(options.files)
+            if options.files
+            else None
+        )
         with exclusive_lock(path):
             if not self.follow:
-                return self._looked(options, read, path).report
-            return self._followed(options, read, path)
+                return self._table_of_looks(options, read, path).report
+            return self._follow(options, read, path)
 
-    def _followed(self, options: SharedOptions, read: Read, path: Path | None) -> Report:
+    def _follow(self, options: SharedOptions, read: Read, path: Path | None) -> Report:
         """The report of the look that ends the run.
 
         What cannot be read may be half written: it is an error once it no longer changes.
         """
         words = "waiting for results"
         while True:
-            before, patience, problem = _stamp(options.files), math.inf, None
+            before, patience, problem = _file_states(options.files), math.inf, None
             try:
-                looked = self._looked(options, read, path)
-                if not looked.report.provisional:
-                    return looked.report
-                words = looked.live
+                table = self._table_of_looks(options, read, path)
+                if not table.report.provisional:
+                    return table.report
+                words = table.live
             except DataError as error:
-                if error.name in _OF_LOOKS:
+                if error.name in _FINAL_ERRORS:
                     raise
-                if error.name not in _NOT_BEGUN:
-                    problem, patience = error, _PATIENCE
+                if error.name not in _NO_RESULTS_YET:
+                    problem, patience = error, _MAX_PAUSES
             with doing(lambda words=words: words):  # type: ignore[misc]
-                while _stamp(options.files) == before:
+                while _file_states(options.files) == before:
                     if patience <= 0 and problem is not None:
                         raise problem
                     time.sleep(_PAUSE)
                     patience -= 1
 
-    def _looked(self, options: SharedOptions, read: Read, path: Path | None) -> RulesAtLooks:
+    def _table_of_looks(
+        self, options: SharedOptions, read: Read, path: Path | None
+    ) -> RulesAtLooks:
         """The looks that are due, which are kept."""
 
-        def of_run(request: Request, source: Any = None, /) -> Counts:
+        def read_run(request: Request, source: Any = None, /) -> Counts:
             counts = read(request, options.source if source is None else source)
-            return counts.without_tasks(self.out)
+            return counts.without_tasks(self.quarantine)
 
-        gate = self.gate_of(options)
-        study = gate.study(options, of_run)
-        order = TaskOrder.of(self.order, study.counts, self.out, self.planned, self.attempts)
+        gate = self.gate_with_rules(options)
+        study = gate.study(options, read_run)
+        order = TaskOrder.from_options(
+            self.order, study.counts, self.quarantine, self.planned, self.attempts
+        )
         if study.baseline is None:
             # Tasks that are not complete say nothing of how many attempts there are.
-            whole = study.counts.n == self.attempts
-            if whole.any() and not options.metrics.k:
-                full = study.counts.resized(study.counts.n * whole, study.counts.c * whole)
+            has_all_attempts = study.counts.n == self.attempts
+            if has_all_attempts.any() and not options.metrics.k:
+                full = study.counts.resized(
+                    study.counts.n * has_all_attempts, study.counts.c * has_all_attempts
+                )
                 study = replace(study, metrics=options.metrics.of(full))
         sides = gate.trial(study).sides
         models = {series[0] for series in sides.series}
-        planned = self.planned or len(order.tasks)
-        plan = WatchPlan.of(planned, self.attempts, self.every, study.confidence.level)
-        looks = InterimLooks.read(path, self._about(gate, study, plan, order.kind, models))
+        total_tasks = self.planned or len(order.tasks)
+        plan = WatchPlan.from_options(
+            total_tasks, self.attempts, self.every, study.confidence.level
+        )
+        looks = InterimLooks.from_file(path, self._setup(gate, study, plan, order.kind, models))
         if order.kind == COMPLETION:
-            lined = of_run(replace(gate.request(options), attempts=("line",)))
-            order = TaskOrder(looks.tasks, COMPLETION, last_attempts(lined, models))
-        made = made_of(sides.counts, models)
-        order.require_planned(made, self.attempts)
-        run, kept = WatchedRun(gate, study, plan, order, made), looks.looks
-        if kept:
-            looks.require_same(run.course, lambda: digest(run.counted(kept[-1].tasks)))
-        while not (ended := run.ended(kept)):
-            due = sum(size <= run.course.done for size in plan.sizes) - len(kept)
-            if due <= 0:
+            counts_by_line = read_run(replace(gate.request(options), attempts=("line",)))
+            order = TaskOrder(looks.tasks, COMPLETION, last_attempts(counts_by_line, models))
+        attempts_made = attempts_by_task(sides.counts, models)
+        order.require_planned(attempts_made, self.attempts)
+        run, recorded_looks = WatchedRun(gate, study, plan, order, attempts_made), looks.looks
+        if recorded_looks:
+            looks.require_same(
+                run.progress, lambda: outcome_digest(run.first_counts(recorded_looks[-1].tasks))
+            )
+        while not (outcome := run.outcome(recorded_looks)):
+            due_looks = sum(size <= run.progress.countable for size in plan.look_sizes) - len(
+                recorded_looks
+            )
+            if due_looks <= 0:
                 break
-            kept.append(run.look(kept, forecast=due == 1))
-        looks.write(run.course.tasks)
-        judged = run.lines(kept) if kept else JudgedRun(gate, gate.trial(study))
+            recorded_looks.append(run.look(recorded_looks, forecast=due_looks == 1))
+        looks.write(run.progress.tasks)
+        judged = run.lines(recorded_looks) if recorded_looks else JudgedRun(gate, gate.trial(study))
         return RulesAtLooks(
-            study, judged.rows, [judged], run=run, looks=kept, ended=ended, skipped=self.skipped,
+            study, judged.rows, [judged], run=run, looks=recorded_looks, outcome=outcome,
+            skipped_rules=self.skipped_rules,
             path=None if self.looks else path,
         )  # fmt: skip
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
         """ParameterError where no order of the tasks is known."""
-        TaskOrder.of(self.order, counts, self.out, self.planned)
+        TaskOrder.from_options(self.order, counts, self.quarantine, self.planned)
 
-    def gate_of(self, options: SharedOptions) -> Gate:
+    def gate_with_rules(self, options: SharedOptions) -> Gate:
         """The gate with the same rules, about the tasks that are there.
 
         Errors: ParameterError for a metric of more attempts than the plan has at a task.
         """
-        own = {each.name: getattr(self, each.name) for each in fields(GateOptions)
-               if hasattr(self, each.name) and each.name not in ("attempts", "rules")}  # fmt: skip
-        gate = Gate(**own, unpaired="drop")
+        rule_options = {option.name: getattr(self, option.name) for option in fields(GateOptions)
+               if hasattr(self, option.name) and option.name not in ("attempts",
+               "rules")}  # fmt: skip
+        gate = Gate(**rule_options, unpaired="drop")
         for metric in gate.needed(options.metrics.metrics):
             if metric.k > self.attempts:
                 raise ParameterError(
@@ -396,22 +423,22 @@ class Watch(Question, WatchOptions):
                 )  # fmt: skip
         return gate
 
-    def _about(
+    def _setup(
         self, gate: Gate, study: Analysis, plan: WatchPlan, kind: str, models: Collection[str]
     ) -> Mapping[str, Any]:
         """The plan and the rules that looks are about."""
         rules = {k: str(v) for rule in gate.chosen for k, v in rule.signature.items()}
-        base = self.baseline if study.baseline is None else digest(study.baseline)
+        base = self.baseline if study.baseline is None else outcome_digest(study.baseline)
         general = any(rule.general for rule in gate.chosen)
         return {
-            "planned": plan.planned, "attempts": plan.attempts, "every": plan.every,
+            "planned": plan.total_tasks, "attempts": plan.attempts, "every": plan.step,
             "level": plan.level, "interval": study.confidence.method_name, "order": kind,
             "rules": rules, "baseline": base, "models": sorted(models),
             "metrics": [metric.name for metric in study.metrics] if general else [],
         }  # fmt: skip
 
 
-def _stamp(files: Sequence[str]) -> list[tuple[str, int, int]]:
+def _file_states(files: Sequence[str]) -> list[tuple[str, int, int]]:
     """Size and time of the last change of every file that these arguments mean now."""
     states = []
     with suppress(PasskError):
@@ -434,7 +461,7 @@ def _suite(path: str, name: str | None, trusted: bool) -> SuiteEntry:
     if name is None:
         raise ParameterError(
             f"{path}: it has several suites, and one run is watched", name="no-such-suite",
-            settles=[SuggestedFix({"--suite": each}) for each in entries],
+            settles=[SuggestedFix({"--suite": suite_name}) for suite_name in entries],
         )  # fmt: skip
     if name not in entries:
         raise ParameterError(
