@@ -13,7 +13,7 @@ import duckdb
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.attempts.prices import cost_sql
-from passk_cli.files.attempts.query import VALUES
+from passk_cli.files.attempts.query import VALUE_SQL
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.database import disable_join_reordering, models_kept, quote_name, quote_text
 from passk_cli.files.export import copy
@@ -143,7 +143,7 @@ def _columns(
         "task": "task",
         "attempt": spelled("nullif(attempt, '')"),
         "outcome": outcome,
-        "score": _finite(VALUES["score"]("score", request)),
+        "score": _finite(VALUE_SQL["score"]("score", request)),
     }
     places = {name: f"carried{i}" for i, name in enumerate(statement.carried)}
     columns = {name: own.get(name) or places.get(name) or "NULL::VARCHAR" for name in CANONICAL}

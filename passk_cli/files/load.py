@@ -82,9 +82,9 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     for data that cannot be used.
     """
     if request.truth_from is not None:
-        from passk_cli.files.attempts.labels import with_errors
+        from passk_cli.files.attempts.labels import with_judge_errors
 
-        return with_errors(load, data, request, tolerant=tolerant)
+        return with_judge_errors(load, data, request, tolerant=tolerant)
     with temporary_folder("passk-") as folder, _system_errors(request):
         hidden: list[str] = []
         found = sources_of(data, folder, hidden)
@@ -357,9 +357,9 @@ class _CountsReader:
         """The counts with what has to be known of their attempts, or their attempts as a table."""
         con, request = self.con, statement.request
         if request.price:
-            from passk_cli.files.attempts.prices import require_all
+            from passk_cli.files.attempts.prices import require_prices
 
-            require_all(request, [model for model, *_ in counts.series])
+            require_prices(request, [model for model, *_ in counts.series])
         if request.conversion is not None:
             from passk_cli.files.conversion import convert
 
@@ -380,15 +380,15 @@ class _CountsReader:
         if request.attempts:
             counts = attempts.with_attempts(query, counts)
             if not UNITS.keys().isdisjoint(request.attempts):
-                from passk_cli.files.attempts.spending import settled
+                from passk_cli.files.attempts.spending import apply_missing_cost
 
-                counts = settled(counts, query)
+                counts = apply_missing_cost(counts, query)
         if request.order:
             counts = attempts.with_order(query, counts)
         if request.labelling is not None:
-            from passk_cli.files.attempts.labels import unlabelled
+            from passk_cli.files.attempts.labels import unlabelled_attempts
 
-            facts = replace(counts.facts, unlabelled=unlabelled(query, counts))
+            facts = replace(counts.facts, unlabelled=unlabelled_attempts(query, counts))
             counts = replace(counts, facts=facts)
         return counts
 

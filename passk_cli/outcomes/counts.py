@@ -396,9 +396,9 @@ class Counts:
         column = np.array([column_of.get(name, -1) for name in columns])[column_codes]
         width = len(self.tasks)
         cells = self.series_codes * width + self.task_codes
-        wanted = np.where((row < 0) | (column < 0), -1, row * width + column)
-        places = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
-        return np.where(cells[places] == wanted, places, -1)
+        row_cells = np.where((row < 0) | (column < 0), -1, row * width + column)
+        places = np.minimum(np.searchsorted(cells, row_cells), len(cells) - 1)
+        return np.where(cells[places] == row_cells, places, -1)
 
     def with_attempts_from(self, source: Counts, role: str) -> Counts:
         """These counts with what other counts of the same cells know of their attempts.

@@ -15,7 +15,7 @@ from typing import Any
 
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, not_there
-from passk_cli.files.attempts.query import OF_LABEL, AttemptQuery, cell_columns, values_sql
+from passk_cli.files.attempts.query import LABEL_MATCH_SQL, AttemptQuery, cell_columns, values_sql
 from passk_cli.files.database import quote_text
 from passk_cli.files.request import KEEP, MORE_LABELS, Conversion, Request
 from passk_cli.files.roles import TRUTH
@@ -28,12 +28,12 @@ from passk_cli.text import plural
 _TABLE = "labels.parquet"
 # Attempts without a label of one verdict, of which some are chosen.
 _MOST_LISTED = 10_000
-LABELS_OF_OTHERS = DiagnosticType(
+FOREIGN_LABELS = DiagnosticType(
     "labels-of-others", NOTE,
     "{place}: {labels:label} of models that these files do not have: {models}", "",
     "Labels are joined by model, task and attempt. Those of models that are not read here are left"
     " out; for labels of other models see --truth-from.")  # fmt: skip
-OTHERS_LABELS = DiagnosticType(
+BORROWED_LABELS = DiagnosticType(
     "others-labels", WARNING,
     "corrected by labels of other attempts, of {models} in {place}: the judge must err as often"
     " about these", "",
@@ -50,44 +50,47 @@ def write_labels(
     data : what the attempts are in, which other outcomes are taken from.  read : reads and writes.
     Errors: those of reading, at the place of the labels.
     """
-    table, own = folder / _TABLE, dict(request.fields)
-    truth, apart = own.pop(TRUTH, TRUTH), request.truth
-    own.pop("outcome", None)
+    table, label_fields = folder / _TABLE, dict(request.fields)
+    truth, label_source = label_fields.pop(TRUTH, TRUTH), request.truth
+    label_fields.pop("outcome", None)
     # Numbers are judged where they are joined, unless named words fail them.
     threshold = request.threshold if request.passes else ()
-    kept = replace(
-        request, fields=own, truth=None, outcome=None, all_of=(), attempts=("line", "score"),
+    label_request = replace(
+        request, fields=label_fields, truth=None, outcome=None, all_of=(), attempts=("line",
+        "score"),
         by=(), pool=(), where="", cluster=None, order=False, missing=KEEP, price={},
         threshold=threshold,
         conversion=Conversion(str(table), "parquet", labels=True),
     ).of_all_models()  # fmt: skip
-    if isinstance(apart, str) and not os.path.exists(apart):
-        if is_result(apart):
-            raise not_there(apart)
+    if isinstance(label_source, str) and not os.path.exists(label_source):
+        if is_result(label_source):
+            raise not_there(label_source)
         if is_read_once(data):
             raise ParameterError(
-                OptionValue("--truth", apart),
+                OptionValue("--truth", label_source),
                 "no such file, and a pipe is read once, without a second outcome",
                 name="no-labels",
             )
         try:
-            read(data, replace(kept, outcome=apart))
+            read(data, replace(label_request, outcome=label_source))
         except DataError as error:
             if error.name not in ("no-such-column", "no-such-outcome"):
                 raise
             # What reads these files otherwise gives no labels.
             problem = f"no such file, and {error.problem}"
-            given = OptionValue("--truth", apart)
-            raise error.but(ParameterError, place=given, problem=problem, settles=()) from None
+            option_value = OptionValue("--truth", label_source)
+            raise error.but(
+                ParameterError, place=option_value, problem=problem, settles=()
+            ) from None
         return
     # Only what names an attempt is called as it is there.
-    kept = replace(kept, records=None, path=None, format=None)
+    label_request = replace(label_request, records=None, path=None, format=None)
     # Labels may be an outcome as usual, and a list of attempts to label has names of its own.
     usual: list[dict[str, str]] = [{}] if truth == TRUTH else []
     first: DataError | None = None
-    for names, label in product((own, {}), ({"outcome": truth}, *usual)):
+    for names, label in product((label_fields, {}), ({"outcome": truth}, *usual)):
         try:
-            read(apart, replace(kept, fields={**names, **label}))
+            read(label_source, replace(label_request, fields={**names, **label}))
         except DataError as error:
             first = first or error
             if error.name not in ("no-such-column", "no-task-column", "no-outcome-column"):
@@ -98,7 +101,9 @@ def write_labels(
     raise first
 
 
-def with_errors(read: Callable[..., Counts], data: Any, request: Request, **more: bool) -> Counts:
+def with_judge_errors(
+    read: Callable[..., Counts], data: Any, request: Request, **more: bool
+) -> Counts:
     """The counts together with the errors that the judge makes about other models or tasks.
 
     Errors: ParameterError beside labels of these; DataError where the other file has none.
@@ -110,27 +115,29 @@ def with_errors(read: Callable[..., Counts], data: Any, request: Request, **more
             name="contradicting-options",
             settles=[SuggestedFix({"--truth-from": None})],
         )
-    own = {role: column for role, column in request.fields.items() if role != TRUTH}
-    others = Request(
+    fields = {role: column for role, column in request.fields.items() if role != TRUTH}
+    label_request = Request(
         fields={TRUTH: TRUTH, **request.fields}, threshold=request.threshold,
         passes=request.passes, fails=request.fails, outcome=request.outcome,
         missing=request.missing if request.missing == "fail" else "drop",
         duplicates=request.duplicates,
     )  # fmt: skip
-    labelled = read(request.truth_from, others)
+    labelled = read(request.truth_from, label_request)
     truth, errors = labelled.attempts[TRUTH], []
     for label in (0, 1):
-        there = truth.value == label
-        made, passed = int(truth.count[there].sum()), int(truth.passed[there].sum())
-        errors.append((made - passed if label else passed, made))
+        has_label = truth.value == label
+        attempts, passed = int(truth.count[has_label].sum()), int(truth.passed[has_label].sum())
+        errors.append((attempts - passed if label else passed, attempts))
     place = request.truth_from if isinstance(request.truth_from, str) else "labels"
-    if not all(made for _, made in errors):
+    if not all(attempts for _, attempts in errors):
         absent = "passes" if errors[0][1] else "fails"
         raise DataError(place, f"no labelled attempt {absent}", "label more", name="missing-labels")
-    counts = read(data, replace(request, truth_from=None, fields=own), **more)
-    said = OTHERS_LABELS(models=list(dict.fromkeys(m for m, *_ in labelled.series)), place=place)
+    counts = read(data, replace(request, truth_from=None, fields=fields), **more)
+    warning = BORROWED_LABELS(
+        models=list(dict.fromkeys(m for m, *_ in labelled.series)), place=place
+    )
     counts = replace(counts, facts=replace(counts.facts, judge_errors=tuple(errors)))
-    return counts.with_messages(said)
+    return counts.with_messages(warning)
 
 
 def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Diagnostic]:
@@ -145,10 +152,10 @@ def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Diagnostic]:
         statement.request.of_all_models(), alias=statement.request.alias, only_tasks=(),
         exclude_tasks=(), where="",
     )  # fmt: skip
-    every = statement.exact.having(request=rows, where=()).rows(query.keep)
+    rows_sql = statement.exact.having(request=rows, where=()).rows(query.keep)
     query.con.execute(f"""
 CREATE OR REPLACE TEMP TABLE labels_ AS
-WITH {every},
+WITH {rows_sql},
 there AS (SELECT DISTINCT coalesce(names.name, model) FROM rows LEFT JOIN names USING (file)),
 read AS (
   SELECT model, task, attempt, CAST(outcome AS VARCHAR) AS truth, row_number() OVER () AS place
@@ -161,30 +168,32 @@ SELECT *, alone OR model IN (FROM there) AS known FROM read, single""")
     ).fetchall()
     if not models:
         raise DataError(place, "no label", name="missing-labels", settles=[MORE_LABELS])
-    found = query.con.execute(f"""
-WITH {every},
+    mismatches = query.con.execute(f"""
+WITH {rows_sql},
 fits AS (SELECT labels_.place, count(rows.task) AS times
-  FROM labels_ LEFT JOIN (rows LEFT JOIN names AS named_ USING (file)) ON {OF_LABEL} GROUP BY ALL)
+  FROM labels_ LEFT JOIN (rows LEFT JOIN names AS named_ USING (file)) ON {
+        LABEL_MATCH_SQL
+    } GROUP BY ALL)
 SELECT model, task, attempt, times, count(*) OVER (PARTITION BY times > 0) AS alike
 FROM fits JOIN labels_ USING (place)
 WHERE times <> 1 AND known ORDER BY times, place LIMIT 1""").fetchall()
-    for model, task, attempt, times, alike in found:
+    for model, task, attempt, times, same_problem in mismatches:
         first = f"first {model} at task {task}, attempt {attempt or 'without a number'}"
         if not times:
-            problem = f"{plural(alike, 'label')} of attempts that are not there, {first}"
+            problem = f"{plural(same_problem, 'label')} of attempts that are not there, {first}"
             remedy = "model, task and attempt must be those of the attempts"
         else:
-            problem = f"{plural(alike, 'label')} that fit several attempts, {first}"
+            problem = f"{plural(same_problem, 'label')} that fit several attempts, {first}"
             remedy = "number the attempts in both files, or name another column of both that does"
         column = SuggestedFix(
             {"--field": {"attempt": Placeholder("COLUMN")}}, "may be an id or a text"
         )
         raise DataError(place, problem, remedy, name="unmatched-labels", settles=[column])
-    if absent := {str(model): labels for model, labels, known in models if not known}:
-        yield LABELS_OF_OTHERS(models=[*absent], labels=sum(absent.values()), place=place)
+    if absent := {str(model): labels for model, labels, is_known in models if not is_known}:
+        yield FOREIGN_LABELS(models=[*absent], labels=sum(absent.values()), place=place)
 
 
-def unlabelled(query: AttemptQuery, counts: Counts) -> tuple[UnlabelledAttempt, ...]:
+def unlabelled_attempts(query: AttemptQuery, counts: Counts) -> tuple[UnlabelledAttempt, ...]:
     """Attempts without a label in random orders, which a seed gives: so many as anybody labels.
 
     Errors: DataError for attempts that no number or name tells apart.

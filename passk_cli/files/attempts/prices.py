@@ -67,8 +67,8 @@ def _price(place: str, table: Any) -> Price:
     wrong = [] if isinstance(table, Mapping) else [f"{table!r} is no price"]
     numbers: dict[str, float] = {}
     for name, number in table.items() if isinstance(table, Mapping) else ():
-        whole = isinstance(number, int | float) and not isinstance(number, bool)
-        if name not in _ROLES or not whole or not 0 <= number < math.inf:
+        is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        if name not in _ROLES or not is_number or not 0 <= number < math.inf:
             wrong.append(f"{name} = {number}")
         else:
             numbers[name] = float(number)
@@ -80,16 +80,16 @@ def _price(place: str, table: Any) -> Price:
     return Price(**numbers)
 
 
-def require_all(request: Request, models: Sequence[str]) -> None:
+def require_prices(request: Request, models: Sequence[str]) -> None:
     """ParameterError for models without a price, and for prices that nothing asks for."""
     prices = request.price
     without = [m for m in dict.fromkeys(models) if not any(fits(m, pattern) for pattern in prices)]
     if "cost" not in request.attempts:
-        asked = SuggestedFix({"--metric": ("cost",)}, "asks for them")
+        ask_for_costs = SuggestedFix({"--metric": ("cost",)}, "asks for them")
         raise ParameterError(
             OptionValue("--price"), "it is for costs, and nothing here asks for them",
             name="contradicting-options",
-            settles=[SuggestedFix({"--price": None}), *[asked] * (not without)],
+            settles=[SuggestedFix({"--price": None}), *[ask_for_costs] * (not without)],
         )  # fmt: skip
     if without:
         more = f" and {len(without) - 1} more" if len(without) > 1 else ""

@@ -16,9 +16,9 @@ from passk_cli.activity import steps
 from passk_cli.errors import DataError
 from passk_cli.files.attempts.solutions import (
     by_cell,
+    count_unparsed,
     near_duplicates,
     solution_sql,
-    unparsed,
 )
 from passk_cli.files.database import absent, disable_join_reordering, quote_name
 from passk_cli.files.request import BOUNDS, Request
@@ -46,12 +46,12 @@ def _same_number(column: str) -> str:
 
 
 # Whether a label of `labels_` is of an attempt: by model, or where both have but one.
-OF_LABEL = f"""labels_.task = rows.task
+LABEL_MATCH_SQL = f"""labels_.task = rows.task
     AND (labels_.attempt IS NULL
          OR {_same_number("labels_.attempt")} = {_same_number("rows.attempt")})
     AND (labels_.alone OR labels_.model = coalesce(named_.name, rows.model))"""
 # Numbers beyond this are times or names.
-_MOST_MADE = 1_000_000
+_LARGEST_NUMBER = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -124,17 +124,17 @@ FROM attempt_values GROUP BY cell"""
     lowest, highest = (
         np.where(absent(rows[c]), np.nan, np.asarray(rows[c], float)) for c in ("lowest", "highest")
     )
-    last, made = np.full(len(counts.n), -1), counts.n.copy()
+    last, attempts_made = np.full(len(counts.n), -1), counts.n.copy()
     last[cell] = np.where(numbered, passed, -1)
     # Times, and numbers that begin elsewhere, say which attempt was the last, not how many.
     if (
         len(cell)
         and numbered.all()
         and lowest.min(initial=0) in (0, 1)
-        and highest.max(initial=0) < _MOST_MADE
+        and highest.max(initial=0) < _LARGEST_NUMBER
     ):
-        made[cell] = np.maximum(made[cell], np.floor(highest) + 1 - lowest.min())
-    return replace(counts, numbering=Numbering(made, last))
+        attempts_made[cell] = np.maximum(attempts_made[cell], np.floor(highest) + 1 - lowest.min())
+    return replace(counts, numbering=Numbering(attempts_made, last))
 
 
 def with_order(query: AttemptQuery, counts: Counts) -> Counts:
@@ -144,14 +144,14 @@ def with_order(query: AttemptQuery, counts: Counts) -> Counts:
     leaves the counts as they are.
     """
     roles = [batch.roles for batch in query.statement.batches]
-    listed = all(each.shape == "lists" for each in roles)
-    ordered = listed or all(each.attempt is not None for each in roles)
+    are_lists = all(roles_of_batch.shape == "lists" for roles_of_batch in roles)
+    ordered = are_lists or all(roles_of_batch.attempt is not None for roles_of_batch in roles)
     if not ordered or "attempt" in counts.attempts:
         return counts
     query.con.register("cells_", cell_columns(counts))
     disable_join_reordering(query.con)
     try:
-        order = _attempts(query, counts, "line" if listed else "attempt")
+        order = _attempts(query, counts, "line" if are_lists else "attempt")
     except DataError:
         return counts
     return replace(counts, attempts={**counts.attempts, "attempt": order})
@@ -166,7 +166,7 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     rows: dict[str, Any] = query.con.execute(sql).fetchnumpy()
     value, empty = np.asarray(rows["value"]), absent(rows["value"])
     cell, count, passed = (np.asarray(rows[c]).astype(np.int64) for c in ("cell", "n", "passed"))
-    values = VALUES[role]
+    values = VALUE_SQL[role]
     column = None if role == "line" else statement.batches[0].roles.column(role)
     place = statement.batches[0].sources[0].name
 
@@ -224,7 +224,7 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
         refuse(empty, f"attempts whose {column!r} says nothing about their order", remedy)
     valueless = int(count[value == -1 if values in (_text, _solution) else lost].sum())
     python = values is _solution and statement.request.normalise == "python"
-    fell_back = unparsed(value, count) if python else 0
+    fell_back = count_unparsed(value, count) if python else 0
     cells = len(counts.n)
     attempts = Attempts.from_rows(cell, value, count, passed, cells, valueless, fell_back)
     # Where failures got a score, others of the cell may have the same.
@@ -238,8 +238,8 @@ def _one_per_similar(query: AttemptQuery, solutions: Attempts, similarity: float
         + "SELECT cell, value, text FROM attempt_values WHERE value >= 0"
     )
     value, start = solutions.value.copy(), solutions.start
-    cells, every = len(start) - 1, by_cell(fetch_rows(query.con))
-    for cell, texts in steps(every, "comparing solutions", "cells", cells):
+    cells, texts_by_cell = len(start) - 1, by_cell(fetch_rows(query.con))
+    for cell, texts in steps(texts_by_cell, "comparing solutions", "cells", cells):
         lowest = near_duplicates(texts, similarity, query.statement.request.normalise)
         rows = slice(int(start[cell]), int(start[cell + 1]))
         value[rows] = [lowest.get(key, key) for key in value[rows].tolist()]
@@ -261,15 +261,15 @@ def values_sql(statement: Statement, role: str, keep: str | None, more: str = ""
     groups = statement.groups
     names = ", ".join(f"coalesce({g}, '') AS {g}" for g in groups)
     match = " AND ".join(f"verdicts.{c} = cells_.{c}" for c in ("name", *groups, "task"))
-    condition = _counted(statement.request)
-    source, value = "rows", VALUES[role](role, statement.request)
+    condition = _counting_condition(statement.request)
+    source, value = "rows", VALUE_SQL[role](role, statement.request)
     if role == "line" and keep is None:
         source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"
     if role == TRUTH and not statement.request.labelled:
         value = "NULL"
     elif role == TRUTH and statement.request.truth is not None:
         source = f"""(SELECT rows.*, labels_.truth FROM rows LEFT JOIN names AS named_ USING (file)
-    LEFT JOIN labels_ ON {OF_LABEL}) AS rows"""
+    LEFT JOIN labels_ ON {LABEL_MATCH_SQL}) AS rows"""
     return f"""
 WITH {statement.rows(keep, file_order=role == "line")},
 verdicts AS (
@@ -280,13 +280,13 @@ attempt_values AS (
   SELECT verdicts.*, cells_.cell FROM verdicts JOIN cells_ ON {match} WHERE {condition})"""
 
 
-def lacking(role: str, request: Request) -> str:
+def lacks_value_sql(role: str, request: Request) -> str:
     """SQL for whether an attempt that counts lacks one of these facts, as of rows of a model."""
-    value = VALUES[role](role, request)
-    return f"task IS NOT NULL AND {_counted(request)} AND ({value}) IS NULL"
+    value = VALUE_SQL[role](role, request)
+    return f"task IS NOT NULL AND {_counting_condition(request)} AND ({value}) IS NULL"
 
 
-def _counted(request: Request) -> str:
+def _counting_condition(request: Request) -> str:
     """SQL for whether an attempt counts: without an outcome where it fails or may pass."""
     return "true" if request.missing in ("fail", BOUNDS) else "verdict IS NOT NULL"
 
@@ -320,18 +320,18 @@ def _label(role: str, request: Request) -> str:
     passes, fails = (request.passes, request.fails) if request.truth is None else ((), ())
     # Beside scores of 1 to 10, labels of 0 and 1 are none of their scale.
     scores = f"bool_or(TRY_CAST({role} AS DOUBLE) NOT IN (0, 1)) OVER ()"
-    judged, known = (
+    judged, binary = (
         verdict_sql(role, bar, passes=passes, fails=fails) for bar in (request.bar, None)
     )
-    return f"CAST(CASE WHEN {scores} THEN {judged} ELSE {known} END AS DOUBLE)"
+    return f"CAST(CASE WHEN {scores} THEN {judged} ELSE {binary} END AS DOUBLE)"
 
 
-_OF_KIND = {
+_KIND_SQL = {
     "number": _number, "text": _text, "solution": _solution, "label": _label, "amount": _amount,
 }  # fmt: skip
 # What is asked of the attempts → SQL of its value, from the role and the request.
-VALUES: dict[str, Callable[[str, Request], str]] = {
-    **{role: _OF_KIND[ROLES[role].values] for role in OF_ATTEMPTS},
+VALUE_SQL: dict[str, Callable[[str, Request], str]] = {
+    **{role: _KIND_SQL[ROLES[role].values] for role in OF_ATTEMPTS},
     "attempt": lambda role, _: (
         f"coalesce(TRY_CAST({role} AS DOUBLE), epoch(TRY_CAST({role} AS TIMESTAMP)))"
     ),

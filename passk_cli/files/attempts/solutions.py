@@ -54,8 +54,8 @@ def register(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
     fell back can be counted afterwards: see `unparsed`.  Keys of texts seen before are remembered.
     """
     name = {"space": "single_spaces", "python": "python_key"}.get(normalise, "")
-    known = "SELECT 1 FROM duckdb_functions() WHERE function_name = $name"
-    if not name or con.execute(known, {"name": name}).fetchall():
+    is_registered = "SELECT 1 FROM duckdb_functions() WHERE function_name = $name"
+    if not name or con.execute(is_registered, {"name": name}).fetchall():
         return
     if normalise == "space":
         # Four times as fast as a regular expression in SQL.
@@ -76,16 +76,16 @@ def register(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
     con.create_function(name, key, ["VARCHAR"], "BIGINT")
 
 
-def unparsed(value: Ints, times: Ints) -> int:
+def count_unparsed(value: Ints, times: Ints) -> int:
     """Attempts whose text was no Python, from the keys that `python_key` gave.
 
-    >>> unparsed(np.array([-1, 4, 7]), np.array([1, 2, 5]))
+    >>> count_unparsed(np.array([-1, 4, 7]), np.array([1, 2, 5]))
     2
     """
     return int(times[(value >= 0) & (value % 2 == 0)].sum())
 
 
-_quiet = threading.Lock()
+_warnings_lock = threading.Lock()
 
 
 def python_form(text: str) -> tuple[str, bool]:
@@ -102,7 +102,7 @@ def python_form(text: str) -> tuple[str, bool]:
     """
     head = "if 1:\n" if _INDENTED.match(text) else ""
     # The filters of warnings are one for all threads, and DuckDB calls from several.
-    with _quiet, warnings.catch_warnings():
+    with _warnings_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             tree = ast.parse(head + text)
@@ -158,11 +158,11 @@ def near_duplicates(
     forms = [python_form(texts[key])[0] if python else texts[key] for key in keys]
     return {
         key: keys[first]
-        for key, first in zip(keys, similar(forms, similarity).tolist(), strict=True)
+        for key, first in zip(keys, similarity_groups(forms, similarity).tolist(), strict=True)
     }
 
 
-def similar(texts: Sequence[str], similarity: float) -> Ints:
+def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
     """The group of each text: texts that are similar, directly or through others, share one.
 
     Similar means a Jaccard index |A ∩ B| / |A ∪ B| ≥ similarity of their sets of shingles, which
@@ -172,7 +172,7 @@ def similar(texts: Sequence[str], similarity: float) -> Ints:
 
     similarity : in (0, 1].  Returns (texts,), the index of the first text of each one's group.
 
-    >>> similar(["return a + b", "return  a + b", "return a - b"], 1.0).tolist()
+    >>> similarity_groups(["return a + b", "return  a + b", "return a - b"], 1.0).tolist()
     [0, 0, 2]
     """
     from scipy.sparse import csr_array
@@ -185,11 +185,11 @@ def similar(texts: Sequence[str], similarity: float) -> Ints:
     for first in range(0, len(texts), _BLOCK_TEXTS):
         common = (has[first : first + _BLOCK_TEXTS] @ has.T).tocoo()
         first_text, second_text = common.coords[0] + first, common.coords[1]
-        both = sizes[first_text] + sizes[second_text] - common.data
-        alike = common.data >= similarity * both * (1 - 1e-12)
+        union = sizes[first_text] + sizes[second_text] - common.data
+        is_similar = common.data >= similarity * union * (1 - 1e-12)
         # What is joined so far, and the pairs of this block.
-        first_text = np.concatenate([np.arange(len(texts)), first_text[alike]])
-        second_text = np.concatenate([group, second_text[alike]])
+        first_text = np.concatenate([np.arange(len(texts)), first_text[is_similar]])
+        second_text = np.concatenate([group, second_text[is_similar]])
         links = csr_array(
             (np.ones(len(first_text), dtype=bool), (first_text, second_text)),
             shape=(len(texts),) * 2,

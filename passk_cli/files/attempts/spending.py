@@ -17,7 +17,7 @@ import numpy as np
 from passk_cli.arrays import Ints
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
-from passk_cli.files.attempts.query import AttemptQuery, lacking
+from passk_cli.files.attempts.query import AttemptQuery, lacks_value_sql
 from passk_cli.files.counting.diagnosis import first_rows
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import BOUNDS, KEEP, WITHOUT_AMOUNTS
@@ -37,14 +37,14 @@ NOUNS = {
     "turns": "count of turns",
 }
 # Columns that may say what became of an attempt, and that its answer was no new one.
-_REASONS = tuple(
+_REASON_COLUMNS = tuple(
     "reason failure_reason failure_mode error_type exception_type dispatch_disposition disposition"
     " error_category termination_reason finish_reason finishReason stop_reason status".split()
 )
-_SHORT = 40
-_CACHED = ("cached", "is_cached", "cache_hit", "from_cache")
+_LONGEST_REASON = 40
+_CACHE_COLUMNS = ("cached", "is_cached", "cache_hit", "from_cache")
 # Parts of the names of what others than the model took.
-_OTHERS = frozenset(
+_OTHER_PAYERS = frozenset(
     "user judge judges grader grading scorer scoring simulator evaluator evaluation verifier"
     " reviewer other others overhead".split()
 )
@@ -86,7 +86,7 @@ MISSING_COSTS_KEPT = DiagnosticType(
     _NEVER_0 + " A history keeps them as missing, and their outcomes as those of others, so that"
     " all of its runs are read with one --missing-cost.",
 )  # fmt: skip
-_SAYING = {
+_POLICY_MESSAGES = {
     KEEP: MISSING_COSTS_KEPT,
     "drop": MISSING_COSTS_DROPPED,
     "mean": MISSING_COSTS_ESTIMATED,
@@ -180,22 +180,22 @@ class _Share:
     made : all of its attempts.  reasons : why they are what they are, where files say so.
     """
 
-    made: int = 0
+    total: int = 0
     attempts: int = 0
     passed: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
 
-    def words(self, model: str) -> str:
+    def text(self, model: str) -> str:
         """How many, and of what outcome: "glm 28 of 75 (9 passed, 19 failed; timeout 1)"."""
         outcomes = {"passed": self.passed, "failed": self.attempts - self.passed}
         inside = ", ".join(f"{times:,} {name}" for name, times in outcomes.items() if times)
         reasons = sorted(self.reasons.items(), key=lambda pair: -pair[1])[:3]
         why = ", ".join(f"{reason} {times:,}" for reason, times in reasons)
-        whole = "; ".join(filter(None, (inside, why)))
-        return f"{model} {self.attempts:,} of {self.made:,} ({whole})"
+        details = "; ".join(filter(None, (inside, why)))
+        return f"{model} {self.attempts:,} of {self.total:,} ({details})"
 
 
-def settled(counts: Counts, query: AttemptQuery) -> Counts:
+def apply_missing_cost(counts: Counts, query: AttemptQuery) -> Counts:
     """The counts after attempts without an amount became what --missing-cost says, and with what
     a reader must know of the amounts.
 
@@ -204,35 +204,35 @@ def settled(counts: Counts, query: AttemptQuery) -> Counts:
     Errors: DataError where nothing was asked, where no attempt has an amount, and for a mean of
         nothing.
     """
-    amounts = {role: each for role, each in counts.attempts.items() if role in UNITS}
+    amounts = {role: attempts for role, attempts in counts.attempts.items() if role in UNITS}
     request = query.statement.request
     cells, policy = len(counts.n), request.missing_cost
-    remarks = tuple(_remarks(counts, amounts, query))
-    said = []
+    remarks = tuple(_amount_messages(counts, amounts, query))
+    messages = []
     for role, attempts in amounts.items():
         lost = np.isnan(attempts.value)
         if not lost.any():
             continue
         n = np.bincount(attempts.cell, attempts.count * lost, cells).astype(np.int64)
         c = np.bincount(attempts.cell, attempts.passed * lost, cells).astype(np.int64)
-        models, made = _shares(counts, role, n, c, query), int(counts.n.sum())
+        models, total = _share_texts(counts, role, n, c, query), int(counts.n.sum())
         if policy == "error" or (policy == "drop" and lost.all()):
-            raise _refused(role, models, n, counts, query)
+            raise _missing_cost_error(role, models, n, counts, query)
         if policy in ("drop", "mean"):
-            own = (
+            treated = (
                 attempts.select_rows(~lost)
                 if policy == "drop"
                 else _with_means(attempts, counts, role)
             )
-            counts = replace(counts, attempts={**counts.attempts, role: own})
-        said.append(_SAYING[policy](
-            attempts=int(n.sum()), known=made - int(n.sum()), made=made, noun=NOUNS[role],
+            counts = replace(counts, attempts={**counts.attempts, role: treated})
+        messages.append(_POLICY_MESSAGES[policy](
+            attempts=int(n.sum()), known=total - int(n.sum()), made=total, noun=NOUNS[role],
             amount=NOUNS[role].removeprefix("count of "), models=models,
         ))  # fmt: skip
-    return counts.with_messages(*said, *remarks)
+    return counts.with_messages(*messages, *remarks)
 
 
-def _refused(
+def _missing_cost_error(
     role: str, models: Sequence[str], lost: Ints, counts: Counts, query: AttemptQuery
 ) -> DataError:
     """Error at the first attempt without an amount.
@@ -243,17 +243,19 @@ def _refused(
     noun = "tokens to compute a cost from" if request.price and role == "cost" else NOUNS[role]
     problem = f"no {noun} ({plural(int(lost.sum()), 'attempt')} in all: {first_few(models)})"
     remedy, settles = "no attempt has one; is it the right column?", list[SuggestedFix]()
-    known = lost < counts.n
-    if known.any():
+    has_known = lost < counts.n
+    if has_known.any():
         remedy = "a missing amount is not 0"
         mean = SuggestedFix({"--missing-cost": "mean"}, "takes the mean of the other attempts")
         # Where a task has none that is known, there is no mean.
-        settles = [*[mean] * bool(known[lost > 0].all()), *WITHOUT_AMOUNTS]
-    (row,) = first_rows(query.con, query.statement, lacking(role, request))
+        settles = [*[mean] * bool(has_known[lost > 0].all()), *WITHOUT_AMOUNTS]
+    (row,) = first_rows(query.con, query.statement, lacks_value_sql(role, request))
     return DataError(row.place, problem, remedy, name="missing-cost", settles=settles)
 
 
-def _shares(counts: Counts, role: str, lost: Ints, passed: Ints, query: AttemptQuery) -> list[str]:
+def _share_texts(
+    counts: Counts, role: str, lost: Ints, passed: Ints, query: AttemptQuery
+) -> list[str]:
     """In words, the models with attempts without an amount, those with most first.
 
     lost, passed : attempts of each cell without one, and how many of those passed.
@@ -261,17 +263,17 @@ def _shares(counts: Counts, role: str, lost: Ints, passed: Ints, query: AttemptQ
     reasons = _reasons(query, role, "value IS NULL")
     sums = _by_model(counts, counts.n, lost, passed)
     shares = {
-        name: _Share(made, number, passes, reasons.get(name, {}))
-        for name, (made, number, passes) in sums.items()
+        name: _Share(total, number, passes, reasons.get(name, {}))
+        for name, (total, number, passes) in sums.items()
     }
     most = sorted(shares.items(), key=lambda pair: -pair[1].attempts)
-    return [share.words(name) for name, share in most if share.attempts]
+    return [share.text(name) for name, share in most if share.attempts]
 
 
 def _reasons(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[str]]:
     """Model → why some of its attempts are as they are → how many, where files say so."""
-    taken = {c for batch in query.statement.batches for c in batch.roles.columns().values()}
-    columns = [name for name in _REASONS if name in query.columns - taken]
+    role_columns = {c for batch in query.statement.batches for c in batch.roles.columns().values()}
+    columns = [name for name in _REASON_COLUMNS if name in query.columns - role_columns]
     reasons: dict[str, Counter[str]] = {}
     if columns:
         # Of several columns the likeliest that says something.
@@ -279,7 +281,7 @@ def _reasons(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[st
         rows = query.rows(f"name, {reason} AS why, count(*)", where, role, columns)
         for model, why, times in rows:
             # A word or two; a judge's reasons are sentences.
-            if why is not None and len(why) <= _SHORT and why.lower() not in PASS_WORDS:
+            if why is not None and len(why) <= _LONGEST_REASON and why.lower() not in PASS_WORDS:
                 reasons.setdefault(model, Counter())[why] += times
     return reasons
 
@@ -290,10 +292,10 @@ def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
     Errors: DataError for a cell none of whose attempts has one.
     """
     lost, cells = np.isnan(attempts.value), len(counts.n)
-    known = np.bincount(attempts.cell, attempts.count * ~lost, cells)
+    known_attempts = np.bincount(attempts.cell, attempts.count * ~lost, cells)
     value = np.where(lost, 0.0, attempts.value)
     total = np.bincount(attempts.cell, attempts.count * value, cells)
-    empty = (np.bincount(attempts.cell, lost, cells) > 0) & (known == 0)
+    empty = (np.bincount(attempts.cell, lost, cells) > 0) & (known_attempts == 0)
     if empty.any():
         series, task = counts.cells[int(empty.argmax())]
         more = f"; {plural(int(empty.sum()), 'task')} like that" if empty.sum() > 1 else ""
@@ -304,23 +306,23 @@ def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
             name="missing-cost",
             settles=WITHOUT_AMOUNTS,
         )
-    mean = total / np.maximum(known, 1)
+    mean = total / np.maximum(known_attempts, 1)
     filled = replace(attempts, value=np.where(lost, mean[attempts.cell], attempts.value))
     # Of equal values there is one row.
     return filled.reindexed(np.arange(cells), cells)
 
 
-def _remarks(
+def _amount_messages(
     counts: Counts, amounts: Mapping[str, Attempts], query: AttemptQuery
 ) -> Iterator[Diagnostic]:
     """Messages that a reader of the amounts must know."""
     request, batches = query.statement.request, query.statement.batches
     for role, attempts in amounts.items():
-        yield from _zeros(counts, role, attempts, query)
+        yield from _zero_messages(counts, role, attempts, query)
     if "cost" in amounts:
-        yield from _cached(counts, query)
+        yield from _cache_messages(counts, query)
     if query.keep is not None:
-        yield from _left_out(amounts, query)
+        yield from _left_out_messages(amounts, query)
     if request.price and "cost" in amounts:
         priced = any(batch.roles.column("tokens_cached") for batch in batches)
         without = [name for name, price in request.price.items() if price.cached is None]
@@ -328,10 +330,10 @@ def _remarks(
         yield PRICED_TOKENS(cached=cached if priced else "")
     for role in request.read_of_attempts:
         if role in UNITS:
-            yield from _columns(role, batches, asked=role in request.fields)
+            yield from _column_messages(role, batches, is_named=role in request.fields)
 
 
-def _zeros(
+def _zero_messages(
     counts: Counts, role: str, attempts: Attempts, query: AttemptQuery
 ) -> Iterator[Diagnostic]:
     """Models all of whose amounts are 0, and some that are."""
@@ -340,26 +342,31 @@ def _zeros(
     cells = (np.bincount(attempts.cell, part, len(counts.n)) for part in parts)
     shares = {name: _Share(*numbers) for name, numbers in _by_model(counts, *cells).items()}
     pairs = [pair for pair in shares.items() if pair[1].attempts]
-    free = [name for name, each in pairs if each.attempts == each.made]
-    some = {name: each for name, each in pairs if each.attempts < each.made}
+    free = [name for name, share in pairs if share.attempts == share.total]
+    partly_free = {name: share for name, share in pairs if share.attempts < share.total}
     if free and role == "cost":
         yield UNPRICED_MODELS(models=free)
     elif free and role != "tokens_cached":
         yield UNCOUNTED_AMOUNTS(noun=NOUNS[role].removeprefix("count of "), models=free)
-    if role != "cost" or not some:
+    if role != "cost" or not partly_free:
         return
-    if cached := next((name for name in _CACHED if name in query.columns), None):
+    if cached := next((name for name in _CACHE_COLUMNS if name in query.columns), None):
         # What a cache answered was free indeed.
         new = "value = 0 AND coalesce(lower(column0), '') NOT IN ('true', '1')"
         select = "name, count(*), count(*) FILTER (verdict = 1)"
         rows_of = query.rows(select, new, role, [cached])
-        some = {m: _Share(some[m].made, n, c) for m, n, c in rows_of if m in some}
-    reasons = _reasons(query, role, "value = 0") if some else {}
+        partly_free = {
+            m: _Share(partly_free[m].total, n, c) for m, n, c in rows_of if m in partly_free
+        }
+    reasons = _reasons(query, role, "value = 0") if partly_free else {}
     words = [
-        replace(each, reasons=reasons.get(model, {})).words(model) for model, each in some.items()
+        replace(share, reasons=reasons.get(model, {})).text(model)
+        for model, share in partly_free.items()
     ]
     if words:
-        yield ZERO_COSTS(attempts=sum(each.attempts for each in some.values()), models=words)
+        yield ZERO_COSTS(
+            attempts=sum(share.attempts for share in partly_free.values()), models=words
+        )
 
 
 def _by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
@@ -371,25 +378,27 @@ def _by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
     return dict(zip(names, zip(*sums, strict=True), strict=True))
 
 
-def _cached(counts: Counts, query: AttemptQuery) -> Iterator[Diagnostic]:
+def _cache_messages(counts: Counts, query: AttemptQuery) -> Iterator[Diagnostic]:
     """Answers of a cache with the price of the first call."""
-    cached = next((name for name in _CACHED if name in query.columns), None)
+    cached = next((name for name in _CACHE_COLUMNS if name in query.columns), None)
     if cached is None:
         return
     repeated = "value > 0 AND lower(column0) IN ('true', '1')"
     rows = query.rows("name, count(*), count(*) FILTER (verdict = 1)", repeated, "cost", [cached])
-    made = {model: n for model, (n,) in _by_model(counts, counts.n).items()}
+    totals = {model: n for model, (n,) in _by_model(counts, counts.n).items()}
     if rows:
         billed = "billed_cost" if "billed_cost" in query.columns else ""
         yield REPEATED_PRICES(
             attempts=sum(times for _, times, _ in rows),
-            models=[_Share(made[m], times, passed).words(m) for m, times, passed in rows],
+            models=[_Share(totals[m], times, passed).text(m) for m, times, passed in rows],
             billed=billed,
             condition="" if billed else f"NOT {cached}",
         )
 
 
-def _left_out(amounts: Mapping[str, Attempts], query: AttemptQuery) -> Iterator[Diagnostic]:
+def _left_out_messages(
+    amounts: Mapping[str, Attempts], query: AttemptQuery
+) -> Iterator[Diagnostic]:
     """Amounts of runs that are left out because others of the same attempt count."""
     texts = []
     for role in amounts:
@@ -399,13 +408,15 @@ def _left_out(amounts: Mapping[str, Attempts], query: AttemptQuery) -> Iterator[
             for all_runs in (True, False)
         ]
         for model, total in totals[0].items():
-            if (rest := total - totals[1].get(model, 0.0)) > 1e-12 * total:
-                texts.append(f"{model} {rest:,.4g} of {total:,.4g} {unit}")
+            if (difference := total - totals[1].get(model, 0.0)) > 1e-12 * total:
+                texts.append(f"{model} {difference:,.4g} of {total:,.4g} {unit}")
     if texts:
         yield LEFT_OUT_COSTS(models=texts)
 
 
-def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Diagnostic]:
+def _column_messages(
+    role: str, batches: Sequence[Batch], *, is_named: bool
+) -> Iterator[Diagnostic]:
     """How an amount is read where that is not plain, and what others took.
 
     asked : whether its column was named.
@@ -417,49 +428,49 @@ def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Di
         parts = addends(role, column, kinds)
         # Of a list of attempts an entry is one attempt's.
         lists = batch.roles.shape == "lists"
-        listed = [] if lists else [name for name, _ in parts if is_listed(name, kinds)]
-        how = [f"the sum of {name}" if name in listed else name for name, _ in parts]
+        list_columns = [] if lists else [name for name, _ in parts if is_listed(name, kinds)]
+        how = [f"the sum of {name}" if name in list_columns else name for name, _ in parts]
         how = [f"{text}{unit}" for text, (_, unit) in zip(how, parts, strict=True)]
         timed = column != role and not batch.layout.spool and not _has_unit(role, parts)
         converted = any(unit for _, unit in parts)
-        added = not lists and (listed or (asked and len(parts) > 1))
+        added = not lists and (list_columns or (is_named and len(parts) > 1))
         if timed or converted or added:
             unit = "" if UNITS[role][0] in role else UNITS[role][0]
             yield AMOUNT_READ(role=role, unit=unit, how=" + ".join(how))
-        for name, _ in parts if asked else ():
-            if other := _of_another(role, name):
-                yield OTHER_UNIT(column=name, other=other, unit=UNITS[role][0])
+        for name, _ in parts if is_named else ():
+            if other_unit := _conflicting_unit(role, name):
+                yield OTHER_UNIT(column=name, other=other_unit, unit=UNITS[role][0])
         for name, _ in parts if role == "cost" else ():
             for currency in sorted({*spelled(name).split("_")} & _CURRENCIES):
                 yield OTHER_CURRENCY(column=name, currency=currency.upper())
         if kind := _KINDS.get(role):
             names = [name for name, _ in parts]
-            others = [
+            other_columns = [
                 name
                 for name in kinds
                 if name not in names
-                and {*spelled(name).split("_")} & _OTHERS
+                and {*spelled(name).split("_")} & _OTHER_PAYERS
                 and {*spelled(name).split("_")} & kind
             ]
             form = batch.layout.form
-            if others:
+            if other_columns:
                 yield OTHER_COSTS(
-                    role=role, column=column, others=others, count=len(others),
-                    all="+".join([column, *others]),
+                    role=role, column=column, others=other_columns, count=len(other_columns),
+                    all="+".join([column, *other_columns]),
                 )  # fmt: skip
             elif form is not None and form.other_payers and len(parts) == 1:
                 yield UNKNOWN_COSTS(noun=NOUNS[role], others=form.other_payers)
 
 
-def _of_another(role: str, column: str) -> str:
+def _conflicting_unit(role: str, column: str) -> str:
     """The unit of another amount that the name of a column says, and not that of this one."""
     words = {*spelled(column.rpartition(".")[2]).split("_")}
-    own, short = UNITS[role], {"tokens": ("token", "tok", "toks"), "turns": ("turn", "steps")}
-    others = {name: units for name, units in UNITS.values() if name != own[0]}
-    if words & {own[0], role, *own[1]}:
+    unit, short = UNITS[role], {"tokens": ("token", "tok", "toks"), "turns": ("turn", "steps")}
+    other_units = {name: units for name, units in UNITS.values() if name != unit[0]}
+    if words & {unit[0], role, *unit[1]}:
         return ""
-    named = (n for n, units in others.items() if words & {n, *units, *short.get(n, ())})
-    return next(named, "")
+    conflicts = (n for n, units in other_units.items() if words & {n, *units, *short.get(n, ())})
+    return next(conflicts, "")
 
 
 def _has_unit(role: str, parts: Sequence[tuple[str, str]]) -> bool:

@@ -41,9 +41,11 @@ def _contents(file: File) -> Contents:
     described = result
     if ended:
         sibling_results = (
-            file.sibling_document(name) for each in _OTHERS for name in file.sibling_names(each)
+            file.sibling_document(name)
+            for pattern in _OTHERS
+            for name in file.sibling_names(pattern)
         )
-        described = next((other for other in sibling_results if at(other, "model")), {})
+        described = next((sibling for sibling in sibling_results if at(sibling, "model")), {})
     tries = require_list(file, "tests_outcomes", result.get("tests_outcomes"))
     facts = {name: described.get(name) for name in ("model", "edit_format", "reasoning_effort")}
     facts["run"] = above[-1] if above else None

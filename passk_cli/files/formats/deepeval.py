@@ -96,16 +96,16 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
         if len(tests[task]) > 1:
             task += f" #{_expectation_key(case)}"
         if request.outcome == _SUCCESS:
-            metrics = [each for each in _metrics(case) if at(each, "flaky") is not True]
+            metrics = [metric for metric in _metrics(case) if at(metric, "flaky") is not True]
             success, score = at(case, "success"), None
         else:
-            metrics = [each for each in _metrics(case) if at(each, "name") == request.outcome]
-            success = next((at(each, "success") for each in metrics), None)
+            metrics = [metric for metric in _metrics(case) if at(metric, "name") == request.outcome]
+            success = next((at(metric, "success") for metric in metrics), None)
             score = finite_number(at(metrics, 0, "score"))
-        judged, reason = [each for each in metrics if at(each, "error") is None], ""
+        judged, reason = [metric for metric in metrics if at(metric, "error") is None], ""
         if len(judged) < len(metrics):
             # An error of a metric only matters where none failed.
-            failed = any(at(each, "success") is False for each in judged)
+            failed = any(at(metric, "success") is False for metric in judged)
             success, reason = (False, "") if failed else (None, "error")
         texts = {"answer": answer, "solution": answer}
         yield Row(task, success, score, None, reason, **texts, place=place, record=case)

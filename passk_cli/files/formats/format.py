@@ -414,13 +414,13 @@ def single_outcome(rows: Callable[[File, RowRequest], Iterable[Row]]) -> Callabl
 
 
 def by_scorer(
-    judged_attempts: Callable[[], JudgedAttempts], verdict: str | None = None, **others: Any
+    judged_attempts: Callable[[], JudgedAttempts], verdict: str | None = None, **fields: Any
 ) -> Contents:
     """The table of attempts that several named scorers judge: each scorer is an outcome.
 
     judged_attempts : gives them.  A scorer that is not among those of an attempt did not judge it,
         and an attempt with a reason has no outcome.
-    verdict, others : as of `Contents`.
+    verdict, fields : as of `Contents`.
     """
     names = {name: None for judgements, _ in judged_attempts() for name in judgements}
 
@@ -432,7 +432,7 @@ def by_scorer(
             yield Row(outcome=outcome, score=score, **about)
 
     first = () if verdict is None else (verdict,)
-    return Contents(rows, tuple(dict.fromkeys((*first, *names))), verdict=verdict, **others)
+    return Contents(rows, tuple(dict.fromkeys((*first, *names))), verdict=verdict, **fields)
 
 
 def as_text(value: Any) -> str:

@@ -32,7 +32,7 @@ from passk_cli.files.roles import (
     verdict_sql,
 )
 from passk_cli.files.sources.source import SKIP_BAD_LINES
-from passk_cli.files.spark.rows import BAD, Rows, name, rows_at
+from passk_cli.files.spark.rows import BAD, Rows, quote_column, rows_at
 from passk_cli.files.spark.session import NotOnSpark, session
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
@@ -57,22 +57,22 @@ def count(
     master : as of `session`.
     Errors: ParameterError for options that a cluster does not apply, or without a map; DataError.
     """
-    own, request = _mapped(request)
-    _require_possible(own, request)
+    data_map, request = _read_map(request)
+    _require_possible(data_map, request)
     with session(master, addresses) as spark:
-        rows = rows_at(spark, addresses, own, request.format)
-        if absent := own.lacking(rows.columns):
+        rows = rows_at(spark, addresses, data_map, request.format)
+        if absent := data_map.lacking(rows.columns):
             problem = f"it is for files with a column {absent[0]!r}, and there is none"
-            raise ParameterError(own.place, problem, "correct its has =", name="bad-map")
+            raise ParameterError(data_map.place, problem, "correct its has =", name="bad-map")
         # The columns that roles are made of, and those that make groups.
         roles = [request.named[role] for role in ("model", "task", "outcome")]
         read = [part for column in roles for part in parts(column, rows.columns)]
         columns = [c for c in dict.fromkeys((*read, *request.by)) if not c.startswith(VALUE)]
-        groups = _grouped(rows, columns, request)
-    return _counted(groups, rows, columns, request)
+        groups = _group_rows(rows, columns, request)
+    return _to_counts(groups, rows, columns, request)
 
 
-def _mapped(request: Request) -> tuple[Map, Request]:
+def _read_map(request: Request) -> tuple[Map, Request]:
     """The map's table, and the request with what it says."""
     maps = [] if request.map in (None, "", NO_MAP) else read_maps(request.map)
     if len(maps) != 1:
@@ -85,21 +85,21 @@ def _mapped(request: Request) -> tuple[Map, Request]:
     return maps[0], maps[0].merged(replace(request, map=None))
 
 
-def _require_possible(own: Map, request: Request) -> None:
+def _require_possible(data_map: Map, request: Request) -> None:
     """Errors for what a map lacks, and for roles and options that a cluster does not know."""
     fields = request.named
     for role in ("task", "outcome", "model"):
         if role not in fields:
             line = f'{role} = "COLUMN"' + ' or model = {value = "NAME"}' * (role == "model")
-            raise ParameterError(own.place, f"no {role}", f"write {line}", name="bad-map")
+            raise ParameterError(data_map.place, f"no {role}", f"write {line}", name="bad-map")
     for role, column in fields.items():
         if role not in _ROLES:
             problem = f"{role}: a cluster counts passes and adds amounts"
-            raise NotOnSpark(own.place, problem, "leave the role out")
-        made = column.startswith("@") and not column.startswith(VALUE)
-        if made or "[" in column or (role == "outcome" and "," in column):
+            raise NotOnSpark(data_map.place, problem, "leave the role out")
+        is_special = column.startswith("@") and not column.startswith(VALUE)
+        if is_special or "[" in column or (role == "outcome" and "," in column):
             problem = f"{role}: a cluster reads no lists, lines and columns of models ({column})"
-            raise NotOnSpark(own.place, problem, "write a row per attempt")
+            raise NotOnSpark(data_map.place, problem, "write a row per attempt")
     policies = {"--missing": request.missing == "bounds", "--threshold": len(request.threshold) > 1,
                 "--duplicates": request.duplicates in ("first", "last")}  # fmt: skip
     for option in changed(request):
@@ -114,23 +114,26 @@ def _require_possible(own: Map, request: Request) -> None:
 
 def _amounts(rows: Rows, request: Request) -> dict[str, list[tuple[str, str]]]:
     """Role → the columns whose numbers add up to its amount, with their units."""
-    named = request.fields
-    return {r: addends(r, named[r], rows.columns) for r in UNITS if r in named}
+    fields = request.fields
+    return {r: addends(r, fields[r], rows.columns) for r in UNITS if r in fields}
 
 
-def _grouped(rows: Rows, columns: Sequence[str], request: Request) -> Any:
+def _group_rows(rows: Rows, columns: Sequence[str], request: Request) -> Any:
     """An Arrow table of groups of equal rows, how often each is there, and sums of amounts."""
     from pyspark.sql.functions import expr
 
     attempt = request.fields.get("attempt")
     amounts = _amounts(rows, request)
     added = [part for of in amounts.values() for part, _ in of]
-    frame = rows.chosen([*dict.fromkeys((*columns, *added, *filter(None, [attempt])))])
+    frame = rows.select([*dict.fromkeys((*columns, *added, *filter(None, [attempt])))])
     if attempt and request.duplicates == "error":
         _require_once(rows, frame, columns, request)
-    totals = {"#times": f"count_if(NOT {name(BAD)})", "#bad": f"count_if({name(BAD)})"}
+    totals = {
+        "#times": f"count_if(NOT {quote_column(BAD)})",
+        "#bad": f"count_if({quote_column(BAD)})",
+    }
     for role, of in amounts.items():
-        number = " + ".join(f"({amount_sql(name(part), unit)})" for part, unit in of)
+        number = " + ".join(f"({amount_sql(quote_column(part), unit)})" for part, unit in of)
         totals |= {
             f"#{role}": f"sum({number})", f"#{role}_known": f"count({number})",
             f"#{role}_wrong": f"count_if(({number}) NOT BETWEEN 0 AND 1e308)",
@@ -141,7 +144,7 @@ def _grouped(rows: Rows, columns: Sequence[str], request: Request) -> Any:
 
 def _key(column: str, request: Request) -> str:
     """What rows are grouped by: a column, or whether a score in it reaches the threshold."""
-    value, bar = name(column), request.bar
+    value, bar = quote_column(column), request.bar
     if bar is None or column != request.named["outcome"] or column in request.by:
         return value
     # A number that Spark and DuckDB read alike; all other texts are judged here.
@@ -153,10 +156,10 @@ def _key(column: str, request: Request) -> str:
 def _require_once(rows: Rows, frame: Any, columns: Sequence[str], request: Request) -> None:
     """DataError for attempts that come more than once."""
     outcome = parts(request.named["outcome"], rows.columns)
-    own = [name(c) for c in columns if c not in outcome or c in request.by]
-    attempt = name(request.fields["attempt"])
-    repeated = frame.where(f"{attempt} IS NOT NULL").groupBy(*own, attempt).count()
-    who = ", ".join(f"coalesce({key}, '')" for key in own)
+    keys = [quote_column(c) for c in columns if c not in outcome or c in request.by]
+    attempt = quote_column(request.fields["attempt"])
+    repeated = frame.where(f"{attempt} IS NOT NULL").groupBy(*keys, attempt).count()
+    who = ", ".join(f"coalesce({key}, '')" for key in keys)
     ((repeats, example),) = repeated.where("count > 1").selectExpr(
         "count(*)", f"min(concat_ws(' ', {attempt}, 'of', {who}))"
     ).collect()  # fmt: skip
@@ -168,7 +171,7 @@ def _require_once(rows: Rows, frame: Any, columns: Sequence[str], request: Reque
         )  # fmt: skip
 
 
-def _counted(
+def _to_counts(
     table: Any, rows: Rows, columns: Sequence[str], request: Request
 ) -> tuple[Counts, dict[str, Any]]:
     """Counts, and the sums of amounts, as `count` has them."""
@@ -181,7 +184,7 @@ def _counted(
     ends = ("", "_known", "_wrong")
     numbers = ["times", "bad", *(role + end for role in amounts for end in ends)]
     totals = {number: quote_name(f"#{number}") for number in numbers}
-    shown = ", ".join(f"{sql} AS {key}" for key, sql in (groups | values | totals).items())
+    selection = ", ".join(f"{sql} AS {key}" for key, sql in (groups | values | totals).items())
     series = ("model", *groups)
     # Words and thresholds judged the columns of `--all`.
     passes, fails = ((), ()) if request.all_of else (request.passes, request.fails)
@@ -189,22 +192,22 @@ def _counted(
     con.register("home_", table)
     con.execute(
         f"CREATE OR REPLACE TEMP TABLE judged_ AS SELECT {verdict} AS verdict, *"
-        f" FROM (SELECT {shown} FROM home_)"
+        f" FROM (SELECT {selection} FROM home_)"
     )
     con.unregister("home_")
     _require_sound(con, rows, request, [*amounts])
-    said = []
+    messages = []
     if (request.passes or request.fails) and not request.all_of:
         words = con.execute(
             "SELECT trim(outcome) AS word, sum(times)::BIGINT AS times, any_value(verdict)"
             " FROM judged_ WHERE outcome IS NOT NULL GROUP BY word ORDER BY times DESC, word"
         ).fetchall()
-        said += named_outcomes(words, request, rows.place)
+        messages += named_outcomes(words, request, rows.place)
     # With missing outcomes left out, so is what their attempts took.
-    counted = "true" if request.missing == "fail" else "verdict IS NOT NULL"
+    counting = "true" if request.missing == "fail" else "verdict IS NOT NULL"
     sums = "".join(
-        f", CASE WHEN sum({role}_known) FILTER ({counted}) = sum(times) FILTER ({counted})"
-        f" THEN sum({role}) FILTER ({counted}) ELSE 'nan' END AS {role}"
+        f", CASE WHEN sum({role}_known) FILTER ({counting}) = sum(times) FILTER ({counting})"
+        f" THEN sum({role}) FILTER ({counting}) ELSE 'nan' END AS {role}"
         for role in amounts
     )
     cells: dict[str, Any] = con.execute(
@@ -213,20 +216,20 @@ def _counted(
         f" coalesce(sum(times) FILTER (verdict IS NULL), 0)::BIGINT AS missing{sums}"
         " FROM judged_ GROUP BY ALL ORDER BY ALL"
     ).fetchnumpy()
-    made, missing = cells["made"].astype(np.int64), cells["missing"].astype(np.int64)
-    n = made if request.missing == "fail" else made - missing
-    there = n > 0
-    if not there.any():
+    attempts_made, missing = cells["made"].astype(np.int64), cells["missing"].astype(np.int64)
+    n = attempts_made if request.missing == "fail" else attempts_made - missing
+    has_attempts = n > 0
+    if not has_attempts.any():
         problem, remedy = "no attempts in this data", "is it complete?"
         raise DataError(rows.place, problem, remedy, name="no-attempts")
 
-    def counts(number: Any, kept: Any, **more: Any) -> Counts:
-        who = [*zip(*(cells[key][kept] for key in series), strict=True)]
-        tasks, passed = cells["task"][kept].tolist(), cells["c"][kept].astype(np.int64)
-        return Counts.from_columns(who, tasks, number[kept], passed, request.by, **more)
+    def counts(number: Any, cell_mask: Any, **more: Any) -> Counts:
+        who = [*zip(*(cells[key][cell_mask] for key in series), strict=True)]
+        tasks, passed = cells["task"][cell_mask].tolist(), cells["c"][cell_mask].astype(np.int64)
+        return Counts.from_columns(who, tasks, number[cell_mask], passed, request.by, **more)
 
     roles = {role: column for role, column in request.named.items() if role in _ROLES}
-    said += [
+    messages += [
         WITHOUT_GROUP(attempts=without, column=column)
         for i, column in enumerate(request.by)
         if (without := int(n[cells[f"group{i}"] == ""].sum()))
@@ -234,16 +237,18 @@ def _counted(
     facts = ReadFacts(
         inputs=(InputFacts(rows.place, f"{rows.form} (on Spark)", roles, ()),),
         missing=int(missing.sum()), missing_policy=request.missing,
-        missing_outcomes=counts(made, made > 0, missing=missing).missing_outcomes if missing.any()
+        missing_outcomes=counts(attempts_made, attempts_made > 0, missing=missing).missing_outcomes
+        if missing.any()
         else None,
         duplicates_policy=request.duplicates, duplicates_checked="attempt" in roles,
-        emptied=int((~there).sum()), passes=request.passes, threshold=request.bar,
-        messages=tuple(said),
+        emptied=int((~has_attempts).sum()), passes=request.passes, threshold=request.bar,
+        messages=tuple(messages),
     )  # fmt: skip
     # Cells came in the order in which counts have them: models, groups and tasks as texts.
-    kept = {role: cells[role][there] for role in amounts}
-    return counts(n, there, facts=facts), {
-        f"{role}_sum": np.where(np.isnan(each), None, each) for role, each in kept.items()
+    sums_by_role = {role: cells[role][has_attempts] for role in amounts}
+    return counts(n, has_attempts, facts=facts), {
+        f"{role}_sum": np.where(np.isnan(amounts_of_role), None, amounts_of_role)
+        for role, amounts_of_role in sums_by_role.items()
     }
 
 
@@ -256,11 +261,13 @@ def _require_sound(con: Any, rows: Rows, request: Request, amounts: Sequence[str
         f" sum(times) FILTER (verdict IS NULL){wrong} FROM judged_"
     ).fetchall()
     con.execute("DELETE FROM judged_ WHERE times = 0")
-    what = "lines that are not JSON records"
-    what = what if rows.form == "jsonl" else "rows with another number of fields than the header"
+    bad_rows = "lines that are not JSON records"
+    bad_rows = (
+        bad_rows if rows.form == "jsonl" else "rows with another number of fields than the header"
+    )
     correct = "correct them, or leave them out of the data"
-    found = [
-        (bad * (not request.skip_bad), what, "", "bad-record", [SKIP_BAD_LINES]),
+    problems = [
+        (bad * (not request.skip_bad), bad_rows, "", "bad-record", [SKIP_BAD_LINES]),
         (tasks, f"rows without a task in {request.named['task']!r}", correct, "missing-name", ()),
         (models, f"rows without a model in {request.named['model']!r}", correct, "missing-name",
          ()),
@@ -272,8 +279,8 @@ def _require_sound(con: Any, rows: Rows, request: Request, amounts: Sequence[str
     correct = "correct it, or leave the role out of the map"
     for role, times in zip(amounts, wrongs, strict=True):
         problem = f"attempts with a {role} that is not a number from 0 up"
-        found.append((times, problem, correct, "missing-value", ()))
-    for times, problem, remedy, error, settles in found:
+        problems.append((times, problem, correct, "missing-value", ()))
+    for times, problem, remedy, error, settles in problems:
         if times:
             problem = f"{problem}: {times:,}"
             raise DataError(rows.place, problem, remedy, name=error, settles=settles)

@@ -14,7 +14,7 @@ from passk_cli.files.roles import find
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.arguments import split_label
 from passk_cli.files.sources.source import PACKED, Source
-from passk_cli.files.spark.session import HERE, NotOnSpark
+from passk_cli.files.spark.session import COUNT_LOCALLY, NotOnSpark
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.suggestions import meant
 from passk_cli.text import first_few, name_of
@@ -27,7 +27,7 @@ _LINES = 1_000
 BAD, _BROKEN = "#bad", "#broken"
 
 
-def name(column: str) -> str:
+def quote_column(column: str) -> str:
     """A column's name in Spark's SQL."""
     return "`" + column.replace("`", "``") + "`"
 
@@ -44,7 +44,7 @@ class Rows(NamedTuple):
     frame: Any
     columns: Sequence[str]
 
-    def chosen(self, columns: Sequence[str]) -> Any:
+    def select(self, columns: Sequence[str]) -> Any:
         """A frame of these columns as text, and BAD: whether the row is none, and all are empty.
 
         columns : names, with a dot before a nested one.
@@ -54,10 +54,13 @@ class Rows(NamedTuple):
         places = [find(column, kinds) for column in columns]
         for column, place in zip(columns, places, strict=True):
             if place is None or any(re.search(r"[\[\]'\\]", key) for key in place[1]):
-                there = meant(column, self.columns, f"there are {first_few(self.columns)}")
-                raise DataError(self.place, f"no column {column!r}", there, name="no-such-column")
-        paths = [(name(place[0]), place[1]) for place in places if place is not None]
-        frame, bad = self.frame, f"{name(_BROKEN)} IS NOT NULL" if self.form == "csv" else "false"
+                hint = meant(column, self.columns, f"there are {first_few(self.columns)}")
+                raise DataError(self.place, f"no column {column!r}", hint, name="no-such-column")
+        paths = [(quote_column(place[0]), place[1]) for place in places if place is not None]
+        frame, bad = (
+            self.frame,
+            f"{quote_column(_BROKEN)} IS NOT NULL" if self.form == "csv" else "false",
+        )
         if self.form == "jsonl":
             # Parsed as a list, which shows what else is on the line.
             fields = ",".join(f"{base}:string" for base in dict.fromkeys(base for base, _ in paths))
@@ -67,21 +70,21 @@ class Rows(NamedTuple):
             frame = frame.selectExpr("value", parsed)
             bad = "r IS NULL OR size(r) <> 1 OR NOT is_valid_utf8(value)"
             paths = [(f"r[0].{base}", keys) for base, keys in paths]
-        shown = [
+        selection = [
             f"CASE WHEN NOT ({bad}) THEN CAST({self._inside(*path)} AS STRING) END"
-            f" AS {name(column)}"
+            f" AS {quote_column(column)}"
             for path, column in zip(paths, columns, strict=True)
         ]
-        return frame.selectExpr(*shown, f"({bad}) AS {name(BAD)}")
+        return frame.selectExpr(*selection, f"({bad}) AS {quote_column(BAD)}")
 
     def _inside(self, value: str, keys: Sequence[str]) -> str:
         if not keys or self.form == "parquet":
-            return ".".join((value, *map(name, keys)))
+            return ".".join((value, *map(quote_column, keys)))
         path = "".join(f"['{key}']" for key in keys)
         return f'get_json_object({value}, "${path}")'
 
 
-def rows_at(spark: Any, addresses: Sequence[str], own: Map, form: str | None) -> Rows:
+def rows_at(spark: Any, addresses: Sequence[str], data_map: Map, form: str | None) -> Rows:
     """The rows of the result files at addresses that a map is for.
 
     addresses : of files, folders (searched at any depth) or patterns.
@@ -92,13 +95,13 @@ def rows_at(spark: Any, addresses: Sequence[str], own: Map, form: str | None) ->
     place = name_of(addresses[0]) if remote.is_remote(addresses[0]) else addresses[0]
     # A folder key=value adds no column.
     reader = spark.read.options(recursiveFileLookup="true")
-    found = reader.format("binaryFile").load([*map(_path, addresses)]).inputFiles()
+    uris = reader.format("binaryFile").load([*map(_path, addresses)]).inputFiles()
     sources = (Source("", os.path.basename(uri), None, "none", origin=uri)
-               for uri in sorted({*map(unquote, found)}))  # fmt: skip
-    files = {s.origin: form or _suffix(s.origin) for s in sources if own.is_named(s)}
+               for uri in sorted({*map(unquote, uris)}))  # fmt: skip
+    files = {s.origin: form or _suffix(s.origin) for s in sources if data_map.is_named(s)}
     files = {uri: suffix for uri, suffix in files.items() if suffix in _FORMS} or files
     if not files:
-        problem = f"no result files there that {own.place} is for"
+        problem = f"no result files there that {data_map.place} is for"
         remedy = "check the address, and files = of the map"
         raise DataError(place, problem, remedy, name="no-results")
     forms = {_FORMS.get(suffix, "") for suffix in files.values()}
@@ -124,7 +127,7 @@ def rows_at(spark: Any, addresses: Sequence[str], own: Map, form: str | None) ->
         unescapedQuoteHandling="RAISE_ERROR", maxCharsPerColumn="-1",
     )  # fmt: skip
     columns = delimited.csv(paths[:1]).columns
-    schema = ", ".join(f"{name(column)} STRING" for column in (*columns, _BROKEN))
+    schema = ", ".join(f"{quote_column(column)} STRING" for column in (*columns, _BROKEN))
     return Rows(place, read, delimited.schema(schema).csv(paths), columns)
 
 
@@ -136,12 +139,12 @@ def _path(address: str) -> str:
         raise ParameterError(label, problem, name="contradicting-options")
     if not remote.is_remote(path):
         # Spark looks patterns up, but a name with such signs is not a pattern.
-        own = os.path.abspath(path)
-        return "file://" + (_escaped(own) if os.path.exists(own) else own)
+        absolute = os.path.abspath(path)
+        return "file://" + (_escaped(absolute) if os.path.exists(absolute) else absolute)
     if not remote.is_cluster_only(path):
         shared = "write s3a://" if remote.scheme_of(path) == "s3" else ""
         problem = "fetched to this machine, which a cluster does not share"
-        raise NotOnSpark(name_of(path), problem, shared, settles=[] if shared else [HERE])
+        raise NotOnSpark(name_of(path), problem, shared, settles=[] if shared else [COUNT_LOCALLY])
     return path
 
 

@@ -25,12 +25,12 @@ _SETTINGS = {
     "spark.sql.execution.arrow.compression.codec": "zstd",
 }
 # Hadoop tries for a quarter of an hour to reach a host that does not answer.
-_PATIENCE = {
+_RETRY_SETTINGS = {
     "ipc.client.connect.max.retries": "2",
     "ipc.client.connect.timeout": "10000",
     "ipc.client.connect.max.retries.on.timeouts": "2",
 }
-HERE = SuggestedFix({"--engine": None, "--spark-master": None}, "counts it here")
+COUNT_LOCALLY = SuggestedFix({"--engine": None, "--spark-master": None}, "counts it here")
 # Words of an error → what is wrong, what to do, and the error's name; others have Spark's reason.
 _MEANINGS = {
     "JAVA_GATEWAY_EXITED": (
@@ -67,31 +67,37 @@ def session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
     Errors: those of Spark as DataError, in the block about the address that they name or the first
     one; ParameterError if pyspark or Java is not installed.
     """
-    shown = "local[*]" if master is None else name_of(master) if is_remote(master) else master
+    display_name = (
+        "local[*]" if master is None else name_of(master) if is_remote(master) else master
+    )
     with warnings.catch_warnings():
         # pyspark warns of versions of other packages that it does not use here.
         warnings.simplefilter("ignore")
         try:
-            spark = _started(master)
+            spark = _start(master)
         except PasskError:
             raise
         except (Exception, SystemExit) as error:
             # pyspark leaves a script of `python -c` if packages of Spark Connect are missing.
             lacking = isinstance(error, ImportError | SystemExit)
             message = "PACKAGE_NOT_INSTALLED" if lacking else str(error)
-            raise _explained(OptionValue("--spark-master", shown), message) from None
+            raise _spark_error(OptionValue("--spark-master", display_name), message) from None
         try:
             yield spark
         except Exception as error:
             if not type(error).__module__.startswith(("pyspark", "py4j", "grpc")):
                 raise
             message = str(error)
-            address = next((each for each in addresses if each in message), addresses[0])
-            here = [HERE] * (not is_remote(address))
-            raise _explained(address if here else name_of(address), message, here) from None
+            address = next(
+                (candidate for candidate in addresses if candidate in message), addresses[0]
+            )
+            local_fix = [COUNT_LOCALLY] * (not is_remote(address))
+            raise _spark_error(
+                address if local_fix else name_of(address), message, local_fix
+            ) from None
 
 
-def _explained(
+def _spark_error(
     place: str | OptionValue, message: str, settles: Sequence[SuggestedFix] = ()
 ) -> PasskError:
     """Spark's error in one sentence."""
@@ -100,13 +106,13 @@ def _explained(
             error = ParameterError if name == "missing-package" else DataError
             return error(place, problem, remedy, name=name)
     lines = (line for line in message.splitlines() if line.strip())
-    said = (line for line in lines if not any(sign in line for sign in _WRAPPED))
-    reason = re.sub(_JAVA, "", " ".join(next(said, "no reason given").split()))[:200]
+    reasons = (line for line in lines if not any(sign in line for sign in _WRAPPED))
+    reason = re.sub(_JAVA, "", " ".join(next(reasons, "no reason given").split()))[:200]
     problem = f"Spark ends with an error ({reason})"
     return DataError(place, problem, name="spark-failed", settles=settles)
 
 
-def _started(master: str | None) -> Any:
+def _start(master: str | None) -> Any:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -122,20 +128,20 @@ def _started(master: str | None) -> Any:
         builder = builder.remote(master)
     else:
         builder = builder.config(map=_SETTINGS).master(master or "local[*]")
-    with _without_log():
+    with _silenced_log():
         spark = builder.getOrCreate()
         if type(spark).__module__.startswith("pyspark.sql.connect"):
             _require_answer(spark)
             return spark
         spark.sparkContext.setLogLevel("OFF")
-    for name, value in _PATIENCE.items():
+    for name, value in _RETRY_SETTINGS.items():
         if spark.conf.get(f"spark.hadoop.{name}", None) is None:
             spark.conf.set(name, value)
     return spark
 
 
 @contextmanager
-def _without_log() -> Iterator[None]:
+def _silenced_log() -> Iterator[None]:
     """Java's log does not go to the terminal, also that of the process that starts in the block."""
     sys.stderr.flush()
     stderr = os.dup(2)

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from passk_cli.files.attempts.solutions import (
     by_cell,
+    count_unparsed,
     near_duplicates,
     python_form,
     register,
-    similar,
+    similarity_groups,
     solution_sql,
-    unparsed,
 )
 
 SAME_PYTHON = [
@@ -104,14 +104,14 @@ def test_keys() -> None:
     assert len({python[i] for i in (0, 1, 3, 4)}) == 1
     ones = np.ones(len(texts), dtype=np.int64)
     # "ab" and the empty text are Python; the five with two words are not.
-    assert unparsed(np.array(python), ones) == 5
+    assert count_unparsed(np.array(python), ones) == 5
     programs = [text for pair in SAME_PYTHON for text in pair]
     found = keys([*programs, *programs], "python")
     assert found[: len(programs)] == found[len(programs) :]
     assert [a == b for a, b in zip(found[::2], found[1::2], strict=True)] == [True] * len(
         found[::2]
     )
-    assert unparsed(np.array(found), np.ones(len(found), dtype=np.int64)) == 0
+    assert count_unparsed(np.array(found), np.ones(len(found), dtype=np.int64)) == 0
 
 
 words = st.lists(st.sampled_from(["a", "b", "(", ")", "x1"]), max_size=8).map(" ".join)
@@ -131,7 +131,7 @@ def test_groups_are_what_all_pairs_say(texts: list[str], similarity: float) -> N
         if len(one & other) / len(one | other) >= similarity - 1e-9:
             low, high = sorted((group[i], group[j]))
             group = [low if g == high else g for g in group]
-    assert similar(texts, similarity).tolist() == group
+    assert similarity_groups(texts, similarity).tolist() == group
 
 
 def test_many_texts_of_one_task() -> None:
@@ -139,7 +139,7 @@ def test_many_texts_of_one_task() -> None:
     words = [f"w{i}" for i in range(700)]
     chain = [" ".join(words[i : i + 12]) for i in range(600)]
     alone = [f"other {i} thing {i}" for i in range(5)]
-    group = similar([*chain[::2], *alone, *chain[1::2]], 0.8)
+    group = similarity_groups([*chain[::2], *alone, *chain[1::2]], 0.8)
     assert set(group[:300]) | set(group[305:]) == {0}
     assert group[300:305].tolist() == [300, 301, 302, 303, 304]
 
