@@ -67,7 +67,7 @@ def test_a_format_is_one_file(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> 
 # Calls that together fill every field that a command declares; MODEL stands for models' names.
 CALLS: dict[str, list[str]] = {
     "estimate": [""],
-    "compare": ["--margin 0.1 --crossings", "--flips --full"],
+    "compare": ["--margin 0.1 --crossings", "--flips --full", "-m cover@0.8"],
     "gate": ["--baseline a --no-regression --min pass@1=0.1",
              "--baseline a --max-drop pass@1=0.1 --rehearse"],
     "bootstrap": ["--resamples 200"],

@@ -69,6 +69,8 @@ def about(word: str, others: Sequence[str]) -> str:
     metric = re.sub(r"(?<=[@^])(\d+|k?)(:.*)?$", "k", respelled(word))
     bare = word.lower().strip("-") or word
     spellings = [word.lower(), bare, metric, bare.replace("-", " "), re.sub("[ _]", "-", bare)]
+    # A metric of a success rate in place of k, as cover@0.8.
+    spellings.append(metric.partition("@")[0] + "@τ")
     spellings += [spelling.removesuffix("s") for spelling in spellings]
     terms = glossary()
     known = {*terms, *texts, *TOPICS, *topics}

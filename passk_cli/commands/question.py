@@ -23,7 +23,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import DATA, Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics, is_corrected
+from passk_cli.study.metrics import Metrics, is_corrected, refuse_ranges
 from passk_cli.study.result import FIELDS
 from passk_cli.study.rules import Rules
 from passk_cli.study.section import Section
@@ -94,6 +94,8 @@ class Question:
     uncorrected_options: ClassVar[Mapping[str, str]] = {}
     # Groups of an answer: of more it takes minutes, or nobody reads it.
     most_groups: ClassVar[float] = math.inf
+    # Whether it answers for metrics that counts leave a range, as cover@0.8.
+    ranged: ClassVar[bool] = False
     # Whether attempts and tasks are tested for what its intervals take as independent.
     sampled: ClassVar[bool] = False
 
@@ -113,6 +115,8 @@ class Question:
             raise ParameterError("no files given", name="no-files")
         shared = {k: v for k, v in given.items() if k not in own}
         request, metrics = filled(Request, shared), filled(Metrics, shared)
+        if not cls.ranged:
+            refuse_ranges(metrics.metrics, "-m")
         request = replace(request, given=frozenset(k for k, v in shared.items() if is_given(v)))
         confidence, rules = filled(Confidence, shared), filled(Rules, shared)
         if confidence.bounds is not None:

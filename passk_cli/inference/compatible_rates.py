@@ -27,7 +27,7 @@ _SHARPNESS = (1.0, 10.0, 100.0, 1e3, 1e4)
 _SMOOTH = 100.0
 _STEPS, _SMALL_GAIN = 100, 1e-4
 # Bins of expected passes, and the share of tasks below which one is left out.
-_BINS, _UNSEEN = 40, 1e-9
+_BINS, _EVEN_BINS, _UNSEEN = 40, 120, 1e-9
 # A relative likelihood with a lower logarithm counts as 0: numbers near the smallest are slow.
 _NEVER = -300.0
 # Slopes of the likelihood along a mean from 0 to 1: the first, and how many are tried.
@@ -169,6 +169,7 @@ class CompatibleRates:
     n, c : (pairs,), attempts and passes.  tasks : (pairs,) > 0, how many tasks have them; with
         clusters, of how many independent tasks they are worth.
     rates : (rates,), of `rate_grid`.  level : confidence level, see `likelihood_drop`.
+    thresholds : rates that the grid has in addition, because a mean changes at them by a jump.
 
     >>> solved = CompatibleRates.from_tasks(np.full(30, 20), np.arange(30) % 5, most_k=100)
     >>> low, high = solved.range(solved.rates)  # pass@1
@@ -181,11 +182,13 @@ class CompatibleRates:
     tasks: Floats
     rates: Floats
     level: float = 0.95
+    thresholds: tuple[float, ...] = ()
 
     @classmethod
     def from_tasks(
-        cls, n: Ints, c: Ints, *, most_k: int, level: float = 0.95, worth: float = 1.0
-    ) -> CompatibleRates:
+        cls, n: Ints, c: Ints, *, most_k: int, level: float = 0.95, worth: float = 1.0,
+        thresholds: tuple[float, ...] = (),
+    ) -> CompatibleRates:  # fmt: skip
         """The distributions that attempts and passes (tasks,) allow.
 
         most_k : the largest k of a pass@k that is asked for.
@@ -193,7 +196,8 @@ class CompatibleRates:
         """
         pairs, tasks = np.unique(np.stack([n, c]), axis=1, return_counts=True)
         worths: Floats = tasks.astype(np.float64) * worth
-        return cls(pairs[0], pairs[1], worths, rate_grid(int(n.max()), most_k), level)
+        grid = np.union1d(rate_grid(int(n.max()), most_k), thresholds)
+        return cls(pairs[0], pairs[1], worths, grid, level, thresholds)
 
     @cached_property
     def chance(self) -> Floats:
@@ -255,12 +259,17 @@ class CompatibleRates:
         from scipy.stats import binom
 
         # Passes in bins, one by one where they are few; a bin counts as its middle.
-        first = np.unique(np.geomspace(1, attempts, _BINS).round().astype(np.int64))
-        first = np.concatenate([[0], first])
+        first = np.geomspace(1, attempts, _BINS)
+        if self.thresholds:
+            # Rates far from 0 matter as well: bins of less than a standard error.
+            first = attempts * np.sin(np.linspace(0, math.pi / 2, _EVEN_BINS)) ** 2
+        first = np.unique(np.concatenate([[0], first.round().astype(np.int64)]))
         least = binom.sf(first[:, None] - 1, attempts, self.rates)
         share = (least - np.concatenate([least[1:], np.zeros((1, len(self.rates)))])) @ self.smooth
         seen = share > _UNSEEN
         passes = np.concatenate([(first[:-1] + first[1:] - 1) // 2, first[-1:]])[seen]
         tasks: Floats = self.tasks.sum() * share[seen] / share[seen].sum()
         grid = rate_grid(attempts, round(_RAREST / self.rates[1]))
-        return CompatibleRates(np.full(len(tasks), attempts), passes, tasks, grid, self.level)
+        grid = np.union1d(grid, self.thresholds)
+        n = np.full(len(tasks), attempts)
+        return CompatibleRates(n, passes, tasks, grid, self.level, self.thresholds)

@@ -42,6 +42,8 @@ PAIRED_SCORE = "paired-score"
 LOGIT_T = "logit-t"
 # The method of ratios of means, and of the test that two of them are equal (`ratio`).
 FIELLER = "fieller"
+# The method of values that counts leave a range (`compatible_rates`).
+RANGE = "range"
 # Values of samples whose intervals are computed together.
 _VALUES_TOGETHER = 1 << 21
 # Differences whose laws are: they stay near the processor.

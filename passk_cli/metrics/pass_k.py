@@ -110,6 +110,12 @@ def pass_hat_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
     return value
 
 
+def rate_pairs(n: Ints, c: Ints, k: int, share: object) -> Floats:
+    """Pass rate of each (n, c) pair, from which the range of a share of tasks is computed; k and
+    the threshold play no part in it."""
+    return at_pairs(n, c, 1)
+
+
 def gain_pairs(n: Ints, c: Ints, k: int) -> Floats:
     """Gain of k attempts over one: pass@k − pass@1 of each (n, c) pair, in [0, 1).
 

@@ -23,13 +23,14 @@ from passk_cli.metrics.pass_k import (
     at_pairs,
     gain_pairs,
     pass_hat_k_pairs,
+    rate_pairs,
     remembered,
     unique_pairs,
 )
 from passk_cli.metrics.polynomials import Expectation, expectation, failing_all, passing_all
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.suggested_fix import OptionValue
-from passk_cli.suggestions import meant, respelled
+from passk_cli.suggestions import meant, respelled, share_meant
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,6 +50,8 @@ class Kind:
     quantity : the unit of what attempts use, of which less is better; "" for what they achieve.
     ratio : whether it is a ratio of two means, which has no value per task; `values` are then what
         tasks contribute to it.
+    ranged : whether counts leave it a range, as cover@0.8, which takes a success rate in place of
+        k; `values` are then pass rates, from which the range is computed.
     cites : keys of study/references.bib, between blanks, of who found the estimator.
     """
 
@@ -62,6 +65,7 @@ class Kind:
     monotone: bool = True
     quantity: str = ""
     ratio: bool = False
+    ranged: bool = False
     cites: str = ""
 
 
@@ -88,6 +92,14 @@ FAMILIES: dict[str, Kind] = {
         "Gain from {k} attempts in place of one: pass@{k} minus pass@1.",
         monotone=False,
         cites="chen2021",
+    ),
+    "cover@": Kind(
+        rate_pairs,
+        "Share of tasks with a true success rate of at least {share}.",
+        counted=False,
+        shared=True,
+        ranged=True,
+        cites="kiefer1956",
     ),
     "first@": Kind(
         first_at_k,
@@ -197,7 +209,8 @@ class Metric:
         """Its definition in a sentence."""
         if self.k == 1 and self.family in ("pass@", "pass^"):
             return "Probability that an attempt passes."
-        return self.kind.meaning.format(k=self.k, share="" if self.share is None else self.share)
+        share = self.argument if self.kind.ranged else self.share or ""
+        return self.kind.meaning.format(k=self.k, share=share)
 
     @cached_property
     def bounds(self) -> tuple[float, float] | None:
@@ -215,10 +228,11 @@ class Metric:
 
     @property
     def argument(self) -> str:
-        """Part of the name after the family: "10", "16:0.75", or nothing."""
+        """Part of the name after the family: "10", "16:0.75", "0.8", or nothing."""
+        share = "" if self.share is None else f"{float(self.share):.15g}"
         if not self.kind.counted:
-            return ""
-        return str(self.k) + ("" if self.share is None else f":{float(self.share):g}")
+            return share
+        return str(self.k) + (share and f":{share}")
 
     def values(self, n: Ints, c: Ints) -> Floats:
         """The metric of each (n, c) pair, for a family of counts; NaN where n < k."""
@@ -234,7 +248,7 @@ class Metric:
         if self.family in ("pass@", "pass^"):
             rest = self.family == "pass@"
             return (failing_all if rest else passing_all)(self.k), rest
-        if self.kind.needs or self.k > _MOST_VALUES:
+        if self.kind.needs or self.kind.ranged or self.k > _MOST_VALUES:
             return None
         return expectation(self.values(np.full(self.k + 1, self.k), np.arange(self.k + 1)))
 
@@ -286,6 +300,11 @@ class Change(Metric):
         if ratio := next((m.name for m in (start, end) if m.kind.ratio), ""):
             raise ParameterError(
                 f"{ratio} is a ratio of means, which has no change per task; give its parts",
+                name="contradicting-options",
+            )
+        if ranged := next((m.name for m in (start, end) if m.kind.ranged), ""):
+            raise ParameterError(
+                f"{ranged} is a range, which has no change per task; give pass@k or pass^k",
                 name="contradicting-options",
             )
         units = [m.unit if m.unit == "share" else m.kind.needs for m in (start, end)]
@@ -365,10 +384,13 @@ def parse(text: str) -> Metric:
 
     Errors: ParameterError for another, with the nearest names.
 
-    >>> parse("maj@8").k, parse("mean").name, parse("passhat3").name
-    (8, 'mean', 'pass^3')
+    >>> parse("maj@8").k, parse("mean").name, parse("passhat3").name, parse("cover@.80").name
+    (8, 'mean', 'pass^3', 'cover@0.8')
     """
     name = text.strip()
+    start, _, rate = respelled(name).partition("@")
+    if (kind := FAMILIES.get(f"{start}@")) and kind.ranged:
+        return Metric(f"{start}@", 1, _threshold(name, rate))
     match = re.fullmatch(r"([a-z_-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", respelled(name), re.ASCII)
     family = FAMILIES.get(match[1]) if match else None
     if match is None or family is None or (match[2] is not None) != family.counted:
@@ -388,6 +410,17 @@ def parse(text: str) -> Metric:
     if metric.share is not None and not 0 < metric.share <= 1:
         raise ParameterError(f"{name}: the share must lie in (0, 1]", name="unknown-metric")
     return metric
+
+
+def _threshold(name: str, text: str) -> Fraction:
+    """The success rate that tasks have to reach; ParameterError for none in (0, 1]."""
+    if re.fullmatch(r"\d*\.?\d+", text, re.ASCII) and 0 < (rate := Fraction(text)) <= 1:
+        return rate
+    meant_rate = share_meant(text) or 0.8
+    raise ParameterError(
+        f"{name}: write a success rate above 0 and up to 1, as in cover@{meant_rate:g}",
+        name="unknown-metric",
+    )
 
 
 def parse_list(text: str) -> tuple[Metric, ...]:
@@ -477,7 +510,7 @@ def completions(incomplete: str) -> list[str]:
     """
     done, comma, part = incomplete.rpartition(",")
     names = (
-        f"{family}{k}{':0.5' * kind.shared}" if kind.counted else family
+        f"{family}{k}{':0.5' * kind.shared}" if kind.counted else f"{family}{'0.8' * kind.ranged}"
         for family, kind in FAMILIES.items()
         for k in (USUAL_K[kind.shared :] if kind.counted else USUAL_K[:1])
     )
@@ -487,6 +520,8 @@ def completions(incomplete: str) -> list[str]:
 def patterns() -> dict[str, str]:
     """Every family as one writes it, "gpass@K:τ" → what it means."""
     return {
-        family + "K" * kind.counted + ":τ" * kind.shared: kind.meaning.format(k="K", share="τ")
+        family
+        + "K" * kind.counted
+        + ("τ" if kind.ranged else ":τ" * kind.shared): kind.meaning.format(k="K", share="τ")
         for family, kind in FAMILIES.items()
     }

@@ -61,6 +61,19 @@ class Estimate:
         return replace(self, se=None, low=None, high=None)
 
     @property
+    def middle(self) -> float | None:
+        """The value, or the middle of the limits: what ranges are sorted by; None without these."""
+        if self.value is not None or self.low is None or self.high is None:
+            return self.value
+        return (self.low + self.high) / 2
+
+    @property
+    def or_limits(self) -> Cell:
+        """It, or its limits if there are only these."""
+        only = self.value is None and self.low is not None and self.high is not None
+        return Limits(self.low, self.high) if only else self
+
+    @property
     def ends(self) -> tuple[float | None, float | None]:
         """The lower and upper end; the value twice where it is no range."""
         return self.value, self.value if self.upper is None else self.upper

@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, grouped
 from passk_cli.diagnostic import Diagnostic
-from passk_cli.inference.intervals import FIELLER, Sample, intervals
+from passk_cli.inference.intervals import FIELLER, RANGE, Sample, intervals
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric, default_ks
 from passk_cli.outcomes.counts import Counts
@@ -131,7 +131,7 @@ class Analysis:
             )
             for each in values
         ]  # fmt: skip
-        there = [at for at, each in enumerate(values) if len(each.values)]
+        there = [at for at, v in enumerate(values) if len(v.values) and not v.metric.kind.ranged]
         samples = [values[at].sample(confidence) for at in there]
         limited = _with_limits([facts[at] for at in there], samples, confidence)
         for at, fact in zip(there, limited, strict=True):
@@ -145,6 +145,10 @@ class Analysis:
                 flaw = "" if ratio.value is None else ratio.reason
                 ratio = replace(ratio, reason=each.reason)
                 facts[at] = replace(facts[at], estimate=ratio, method=FIELLER, flaw=flaw)
+        for at, each in enumerate(values):
+            if each.metric.kind.ranged and len(each.values):
+                estimate = range_estimate(each, confidence.level)
+                facts[at] = replace(facts[at], k=None, estimate=estimate, method=RANGE)
         return facts
 
     def on_shared_tasks(self, facts: Sequence[Result]) -> tuple[list[Result], str]:
@@ -294,6 +298,18 @@ def _with_limits(
         )
         for fact, estimate, se, each in zip(facts, estimates, errors, limits, strict=True)
     ]  # fmt: skip
+
+
+def range_estimate(values: TaskValues, level: float) -> Estimate:
+    """The range of a ranged metric, and a value if it is narrow enough; neither if sampling
+    stopped at a pass."""
+    from passk_cli.inference.extrapolation import refusal
+
+    if reason := refusal(values.n, values.c):
+        return Estimate(None, reason=reason)
+    cover = values.cover(level)
+    reason = "" if cover.point is not None else "the range is too wide for an estimate"
+    return Estimate(cover.point, None, *cover.limits, reason)
 
 
 def ranked(merits: Mapping[Series, float]) -> list[Series]:

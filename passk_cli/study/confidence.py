@@ -115,12 +115,19 @@ class Confidence:
         """The confidence with those of these metrics that the method does not apply to.
 
         Metrics without known bounds get BCa instead of guards; metrics of more than counts get the
-        jackknife instead of the hull; ratios of means have limits of their own.
+        jackknife instead of the hull; ratios of means and ranges have limits of their own.
+        Errors: ParameterError for a range where there are to be no intervals.
         """
-        from passk_cli.inference.intervals import FIELLER, METHODS
+        from passk_cli.inference.intervals import FIELLER, METHODS, RANGE
 
         method = METHODS.get(self.method)
         if method is None:
+            refuse("invalid-method", *(
+                (metric.kind.ranged, OptionValue("--interval", "none"),
+                 f"{metric.name} is a range, which has no standard error",
+                 (SuggestedFix({"--interval": None}),))
+                for metric in metrics
+            ))  # fmt: skip
             return self
         others: dict[str, tuple[str, ...]] = {}
         for metric in metrics:
@@ -128,6 +135,8 @@ class Confidence:
             amount = method.bounded and not method.amounts and metric.kind.quantity
             if metric.kind.ratio:
                 name = FIELLER
+            elif metric.kind.ranged:
+                name = RANGE
             elif method.counted and metric.expectation is None:
                 name = "jackknife"
             elif unbounded or amount:

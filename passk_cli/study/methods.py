@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from passk_cli.arrays import gathered
 from passk_cli.errors import ParameterError
+from passk_cli.inference.compatible_rates import likelihood_drop
 from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import FAMILIES, parse
@@ -122,7 +123,15 @@ def _estimates(counts: Counts, facts: Sequence[Result]) -> str:
         # A change or an effect is of other numbers.
         with suppress(ParameterError):
             metric = parse(name)
-            if metric.kind.ratio:
+            if metric.kind.ranged:
+                drop = likelihood_drop(next(f.level for f in facts if f.name == name) or 0.95)
+                ratios += (
+                    f" {name} is the share of tasks with a true success rate of at least"
+                    f" {metric.argument}, from {tasks} and {attempts}: its range over all"
+                    " distributions of tasks' success rates whose log likelihood is at most"
+                    f" {drop:.2f} below the highest{_cited(metric.kind.cites)}."
+                )
+            elif metric.kind.ratio:
                 ratios += (
                     f" {name} is the mean {metric.kind.needs} of an attempt divided by pass@1,"
                     f" from {tasks} and {attempts}."
@@ -183,7 +192,6 @@ def _extrapolation(counts: Counts, entries: Mapping[str, object]) -> str:
     metric = str(entries.get("extrapolate") or "")
     if not metric:
         return ""
-    from passk_cli.inference.compatible_rates import likelihood_drop
     from passk_cli.inference.extrapolation import WIDEST
     from passk_cli.inference.rate_models import PRIORS
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from passk_cli.errors import ParameterError
+from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.roles import TRUTH
 from passk_cli.option import Option
 from passk_cli.report.words import plural
-from passk_cli.suggested_fix import SuggestedFix
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 if TYPE_CHECKING:
     from passk_cli.inference.labels import Labels
@@ -46,6 +47,16 @@ def parse_k(value: Any) -> tuple[int, ...]:
     from passk_cli.metrics.registry import parse_ks
 
     return parse_ks(",".join(map(str, value)))
+
+
+def refuse_ranges(metrics: Iterable[Metric], option: str) -> None:
+    """ParameterError for a metric that counts leave a range, where an option has no use for it."""
+    refuse("unknown-metric", *(
+        (metric.kind.ranged, OptionValue(option, metric.name),
+         "it is a range, for `passk estimate`, `passk compare`, `passk curve -m cover` and"
+         " `passk gate --min` only", ())
+        for metric in metrics
+    ))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)

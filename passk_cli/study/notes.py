@@ -456,6 +456,8 @@ def notes_of_numbers(
 
     # A model without a price has a message of its own.
     short = [fact for fact in short if fact.estimate.reason not in (UNPRICED, NO_PASS)]
+    # A range that is too wide for an estimate has a sentence of its own.
+    short = [fact for fact in short if not fact.ranged]
     failed = [fact for fact in facts if fact.estimate.reason == NO_PASS]
     causes = [
         *((fact, empty(fact) if fact.estimate.value is None else SHORT_TASKS_DROPPED,

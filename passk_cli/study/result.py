@@ -65,6 +65,12 @@ class Result:
         """Qualifications of the number, in one line."""
         return "; ".join(filter(None, (self.estimate.reason, self.flaw)))
 
+    @property
+    def ranged(self) -> bool:
+        """Whether it is a number that counts leave a range, perhaps without a value."""
+        ranged = self.values is not None and self.values.metric.kind.ranged
+        return ranged and self.estimate.low is not None
+
     def point(self, y: str, **more: Cell) -> dict[str, Cell]:
         """The number as a point of a chart.  y : name of its height.  more : further keys."""
         limits = {"low": self.estimate.low, "high": self.estimate.high}

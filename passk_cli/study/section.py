@@ -216,7 +216,9 @@ NUMBER = Column(
 
 
 def _cell(estimate: Estimate) -> Cell:
-    return at_least(estimate) if estimate.value is None else estimate
+    if estimate.value is None and estimate.high is None:
+        return at_least(estimate)
+    return estimate.or_limits
 
 
 class NumberTable(Section[SeriesRow]):

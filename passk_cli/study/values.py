@@ -28,6 +28,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 if TYPE_CHECKING:
+    from passk_cli.inference.cover_range import CoverRange
     from passk_cli.inference.hull import Passes
     from passk_cli.inference.labels import Labels
     from passk_cli.inference.ratio import Spending
@@ -169,6 +170,13 @@ class TaskValues:
             raise TypeError(f"{self.metric.name} is no ratio of means")
         a = self.attempts
         return Spending.of(a.start, a.value, a.count, a.passed, self.clusters)
+
+    def cover(self, level: float) -> CoverRange:
+        """What the counts say of the share of tasks that a ranged metric names."""
+        from passk_cli.inference.cover_range import CoverRange
+
+        threshold = float(self.metric.share or 0)
+        return CoverRange(self.n, self.c, threshold, level, self.clusters)
 
     @property
     def estimate(self) -> Cell:
@@ -404,7 +412,7 @@ def corrected(judged: TaskValues, labels: Labels) -> TaskValues:
     Errors: ParameterError for a metric that needs more than counts.
     """
     metric = judged.metric
-    if metric.kind.needs:
+    if metric.kind.needs or metric.kind.ranged:
         problem = f"{metric.name}: labels correct metrics of passes alone, as pass@k and pass^k"
         raise ParameterError(problem, name="no-labels")
     if not labels.made.any():
@@ -475,6 +483,9 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
             (metric.kind.needs, OptionValue("--missing", "bounds"), f"{metric.name} needs the"
              f" {metric.kind.needs} of each attempt, and that of a missing one is not known",
              COUNTED),
+            (metric.kind.ranged, OptionValue("--missing", "bounds"),
+            f"{metric.name} is a range already, which need not be highest with all missing"
+            " outcomes passing", COUNTED),
             (not metric.kind.monotone, OptionValue("--missing", "bounds"),
             f"{metric.name} may be largest"
              " with some missing outcomes passing and others failing; use metrics that rise with"

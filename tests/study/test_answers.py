@@ -11,7 +11,7 @@ from passk_cli.report.model import AnswerSentence
 from tests.truth import PROOFS
 
 _PROOFS = (
-    "tests.commands.test_headlines", "tests.commands.test_noise",
+    "tests.commands.test_cover", "tests.commands.test_headlines", "tests.commands.test_noise",
     "tests.commands.test_truth_costs",
     "tests.commands.test_truth_gates", "tests.commands.test_truth_numbers",
     "tests.commands.test_truth_tasks",

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from passk_cli.arrays import gathered
 from passk_cli.commands.compare import CompareOptions
+from passk_cli.commands.compare.cover import FIRST, CoverPairs, cover_pairs
 from passk_cli.commands.compare.crossings import Crossings, find_crossings
 from passk_cli.commands.compare.headline import (
     CHANGES,
@@ -40,13 +41,14 @@ from passk_cli.commands.compare.sensitivity import Sensitivity, sensitivities
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import FlippedPairs, FlippedTasks
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError
+from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import PAIRED_SCORE
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ranking import in_short
 from passk_cli.limits import MOST_GROUPS
 from passk_cli.metrics.registry import Change, Metric, parse_change
+from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
     ALWAYS,
@@ -767,10 +769,11 @@ class Compare(Question, CompareOptions):
     pairs: ClassVar[type[AllPairs]] = AllPairs
     most_groups = MOST_GROUPS
     sampled = True
+    ranged = True
 
     sections = (
         Ranking, Baseline, AllPairs, Changes, Crossings, FlippedPairs, FlippedTasks,
-        Sensitivity, Noise, Integrity,
+        Sensitivity, CoverPairs, Noise, Integrity,
     )  # fmt: skip
 
     unbounded_options: ClassVar[Mapping[OptionValue, str]] = {
@@ -845,7 +848,11 @@ class Compare(Question, CompareOptions):
         baseline, change = self.baseline, self._change
         if study.baseline is not None:
             baseline = study.baseline.series[0][0]
-        kept = []
+        metrics = study.metrics
+        tested = tuple(metric for metric in metrics if not metric.kind.ranged)
+        if not tested:
+            return self._of_ranges(study, baseline)
+        study, kept = replace(study, metrics=tested), []
         if self.sensitivity:
             kept = list(sensitivities(study, self.sensitivity, baseline))
         study = replace(study, counts=self._whole(study.counts))
@@ -890,14 +897,38 @@ class Compare(Question, CompareOptions):
             sections.append(FlippedTasks(study, facts_of_flips(flipped)))
         if self.sensitivity:
             sections.append(Sensitivity(study, kept, self.sensitivity))
+        ranged = replace(study, metrics=metrics)
+        if len(tested) < len(metrics):
+            sections.append(CoverPairs(ranged, cover_pairs(ranged, baseline), first=FIRST))
         sections.append(Noise(study, noisy_pairs(study, comparisons)))
         sections.append(Integrity.of_study(study))
         return view(
-            study, sections, messages=study.messages((), short=list(_left_out(compared))),
+            ranged, sections, messages=study.messages((), short=list(_left_out(compared))),
             resamples=confidence.resamples, seed=confidence.seed, **adjustment.signature,
             family=rules.family, margin=rules.margin or None,
             change=f"{change.start.name}:{change.end.name}" if change else None,
             baseline=baseline, unpaired=rules.unpaired,
+        )  # fmt: skip
+
+    def _of_ranges(self, study: Analysis, baseline: str | None) -> Report:
+        """The pairs at metrics that counts leave a range, if there are no other metrics.
+
+        Errors: ParameterError for an option that is about tests.
+        """
+        name, given = study.metrics[0].name, [*changed(self), *changed(study.rules)]
+        problem = f"{name} is a range, which has no test; name another metric as well, as pass@1"
+        refuse("contradicting-options", *(
+            (option not in ("--baseline", "--unpaired"), OptionValue(option), problem, ())
+            for option in given
+        ))  # fmt: skip
+        pairs = cover_pairs(study, baseline)
+        if not any(len(pair.comparison.tasks) for pair in pairs):
+            raise _nothing_shared(study.counts, pairs[0].comparison)
+        section = CoverPairs(study, pairs, first=FIRST)
+        return view(
+            study, [section],
+            messages=(*study.messages(()), *lacking_tasks(study.counts)),
+            baseline=baseline, unpaired=study.rules.unpaired,
         )  # fmt: skip
 
     @property

@@ -65,7 +65,8 @@ class CurveOptions:
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Curves, e.g. pass@k or maj@k,gpass@k:0.5.",
         parse="passk_cli.commands.curve.view:parse_curves",
-        detail="pass@k and pass^k are there anyway, unless one of them is named.")] = ()
+        detail="pass@k and pass^k are there anyway, unless one of them is named. cover: the share"
+        " of tasks that reach a true success rate, over that rate.")] = ()
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,2,5,10", "These k's only.", parse=parse_k, detail="Instead of --points.")] = ()
     # fmt: on

@@ -13,6 +13,7 @@ import numpy as np
 
 from passk_cli.arrays import gathered
 from passk_cli.commands.curve import POINTWISE, SIMULTANEOUS, CurveOptions
+from passk_cli.commands.curve.cover import CoverCurve, cover_curves
 from passk_cli.commands.curve.curves import (
     AT,
     CURVES,
@@ -508,7 +509,7 @@ def parse_families(value: Any) -> tuple[Any, ...]:
 
 
 def parse_curves(value: Any) -> tuple[Metric, ...]:
-    """Metrics at k = 1 from names with k for the number.
+    """Metrics at k = 1 from names with k for the number, and cover over all thresholds.
 
     >>> [metric.name for metric in parse_curves("maj@k,gpass@k:0.5,pass@k")]
     ['maj@1', 'gpass@1:0.5', 'pass@1']
@@ -516,7 +517,16 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
     text = value if isinstance(value, str) else ",".join(value)
     metrics = []
     for part in filter(None, (name.strip() for name in text.split(","))):
+        if part.lower() == "cover":
+            metrics.append(Metric("cover@", 1))
+            continue
         match = re.fullmatch(r"([a-z-]+[@^])k(:.*)?", part.lower())
+        if match is None and part.lower().startswith("cover"):
+            raise ParameterError(
+                OptionValue("-m", part),
+                "its curve is over all thresholds; write cover",
+                name="unknown-metric",
+            )
         if match is None:
             remedy = "a curve is named as pass@k, best@k or gpass@k:0.5"
             if number := re.fullmatch(r"([a-z-]+[@^])\d+(:.*)?", respelled(part)):
@@ -533,7 +543,7 @@ _USUAL_MAX_K = 10
 class Curve(Question, CurveOptions):
     """The question of `passk curve`."""
 
-    sections = (AcrossK, EveryK, StepGains, UnevenTasks, RateMoments)
+    sections = (AcrossK, EveryK, StepGains, UnevenTasks, RateMoments, CoverCurve)
     sampled = True
 
     of_metrics: ClassVar[bool] = False
@@ -615,6 +625,16 @@ class Curve(Question, CurveOptions):
         refuse("contradicting-options", (
             self.k and others, OptionValue("-k"), "it names every k", (without,),
         ))  # fmt: skip
+        ranged = any(metric.kind.ranged for metric in self.metrics)
+        of_k = [option for option in changed(self) if option not in ("-m", "--metric")]
+        refuse(
+            "contradicting-options",
+            (ranged and len(self.metrics) > 1, OptionValue("-m"),
+             "the curve of cover is over success rates and not over k; name no other", ()),
+            *((ranged, OptionValue(option),
+            "the curve of cover is over rates, from outcomes",
+               (SuggestedFix({option: None}),) * (option != "--rates")) for option in of_k),
+        )  # fmt: skip
         method, fixed = options.confidence.method, options.confidence.population == THESE_TASKS
         reasons = (
             ("--interval", method == "none", "it needs an interval"),
@@ -632,6 +652,8 @@ class Curve(Question, CurveOptions):
         ))  # fmt: skip
 
     def report(self, study: Analysis) -> Report:
+        if any(metric.kind.ranged for metric in self.metrics):
+            return cover_curves(study)
         together, grid, confidence = self.band == SIMULTANEOUS, self.grid, study.confidence
         measurement = Measurement(study, grid, self.further, self.shown, together, self.delta)
         every, drawn, levels = measurement.curves()

@@ -18,6 +18,7 @@ from passk_cli.report.model import ALWAYS, FULL, AnswerSentence, Column, Estimat
 from passk_cli.report.words import SeriesName, first_few, numbers_of_models
 from passk_cli.study.analysis import Analysis, ranked
 from passk_cli.study.answer import first_true
+from passk_cli.study.cover import stated
 from passk_cli.study.headlines import NONE_SHARED
 from passk_cli.study.noise import NOISE, NoiseOfModel, NoiseOfStudy
 from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks, one_task
@@ -92,18 +93,24 @@ class Estimates(NumberTable):
 
     @property
     def valued(self) -> list[Result]:
-        """The numbers that have a value."""
-        return [fact for fact in self.facts() if fact.estimate.value is not None]
+        """The numbers that have a value or a range."""
+        return [fact for fact in self.facts() if fact.estimate.value is not None or fact.ranged]
 
     def answer(self) -> Iterator[AnswerSentence]:
-        found = Headline(self.study, self.facts())
-        yield from first_true(HEADLINES, found)
-        yield from first_true((ANY_AND_ALL,), found)
-        if any(metric.k == 1 and not metric.kind.needs for metric in self.study.metrics):
-            yield from first_true(NOISE, NoiseOfStudy(self.study))
-        yield from first_true((OWN_TASKS,), found)
-        if found.apart:
-            yield from first_true(NONE_SHARED, found.short_of)
+        facts, metrics = self.facts(), self.study.metrics
+        ranged = [metric for metric in metrics if metric.kind.ranged]
+        if len(ranged) < len(metrics):
+            names = [metric.name for metric in ranged]
+            found = Headline(self.study, [fact for fact in facts if fact.name not in names])
+            yield from first_true(HEADLINES, found)
+            yield from first_true((ANY_AND_ALL,), found)
+            if any(m.k == 1 and not m.kind.needs and not m.kind.ranged for m in metrics):
+                yield from first_true(NOISE, NoiseOfStudy(self.study))
+            yield from first_true((OWN_TASKS,), found)
+            if found.apart:
+                yield from first_true(NONE_SHARED, found.short_of)
+        for metric in ranged:
+            yield from stated(self.study, [fact for fact in facts if fact.name == metric.name])
 
     def context(self) -> Iterator[str]:
         yield from self.study.basis(self.facts())
@@ -111,7 +118,8 @@ class Estimates(NumberTable):
             fact.estimate.reason
             for fact in self.facts()
             if fact.estimate.value is None and (fact.values is None or fact.values.labels is None)
-        }
+            and not fact.ranged
+        }  # fmt: skip
         if self.valued and empty - {UNPRICED, NO_PASS}:
             yield "–: fewer than k attempts"
 
@@ -217,7 +225,7 @@ def series_order(study: Analysis, facts: Sequence[Result], sort: str) -> list[Se
 def _merits(facts: Sequence[Result], metric: Metric, back: bool) -> dict[Series, float]:
     """The value of each series, negated where more is better; back : the reverse."""
     sign = metric.sign * (1 if back else -1)
-    values = {fact.series: fact.estimate.value for fact in facts if fact.name == metric.name}
+    values = {fact.series: fact.estimate.middle for fact in facts if fact.name == metric.name}
     return {series: math.inf if v is None else sign * v for series, v in values.items()}
 
 
@@ -226,6 +234,7 @@ class Estimation(Question, EstimateOptions):
 
     sections = (Estimates,)
     sampled = True
+    ranged = True
     uncorrected = ""
 
     def report(self, study: Analysis) -> Report:

@@ -14,6 +14,7 @@ from passk_cli.inference.extrapolation import (
     refusal,
     two_digits,
 )
+from passk_cli.inference.intervals import RANGE
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Estimate
 from passk_cli.study.analysis import Analysis
@@ -22,8 +23,8 @@ from passk_cli.study.values import Series, TaskValues
 
 # A target is sought up to here, in digits and in words.
 SOUGHT, SOUGHT_WORDS = 1_000_000, "10⁶"
-# The one fit by name, a heuristic; and the methods of intervals.
-LOG_LOGIT, RANGE, AVERAGE = "log-logit", "range", "average"
+# The one fit by name, a heuristic; and the method of its interval.
+LOG_LOGIT, AVERAGE = "log-logit", "average"
 
 
 @dataclass(frozen=True)

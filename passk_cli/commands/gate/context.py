@@ -30,8 +30,9 @@ _RESAMPLES = 1_000
 
 
 def rehearsable(metric: Metric) -> bool:
-    """Whether passes and failures decide it, and it falls when passes are lost."""
-    return not metric.kind.needs and metric.kind.monotone
+    """Whether passes and failures decide it, it falls when passes are lost, and drawn runs are
+    judged fast enough."""
+    return not metric.kind.needs and metric.kind.monotone and not metric.kind.ranged
 
 
 def drawn_as(counts: Counts, c: Ints) -> Counts:

@@ -25,7 +25,7 @@ from passk_cli.inference.rounding import ROUNDING
 from passk_cli.option import Option
 from passk_cli.report.model import POINTS, Column, Estimate, Phrase, Sentence
 from passk_cli.report.words import first_few, p_relation, plural
-from passk_cli.study.metrics import is_corrected
+from passk_cli.study.metrics import is_corrected, refuse_ranges
 from passk_cli.study.rules import ADJUSTED, BONFERRONI, ERROR, FAIL, MIN_P, PASS, UNDECIDED
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean, nearest, share_meant
@@ -127,6 +127,8 @@ def parse_limits(
         except ParameterError as error:
             raise error.but(ParameterError, place=given) from None
         place, share = OptionValue(option, metric.name), share_meant(digits)
+        if option != "--min":
+            refuse_ranges([metric], option)
         refuse(
             "bad-option-value",
             (relative and number < 0, given, "write METRIC=X with X from 0", ()),
@@ -398,9 +400,11 @@ class Minimum(GateRule):
         " interval, is below X. It is never undecided.")] = BY_INTERVAL  # fmt: skip
     phrase = "{metric} ≥ {limit}{by}"
     findings: ClassVar[Mapping[str, str]] = {
-        PASS: "{metric} of {model} is {estimate}; {end} is not below the minimum of {limit}",
-        FAIL: "{metric} of {model} is {estimate}; {end} is below the minimum of {limit}",
-        UNDECIDED: "{metric} of {model} is {estimate}; {end} contains the minimum of {limit}",
+        PASS: "{metric} of {model} is {?in|in }{estimate}; {end} is not below the minimum of"
+        " {limit}",
+        FAIL: "{metric} of {model} is {?in|in }{estimate}; {end} is below the minimum of {limit}",
+        UNDECIDED: "{metric} of {model} is {?in|in }{estimate}; {end} contains the minimum of"
+        " {limit}",
     }
 
     @property
@@ -433,11 +437,15 @@ class Minimum(GateRule):
         least, needed = self.minimum[rates.metric], ""
         value, low, high = fact.estimate.value, fact.estimate.low, fact.estimate.high
         ends = {BY_INTERVAL: (low, high), BY_ESTIMATE: (value, value), BY_LOWER: (low, low)}
-        verdict = _verdict(ends[self.min_by], least - 1e-12)
-        if verdict == UNDECIDED:
+        verdict, words = _verdict(ends[self.min_by], least - 1e-12), dict[str, Any]()
+        if rates.metric.kind.ranged:
+            words = {"in": value is None}
+            words |= {"end": "the range"} if self.min_by == BY_INTERVAL else {}
+        elif verdict == UNDECIDED:
             truth = f" if {_far(fact)} away"
             needed = _needed_alike(fact, least, trial) or _needed(fact, trial, 0.0, truth)
-        line = self.judgement(fact, verdict, rates.metric, needed, least, estimate=fact.estimate)
+        shown = fact.estimate.or_limits
+        line = self.judgement(fact, verdict, rates.metric, needed, least, estimate=shown, **words)
         if verdict == ERROR:
             return line.unchecked(fact.estimate.reason or fact.flaw, absent=not rates.there)
         return line

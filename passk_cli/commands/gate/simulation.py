@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from passk_cli.activity import steps
-from passk_cli.arrays import Floats, Ints
+from passk_cli.arrays import Floats, Ints, gathered
 from passk_cli.commands.gate.baseline_match import ITSELF
 from passk_cli.commands.gate.context import GateContext, JudgedRun, drawn_as, rehearsable
 from passk_cli.commands.gate.judgement import Judgement
@@ -67,6 +67,10 @@ NOT_REHEARSED = DiagnosticType(
     "not-rehearsed", WARNING, "{metrics} not rehearsed: passes and failures do not decide it", "",
     "A rehearsal draws runs as passes and failures. Metrics of scores, answers or solutions, and"
     " gain@k, are not decided by these.")  # fmt: skip
+RANGES_NOT_REHEARSED = DiagnosticType(
+    "ranges-not-rehearsed", WARNING, "{metrics} not rehearsed: drawn runs have no ranges", "",
+    "The range of a metric such as cover@0.8 takes too long to be computed for hundreds of drawn"
+    " runs. The rule is judged on the run itself, and the rehearsal leaves it out.")  # fmt: skip
 ONE_ATTEMPT = DiagnosticType(
     "one-attempt-rehearsed", WARNING,
     "one attempt per task does not show its success rate, so the rates come from a prior", "",
@@ -612,8 +616,10 @@ class Rehearsal(RuleTable):
         for run in self.runs:
             sides, said = run.trial.sides, list[Diagnostic]()
             metrics = run.trial.study.metrics
-            if others := [metric.name for metric in metrics if not rehearsable(metric)]:
-                said.append(NOT_REHEARSED(metrics=others))
+            others = gathered((m.kind.ranged, m.name) for m in metrics if not rehearsable(m))
+            for ranged, names in others.items():
+                message = RANGES_NOT_REHEARSED if ranged else NOT_REHEARSED
+                said.append(message(metrics=names))
             if (sides.baseline or sides.counts).n.max() == 1:
                 said.append(ONE_ATTEMPT())
             yield from (each.about(run.name) if run.name else each for each in said)

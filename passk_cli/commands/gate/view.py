@@ -370,7 +370,8 @@ class RuleTable(Section[Judgement]):
         Column(
             "evidence", "share", meaning="The number that decides, with its interval; a number with"
             " a sign is a difference, model minus baseline. Or what was counted.",
-            cell=lambda line: line.evidence),
+            cell=lambda line: line.evidence.or_limits
+            if isinstance(line.evidence, Estimate) else line.evidence),
         Column(
             "verdict", meaning="pass, fail; undecided: the interval contains the limit; error: the"
             " rule cannot be checked, which fails the gate.", cell=lambda line: line.verdict),

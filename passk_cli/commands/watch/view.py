@@ -49,6 +49,7 @@ from passk_cli.report.model import AnswerSentence, Column, Hint, Provisional, Re
 from passk_cli.report.words import plural, span
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
+from passk_cli.study.metrics import refuse_ranges
 from passk_cli.study.result import Result
 from passk_cli.study.rules import ERROR, FAIL, PASS
 from passk_cli.study.section import data_field, view
@@ -415,6 +416,7 @@ class Watch(Question, WatchOptions):
                "rules")}  # fmt: skip
         gate = Gate(**rule_options, unpaired="drop")
         for metric in gate.needed(options.metrics.metrics):
+            refuse_ranges([metric], "--min")
             if metric.k > self.attempts:
                 raise ParameterError(
                     f"{metric.name} needs {plural(metric.k, 'attempt')} per task, and the plan has"

@@ -1,0 +1,166 @@
+"""Pairs of models at metrics that counts leave a range: disjoint ranges make a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from passk_cli.arrays import grouped
+from passk_cli.commands.compare.pairs import PairRecord
+from passk_cli.inference.extrapolation import WIDEST
+from passk_cli.inference.intervals import RANGE
+from passk_cli.report.model import AnswerSentence, Cell, Column, Estimate
+from passk_cli.report.words import spanned
+from passk_cli.study.analysis import Analysis
+from passk_cli.study.answer import Answer, first_true
+from passk_cli.study.comparison import match
+from passk_cli.study.cover import limits_of
+from passk_cli.study.headlines import named
+from passk_cli.study.pairs import BETTER, TIED, WORSE, choose_pairs
+from passk_cli.study.result import Result, Size
+from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section, data_field
+
+# Rows of the table without --full.
+FIRST = 10
+
+
+@dataclass(frozen=True)
+class CoverPair(PairRecord):
+    """Two models at a ranged metric.
+
+    sides : the number of each, on the tasks that both have.
+    """
+
+    sides: tuple[Result, Result]
+
+    @property
+    def ranged(self) -> bool:
+        """Whether both have a range."""
+        return all(side.ranged for side in self.sides)
+
+    @cached_property
+    def fact(self) -> Result:
+        """The difference, between those of the nearest and of the farthest ends of both ranges."""
+        c, (first, second) = self.comparison, self.sides
+        nothing = Result(
+            self.series, c.first.metric.name, None, Estimate(None, signed=True),
+            size=Size(len(c.tasks), *c.span), method=RANGE, level=first.level, against=self.against,
+        )  # fmt: skip
+        one, other = first.estimate, second.estimate
+        if one.low is None or one.high is None or other.low is None or other.high is None:
+            reason = c.reason or one.reason or other.reason
+            return replace(nothing, estimate=Estimate(None, reason=reason, signed=True))
+        low, high, value = one.low - other.high, one.high - other.low, None
+        if high - low <= WIDEST and one.value is not None and other.value is not None:
+            value = one.value - other.value
+        verdict = BETTER if low > 0 else WORSE if high < 0 else TIED
+        more: dict[str, Cell] = {
+            "low_model": one.low, "high_model": one.high, "low_against": other.low,
+            "high_against": other.high,
+        }  # fmt: skip
+        estimate = Estimate(value, low=low, high=high, signed=True)
+        return replace(nothing, estimate=estimate, verdict=verdict, more=more)
+
+
+def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
+    """Every pair of models, or each against the baseline, at the ranged metrics of a study; pairs
+    that differ come first."""
+    metrics = tuple(metric for metric in study.metrics if metric.kind.ranged)
+    known: dict[tuple[Any, ...], Result] = {}
+    pairs = []
+    for rivals in choose_pairs(replace(study, metrics=metrics), baseline):
+        c = match(*rivals, study.rules.unpaired)
+        keys = [(values.series, values.metric, c.tasks.tobytes()) for values in rivals]
+        for key, values in zip(keys, rivals, strict=True):
+            if key not in known:
+                # Of no shared task: a fact without a range.
+                shared = values.on(c.tasks) if len(c.tasks) else replace(values, values=c.d[:0])
+                known[key] = study.fact(shared)
+        pairs.append(CoverPair(c, (known[keys[0]], known[keys[1]])))
+    place = {metric: at for at, metric in enumerate(metrics)}
+    return sorted(pairs, key=lambda pair: (
+        place[pair.comparison.first.metric], pair.fact.verdict not in (BETTER, WORSE),
+    ))  # fmt: skip
+
+
+class Compared:
+    """The pairs at one ranged metric, as the subject of a sentence."""
+
+    def __init__(self, pairs: Sequence[CoverPair], groups: Sequence[str]) -> None:
+        self.pairs, self.groups = [pair for pair in pairs if pair.ranged], groups
+        self.without, self.metric = pairs[0], pairs[0].fact.name
+        self.differ = sum(pair.fact.verdict in (BETTER, WORSE) for pair in self.pairs)
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on the only pair; "" of several."""
+        return self.pairs[0].fact.verdict if len(self.pairs) == 1 else ""
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """How many differ; of one pair the ranges, that of the better model first."""
+        fields: dict[str, Any] = {
+            "metric": self.metric, "differ": self.differ, "pairs": len(self.pairs),
+            "reason": self.without.fact.note,
+        }  # fmt: skip
+        if self.verdict:
+            pair = self.pairs[0]
+            sides = pair.sides if self.verdict != WORSE else pair.sides[::-1]
+            model, against = (named(side.series, self.groups) for side in sides)
+            limits, others = map(limits_of, sides)
+            fields |= {"model": model, "against": against, "limits": limits, "others": others}
+        return fields
+
+
+COMPARED = (
+    Answer("cover-not-compared", lambda found: not found.pairs,
+           "No comparison at {metric} is possible: {reason}."),
+    Answer("cover-higher", lambda found: found.verdict in (BETTER, WORSE),
+           "{model} has a significantly higher {metric} than {against}: the ranges {limits} and"
+           " {others} do not overlap."),
+    Answer("cover-tied", lambda found: found.verdict == TIED,
+           "{model} and {against} tie at {metric}: the ranges {limits} and {others} overlap."),
+    Answer("cover-pairs", lambda found: True,
+           "At {metric}, {differ} of {pairs:pair} {differ:differs|differ} significantly:"
+           " their ranges do not overlap."),
+)  # fmt: skip
+
+
+class CoverPairs(Section[CoverPair]):
+    """A row per pair and ranged metric: both ranges, and that of the difference."""
+
+    title = "Ranges"
+    columns = (
+        MODEL, AGAINST, GROUPS,
+        Column("metric", meaning="The metric, as in `-m`.", cell=lambda pair: pair.fact.name),
+        Column("range", "share", meaning="Range of the metric of the model on the tasks that both"
+               " have, with an estimate before it if it is narrow enough.",
+               cell=lambda pair: pair.sides[0].estimate.or_limits),
+        Column("of other", "share", meaning="Range of the other model.",
+               cell=lambda pair: pair.sides[1].estimate.or_limits),
+        Column("difference", "share", meaning="Range of the difference, from both ranges.",
+               cell=lambda pair: pair.fact.estimate.or_limits),
+        Column("verdict", joined=True, meaning="better, worse: ranges do not overlap; else tied.",
+               cell=lambda pair: pair.fact.verdict),
+        data_field("low_model", "Lower end of the range of the model."),
+        data_field("high_model", "Upper end of the range of the model."),
+        data_field("low_against", "Lower end of the range of the other model."),
+        data_field("high_against", "Upper end of the range of the other model."),
+    )  # fmt: skip
+
+    def facts_of(self, record: CoverPair) -> Iterator[Result]:
+        yield record.fact
+
+    def answer(self) -> Iterator[AnswerSentence]:
+        for pairs in grouped(self.records, lambda pair: pair.comparison.first.metric).values():
+            yield from first_true(COMPARED, Compared(pairs, self.study.counts.group_names))
+
+    def context(self) -> Iterator[str]:
+        if self.records:
+            confidence = self.study.confidence
+            metrics = {pair.comparison.first.metric for pair in self.records}
+            if len(metrics) == len(self.study.metrics):
+                yield spanned([len(pair.comparison.tasks) for pair in self.records], "shared task")
+            yield f"{100 * confidence.level:g} % ranges; tied: they overlap"

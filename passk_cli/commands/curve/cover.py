@@ -1,0 +1,65 @@
+"""Cover@τ over τ: the share of tasks with a true success rate of at least τ, as a range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from passk_cli.metrics.registry import Metric
+from passk_cli.report.model import ALWAYS, FULL, AnswerSentence, Hint, Report
+from passk_cli.report.plot import Plot, curves
+from passk_cli.study.analysis import Analysis
+from passk_cli.study.cover import stated
+from passk_cli.study.notes import lacking_tasks
+from passk_cli.study.section import Number, NumberTable, rows_of, view
+
+_TENTHS = range(1, 10)
+# Thresholds of the table without --full, and the one that the sentence is about.
+_BRIEF, _SAID = ("cover@0.2", "cover@0.5", "cover@0.8", "cover@0.9"), "cover@0.8"
+
+
+class CoverCurve(NumberTable):
+    """A row per model, and a column per threshold."""
+
+    view = "with -m cover"
+
+    @property
+    def numbers(self) -> list[Number]:
+        """The thresholds, those in between with --full only."""
+        shown = {True: ALWAYS, False: FULL}
+        return [each._replace(shown=shown[each.name in _BRIEF]) for each in super().numbers]
+
+    def answer(self) -> Iterator[AnswerSentence]:
+        yield from stated(self.study, [fact for fact in self.facts() if fact.name == _SAID])
+
+    def context(self) -> Iterator[str | Hint]:
+        yield from self.study.basis(self.facts())
+        yield Hint("further rates")
+
+    def plots(self) -> tuple[Plot, ...]:
+        rows = [
+            fact.point("share of tasks", rate=fact.values.metric.argument)
+            for fact in self.facts() if fact.values is not None and fact.estimate.low is not None
+        ]  # fmt: skip
+        rows = [{**row, "rate": float(str(row["rate"]))} for row in rows]
+        chart = curves(
+            rows, x="rate", y="share of tasks", low="low", high="high", colour="model",
+            keys={"line": "estimate", "band": "range"}, title="Tasks that reach a success rate",
+            subtitle=" · ".join(self.study.basis(self.facts())), x_title="true success rate",
+            y_title="share of tasks",
+        )  # fmt: skip
+        return (chart,) if rows else ()
+
+
+def cover_curves(study: Analysis) -> Report:
+    """The report of all thresholds; the models with the highest ranges at 0.8 first."""
+    metrics = [Metric("cover@", 1, Fraction(tenth, 10)) for tenth in _TENTHS]
+    confidence = study.confidence.for_metrics(metrics)
+    study = replace(study, metrics=tuple(metrics), confidence=confidence)
+    facts = study.facts()
+    best = {fact.series: -(fact.estimate.middle or 0.0) for fact in facts if fact.name == _SAID}
+    facts.sort(key=lambda fact: (best[fact.series], fact.series))
+    section = CoverCurve(study, rows_of(facts))
+    messages = (*study.messages(facts), *lacking_tasks(study.counts))
+    return view(study, [section], messages=messages)

@@ -1,0 +1,115 @@
+"""The share of tasks whose true success rate is at least a threshold, as far as counts tell it.
+
+A task that passes 4 of 4 attempts may have a rate of 0.5, so the share of tasks with c / n ≥ τ is
+biased.  What counts allow is a range: the lowest and the highest share over all distributions of
+rates in `compatible_rates`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from passk_cli.arrays import Floats, Ints
+from passk_cli.inference.compatible_rates import CompatibleRates
+from passk_cli.inference.extrapolation import WIDEST, largest_known, two_digits
+
+# How many times as many attempts or tasks are tried, and the most attempts per task.
+_TIMES, _MOST_ATTEMPTS = (1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100), 1_000
+# The width that they are to lead to: somewhat less than allowed, since data differ by chance.
+_AIM = 0.9 * WIDEST
+
+
+class Needed(NamedTuple):
+    """What would make the range narrow enough for a point: about so many attempts per task, or so
+    many tasks with the attempts that they have; None if neither would by itself."""
+
+    attempts: int | None
+    tasks: int | None
+
+
+def shares_between(rates: CompatibleRates, threshold: float) -> tuple[float, float]:
+    """The lowest and the highest share of tasks with a rate of at least the threshold.
+
+    A rate of exactly the threshold counts only at the upper end, since a rate just below it gives
+    the same counts.  threshold : one of `rates.rates`.
+    """
+    above: Floats = (rates.rates > threshold).astype(np.float64)
+    reached: Floats = (rates.rates >= threshold).astype(np.float64)
+    return max(0.0, rates.end(above)), min(1.0, -rates.end(-reached))
+
+
+@dataclass(frozen=True, eq=False)
+class CoverRange:
+    """What attempts and passes say of the share of tasks with a rate of at least a threshold.
+
+    n, c : (tasks,), attempts and passes.  threshold : in (0, 1].  level : of the range.
+    clusters : a code 0 … G−1 per task, or None.  With clusters of m tasks the log likelihood is
+        multiplied by Σm / Σm², as if the tasks of a cluster were all alike.
+
+    >>> n = np.full(200, 40)
+    >>> c = np.repeat([4, 38], [150, 50])  # a quarter of the tasks pass nearly always
+    >>> share = CoverRange(n, c, 0.7)
+    >>> low, high = share.limits
+    >>> bool(low < 0.25 < high), share.point is not None
+    (True, True)
+    """
+
+    n: Ints
+    c: Ints
+    threshold: float
+    level: float = 0.95
+    clusters: Ints | None = None
+
+    @cached_property
+    def _rates(self) -> CompatibleRates:
+        worth = 1.0
+        if self.clusters is not None:
+            worth = len(self.n) / float((np.bincount(self.clusters) ** 2).sum())
+        return CompatibleRates.from_tasks(
+            self.n, self.c, most_k=1, level=self.level, worth=worth, thresholds=(self.threshold,)
+        )
+
+    @cached_property
+    def limits(self) -> tuple[float, float]:
+        """The lowest and the highest share over all distributions that the counts allow."""
+        return shares_between(self._rates, self.threshold)
+
+    @property
+    def point(self) -> float | None:
+        """The share in the fitted distribution of rates, with half of what it has at the threshold,
+        moved into the range; None if the range is too wide for a point.
+
+        Its errors are about half of those of the middle of the range: benchmarks/cover.md.
+        """
+        low, high = self.limits
+        if high - low > WIDEST:
+            return None
+        rates, masses = self._rates.rates, self._rates.smooth
+        fitted = (masses[rates > self.threshold].sum() + masses[rates >= self.threshold].sum()) / 2
+        return min(max(float(fitted), low), high)
+
+    @property
+    def attempts(self) -> int:
+        """The most attempts that nine tasks in ten have."""
+        return largest_known(self.n)
+
+    @cached_property
+    def needed(self) -> Needed:
+        """What would make the range narrow enough, from the counts expected of tasks like these."""
+        attempts = (two_digits(self.attempts * times, up=True) for times in _TIMES)
+        for more in (n for n in attempts if n <= _MOST_ATTEMPTS):
+            if self._narrow(self._rates.with_attempts(more)):
+                return Needed(more, None)
+        for times in _TIMES:
+            if self._narrow(replace(self._rates, tasks=self._rates.tasks * times)):
+                return Needed(None, two_digits(math.ceil(len(self.n) * times), up=True))
+        return Needed(None, None)
+
+    def _narrow(self, rates: CompatibleRates) -> bool:
+        low, high = shares_between(rates, self.threshold)
+        return high - low <= _AIM

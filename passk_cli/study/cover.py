@@ -1,0 +1,110 @@
+"""What is said of metrics that counts leave a range, as cover@0.8."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from passk_cli.inference.cover_range import Needed
+from passk_cli.report.model import AnswerSentence, Limits
+from passk_cli.study.analysis import Analysis
+from passk_cli.study.answer import Answer, every_true, first_true
+from passk_cli.study.headlines import NONE_SHARED, RANGE_ANSWERS, Range, named
+from passk_cli.study.result import Result
+
+
+class Covers:
+    """The ranges of one metric, as the subject of sentences: the highest first.
+
+    facts : of all series; those without a range are left out.
+    """
+
+    def __init__(self, study: Analysis, facts: Sequence[Result]) -> None:
+        self.study, self.groups = study, study.counts.group_names
+        shared, where = study.on_shared_tasks(facts)
+        self.where = "" if self.groups else where.removeprefix(" on ")
+        every = [fact for fact in (facts if self.groups else shared) if fact.ranged]
+        self.facts = sorted(every, key=lambda fact: -(fact.estimate.middle or 0.0))
+        self.open = [fact for fact in self.facts if fact.estimate.value is None]
+
+    @property
+    def rivals(self) -> list[str]:
+        """The models with a range that overlaps with the highest one."""
+        first = self.facts[0].estimate.low or 0.0
+        others = self.facts[1:]
+        return [named(f.series, self.groups) for f in others if (f.estimate.high or 0.0) >= first]
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The highest and the lowest range; what would narrow the widest one."""
+        first, last = self.facts[0], self.facts[-1]
+        metric = None if first.values is None else first.values.metric
+        fields = {
+            "metric": first.name, "model": named(first.series, self.groups), "where": self.where,
+            "rate": metric.argument if metric else "", "estimate": first.estimate,
+            "limits": limits_of(first), "rivals": self.rivals, "count": len(self.rivals),
+            "last": named(last.series, self.groups), "lowest": limits_of(last),
+            "open": len(self.open), "models": len(self.facts),
+        }  # fmt: skip
+        if self.open:
+            widest = max(self.open, key=_width)
+            assert widest.values is not None
+            cover = widest.values.cover(self.study.confidence.level)
+            needed = cover.needed
+            fields |= {
+                "attempts": cover.attempts, "ahead": needed.attempts, "tasks": needed.tasks,
+                "both": needed == Needed(None, None), "widest": named(widest.series, self.groups),
+            }  # fmt: skip
+        return fields
+
+
+def _width(fact: Result) -> float:
+    return (fact.estimate.high or 0.0) - (fact.estimate.low or 0.0)
+
+
+def limits_of(fact: Result) -> Limits:
+    """The range of a number, without its value."""
+    return Limits(fact.estimate.low, fact.estimate.high)
+
+
+_WHERE = "{?where| on {where}}"
+_AHEAD = (
+    "{?ahead|; about {ahead:attempt} per task would narrow it enough}"
+    "{?tasks|; about {tasks:task} would narrow it enough}"
+    "{?both|; it takes more attempts and more tasks}."
+)
+COVER = (
+    Answer("cover", lambda found: len(found.facts) == 1 and not found.open,
+           "{model}: {metric}, the share of tasks with a true success rate of {rate} or more,"
+           " is {estimate}."),
+    Answer("cover-not-determined", lambda found: len(found.facts) == 1,
+           "{model}: {metric}, the share of tasks with a true success rate of {rate} or more, is"
+           " in {limits}. With {attempts:attempt} per task this range is too wide for an estimate"
+           + _AHEAD),
+    Answer("cover-of-groups", lambda found: bool(found.groups),
+           "The highest range of {metric} is {limits} ({model}), the lowest {lowest} ({last})."),
+    Answer("cover-highest", lambda found: not found.rivals,
+           "{metric} is highest for {model}" + _WHERE + ": it is in {limits}, above all other"
+           " ranges."),
+    Answer("cover-overlaps", lambda found: True,
+           "{model} has the highest range of {metric}" + _WHERE + ", {limits}; it overlaps with"
+           " {count:that|those} of {rivals}."),
+)  # fmt: skip
+OPEN_COVERS = Answer(
+    "cover-some-not-determined",
+    lambda found: found.open and len(found.facts) > 1,
+    "{open} of {models:range} {open:is|are} too wide for an estimate; the widest is that of"
+    " {widest} ({attempts:attempt} per task)" + _AHEAD,
+)
+
+
+def stated(study: Analysis, facts: Sequence[Result]) -> Iterator[AnswerSentence]:
+    """What is said of the numbers of one ranged metric."""
+    found = Covers(study, facts)
+    if found.facts:
+        yield from first_true(COVER, found)
+        yield from every_true((OPEN_COVERS,), found)
+    elif any(fact.ranged for fact in facts):
+        yield from first_true(NONE_SHARED, study.short_of(facts))
+    else:
+        yield from first_true(RANGE_ANSWERS, Range(facts, study.counts.group_names))
