@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Any
 
 from passk_cli.errors import ParameterError, not_there
@@ -21,6 +20,8 @@ def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
     known, for what cannot be read, is no TOML, too long, nested too deeply, or holds a number that
     is none of 64 bits.
     """
+
+    import tomllib
 
     def refused(problem: str, line: str = "") -> ParameterError:
         return ParameterError(f"{path}{line}: {problem}; {remedy}", name=name)

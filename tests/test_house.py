@@ -100,7 +100,7 @@ def test_drawing_of_the_house_is_what_is_checked() -> None:
         (["temperature", "--toy", "gaussian", "-k", "2"], ["duckdb", "pandas", "rich"]),
         (
             ["estimate", str(SAMPLES / "tau_airline.csv")],
-            ["pandas", "scipy", "rich", "passk_cli.files.formats"],
+            ["pandas", "scipy", "rich", "numpy.ma", "passk_cli.files.formats"],
         ),
         (["compare", str(SAMPLES / "agents.jsonl")], ["pandas", "numpy.testing", "rich"]),
         (["describe", str(SAMPLES / "tau_airline.csv")], ["pandas", "scipy", "rich"]),
