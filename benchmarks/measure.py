@@ -6,12 +6,10 @@ python benchmarks/measure.py     moves the rows of long tables in every .md to r
 from __future__ import annotations
 
 import csv
-import math
 import os
 import platform
 import re
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -47,21 +45,6 @@ def in_turn(
     """
     with installed() as variables:
         return _in_turn(commands, runs, variables, warm)
-
-
-def instructions(command: Sequence[str]) -> float:
-    """Instructions of a command's second run, as Linux's perf counts them; NaN without perf."""
-    if shutil.which("perf") is None:
-        return math.nan
-    with installed() as variables:
-        for _ in range(2):
-            done = subprocess.run(
-                ["perf", "stat", "-x,", "-e", "instructions:u", *command],
-                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=variables,
-                check=True,
-            )  # fmt: skip
-    count = done.stderr.splitlines()[-1].split(",")[0]
-    return float(count) if count.isdecimal() else math.nan
 
 
 @contextmanager
