@@ -19,7 +19,7 @@ from measure import keep, table
 from numpy.typing import NDArray
 
 from passk_cli.inference.attempts import attempt_floor
-from passk_cli.inference.difference import DifferenceDistribution, difference_law
+from passk_cli.inference.difference import DifferenceDistribution, difference_distribution
 from passk_cli.inference.paired import paired_t
 from passk_cli.metrics.registry import Change, parse_change
 
@@ -60,7 +60,7 @@ def simulated(
     c = rng.binomial(sizes, np.stack(rates))
     first, second = (change.values(*side) for side in zip(sizes, c, strict=True))
     low, high = change.bounds or (-1.0, 1.0)
-    law = difference_law(first - second, high - low, attempt_floor(change, sizes, c))
+    law = difference_distribution(first - second, high - low, attempt_floor(change, sizes, c))
     return law, paired_t((first - second).T)
 
 

@@ -28,7 +28,7 @@ from measure import in_turn, keep, machine, table
 from numpy.typing import NDArray
 
 from passk_cli.inference.adjust import holm
-from passk_cli.inference.difference import difference_law
+from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.discordance import suissa_shuster
 from passk_cli.inference.min_p import Family as TestFamily
 from passk_cli.inference.min_p import draw_min_p
@@ -185,7 +185,7 @@ def percents(differences: Floats, clusters: Integers | None = None) -> tuple[str
     tests = (
         sign_flip(totals, resamples=FEW_RESAMPLES).p,
         paired_t(totals),
-        difference_law(differences.T, 1.0, clusters=clusters).p(),
+        difference_distribution(differences.T, 1.0, clusters=clusters).p(),
     )
     return tuple(percent(float(np.mean(p <= LEVEL))) for p in tests)
 
@@ -354,7 +354,9 @@ class Family:
         (law,) = draw_min_p([TestFamily(d)], resamples=FAMILY_RESAMPLES)
         if self.n > 1:
             flips = sign_flip(d, resamples=FAMILY_RESAMPLES)
-            return holm(flips.p, flips.smallest), law.adjusted(difference_law(d.T, 1.0).p())
+            return holm(flips.p, flips.smallest), law.adjusted(
+                difference_distribution(d.T, 1.0).p()
+            )
         b, c = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
         p = suissa_shuster(self.tasks, b, c)
         before = holm(mcnemar(b, c), np.minimum(1.0, 2.0 ** (1 - b - c)))
@@ -399,7 +401,7 @@ def family_size_rows(repetitions: int) -> Iterator[Row]:
         for tasks in (20, 50):
             wrong = 0
             for d, equal in Family(20, tasks, n, 1, (2.0, 2.0)).runs(how, repetitions):
-                p = difference_law(d.T, 1.0).p()
+                p = difference_distribution(d.T, 1.0).p()
                 (law,) = draw_min_p([TestFamily(d)], resamples=FAMILY_RESAMPLES)
                 adjusted = law.adjusted(p)
                 wrong += bool((adjusted[equal] <= LEVEL).any())

@@ -115,7 +115,7 @@ class Cell:
         cost = self.scale * LAWS[self.law](z) * np.where(passed, 1.0, self.failing)
         start = np.concatenate([[0], np.cumsum(n)])
         attempts = np.ones(len(task), np.int64), passed.astype(np.int64)
-        return Spending.of(start, cost, *attempts, self.clusters)
+        return Spending.from_attempts(start, cost, *attempts, self.clusters)
 
     @property
     def clusters(self) -> NDArray[np.int64] | None:
@@ -252,7 +252,9 @@ def unlike(runs: int) -> str:
                 p = rates[0] / sum(rates)
                 true = (p + (1 - p) * failing) / p
                 ones = np.ones(tasks * n, np.int64)
-                both.append(Spending.of(start, cost / true, ones, passed.astype(np.int64)))
+                both.append(
+                    Spending.from_attempts(start, cost / true, ones, passed.astype(np.int64))
+                )
             answer = compare_costs(both, adjust=False)[0]
             rejects.append(answer.p <= 0.05)
             low, high = answer.ratio.low, answer.ratio.high
@@ -276,7 +278,7 @@ def lumps(runs: int) -> str:
             passed = rng.random(tasks * n) < rng.beta(1, 1, tasks)[task]
             cost = np.where(rng.random(tasks) < share, times, 1.0)[task]
             ones = np.ones(tasks * n, np.int64)
-            one = Spending.of(start, cost, ones, passed.astype(np.int64))
+            one = Spending.from_attempts(start, cost, ones, passed.astype(np.int64))
             answer = cost_per_success(one)
             high = np.inf if answer.high is None else answer.high
             covers.append((answer.low or 0.0) <= true <= high)

@@ -26,7 +26,7 @@ from passk_cli.inference import exact
 from passk_cli.inference.attempts import within_variance
 from passk_cli.inference.exact import dirichlet_quantiles
 from passk_cli.inference.hierarchy import histogram
-from passk_cli.inference.hull import Passes, hull
+from passk_cli.inference.hull import MetricCounts, hull
 from passk_cli.inference.intervals import Sample, guard_weights, interval
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric
@@ -305,7 +305,7 @@ class Fixed:
             truth = 1 - failing
             estimates[i], truths[i] = values.mean(), truth
             found = hull(self.metric, histogram(ns, c))
-            inside = holds(found, failing if found.rest else truth, TAIL)
+            inside = holds(found, failing if found.complement else truth, TAIL)
             held += inside
             above += not inside and truth < estimates[i]
             within = within_variance(self.metric, ns, c)
@@ -429,7 +429,7 @@ def shifted_pair(work: tuple[str, int, int, int, float, int]) -> tuple[object, .
     for _ in range(repetitions):
         rates = SEEN[name](rng, (2, tasks))[0]
         both = rates, shifted(rates, shift)
-        passes = tuple(Passes(metric, sizes, rng.binomial(n, p)) for p in both)
+        passes = tuple(MetricCounts(metric, sizes, rng.binomial(n, p)) for p in both)
         first, second = (metric.values(sizes, one.c) for one in passes)
         found = interval(Sample(first - second, -1.0, passes=passes), None, LEVEL, THESE_TASKS)
         truth = float(((1 - both[1]) ** k - (1 - both[0]) ** k).mean())

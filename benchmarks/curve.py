@@ -132,7 +132,7 @@ def whole_curve(
     for k in range(1, k_max + 1):
         for family, rates in (("pass@", 1 - p), ("pass^", p)):
             found, truth = hull(Metric(family, k), histogram(n, c)), float((rates**k).mean())
-            if family == "pass@" and not found.rest:
+            if family == "pass@" and not found.complement:
                 truth = 1 - truth
             for which, tail in enumerate(tails):
                 inside[which] &= holds(found, truth, tail)

@@ -28,7 +28,7 @@ from scipy.special import stdtr, stdtrit
 
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.attempts import attempt_floor
-from passk_cli.inference.difference import difference_law
+from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.min_p import Differences, Family, draw_min_p
 from passk_cli.inference.paired import paired_t
 from passk_cli.metrics.pass_k import pass_at_k
@@ -161,7 +161,7 @@ def differences(cell: Cell, rng: np.random.Generator, runs: int) -> tuple[Floats
 def measured(cell: Cell, runs: int) -> Result:
     seed = [ord(sign) for sign in f"{cell.tasks} {cell.n} {cell.k}"]
     d, floor = differences(cell, np.random.default_rng(seed), runs)
-    law = difference_law(d, 1.0, floor)
+    law = difference_distribution(d, 1.0, floor)
     mean, half = d.mean(axis=1), d.std(axis=1, ddof=1) / cell.tasks**0.5
     half = half * stdtrit(cell.tasks - 1, 0.975)
     pairs = (law.limits(0.05), (mean - half, mean + half))
@@ -233,7 +233,7 @@ def rare(runs: int) -> str:
         c = np.stack([rng.binomial(each, p) for each, p in zip(n, rates, strict=True)])
         sizes = np.broadcast_to(np.array(n)[:, None, None], c.shape)
         d = c[0] / n[0] - c[1] / n[1]
-        law = difference_law(d, 1.0, attempt_floor(parse("pass@1"), sizes, c))
+        law = difference_distribution(d, 1.0, attempt_floor(parse("pass@1"), sizes, c))
         rejects = law.p() <= 0.05
         t = (
             2 * stdtr(tasks - 1, -np.abs(d.mean(axis=1)) * tasks**0.5 / d.std(axis=1, ddof=1))
@@ -254,10 +254,10 @@ def few(runs: int) -> str:
     ):  # fmt: skip
         cell = Cell(name, WORSE, tasks, n, 1)
         d, floor = differences(cell, np.random.default_rng([tasks, *n]), runs)
-        law, left_out = difference_law(d, 1.0, floor), -(-tasks // 100) + 1
+        law, left_out = difference_distribution(d, 1.0, floor), -(-tasks // 100) + 1
         order = np.argsort(-np.abs(d), axis=1, kind="stable")[:, left_out:]
         rest = np.take_along_axis(d, order, axis=1)
-        without = difference_law(rest, 1.0, floor * tasks / (tasks - left_out))
+        without = difference_distribution(rest, 1.0, floor * tasks / (tasks - left_out))
         significant = law.p() <= 0.05
         lost = without.p() > 0.05
         half = np.abs(without.estimate) < 0.5 * np.abs(law.estimate)
@@ -310,7 +310,7 @@ def families(runs: int) -> str:
                 np.stack([each[first], each[second]]),
                 np.stack([c[first], c[second]]),
             )
-            one = difference_law(d, 1.0, floor)
+            one = difference_distribution(d, 1.0, floor)
             p = one.p()
             tests = Family(Differences(values.T, first, second))
             (law_of_all,) = draw_min_p([tests], resamples=2_000)
@@ -436,7 +436,7 @@ def together(boards: Sequence[Board], runs: int) -> str:
             d = values[first] - values[second]
             floor = attempt_floor(metric, np.array([n[first], n[second]]),
                                   np.array([c[first], c[second]]))  # fmt: skip
-            plain = difference_law(d, 1.0, floor)
+            plain = difference_distribution(d, 1.0, floor)
             moderated = plain.moderated()
             held = []
             for law in (moderated, plain):
@@ -481,7 +481,7 @@ def many() -> str:
     values = rng.binomial(10, rng.beta(0.5, 0.5, (134, 500))) / 10
     first, second = np.triu_indices(134, 1)
     start = time.process_time()
-    law = difference_law(values[first] - values[second], 1.0)
+    law = difference_distribution(values[first] - values[second], 1.0)
     p = law.p()
     middle = time.process_time()
     (together,) = draw_min_p([Family(Differences(values.T, first, second), p=p)])

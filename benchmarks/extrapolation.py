@@ -222,9 +222,9 @@ def of_real(sets: int) -> str:
 
 
 def found_at(n: np.ndarray, c: np.ndarray, k: int) -> float:
-    from passk_cli.metrics.pass_k import at_pairs
+    from passk_cli.metrics.pass_k import pass_at_k_pairs
 
-    return float(at_pairs(n, c, k).mean())
+    return float(pass_at_k_pairs(n, c, k).mean())
 
 
 def of_these_tasks(sets: int) -> str:
@@ -273,7 +273,7 @@ def of_prospects(sets: int) -> str:
             found = Extrapolation(np.full(60, 20), c)
             if found.determined(2_000):
                 continue
-            prospect = found.prospect(2_000)
+            prospect = found.attempts_needed(2_000)
             if prospect is None:
                 none += 1
                 continue

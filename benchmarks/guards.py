@@ -66,7 +66,7 @@ GUARD = Guards(guard_weights)
 def holds(hull: Hull, value: float, tail: float) -> bool:
     """Whether the limits of a hull hold a value (of 1 − metric with `rest`)."""
     side = 1.0 - tail if value < hull.estimate else tail
-    ends = [hull.estimate - hull.law.quantile(side), *hull._reaches(tail)]
+    ends = [hull.estimate - hull.error.quantile(side), *hull._reaches(tail)]
     if min(ends) <= value <= max(ends):
         return True
     below = float(hull.weight @ matched_cdf(value, hull.mean, hull.variance))

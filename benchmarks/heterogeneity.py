@@ -21,7 +21,7 @@ from measure import keep, table
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from passk_cli.inference.heterogeneity import Setting, gains, spread_of_rates
+from passk_cli.inference.heterogeneity import IntervalSetting, gains, spread_of_rates
 from passk_cli.metrics.heterogeneity import Moments, moments_of_rates, rate_curves
 
 RESAMPLES = 2000
@@ -108,7 +108,7 @@ def delta_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                 tally = Tally(population.delta(k), [])
                 for seed in range(repetitions):
                     c = rng.binomial(n, population.draw(rng, tasks))
-                    setting = Setting(resamples=RESAMPLES, seed=seed)
+                    setting = IntervalSetting(resamples=RESAMPLES, seed=seed)
                     found = gains(np.full(tasks, n), c, np.array([k]), setting)
                     tally.add(found.estimate[0], found.low[0], found.high[0])
                 yield (population.name, tasks, n, k, *tally.cells(repetitions))
@@ -123,7 +123,7 @@ def moment_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                 rng = np.random.default_rng([place, tasks, n])
                 for seed in range(repetitions):
                     c = rng.binomial(n, population.draw(rng, tasks))
-                    setting = Setting(resamples=RESAMPLES, seed=seed)
+                    setting = IntervalSetting(resamples=RESAMPLES, seed=seed)
                     both = spread_of_rates(np.full(tasks, n), c, setting)
                     for tally, one in zip(tallies, both, strict=True):
                         tally.add(one.value, one.low, one.high)
@@ -153,7 +153,7 @@ def cluster_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                         )
                     codes = np.repeat(np.arange(clusters), sizes)
                     c = rng.binomial(n, p[codes])
-                    setting = Setting(clusters=codes, resamples=RESAMPLES, seed=seed)
+                    setting = IntervalSetting(clusters=codes, resamples=RESAMPLES, seed=seed)
                     found = gains(np.full(len(c), n), c, np.array([k]), setting)
                     tally.add(found.estimate[0], found.low[0], found.high[0])
                 yield (name, clusters, n, k, *tally.cells(repetitions))
@@ -169,7 +169,7 @@ def these_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                 # Limits as they are, and normal ones with the jackknife's error, as they were.
                 tallies = [Tally(one, []) for one in (*truth, *truth)]
                 rng = np.random.default_rng([place, tasks, n, k])
-                setting = Setting("these-tasks")
+                setting = IntervalSetting("these-tasks")
                 for _ in range(repetitions):
                     c, sizes = rng.binomial(n, p), np.full(tasks, n)
                     found = gains(sizes, c, np.array([k]), setting)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from measure import keep, table
 
-from passk_cli.inference.difference import difference_law
+from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.intervals import LOGIT_T, Sample, interval, intervals
 from passk_cli.inference.labels import FEWEST_OFF, FEWEST_PAIRS, RAREST, Labels, error_rate, kappa
 from passk_cli.metrics.registry import Metric, parse
@@ -94,7 +94,7 @@ class Draws:
         several = np.where((made > 0) & (made < self.n), made, 2).min(axis=1) > 1
         for run in {0, len(g) - 1, *np.flatnonzero(several & (self.k == 0)).tolist()}:
             known = Labels(self.n[run], c[run], table[run])
-            if bool(known.by_task) != bool(self.k):
+            if bool(known.labels_per_task) != bool(self.k):
                 found[run] = None
                 if not known.refusal(metric):
                     found[run] = Sample(**known.corrected(metric)._asdict())
@@ -311,13 +311,13 @@ def rejects(
         ]
         if len(both) < runs / 2:
             continue
-        law = difference_law(
+        law = difference_distribution(
             np.array([one.values - other.values for one, other in both]), 1.0,
             hidden=[one.hidden + other.hidden for one, other in both],
             degrees=min(each.degrees or cell.tasks - 1 for pair in both for each in pair),
         )  # fmt: skip
         plain = [values(metric, size, side.verdict.sum(2)) for side in sides]
-        judged = difference_law(plain[0] - plain[1], 1.0).p() <= 0.05
+        judged = difference_distribution(plain[0] - plain[1], 1.0).p() <= 0.05
         yield metric.name, float((law.p() <= 0.05).mean()), float(judged.mean())
 
 

@@ -34,7 +34,7 @@ from passk_cli.inference.design import (
     cluster_excess,
     true_difference,
 )
-from passk_cli.inference.difference import difference_law
+from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.paired import paired_t, sign_flip
 from passk_cli.inference.power import PairedTest, lattice_step
@@ -100,7 +100,7 @@ def width_rows(samples: int) -> Iterator[tuple[object, ...]]:
             limits = [interval(Sample(each)) for each in values_of(metric, n, p, rng)]
             widths = np.array([(each.high or 0.0) - (each.low or 0.0) for each in limits])
             found, noise = float(widths.mean()), float(widths.std()) / sqrt(samples)
-            predicted = float(guard_widths(*values.law(n), tasks)[0])
+            predicted = float(guard_widths(*values.distribution(n), tasks)[0])
             before = 2 * norm.ppf(0.975) * sqrt(values.variance(n) / tasks)
             yield (f"{mean:g}", f"{tasks} × {n}", metric.name, f"{values.expected:.3f}",
                    f"{found:.3f}", f"{noise:.3f}", f"{predicted:.3f}",
@@ -123,7 +123,9 @@ def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
                         silent += 1
                     else:
                         found.append(sqrt(pilot.variance(n) / true))
-                        told.append(100 * float(difference_law(pilot.values).unsure[0]))
+                        told.append(
+                            100 * float(difference_distribution(pilot.values).spread_error[0])
+                        )
                 shown: tuple[object, ...] = ("–", "–", "–")
                 if found:
                     low, middle, high = np.quantile(found, (0.1, 0.5, 0.9))
@@ -186,7 +188,10 @@ def cluster_rows(
         planned = np.sqrt(variances.sum(axis=1) / len(tasks))
         without = np.sqrt(variances[:, 0] / len(tasks))
         noise = sqrt((0.5 + float(planned.var() / planned.mean() ** 2)) / pilots)
-        said = [difference_law(unit_values(each[:, None], of)[:, 0]).unsure[0] for each in varied]
+        said = [
+            difference_distribution(unit_values(each[:, None], of)[:, 0]).spread_error[0]
+            for each in varied
+        ]
         yield (kind, name, f"{groups} ({len(of)})", len(tasks), metric.name, f"{realised:.4f}",
                f"{np.sqrt((planned**2).mean()) / realised:.3f}", f"{noise:.3f}",
                f"{np.sqrt((without**2).mean()) / realised:.2f}",
@@ -329,7 +334,7 @@ def shifted(metric: Metric, rates: BetaRates, wanted: float) -> BetaRates:
     """Rates with the expected value that is wanted, two attempts at a task as much alike."""
 
     def at(mean: float) -> BetaRates:
-        return BetaRates(mean, sqrt(rates.alike * mean * (1 - mean)))
+        return BetaRates(mean, sqrt(rates.correlation * mean * (1 - mean)))
 
     return at(brentq(lambda m: AssumedModel(metric, at(m)).expected - wanted, 1e-4, 1 - 1e-4))
 

@@ -14,7 +14,7 @@ import numpy as np
 from measure import keep, table
 from numpy.typing import NDArray
 
-from passk_cli.inference.stopping import LEVEL, stopped
+from passk_cli.inference.stopping import LEVEL, stopped_on_outcome
 
 Ints = NDArray[np.int64]
 # n, c, attempts made, whether the last one passed; the latter two where they are known.
@@ -110,7 +110,7 @@ def share(make: Make, law: tuple[float, float], tasks: int, most: int, runs: int
     """Percent of runs that are called stopped."""
     rng = np.random.default_rng(0)
     drawn = (make(rng, rng.beta(*law, tasks), most) for _ in range(runs))
-    return 100 * sum(stopped(*cells) for cells in drawn) / runs
+    return 100 * sum(stopped_on_outcome(*cells) for cells in drawn) / runs
 
 
 def main() -> None:

@@ -20,17 +20,17 @@ import pandas as pd
 import passk_cli
 from passk_cli.files.history import append
 from passk_cli.inference.attempts import attempt_floor
-from passk_cli.inference.difference import difference_law
+from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.runs import (
     ChangePoint,
     above_middle,
-    chance,
-    changes,
+    chance_variances,
+    change_points,
     largest_deviate,
     log_means,
-    reach_of_runs,
+    run_reach,
     run_variance,
-    widened,
+    widen_limits,
 )
 from passk_cli.metrics.registry import Metric
 
@@ -63,7 +63,7 @@ def night(
 
 def found(n: np.ndarray, c: np.ndarray) -> list[ChangePoint]:
     """Changes as `passk trend` seeks them."""
-    return changes((c / n).mean(axis=1), chance(n, c), counts=(n, c))
+    return change_points((c / n).mean(axis=1), chance_variances(n, c), counts=(n, c))
 
 
 # Rates of tasks of steady models, the audit's and three that nothing was tuned on.
@@ -104,7 +104,7 @@ def steady(histories: int = 100, length: int = 365) -> None:
             spread = own * (1 - own)
             shift = random.normal(0, effect, (length, 1)) if effect else np.zeros((length, 1))
             c = random.binomial(n, np.clip(own + shift * spread / max(spread.mean(), 1e-9), 0, 1))
-            means, floors = (c / n).mean(axis=1), chance(n, c)
+            means, floors = (c / n).mean(axis=1), chance_variances(n, c)
             alarms += bool(found(n, c)), largest_deviate(means, floors) > 4.255
         error = 100 * np.sqrt(np.maximum(alarms, 1) * (1 - alarms / histories)) / histories
         shares = 100 * alarms / histories
@@ -148,7 +148,7 @@ def bounds(histories: int = 200, length: int = 365, tasks: int = 50, n: int = 4)
                     true[:200] / true[:200].mean(axis=1, keepdims=True)
                 )
                 c = random.binomial(n, np.clip(fallen, 0, 1))
-                later = [x.shown - 118 for x in found(attempts[:200], c) if x.shown >= 119]
+                later = [x.detected - 118 for x in found(attempts[:200], c) if x.detected >= 119]
                 seen.append(later[0] if later else 999)
         cells = []
         for seen in delays:
@@ -174,10 +174,10 @@ def correlated(histories: int = 200, length: int = 365) -> None:
             for run in range(1, length):
                 effect[run] = phi * effect[run - 1] + np.sqrt(1 - phi**2) * effect[run]
             means = np.sqrt(share) * effect + np.sqrt(1 - share) * noise
-            alarms += bool(changes(means))
+            alarms += bool(change_points(means))
             for seen, (at, drop) in zip(delays, ((119, 1.5), (9, 4.0)), strict=True):
                 fallen = means[:200] - drop * (np.arange(200) >= at)
-                later = [each.shown for each in changes(fallen) if each.shown >= at]
+                later = [each.detected for each in change_points(fallen) if each.detected >= at]
                 seen.append(later[0] - at + 1 if later else 200)
         late = [f"{np.median(each):.0f} ({np.quantile(each, 0.9):.0f})" for each in delays]
         error = 100 * np.sqrt(max(alarms, 1) / histories * (1 - alarms / histories) / histories)
@@ -202,10 +202,10 @@ def by_gate(c: np.ndarray, n: int, runs: int = 5) -> list[int]:
     d = c[runs:] / n - pooled / (n * runs)
     attempts = np.broadcast_to(np.array([n, n * runs])[:, None, None], (2, *d.shape))
     floor = attempt_floor(Metric("pass@", 1), attempts, np.array([c[runs:], pooled]))
-    lows, highs = difference_law(d, 1.0, floor).limits(0.05)
+    lows, highs = difference_distribution(d, 1.0, floor).limits(0.05)
     return [
         int(r) for r, own, low, high in zip(nights_, d.mean(axis=1), lows, highs, strict=True)
-        if widened(own, low, high, reach_of_runs(run_variance(c[:r] / n), runs, int(r)))[1] < 0
+        if widen_limits(own, low, high, run_reach(run_variance(c[:r] / n), runs, int(r)))[1] < 0
     ]  # fmt: skip
 
 
@@ -215,7 +215,7 @@ def nights(histories: int = 400, length: int = 200, at: int = 120, tasks: int = 
           " nights until it is |")  # fmt: skip
     print("| --- | --- | --- | --- | --- | --- |")
     rules: dict[str, Callable[[np.ndarray, int], list[int]]] = {
-        "passk trend": lambda c, n: [each.shown for each in found(np.full_like(c, n), c)],
+        "passk trend": lambda c, n: [each.detected for each in found(np.full_like(c, n), c)],
         "passk gate, last 5": by_gate,
         "t test per night": lambda c, n: [r for r in range(1, length) if by_t(c[r - 1], c[r], n)],
         "threshold 200 %": lambda c, n: by_ratio(c.mean(axis=1)),
@@ -259,7 +259,7 @@ def early(histories: int = 200, after: int = 60, tasks: int = 50, n: int = 4) ->
                 shift = random.normal(0, effect, before + after)
                 shift[before:] -= drop
                 c = night(random, rates_of(random, tasks), n, shift, before + after)
-                later = [each.shown for each in found(np.full_like(c, n), c)]
+                later = [each.detected for each in found(np.full_like(c, n), c)]
                 seen += [r - before + 1 for r in later if r >= before][:1]
             late = f"{np.median(seen):.0f} ({np.quantile(seen, 0.9):.0f})" if seen else "–"
             cells.append(f"{100 * len(seen) / histories:.0f} % | {late}")
@@ -277,13 +277,13 @@ def costs(histories: int = 1_000, length: int = 200, at: int = 60, tasks: int = 
         for _ in range(histories):
             logs = random.normal(0, 1, (1, tasks, 1)) + random.normal(0, sigma, (length, tasks, n))
             for name, means, floors, counts in scales(logs):
-                seen = changes(means, floors, counts=counts)
+                seen = change_points(means, floors, counts=counts)
                 alarms[name] = alarms.get(name, 0) + bool(seen)
             logs = logs[:100]
             logs[at:] += np.log(2)
             for name, means, floors, counts in scales(logs):
-                every = changes(means, floors, counts=counts)
-                late_ = [each.shown for each in every if each.shown >= at]
+                every = change_points(means, floors, counts=counts)
+                late_ = [each.detected for each in every if each.detected >= at]
                 delays.setdefault(name, []).extend(shown - at + 1 for shown in late_[:1])
         for name, seen in delays.items():
             late = f"{np.median(seen):.0f} ({np.quantile(seen, 0.9):.0f})" if seen else "–"
@@ -297,7 +297,7 @@ Scale = tuple[str, np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray] | None]
 def scales(logs: np.ndarray) -> list[Scale]:
     """Name, means, floors and counts of runs: of logarithms, as trend has them, and of costs."""
     n, plain = np.full(logs.shape[:2], logs.shape[2]), np.exp(logs)
-    floors = chance(n, plain.sum(axis=2), (plain**2).sum(axis=2))
+    floors = chance_variances(n, plain.sum(axis=2), (plain**2).sum(axis=2))
     means, own = log_means(n, logs.sum(axis=2), (logs**2).sum(axis=2))
     task = np.broadcast_to(np.arange(logs.shape[1])[:, None], logs.shape).ravel()
     high = above_middle(task, logs.ravel(), np.ones(logs.size, int)).reshape(logs.shape).sum(axis=2)
@@ -328,7 +328,9 @@ def coverage(repetitions: int = 4_000, tasks: int = 50, most: int = 5) -> None:
                 c[model] = night(random, rates_of(random, tasks), n, shifts, history + 1)
             rows += gated(c, n, runs)
             d = (c[:, -1] - c[:, -1 - runs : -1].mean(axis=1)) / n
-            plain += [[float(x[0]) for x in difference_law(own, 1.0).limits(0.05)] for own in d]
+            plain += [
+                [float(x[0]) for x in difference_distribution(own, 1.0).limits(0.05)] for own in d
+            ]
         covered = np.mean([row["low"] <= 0 <= row["high"] for row in rows])
         fails = np.mean([row["verdict"] == "fail" for row in rows])
         wider = np.mean([(row["high"] - row["low"]) / (high - low)

@@ -25,7 +25,7 @@ FAMILIES = ("gaussian", "exponential", "power-law")
 #: The article's grid of scales and k's, and the pass@k between which it sees a power law.
 GRID_SCALES = tuple(2.0**i for i in range(10))
 GRID_KS = (*range(2, 17), *(1 << i for i in range(5, 15)))
-KEPT = (0.03, 0.98)
+FIT_RANGE = (0.03, 0.98)
 #: Below this k a power law of tasks shows no scaling, says the article.
 SCALING_FROM = 20
 #: No power law of tasks is truncated further out than this.
@@ -202,8 +202,8 @@ def expected_pass_at_k(tasks: Tasks, k: int, temperature: float) -> float:
     if temperature == 0:
         return float(tasks.weights[tasks.c == 0].sum())
     # The others pass with a chance of at most 1e-20.
-    far = math.sqrt(2 * temperature * (math.log(k) + 46))
-    reached = slice(0, int(np.searchsorted(tasks.c, far, side="right")))
+    reach = math.sqrt(2 * temperature * (math.log(k) + 46))
+    reached = slice(0, int(np.searchsorted(tasks.c, reach, side="right")))
     failing = _log_failing(tasks.c[reached], temperature)
     return -float(tasks.weights[reached] @ np.expm1(k * failing))
 
@@ -226,7 +226,7 @@ def best_temperatures(tasks: Tasks, ks: Sequence[int]) -> list[Best]:
     if max(ks) > LARGEST_K:
         raise ParameterError(f"k = {max(ks)}: the toy model goes up to k = {LARGEST_K:,}")
     c = tasks.c[tasks.weights > 0]
-    low, high = (temperature_of_moment(float(one) ** 2) for one in (c[0], c[-1]))
+    low, high = (temperature_of_moment(float(end) ** 2) for end in (c[0], c[-1]))
     if low == high:
         return [Best(low, expected_pass_at_k(tasks, k, low)) for k in ks]
     # Where c = 0 is a task there is no lower end but 0; below this one nothing else passes:
@@ -282,10 +282,10 @@ class Point(NamedTuple):
     pass_at_k: float
 
     @property
-    def kept(self) -> bool:
+    def in_fit(self) -> bool:
         """Whether the regression takes it: where the article sees a power law."""
         scaling = self.largest is None or self.k > SCALING_FROM
-        return scaling and KEPT[0] < self.pass_at_k < KEPT[1]
+        return scaling and FIT_RANGE[0] < self.pass_at_k < FIT_RANGE[1]
 
 
 def points(family: str, tasks: Tasks, ks: Sequence[int], gamma: float) -> list[Point]:
@@ -345,12 +345,12 @@ def _log_sum(t: float) -> tuple[float, float]:
 def _log_failing(c: Floats, t: float) -> Floats:
     """log(1 − p(c|T)), exact where p is near 0 and where it is near 1."""
     logs = log_probability(c, t)
-    likely = logs > -math.log(2)
-    failing = np.log1p(-np.exp(np.where(likely, -math.inf, logs)))
-    if likely.any():
+    above_half = logs > -math.log(2)
+    failing = np.log1p(-np.exp(np.where(above_half, -math.inf, logs)))
+    if above_half.any():
         # Only the likeliest generation, 0, can have p > ½.
         with np.errstate(divide="ignore"):
-            failing[likely] = np.log(-np.expm1(logs[likely]))
+            failing[above_half] = np.log(-np.expm1(logs[above_half]))
     return failing
 
 

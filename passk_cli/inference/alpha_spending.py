@@ -19,11 +19,11 @@ import numpy as np
 
 from passk_cli.arrays import Floats
 from passk_cli.inference.exact import NORMAL
-from passk_cli.inference.roots import crossing
+from passk_cli.inference.roots import find_root
 
 # A look with less to spend decides nothing and leaves that to later ones: intervals of such levels
 # rest on tails that no simulation has seen.
-LEAST = 1e-6
+SMALLEST_ALPHA = 1e-6
 # No boundary lies farther out; P(|Z| ≥ 6) = 2e-9.
 _FARTHEST = 6.0
 # Nodes of a sum by the reach of the motion in standard deviations of a step, in batches of so many:
@@ -45,7 +45,7 @@ def alpha_spent(share: float, alpha: float) -> float:
 
 @lru_cache(maxsize=64)
 def boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
-    """The boundary of |z| at each look; infinite where a look has less than `LEAST` to spend.
+    """The boundary of |z| at each look; infinite if a look has less than `SMALLEST_ALPHA`.
 
     shares : of the plan's tasks, increasing, in (0, 1].  alpha : two-sided, in (0, 1).
     Rounded up to 6 decimals, so that no result hangs on a processor's last digit.
@@ -55,22 +55,26 @@ def boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
     >>> [round(b, 3) for b in boundary((0.2, 0.4, 0.6, 0.8, 1.0), 0.05)]
     [4.877, 3.357, 2.68, 2.29, 2.031]
     """
-    limits, used, last = [], 0.0, 0.0
+    limits, spent, last = [], 0.0, 0.0
     # Where the motion may be that has crossed nothing, and how likely that is.
-    places, weights = np.zeros(1), np.ones(1)
+    nodes_before, weights = np.zeros(1), np.ones(1)
     for share in shares:
-        due, step = alpha_spent(share, alpha) - used, math.sqrt(share - last)
-        if due < LEAST:
+        budget, step = alpha_spent(share, alpha) - spent, math.sqrt(share - last)
+        if budget < SMALLEST_ALPHA:
             limits.append(math.inf)
             continue
-        beyond = partial(_beyond, places / step, weights, math.sqrt(share) / step)
-        b = crossing(lambda b, f=beyond, due=due: f(b) - due, 0.0, _FARTHEST, 1e-9)  # type: ignore[misc]
+        beyond = partial(_beyond, nodes_before / step, weights, math.sqrt(share) / step)
+        b = find_root(lambda b, f=beyond, budget=budget: f(b) - budget, 0.0, _FARTHEST, 1e-9)  # type: ignore[misc]
         b = math.ceil(b * 10**_DIGITS) / 10**_DIGITS
-        used, edge = used + beyond(b), b * math.sqrt(share)
-        nodes, own = _quadrature(math.ceil(_NODES * edge / step / _FEWEST) * _FEWEST)
-        here = nodes * edge
-        density = np.exp(-0.5 * ((here[:, None] - places) / step) ** 2) @ weights
-        places, weights, last = here, own * edge * density / (step * math.sqrt(2 * math.pi)), share
+        spent, edge = spent + beyond(b), b * math.sqrt(share)
+        nodes, node_weights = _quadrature(math.ceil(_NODES * edge / step / _FEWEST) * _FEWEST)
+        positions = nodes * edge
+        density = np.exp(-0.5 * ((positions[:, None] - nodes_before) / step) ** 2) @ weights
+        nodes_before, weights, last = (
+            positions,
+            node_weights * edge * density / (step * math.sqrt(2 * math.pi)),
+            share,
+        )
         limits.append(b)
     return limits
 
@@ -99,8 +103,8 @@ def level_at(limit: float) -> float:
     return 1 - 2 * _tail(limit)
 
 
-def chances(
-    away: float, error: float, share: float, final: float, prior: float
+def decision_chances(
+    distance: float, error: float, share: float, final: float, prior: float
 ) -> tuple[float, float]:
     """The chances that the end of the plan decides for, and against.
 
@@ -112,14 +116,14 @@ def chances(
     share : of the plan that is done, in (0, 1).  final : boundary of the last look.
     prior : standard deviation of what differences there are; infinite for any.
 
-    >>> [round(chance, 2) for chance in chances(0.05, 0.05, 0.5, 2.0, 0.1)]
+    >>> [round(chance, 2) for chance in decision_chances(0.05, 0.05, 0.5, 2.0, 0.1)]
     [0.22, 0.0]
     """
-    known = 1.0 if math.isinf(prior) else 1 / (1 + (error / prior) ** 2)
-    mean = share * away + (1 - share) * known * away
-    sd = (1 - share) * error * math.sqrt(known + share / (1 - share))
-    needed = final * error * math.sqrt(share)
-    return _tail((needed - mean) / sd), _tail((needed + mean) / sd)
+    shrinkage = 1.0 if math.isinf(prior) else 1 / (1 + (error / prior) ** 2)
+    mean = share * distance + (1 - share) * shrinkage * distance
+    sd = (1 - share) * error * math.sqrt(shrinkage + share / (1 - share))
+    limit = final * error * math.sqrt(share)
+    return _tail((limit - mean) / sd), _tail((limit + mean) / sd)
 
 
 def _tail(z: float) -> float:

@@ -69,7 +69,7 @@ def deals_of_counts(metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints
         logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
         weights = np.exp(logs - logs.max())
         strata.append(Stratum(values, weights / weights.sum(), count))
-    return _open(strata)
+    return _split_constant(strata)
 
 
 def deals_of_attempts(metric: Metric, first: Attempts, second: Attempts, seed: int = 0) -> Deals:
@@ -84,40 +84,54 @@ def deals_of_attempts(metric: Metric, first: Attempts, second: Attempts, seed: i
     Source: Hemerik & Goeman 2018, "Exact testing with random permutations".
     """
     tasks = len(first.start) - 1
-    most = min(max(_DEALS // max(tasks, 1), _FEWEST), _MOST)
-    hands: dict[object, tuple[_Hands, int]] = {}
+    most_deals = min(max(_DEALS // max(tasks, 1), _FEWEST), _MOST)
+    deals_by_key: dict[object, tuple[_TaskDeals, int]] = {}
     complete = True
     for place in range(tasks):
-        pooled, taken = _pooled(metric, first, second, place)
-        hand = _every_deal(pooled, int(taken.sum()), most)
-        key: object = (pooled.key, int(taken.sum()))
-        if hand is None:
+        pooled, first_counts = _pooled(metric, first, second, place)
+        task_deals = _all_deals(pooled, int(first_counts.sum()), most_deals)
+        key: object = (pooled.key, int(first_counts.sum()))
+        if task_deals is None:
             # The observed deal and most − 1 drawn ones, equal ones together.
             rng = named_generator(seed, "deals within tasks", place)
-            drawn = rng.multivariate_hypergeometric(pooled.count, int(taken.sum()), most - 1)
-            deals, times = np.unique(np.vstack([taken, drawn]), axis=0, return_counts=True)
-            hand, key, complete = _Hands(pooled, deals, times / most), place, False
-        hands[key] = (hand, hands.get(key, (hand, 0))[1] + 1)
+            sample = rng.multivariate_hypergeometric(
+                pooled.count, int(first_counts.sum()), most_deals - 1
+            )
+            deals, repeats = np.unique(
+                np.vstack([first_counts, sample]), axis=0, return_counts=True
+            )
+            task_deals, key, complete = (
+                _TaskDeals(pooled, deals, repeats / most_deals),
+                place,
+                False,
+            )
+        deals_by_key[key] = (task_deals, deals_by_key.get(key, (task_deals, 0))[1] + 1)
     values: list[Floats] = []
-    sizes = np.cumsum([2 * hand.taken.size for hand, _ in hands.values()]) // _BLOCK_ROWS
-    for _, pairs in groupby(zip(sizes.tolist(), hands.values(), strict=True), key=itemgetter(0)):
+    sizes = (
+        np.cumsum([2 * hand.first_counts.size for hand, _ in deals_by_key.values()]) // _BLOCK_ROWS
+    )
+    for _, pairs in groupby(
+        zip(sizes.tolist(), deals_by_key.values(), strict=True), key=itemgetter(0)
+    ):
         block = [hand for _, (hand, _) in pairs]
-        own = _multisets([(hand.pooled, hand.taken) for hand in block])
-        other = _multisets([(hand.pooled, hand.pooled.count - hand.taken) for hand in block])
-        both = metric.values_of(own) - metric.values_of(other)
-        values += np.split(both, np.cumsum([len(hand.taken) for hand in block])[:-1])
+        first_sets = _multisets([(hand.pooled, hand.first_counts) for hand in block])
+        second_sets = _multisets(
+            [(hand.pooled, hand.pooled.count - hand.first_counts) for hand in block]
+        )
+        differences = metric.values_of(first_sets) - metric.values_of(second_sets)
+        values += np.split(differences, np.cumsum([len(hand.first_counts) for hand in block])[:-1])
     strata = [
         Stratum(value, hand.chances, count)
-        for value, (hand, count) in zip(values, hands.values(), strict=True)
+        for value, (hand, count) in zip(values, deals_by_key.values(), strict=True)
     ]
-    return _open(strata, complete)
+    return _split_constant(strata, complete)
 
 
-def _open(strata: Sequence[Stratum], complete: bool = True) -> Deals:
+def _split_constant(strata: Sequence[Stratum], complete: bool = True) -> Deals:
     """The strata whose difference could be otherwise, and what the others add."""
     fixed = [s for s in strata if np.ptp(s.values) <= SAME]
-    rest = [s for s in strata if np.ptp(s.values) > SAME]
-    return Deals(rest, sum(s.count * float(s.values[0]) for s in fixed), complete)
+    variable = [s for s in strata if np.ptp(s.values) > SAME]
+    return Deals(variable, sum(s.count * float(s.values[0]) for s in fixed), complete)
 
 
 @dataclass(frozen=True)
@@ -138,11 +152,11 @@ class _Pooled:
 
 
 @dataclass(frozen=True)
-class _Hands:
+class _TaskDeals:
     """Deals of a task: how many attempts of each class the first model has, (deals × classes)."""
 
     pooled: _Pooled
-    taken: Ints
+    first_counts: Ints
     chances: Floats
 
 
@@ -152,10 +166,11 @@ def _pooled(metric: Metric, first: Attempts, second: Attempts, place: int) -> tu
     Answers and solutions are named by what is seen of them: tasks alike but for names are alike.
     """
     classes: dict[Any, list[int]] = {}
-    for side, own in enumerate((first, second)):
-        rows = slice(int(own.start[place]), int(own.start[place + 1]))
+    for side, attempts in enumerate((first, second)):
+        rows = slice(int(attempts.start[place]), int(attempts.start[place + 1]))
         for value, count, passes in zip(
-            own.value[rows].tolist(), own.count[rows].tolist(), own.passed[rows].tolist(),
+            attempts.value[rows].tolist(), attempts.count[rows].tolist(), attempts.passed[
+            rows].tolist(),
             strict=True,
         ):  # fmt: skip
             # A metric of scores does not look at passing.
@@ -167,7 +182,7 @@ def _pooled(metric: Metric, first: Attempts, second: Attempts, place: int) -> tu
     if metric.kind.needs != "score":
         by_shape = sorted(
             classes.items(),
-            key=lambda one: (one[0] >= 0, one[1][2] + one[1][3], sum(one[1]), one[1]),
+            key=lambda item: (item[0] >= 0, item[1][2] + item[1][3], sum(item[1]), item[1]),
         )
         ordered = [
             (i if value >= 0 else value, counts) for i, (value, counts) in enumerate(by_shape)
@@ -178,44 +193,50 @@ def _pooled(metric: Metric, first: Attempts, second: Attempts, place: int) -> tu
         for passed in (0, 1)
         if counts[2 * passed] + counts[2 * passed + 1]
     ]
-    value, passed, taken, others = (np.array(column) for column in zip(*rows_of, strict=True))
-    return _Pooled(value, passed, taken + others), taken
+    value, passed, first_counts, second_counts = (
+        np.array(column) for column in zip(*rows_of, strict=True)
+    )
+    return _Pooled(value, passed, first_counts + second_counts), first_counts
 
 
-def _every_deal(pooled: _Pooled, size: int, most: int) -> _Hands | None:
+def _all_deals(pooled: _Pooled, size: int, most: int) -> _TaskDeals | None:
     """All deals that give the first model `size` attempts; None for more than `most` of them."""
-    number = [1] + [0] * size
+    deal_numbers = [1] + [0] * size
     for count in pooled.count.tolist():
-        ends = np.cumsum(np.array(number, dtype=object))
-        number = [int(ends[i] - (ends[i - count - 1] if i > count else 0)) for i in range(size + 1)]
-    if number[size] > most:
+        ends = np.cumsum(np.array(deal_numbers, dtype=object))
+        deal_numbers = [
+            int(ends[i] - (ends[i - count - 1] if i > count else 0)) for i in range(size + 1)
+        ]
+    if deal_numbers[size] > most:
         return None
-    taken = np.zeros((1, 0), dtype=np.int64)
-    rest = int(pooled.count.sum())
+    first_counts = np.zeros((1, 0), dtype=np.int64)
+    later_attempts = int(pooled.count.sum())
     logs = np.zeros(1)
     for count in pooled.count.tolist():
-        rest -= count
-        left = size - taken.sum(axis=1)
-        here = np.arange(count + 1)
-        ways = np.array([math.log(math.comb(count, i)) for i in here.tolist()])
-        row, column = np.nonzero((here <= left[:, None]) & (left[:, None] - here <= rest))
-        taken = np.column_stack([taken[row], here[column]])
+        later_attempts -= count
+        remaining = size - first_counts.sum(axis=1)
+        choices = np.arange(count + 1)
+        ways = np.array([math.log(math.comb(count, i)) for i in choices.tolist()])
+        row, column = np.nonzero(
+            (choices <= remaining[:, None]) & (remaining[:, None] - choices <= later_attempts)
+        )
+        first_counts = np.column_stack([first_counts[row], choices[column]])
         logs = logs[row] + ways[column]
     weights = np.exp(logs - logs.max())
-    return _Hands(pooled, taken, weights / weights.sum())
+    return _TaskDeals(pooled, first_counts, weights / weights.sum())
 
 
-def _multisets(hands: Sequence[tuple[_Pooled, Ints]]) -> Attempts:
+def _multisets(deals: Sequence[tuple[_Pooled, Ints]]) -> Attempts:
     """The attempts that one model holds at every deal, a cell each."""
     columns, offset = [], 0
-    for pooled, taken in hands:
+    for pooled, first_counts in deals:
         value, of_class = np.unique(pooled.value, return_inverse=True)
         sums = of_class[:, None] == np.arange(len(value))
-        count = taken @ sums
-        passed = (taken * pooled.passed) @ sums
-        cell = np.repeat(np.arange(offset, offset + len(taken)), len(value))
-        columns.append((cell, np.tile(value, len(taken)), count.ravel(), passed.ravel()))
-        offset += len(taken)
+        count = first_counts @ sums
+        passed = (first_counts * pooled.passed) @ sums
+        cell = np.repeat(np.arange(offset, offset + len(first_counts)), len(value))
+        columns.append((cell, np.tile(value, len(first_counts)), count.ravel(), passed.ravel()))
+        offset += len(first_counts)
     cell, value, count, passed = (np.concatenate(column) for column in zip(*columns, strict=True))
     dealt = Attempts.from_rows(cell, value, count, passed, offset)
     return dealt.select_rows(dealt.count > 0)

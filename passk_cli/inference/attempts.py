@@ -9,7 +9,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.metrics.choice import binomial
-from passk_cli.metrics.pass_k import remembered, unique_pairs
+from passk_cli.metrics.pass_k import cached_values, unique_pairs
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
@@ -45,7 +45,7 @@ def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
     [0.0625]
     """
     un, uc, index = unique_pairs(n, c)
-    variance = remembered(jackknife_variance, metric.values, un, uc)
+    variance = cached_values(jackknife_variance, metric.values, un, uc)
     return np.where(un > metric.k, variance, np.nan)[index]
 
 
@@ -117,28 +117,30 @@ def attempt_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) ->
     if tasks < 2:
         return np.zeros(n.shape[1])
     same = (n[0] == n[1]).all(axis=1)
-    made, passes, share = _tallied(n, c) if most is None else (n, c.sum(axis=0), 1.0 / tasks)
-    both = made.sum(axis=0)
+    attempts, passes, share = _tally(n, c) if most is None else (n, c.sum(axis=0), 1.0 / tasks)
+    total_attempts = attempts.sum(axis=0)
     if most is None:
-        low = high = _shrunk_rates(both, passes, share, tasks)
+        low = high = _shrunk_rates(total_attempts, passes, share, tasks)
     else:
         # No rates of passes between c and most lie outside those of the extreme strengths.
         ends = [
-            [(x + s * overall[:, None]) / (both + s) for s in (_WEAKEST, 1.0)]
+            [(x + s * overall[:, None]) / (total_attempts + s) for s in (_WEAKEST, 1.0)]
             for x in (passes, most.sum(axis=0))
-            for overall in [(x.sum(axis=1) + 0.5) / (both.sum(axis=1) + 1.0)]
+            for overall in [(x.sum(axis=1) + 0.5) / (total_attempts.sum(axis=1) + 1.0)]
         ]
         low, high = np.minimum(*ends[0]), np.maximum(*ends[1])
-    noise = (share * _spread_between(metric, made[0], low, high)).sum(axis=1)
+    noise = (share * _largest_variance(metric, attempts[0], low, high)).sum(axis=1)
     noise += (
-        noise if same.all() else (share * _spread_between(metric, made[1], low, high)).sum(axis=1)
+        noise
+        if same.all()
+        else (share * _largest_variance(metric, attempts[1], low, high)).sum(axis=1)
     )
-    believed = np.where(same, 0.5, 1.0)
-    floor: Floats = believed * noise / tasks * (ndtri(_TAIL) / stdtrit(tasks - 1, _TAIL)) ** 2
+    factor = np.where(same, 0.5, 1.0)
+    floor: Floats = factor * noise / tasks * (ndtri(_TAIL) / stdtrit(tasks - 1, _TAIL)) ** 2
     return floor
 
 
-def _tallied(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
+def _tally(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
     """Attempts of both, passes of both together, and the share of a row's tasks that have them;
     a column for each number of passes where these are fewer than tasks, and n is the same."""
     rows, tasks = n.shape[1:]
@@ -148,56 +150,58 @@ def _tallied(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
     places = passes + (most + 1) * np.arange(rows)[:, None]
     tally = np.bincount(places.ravel(), minlength=rows * (most + 1)).reshape(rows, most + 1)
     shape = (rows, most + 1)
-    made = np.stack([np.broadcast_to(each, shape) for each in n[:, 0, 0]])
-    return made, np.broadcast_to(np.arange(most + 1), shape), tally / tasks
+    attempts = np.stack([np.broadcast_to(model_attempts, shape) for model_attempts in n[:, 0, 0]])
+    return attempts, np.broadcast_to(np.arange(most + 1), shape), tally / tasks
 
 
 def _shrunk_rates(n: Ints, c: Ints, share: Floats | float, tasks: int) -> Floats:
-    made, passed = (share * n).sum(axis=1) * tasks, (share * c).sum(axis=1) * tasks
-    overall = (passed + 0.5) / (made + 1.0)
+    total_attempts, passed = (share * n).sum(axis=1) * tasks, (share * c).sum(axis=1) * tasks
+    overall = (passed + 0.5) / (total_attempts + 1.0)
     # Var(c/n) = μ (1 − μ) (1/n + (1 − 1/n) / (s + 1)), on average over tasks.
-    alone, rates = (share / n).sum(axis=1), c / n
-    away = rates - (share * rates).sum(axis=1)[:, None]
-    spread = (share * away**2).sum(axis=1) * tasks / (tasks - 1) / (overall * (1.0 - overall))
-    correlation = np.clip((spread - alone) / np.maximum(1.0 - alone, 1e-9), 0.5, 1.0)
+    inverse_n, rates = (share / n).sum(axis=1), c / n
+    deviation = rates - (share * rates).sum(axis=1)[:, None]
+    spread = (share * deviation**2).sum(axis=1) * tasks / (tasks - 1) / (overall * (1.0 - overall))
+    correlation = np.clip((spread - inverse_n) / np.maximum(1.0 - inverse_n, 1e-9), 0.5, 1.0)
     strength = np.clip(1.0 / correlation - 1.0, _WEAKEST, 1.0)[:, None]
     shrunk: Floats = (c + strength * overall[:, None]) / (n + strength)
     return shrunk
 
 
-def _spread_between(metric: Metric, n: Ints, low: Floats, high: Floats) -> Floats:
+def _largest_variance(metric: Metric, n: Ints, low: Floats, high: Floats) -> Floats:
     """The largest variance of a metric's value at rates between low and high."""
-    spread = np.empty(n.shape)
+    largest_variance = np.empty(n.shape)
     for size in np.unique(n).tolist():
-        here, spreads = n == size, _spreads(metric, size)
-        spread[here] = np.interp(low[here], _RATES, spreads)
+        of_size, variances = n == size, _variance_by_rate(metric, size)
+        largest_variance[of_size] = np.interp(low[of_size], _RATES, variances)
         if high is not low:
-            inside = (low[here][:, None] < _RATES) & (high[here][:, None] > _RATES)
-            at_high = np.interp(high[here], _RATES, spreads)
-            largest = np.where(inside, spreads, 0.0).max(axis=1)
-            spread[here] = np.maximum(np.maximum(spread[here], at_high), largest)
-    return spread
+            inside = (low[of_size][:, None] < _RATES) & (high[of_size][:, None] > _RATES)
+            at_high = np.interp(high[of_size], _RATES, variances)
+            largest = np.where(inside, variances, 0.0).max(axis=1)
+            largest_variance[of_size] = np.maximum(
+                np.maximum(largest_variance[of_size], at_high), largest
+            )
+    return largest_variance
 
 
 @lru_cache(maxsize=256)
-def _spreads(metric: Metric, size: int) -> Floats:
+def _variance_by_rate(metric: Metric, size: int) -> Floats:
     """Variance of a metric's value in `size` attempts at each of `_RATES`."""
     few = size <= _WHOLE
-    every = metric.values(np.full(size + 1, size), np.arange(size + 1)) if few else None
-    spreads = []
-    for c, share in _laws(size):
+    all_values = metric.values(np.full(size + 1, size), np.arange(size + 1)) if few else None
+    variances = []
+    for c, share in _pass_distributions(size):
         values = (
-            metric.values(np.full(len(c), size), np.array(c)) if every is None
-            else every[c.start : c.stop : c.step]
+            metric.values(np.full(len(c), size), np.array(c)) if all_values is None
+            else all_values[c.start : c.stop : c.step]
         )  # fmt: skip
-        spreads.append(share @ (values - share @ values) ** 2)
-    return np.array(spreads)
+        variances.append(share @ (values - share @ values) ** 2)
+    return np.array(variances)
 
 
 @lru_cache(maxsize=4)
-def _laws(size: int) -> list[tuple[range, Floats]]:
+def _pass_distributions(size: int) -> list[tuple[range, Floats]]:
     """The law of passes of `size` attempts at each of `_RATES`: numbers, and their chances."""
-    laws = []
+    distributions = []
     for rate in _RATES.tolist():
         reach = _SPREADS * np.sqrt(size * rate * (1 - rate)) + _SPREADS**2
         low, high = max(0, int(size * rate - reach)), min(size, int(size * rate + reach) + 1)
@@ -205,5 +209,5 @@ def _laws(size: int) -> list[tuple[range, Floats]]:
         c = np.array(numbers)
         share = binomial(size, c, rate)
         # Of every second, third … number the chances add up to a half, a third …
-        laws.append((numbers, share * numbers.step))
-    return laws
+        distributions.append((numbers, share * numbers.step))
+    return distributions

@@ -46,12 +46,12 @@ def band_levels_new_tasks(
     Returns levels between `level` and 1; see `pointwise_level`.
     """
     values = [
-        np.concatenate([rows for _, *both in curve_blocks(*cells) for rows in both])
+        np.concatenate([rows for _, *curves_at_k in curve_blocks(*cells) for rows in curves_at_k])
         for cells in curves
     ]
     draws = bootstrap_means(np.concatenate(values).T, resamples, seed, clusters=clusters)
     ends = np.cumsum([len(rows) for rows in values])[:-1]
-    return [pointwise_level(own, level) for own in np.split(draws, ends, axis=1)]
+    return [pointwise_level(model_draws, level) for model_draws in np.split(draws, ends, axis=1)]
 
 
 def band_level_these_tasks(

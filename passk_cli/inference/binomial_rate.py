@@ -31,9 +31,9 @@ def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats
 
     n, c, index = unique_pairs(*_checked(n, c))
     tail = (1.0 - level) / 2.0
-    some, less = np.maximum(c, 1), np.minimum(c, n - 1)
-    low = np.where(c > 0, betaincinv(some, n - some + 1, tail), 0.0)
-    high = np.where(c < n, betaincinv(less + 1, n - less, 1.0 - tail), 1.0)
+    passes, fewer = np.maximum(c, 1), np.minimum(c, n - 1)
+    low = np.where(c > 0, betaincinv(passes, n - passes + 1, tail), 0.0)
+    high = np.where(c < n, betaincinv(fewer + 1, n - fewer, 1.0 - tail), 1.0)
     return low[index], high[index]
 
 

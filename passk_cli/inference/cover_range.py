@@ -16,7 +16,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import CompatibleRates
-from passk_cli.inference.extrapolation import WIDEST, largest_known, two_digits
+from passk_cli.inference.extrapolation import WIDEST, largest_known_k, two_digits
 
 # How many times as many attempts or tasks are tried, and the most attempts per task.
 _TIMES, _MOST_ATTEMPTS = (1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100), 1_000
@@ -96,7 +96,7 @@ class CoverRange:
     @property
     def attempts(self) -> int:
         """The most attempts that nine tasks in ten have."""
-        return largest_known(self.n)
+        return largest_known_k(self.n)
 
     @cached_property
     def needed(self) -> Needed:

@@ -68,7 +68,7 @@ class BetaRates:
             )
 
     @property
-    def alike(self) -> float:
+    def correlation(self) -> float:
         """Correlation of two attempts at one task, 1 / (a + b + 1): 0 to 1."""
         share = self.spread**2 / (self.mean * (1.0 - self.mean))
         return 1.0 if share > 1.0 - _AT_MOST else share
@@ -76,17 +76,17 @@ class BetaRates:
     def passes(self, n: int) -> Floats:
         """P(c of n attempts at a random task pass), c = 0 … n: beta-binomial, (n + 1,).
 
-        C(n, c) Π_{i<c} (mr + is) Π_{i<n−c} ((1−m)r + is) / Π_{i<n} (r + is), where s is `alike`
-        and r = 1 − s: no limit to take at either end of the spread.
+        C(n, c) Π_{i<c} (mr + is) Π_{i<n−c} ((1−m)r + is) / Π_{i<n} (r + is), where
+        s is `correlation` and r = 1 − s: no limit to take at either end of the spread.
         """
-        together = self.alike
-        if together == 1.0:
+        correlation = self.correlation
+        if correlation == 1.0:
             ends = np.zeros(n + 1)
             ends[0], ends[n] = 1.0 - self.mean, self.mean
             return ends
-        apart, i = 1.0 - together, np.arange(n) * together
+        complement, i = 1.0 - correlation, np.arange(n) * correlation
         passing, failing, either = (
-            _running(np.log(share * apart + i)) for share in (self.mean, 1.0 - self.mean, 1.0)
+            _running(np.log(share * complement + i)) for share in (self.mean, 1.0 - self.mean, 1.0)
         )
         c = np.arange(n + 1)
         logs = log_choose(n, c) + passing + failing[::-1] - either[n]
@@ -120,7 +120,7 @@ class AssumedModel:
     @cached_property
     def between(self) -> float:
         """Variance of the tasks' true values."""
-        square = same_task(self.metric, self.rates.passes(2 * self.metric.k))
+        square = two_groups_product(self.metric, self.rates.passes(2 * self.metric.k))
         return max(square - self.expected**2, 0.0)
 
     def within(self, n: int) -> float:
@@ -131,10 +131,10 @@ class AssumedModel:
         """Variance of a random task's value with n attempts; NaN where n < k."""
         if n < self.metric.k:
             return math.nan
-        values, weights = self.law(n)
+        values, weights = self.distribution(n)
         return float(weights @ (values - self.expected) ** 2)
 
-    def law(self, n: int) -> tuple[Floats, Floats]:
+    def distribution(self, n: int) -> tuple[Floats, Floats]:
         """The values a random task can have with n ≥ k attempts, and their probabilities."""
         return _values(self.metric, n), self.rates.passes(n)
 
@@ -170,7 +170,7 @@ class PilotEstimate:
         """Whether `between` is the pilot's own, without a model."""
         return self.fewest >= 2 * self.metric.k
 
-    def measured(self, n: int) -> bool:
+    def is_measured(self, n: int) -> bool:
         """Whether the variance at n attempts is the pilot's own, without a model."""
         return n <= self.fewest or (self.metric.k == 1 and self.fewest >= 2)
 
@@ -206,8 +206,8 @@ class PilotEstimate:
     def raw_between(self) -> float:
         """The estimate of `between`; negative where tasks differ less than luck explains."""
         if self.measures_between:
-            halves = thinned(self.n, self.c, 2 * self.metric.k)
-            return same_task(self.metric, halves) - self._squared_mean
+            halves = thinned_counts(self.n, self.c, 2 * self.metric.k)
+            return two_groups_product(self.metric, halves) - self._squared_mean
         if self._model is None:
             return math.nan
         total = self._model.variance(self.fewest)
@@ -222,10 +222,10 @@ class PilotEstimate:
         un, uc, index = unique_pairs(self.n, self.c)
         squares = np.zeros(len(un))
         for at in np.unique(index).tolist():
-            laws = thinned(un[at : at + 1], uc[at : at + 1], 2 * self.metric.k)
-            squares[at] = same_task(self.metric, laws)
-        each: Floats = self.values**2 - squares[index]
-        return each
+            chances = thinned_counts(un[at : at + 1], uc[at : at + 1], 2 * self.metric.k)
+            squares[at] = two_groups_product(self.metric, chances)
+        variances: Floats = self.values**2 - squares[index]
+        return variances
 
     def within(self, n: int) -> float:
         """Mean variance of a task's value over repeated attempts; NaN where n < k."""
@@ -247,10 +247,10 @@ class PilotEstimate:
             return self._at(n)
         return self.between + self.within(n)
 
-    def law(self, n: int) -> tuple[Floats, Floats]:
+    def distribution(self, n: int) -> tuple[Floats, Floats]:
         """The values of the pilot's tasks with n ≥ k attempts, or with all of n₀ < n."""
         size = min(n, self.fewest)
-        return _values(self.metric, size), thinned(self.n, self.c, size)
+        return _values(self.metric, size), thinned_counts(self.n, self.c, size)
 
     @cached_property
     def _beyond(self) -> dict[int, float]:
@@ -279,7 +279,7 @@ class PilotEstimate:
 
     def _at(self, n: int) -> float:
         """Var V at n ≤ n₀ attempts."""
-        values, weights = self.law(n)
+        values, weights = self.distribution(n)
         return float(weights @ values**2) - self._squared_mean
 
 
@@ -307,11 +307,11 @@ class Difference:
     @property
     def correlation(self) -> float | None:
         """Correlation of the true values over tasks, from −1 to 1; None where it is not known."""
-        both = self.first.between, self.second.between
-        scale = 2.0 * math.sqrt(both[0] * both[1])
+        variances = self.first.between, self.second.between
+        scale = 2.0 * math.sqrt(variances[0] * variances[1])
         if not scale > 0:
             return None
-        return min(max((sum(both) - self.between) / scale, -1.0), 1.0)
+        return min(max((sum(variances) - self.between) / scale, -1.0), 1.0)
 
     def within(self, n: int) -> float:
         """Variance within a task with n attempts of either model."""
@@ -373,7 +373,7 @@ def _values(metric: Metric, n: int) -> Floats:
     return metric.values(np.full(n + 1, n), np.arange(n + 1))
 
 
-def same_task(metric: Metric, weights: Floats) -> float:
+def two_groups_product(metric: Metric, weights: Floats) -> float:
     """E of the product of the values of two separate groups of k attempts at one task.
 
     weights : P(s of 2k attempts pass); then x of the first k do with the hypergeometric
@@ -382,19 +382,19 @@ def same_task(metric: Metric, weights: Floats) -> float:
     k = metric.k
     values, c = _values(metric, k), np.arange(k + 1)
     ways = log_choose(k, c)
-    apart = log_choose(2 * k, np.arange(2 * k + 1))
+    log_subsets = log_choose(2 * k, np.arange(2 * k + 1))
     total = 0.0
     for x in np.flatnonzero(values).tolist():
-        share = np.exp(ways[x] + ways - apart[x : x + k + 1])
+        share = np.exp(ways[x] + ways - log_subsets[x : x + k + 1])
         total += float(values[x] * (values * share) @ weights[x : x + k + 1])
     return total
 
 
-def thinned(n: Ints, c: Ints, size: int) -> Floats:
+def thinned_counts(n: Ints, c: Ints, size: int) -> Floats:
     """P(x of `size` of a random task's attempts pass), x = 0 … size: mean hypergeometric."""
     tasks, total = histogram(n, c), np.zeros(size + 1)
-    for here in blocks(len(tasks.n), size + 1, _BLOCK_ELEMENTS):
-        total += tasks.times[here] @ hypergeometric(tasks.n[here], tasks.c[here], size)
+    for block in blocks(len(tasks.n), size + 1, _BLOCK_ELEMENTS):
+        total += tasks.times[block] @ hypergeometric(tasks.n[block], tasks.c[block], size)
     return total / len(n)
 
 
@@ -428,11 +428,11 @@ def true_difference(first: PilotEstimate, second: PilotEstimate) -> tuple[float,
     estimate, error = float(h.mean()), float(h.std(ddof=1)) / math.sqrt(len(h))
     if not error > 0:
         return (estimate if math.isnan(estimate) else max(estimate, 0.0),) * 3
-    away = max(estimate / error, -30.0)
-    above = float(ndtr(away))
-    mean = away + math.exp(-(away**2) / 2) / math.sqrt(2 * math.pi) / above
-    ends = away + float(ndtri(0.025)), away - float(ndtri(0.025 * above))
-    mean, low, high = (error * max(each, 0.0) for each in (mean, *ends))
+    ratio = max(estimate / error, -30.0)
+    chance_above = float(ndtr(ratio))
+    mean = ratio + math.exp(-(ratio**2) / 2) / math.sqrt(2 * math.pi) / chance_above
+    ends = ratio + float(ndtri(0.025)), ratio - float(ndtri(0.025 * chance_above))
+    mean, low, high = (error * max(limit, 0.0) for limit in (mean, *ends))
     return mean, low, high
 
 
@@ -468,11 +468,11 @@ def best_splits(
     """
     best: dict[str, Split] = {}
     excess = [0.0] * len(options)
-    for name, those in errors.items():
-        least = min(those, default=math.inf)
+    for name, metric_errors in errors.items():
+        least = min(metric_errors, default=math.inf)
         if math.isfinite(least):
-            best[name] = _as_good(options, those)
-        ratios = [error / least if math.isfinite(least) else math.inf for error in those]
+            best[name] = _as_good(options, metric_errors)
+        ratios = [error / least if math.isfinite(least) else math.inf for error in metric_errors]
         excess = [max(pair) for pair in zip(excess, ratios, strict=True)]
     if len(errors) > 1 and math.isfinite(min(excess, default=math.inf)):
         best["all"] = _as_good(options, excess)

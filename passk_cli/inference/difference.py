@@ -32,8 +32,8 @@ class DifferenceDistribution:
     estimate : mean differences.  below, above : standard errors for lower and for upper limits.
     degrees : of freedom, units − 1; 0 where one unit has no spread.
     reach : largest possible difference; infinite where it is not known.
-    alike : whether all differences of a row are one number.
-    spread : standard errors without lumps.  unsure : their relative standard errors.
+    constant : whether all differences of a row are one number.
+    spread : standard errors without lumps.  spread_error : their relative standard errors.
     """
 
     estimate: Floats
@@ -41,17 +41,17 @@ class DifferenceDistribution:
     above: Floats
     degrees: Ints
     reach: float
-    alike: Bools
+    constant: Bools
     spread: Floats
-    unsure: Floats
+    spread_error: Floats
 
     @staticmethod
-    def joined(parts: Sequence[tuple[DifferenceDistribution, Ints]]) -> DifferenceDistribution:
+    def from_parts(parts: Sequence[tuple[DifferenceDistribution, Ints]]) -> DifferenceDistribution:
         """Chosen rows of several laws as one, in that order.
 
         parts : laws of the same reach, each with the places of its rows.
         """
-        names = "estimate below above degrees alike spread unsure".split()
+        names = "estimate below above degrees constant spread spread_error".split()
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(law, name)[rows] for law, rows in parts])
             for name in names
@@ -72,29 +72,29 @@ class DifferenceDistribution:
         benchmarks/families.md.
 
         >>> rows = [[0.1, -0.1, 0, 0, 0], [0.5, -0.5, 0.5, -0.4, 0], [0, 0.4, -0.4, 0, 1]]
-        >>> law = difference_law(rows, reach=1.0)
+        >>> law = difference_distribution(rows, reach=1.0)
         >>> law.spread.round(2).tolist(), law.moderated().spread.round(2).tolist()
         ([0.03, 0.21, 0.24], [0.05, 0.22, 0.25])
         """
-        known = (self.spread > 0) & ~self.alike
-        known &= np.isfinite(self.spread) & np.isfinite(self.unsure)
-        if known.sum() < _FEWEST_ROWS:
+        usable = (self.spread > 0) & ~self.constant
+        usable &= np.isfinite(self.spread) & np.isfinite(self.spread_error)
+        if usable.sum() < _FEWEST_ROWS:
             return self
-        units = self.degrees[known] + 1.0
-        error = np.maximum((2 * _UNDERSTATED * self.unsure[known]) ** 2, _LEAST_ERROR)
-        log = 2 * np.log(self.spread[known]) + np.log(units) + error / 2
+        units = self.degrees[usable] + 1.0
+        error = np.maximum((2 * _UNDERSTATED * self.spread_error[usable]) ** 2, _LEAST_ERROR)
+        log = 2 * np.log(self.spread[usable]) + np.log(units) + error / 2
         weights = 1 / error
         mean = weights @ log / weights.sum()
         excess = weights @ (log - mean) ** 2 - (len(log) - 1)
         between = max(0.0, excess / (weights.sum() - weights @ weights / weights.sum()))
         weights = 1 / (error + between)
         mean = weights @ log / weights.sum()
-        likely = np.exp((log * between + mean * error) / (between + error) / 2) / np.sqrt(units)
+        shrunk = np.exp((log * between + mean * error) / (between + error) / 2) / np.sqrt(units)
         spread = self.spread.copy()
-        spread[known] = np.maximum(spread[known], likely)
+        spread[usable] = np.maximum(spread[usable], shrunk)
         # A spread that is not known may be infinite, and stays as it is.
         added = np.zeros_like(self.spread)
-        added[known] = spread[known] ** 2 - self.spread[known] ** 2
+        added[usable] = spread[usable] ** 2 - self.spread[usable] ** 2
         return replace(
             self, spread=spread,
             below=np.sqrt(self.below**2 + added), above=np.sqrt(self.above**2 + added),
@@ -108,13 +108,11 @@ class DifferenceDistribution:
         """
         from passk_cli.special import stdtr
 
-        away = self.estimate - np.asarray(null, dtype=np.float64)
-        error = np.where(away > 0, self.below, self.above)
-        steps = np.divide(
-            np.abs(away), error, out=np.where(away == 0, 0.0, np.inf), where=error > 0
-        )
+        gap = self.estimate - np.asarray(null, dtype=np.float64)
+        error = np.where(gap > 0, self.below, self.above)
+        steps = np.divide(np.abs(gap), error, out=np.where(gap == 0, 0.0, np.inf), where=error > 0)
         p = 2 * stdtr(np.maximum(self.degrees, 1), -steps)
-        return np.where((self.degrees < 1) | (away == 0), 1.0, p)
+        return np.where((self.degrees < 1) | (gap == 0), 1.0, p)
 
     def equivalence(self, margin: float) -> Floats:
         """The larger p of two one-sided tests: that the mean is at most −margin, or at least it.
@@ -142,13 +140,15 @@ class DifferenceDistribution:
             low, high = self.estimate - steps * self.below, self.estimate + steps * self.above
         low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
         significant, least = self.p() <= alpha, np.nextafter(0.0, 1.0)
-        faces, away = np.where(self.estimate > 0, (low, -high), (-high, low))
-        faces = np.where(significant, np.maximum(faces, least), np.minimum(faces, 0.0))
-        low, high = np.where(self.estimate > 0, (faces, -away), (away, -faces))
+        near_limit, far_limit = np.where(self.estimate > 0, (low, -high), (-high, low))
+        near_limit = np.where(
+            significant, np.maximum(near_limit, least), np.minimum(near_limit, 0.0)
+        )
+        low, high = np.where(self.estimate > 0, (near_limit, -far_limit), (far_limit, -near_limit))
         return np.clip(low, -self.reach, self.reach), np.clip(high, -self.reach, self.reach)
 
 
-def difference_law(
+def difference_distribution(
     differences: ArrayLike,
     reach: float = np.inf,
     floor: ArrayLike = 0.0,
@@ -183,7 +183,7 @@ def difference_law(
     Size, coverage, power and width: benchmarks/difference.md.
     Source: Student 1908; the participation ratio as of Bell & Dean 1970.
 
-    >>> law = difference_law([0.2, 0.4, 0.3, 0.5, 0.4, 0.1], reach=1.0)
+    >>> law = difference_distribution([0.2, 0.4, 0.3, 0.5, 0.4, 0.1], reach=1.0)
     >>> law.p().round(6).tolist(), [limit.round(3).tolist() for limit in law.limits(0.05)]
     ([0.003273], [[0.162], [0.686]])
     """
@@ -195,12 +195,12 @@ def difference_law(
     degrees = most if degrees is None else np.minimum(most, np.asarray(degrees))
     if len(sizes) == 1:
         unknown = np.full(len(d), np.inf)
-        alone = np.full(len(d), True)
+        all_true = np.full(len(d), True)
         return DifferenceDistribution(
-            mean, unknown, unknown, degrees, reach, alone, unknown, unknown
+            mean, unknown, unknown, degrees, reach, all_true, unknown, unknown
         )
-    every = [d] if between is None else np.asarray(between, dtype=np.float64)
-    ends = [np.atleast_2d(end) for end in every]
+    given_ends = [d] if between is None else np.asarray(between, dtype=np.float64)
+    ends = [np.atleast_2d(end) for end in given_ends]
     largest = np.max([np.abs(end).max(axis=1) for end in ends], axis=0)
     # In units of the reach: squares of other numbers may overflow or vanish.
     unit = np.full(len(d), reach) if np.isfinite(reach) else np.where(largest > 0, largest, 1.0)
@@ -208,17 +208,17 @@ def difference_law(
     high = low if between is None else _in_units(ends[1], unit, clusters)
     square, unsure = _spread(low, high, sizes)
     spread = np.hypot(np.maximum(unit * np.sqrt(square), np.sqrt(floor)), np.sqrt(hidden))
-    carrying, few = _carrying(low, high), _allowance(np.float64(len(sizes)), _FEW)
-    both = np.maximum(_allowance(carrying, _BOTH), few)
-    alike = (low / sizes).max(axis=1) <= (high / sizes).min(axis=1) + ROUNDING
-    both[alike & (np.asarray(floor) == 0) & (np.asarray(hidden) == 0)] = 1.0
+    carrying, few = _carrying_units(low, high), _allowance(np.float64(len(sizes)), _FEW)
+    symmetric = np.maximum(_allowance(carrying, _BOTH), few)
+    constant = (low / sizes).max(axis=1) <= (high / sizes).min(axis=1) + ROUNDING
+    symmetric[constant & (np.asarray(floor) == 0) & (np.asarray(hidden) == 0)] = 1.0
     tail, lump = _allowance(carrying, _TAIL), largest / unit if np.isinf(reach) else 1.0
-    missed = unit * lump * _share_of_largest(sizes)
+    missed_lump = unit * lump * _share_of_largest(sizes)
     below, above = (
-        np.hypot(spread, missed * np.sqrt(_MISSED * np.maximum(tail * side, both)))
+        np.hypot(spread, missed_lump * np.sqrt(_MISSED * np.maximum(tail * side, symmetric)))
         for side in (-_skew(low), _skew(high))
     )
-    return DifferenceDistribution(mean, below, above, degrees, reach, alike, spread, unsure)
+    return DifferenceDistribution(mean, below, above, degrees, reach, constant, spread, unsure)
 
 
 def least_p(sizes: Floats) -> float:
@@ -277,7 +277,7 @@ def _spread(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     return total * (units / (units - 1)) / tasks**2, unsure
 
 
-def _carrying(low: Floats, high: Floats) -> Floats:
+def _carrying_units(low: Floats, high: Floats) -> Floats:
     """(Σ d²)² / Σ d⁴, or at most that of any differences between low and high.
 
     With squares x between a and b, Σ x = Σ a + v has Σ x² ≤ Σ a² + h v, h the largest a + b where
@@ -308,6 +308,6 @@ def _skew(d: Floats) -> Floats:
 
 def _allowance(units: Floats | np.float64, thresholds: tuple[float, float]) -> Floats:
     """1 at the second threshold or fewer units, 0 at the first or more, linear between."""
-    none, full = thresholds
-    share: Floats = np.clip((none - np.asarray(units)) / (none - full), 0.0, 1.0)
+    none_from, full_to = thresholds
+    share: Floats = np.clip((none_from - np.asarray(units)) / (none_from - full_to), 0.0, 1.0)
     return share

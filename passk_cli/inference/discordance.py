@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats, Ints, blocks
-from passk_cli.inference.roots import crossing, tops
+from passk_cli.inference.roots import find_root, parabola_peaks
 
 # The nuisance rate π = sin²(θ/2) runs over a grid in θ, where the number of discordant tasks has
 # the standard error 1/√T whatever π is: so many steps to a standard error, and never fewer steps.
@@ -57,32 +57,32 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     >>> suissa_shuster(20, [5, 6, 12], [0, 1, 4]).round(4).tolist()
     [0.0414, 0.0731, 0.0504]
     """
-    b, c = np.broadcast_arrays(counts("b", b), counts("c", c))
+    b, c = np.broadcast_arrays(whole_counts("b", b), whole_counts("c", c))
     if tasks < 1 or np.any(b + c > tasks):
         raise ValueError("tasks must be at least 1, and at least b + c")
-    away, discordant = np.abs(b - c).ravel(), (b + c).ravel()
-    square = away * away
+    gaps, discordant = np.abs(b - c).ravel(), (b + c).ravel()
+    square = gaps * gaps
     divisor = np.maximum(np.gcd(square, discordant), 1)
     ratios = square // divisor * (tasks + 1) + discordant // divisor
     ratios, place = np.unique(ratios, return_inverse=True)
     distinct = np.stack(np.divmod(ratios, tasks + 1))
     p = np.ones(len(ratios))
-    moved = np.flatnonzero(distinct[0])
+    discordant_rows = np.flatnonzero(distinct[0])
     n = np.arange(tasks + 1)
-    for here in blocks(len(moved), tasks + 1, _CELLS):
-        some = moved[here]
+    for block in blocks(len(discordant_rows), tasks + 1, _CELLS):
+        rows = discordant_rows[block]
         # Per z² = square / discordant and N = 0 … T: the least |b − c| ≥ z √N with b + c = N.
-        square, discordant = distinct[:, some, None]
+        square, discordant = distinct[:, rows, None]
         least = np.ceil(np.sqrt(square * n / discordant)).astype(np.int64)
         if tasks > _EXACT:
             # The root is rounded: at most one off.
             least -= (least > 0) & ((least - 1) ** 2 * discordant >= square * n)
             least += least**2 * discordant < square * n
-        p[some] = _maxima(tasks, _tails(tasks, _of_parity(least, n)))
+        p[rows] = _maxima(tasks, _tails(tasks, _raise_to_parity(least, n)))
     return np.minimum(p[place.ravel()], 1.0).reshape(b.shape)
 
 
-def _of_parity(least: Ints, n: Ints) -> Ints:
+def _raise_to_parity(least: Ints, n: Ints) -> Ints:
     """Each number, or the next one, of the parity of N; never reached where N = 0, whose z is 0."""
     least = least + (least - n) % 2
     least[:, 0] = 2
@@ -100,8 +100,8 @@ def _tails(tasks: int, least: Ints) -> Floats:
     n = np.arange(tasks + 1)
     factorials = gammaln(n + 1.0)
     most = np.where(least > n, -1, (n - least) // 2)
-    there = np.maximum(most, 0)
-    logs = factorials - n * math.log(2.0) - factorials[there] - factorials[n - there]
+    edge_passes = np.maximum(most, 0)
+    logs = factorials - n * math.log(2.0) - factorials[edge_passes] - factorials[n - edge_passes]
     edge = np.where(most < 0, 0.0, np.exp(logs))
     steps = np.where(np.diff(most, axis=1, prepend=-1) > 0, edge, 0.0)
     steps[:, 1:] -= edge[:, :-1] / 2
@@ -110,22 +110,23 @@ def _tails(tasks: int, least: Ints) -> Floats:
 
 def _maxima(tasks: int, tails: Floats) -> Floats:
     """max over π of Σ_N P(N; T, π) tails(N), per row of tails."""
-    laws = _kept_laws(tasks) if tasks <= _FEW_TASKS else _laws(tasks)
+    binomials = _cached_binomials(tasks) if tasks <= _FEW_TASKS else _binomials(tasks)
     means = np.concatenate(
-        [tails[:, :1].T, *[law @ tails[:, n].T for n, law in laws], tails[:, -1:].T]
+        [tails[:, :1].T, *[law @ tails[:, n].T for n, law in binomials], tails[:, -1:].T]
     )
     maxima: Floats = np.maximum(
-        tops(means[:-2], means[1:-1], means[2:]).max(axis=0), np.maximum(means[0], means[-1])
+        parabola_peaks(means[:-2], means[1:-1], means[2:]).max(axis=0),
+        np.maximum(means[0], means[-1]),
     )
     return maxima
 
 
 @lru_cache(maxsize=2)
-def _kept_laws(tasks: int) -> list[tuple[slice, Floats]]:
-    return list(_laws(tasks))
+def _cached_binomials(tasks: int) -> list[tuple[slice, Floats]]:
+    return list(_binomials(tasks))
 
 
-def _laws(tasks: int) -> Iterator[tuple[slice, Floats]]:
+def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
     """Binomial(T, π) for π on the grid inside (0, 1), by blocks: values of N, (π × N) chances."""
     from passk_cli.special import gammaln
 
@@ -165,11 +166,11 @@ def critical_z(tasks: int, level: float) -> float:
     low, high = 0.0, math.sqrt(tasks)
     while high - low > _NARROW:
         z = np.linspace(low, high, _TRIED + 2)[1:-1]
-        least = _of_parity(np.ceil(z[:, None] * np.sqrt(n)).astype(np.int64), n)
+        least = _raise_to_parity(np.ceil(z[:, None] * np.sqrt(n)).astype(np.int64), n)
         rejects = _maxima(tasks, _tails(tasks, least)) <= alpha * (1 + 1e-12)
         first = int(np.argmax(rejects)) if rejects.any() else _TRIED
         low, high = (z[first - 1] if first else low), (z[first] if first < _TRIED else high)
-    least = _of_parity(np.ceil(high * np.sqrt(n))[None].astype(np.int64), n)
+    least = _raise_to_parity(np.ceil(high * np.sqrt(n))[None].astype(np.int64), n)
     attained = (least[0, 1:] / np.sqrt(n[1:]))[least[0, 1:] <= n[1:]]
     return float(low + _SHARE * (attained.min() - low))
 
@@ -213,10 +214,10 @@ def score_equivalence(tasks: int, b: int, c: int, margin: float) -> float:
     >>> round(score_equivalence(100, 6, 5, 0.1), 4)
     0.0115
     """
-    return max(_above(tasks, b, c, -margin), _above(tasks, c, b, -margin))
+    return max(_one_sided_p(tasks, b, c, -margin), _one_sided_p(tasks, c, b, -margin))
 
 
-def _above(tasks: int, b: int, c: int, mean: float) -> float:
+def _one_sided_p(tasks: int, b: int, c: int, mean: float) -> float:
     """The one-sided p that p_b − p_c is at most this mean."""
 
     def excess(critical: float) -> float:
@@ -227,26 +228,26 @@ def _above(tasks: int, b: int, c: int, mean: float) -> float:
     high = 1.0
     while excess(high) > 0.0:
         high *= 2.0
-    return _level_of(tasks, crossing(excess, 0.0, high, 1e-12)) / 2
+    return _smallest_alpha(tasks, find_root(excess, 0.0, high, 1e-12)) / 2
 
 
-def _level_of(tasks: int, critical: float) -> float:
+def _smallest_alpha(tasks: int, critical: float) -> float:
     """The smallest α at which `critical_z` of level 1 − α is at most this."""
     from passk_cli.special import ndtr
 
     root = np.sqrt(np.arange(tasks + 1))
-    least = _of_parity(np.ceil(critical * root)[None].astype(np.int64), np.arange(tasks + 1))
+    least = _raise_to_parity(np.ceil(critical * root)[None].astype(np.int64), np.arange(tasks + 1))
     reached = least[0, 1:] <= root[1:] ** 2 + 0.5
     if not reached.any():
-        none = float(2 * ndtr(-critical / _BEYOND)) if critical >= 1.02 * root[-1] else 1.0
-        return min(none, 2.0 ** (1 - tasks))
+        alpha = float(2 * ndtr(-critical / _BEYOND)) if critical >= 1.02 * root[-1] else 1.0
+        return min(alpha, 2.0 ** (1 - tasks))
     high = (least[0, 1:] / root[1:])[reached].min()
     low = ((least[0, 1:] - 2) / root[1:]).max()
     if low <= 0.0:
         return 1.0
     if critical < low + _SHARE * (high - low):
         below = np.ceil(low * (1 - 1e-12) * root)[None].astype(np.int64)
-        least = _of_parity(below, np.arange(tasks + 1))
+        least = _raise_to_parity(below, np.arange(tasks + 1))
     return min(1.0, float(_maxima(tasks, _tails(tasks, least))[0]))
 
 
@@ -276,10 +277,10 @@ def _excess(tasks: int, b: Ints | int, c: Ints | int, mean: Floats, critical: fl
     return excess
 
 
-def counts(name: str, value: ArrayLike) -> Ints:
+def whole_counts(name: str, value: ArrayLike) -> Ints:
     """The values as integers; ValueError for what is negative or not whole.
 
-    >>> counts("b", [3.0, 4.0]).tolist()
+    >>> whole_counts("b", [3.0, 4.0]).tolist()
     [3, 4]
     """
     array = np.asarray(value)

@@ -59,9 +59,9 @@ def distinct_of_rows(values: Floats) -> tuple[Floats, ...]:
     ordered = np.sort(values, axis=1)
     rows = len(ordered)
     nearest = _SAME * (ordered[:, -1:] - ordered[:, :1])
-    apart = np.diff(ordered, axis=1) > nearest
+    distinct = np.diff(ordered, axis=1) > nearest
     place = np.zeros(ordered.shape, dtype=np.int64)
-    np.cumsum(apart, axis=1, out=place[:, 1:])
+    np.cumsum(distinct, axis=1, out=place[:, 1:])
     most = int(place[:, -1].max()) + 1
     cell = place + most * np.arange(rows)[:, None]
     counts = np.bincount(cell.ravel(), minlength=rows * most).reshape(rows, most)
@@ -92,36 +92,36 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Fl
     laws = np.stack([totals, weights, sizes], axis=1)
     shares = np.full(len(laws), p, dtype=np.float64)
     if laws.nbytes > _SHORT:
-        return _solved(laws, shares)
+        return _solve_distinct(laws, shares)
     # Hundreds of groups with few tasks have the same few distributions.
-    return _known(laws.tobytes(), shares.tobytes(), laws.shape[2]).copy()
+    return _cached_quantiles(laws.tobytes(), shares.tobytes(), laws.shape[2]).copy()
 
 
 @lru_cache(4096)
-def _known(laws: bytes, shares: bytes, atoms: int) -> Floats:
+def _cached_quantiles(laws: bytes, shares: bytes, atoms: int) -> Floats:
     """The quantiles of distributions as bytes; each is found once."""
-    return _solved(np.frombuffer(laws).reshape(-1, 3, atoms), np.frombuffer(shares))
+    return _solve_distinct(np.frombuffer(laws).reshape(-1, 3, atoms), np.frombuffer(shares))
 
 
-def _solved(laws: Floats, shares: Floats) -> Floats:
+def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
     """The quantiles of distributions: totals, weights and sizes of each."""
     totals, weights, sizes = laws.swapaxes(0, 1)
     # Laws of few tasks, or of one attempt each, are often the same but for rounding.
     _, exponent = np.frexp(np.abs(totals).max(axis=1, keepdims=True))
     rounded = np.rint(np.ldexp(totals, _BITS - exponent))
     keys = np.concatenate([rounded, exponent, weights, sizes, shares[:, None]], axis=1)
-    _, chosen, index = np.unique(
+    _, first_places, index = np.unique(
         keys.view([("", np.void, keys.shape[1] * keys.itemsize)]), return_index=True,
         return_inverse=True,
     )  # fmt: skip
-    laws, shares = laws[chosen], shares[chosen]
+    laws, shares = laws[first_places], shares[first_places]
     lengths = laws.shape[2] - np.argmax(laws[:, 1, ::-1] > 0, axis=1)
     # In blocks of like length, so that few places are empty.
     order, cuts, q = np.argsort(lengths, kind="stable"), [0], np.empty(len(laws))
     ordered = lengths[order]
     while (first := cuts[-1]) < len(order):
-        alike = int(np.searchsorted(ordered, 2 * ordered[first], side="right"))
-        cuts.append(min(alike, first + max(1, _ATOMS // int(ordered[first]))))
+        next_cut = int(np.searchsorted(ordered, 2 * ordered[first], side="right"))
+        cuts.append(min(next_cut, first + max(1, _ATOMS // int(ordered[first]))))
     blocks = np.split(order, cuts[1:-1])
 
     def solve(block: Places) -> Floats:
@@ -196,7 +196,7 @@ def _quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
 
 
 def _deviates(p: Floats) -> Floats:
-    return np.array([NORMAL.inv_cdf(each) for each in p.tolist()])
+    return np.array([NORMAL.inv_cdf(share) for share in p.tolist()])
 
 
 def _tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
@@ -228,13 +228,13 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
     e = scaled / (1.0 - c[:, None] * scaled)
     sigma = 1.0 / np.sqrt((alpha * e * e).sum(axis=1) + (1.0 / c) ** 2)
     skew = 2.0 * ((alpha * (e * sigma[:, None]) ** 3).sum(axis=1) - (sigma / c) ** 3)
-    paths = _falling(_Paths(c, e, alpha, sigma, np.clip(skew / 3.0, -1.0, 1.0)))
+    paths = _straightened(_Paths(c, e, alpha, sigma, np.clip(skew / 3.0, -1.0, 1.0)))
     height = -(alpha * np.log1p(-c[:, None] * scaled)).sum(axis=1)
     tails, ends = np.empty(len(d)), _ends(paths)
     # np.unique of numbers would import numpy.ma, which takes as long as to read a small file.
     for end in sorted({*ends.tolist()}):
         rows = np.flatnonzero(ends == end)
-        tails[rows] = np.clip(_integrals(paths.of(rows), height[rows], end), 0.0, 1.0)
+        tails[rows] = np.clip(_integrals(paths.take(rows), height[rows], end), 0.0, 1.0)
     return tails
 
 
@@ -247,9 +247,9 @@ class _Paths(NamedTuple):
     sigma: Floats
     bend: Floats
 
-    def of(self, rows: Places) -> _Paths:
+    def take(self, rows: Places) -> _Paths:
         """Some of the paths."""
-        return _Paths(*(each[rows] for each in self))
+        return _Paths(*(field[rows] for field in self))
 
     def sizes(self, u: Floats) -> Floats:
         """Logarithm of the integrand's size at points u, without the factor exp(K(c))."""
@@ -276,8 +276,8 @@ class _Paths(NamedTuple):
     def _log_size(self, across: Floats, along: Floats) -> Floats:
         square = across * across
         square += along * (along - 2.0)
-        each = np.log1p(square, out=square) @ (-0.5 * self.alpha)[:, :, None]
-        return each[:, :, 0]
+        logs = np.log1p(square, out=square) @ (-0.5 * self.alpha)[:, :, None]
+        return logs[:, :, 0]
 
 
 def _integrals(paths: _Paths, top: Floats, end: float) -> Floats:
@@ -289,31 +289,31 @@ def _integrals(paths: _Paths, top: Floats, end: float) -> Floats:
     areas: Floats = sums * step / math.pi
     for _ in range(_HALVINGS):
         # The error of the finer sum is about the square of what the two differ by.
-        apart = np.abs(sums - before) > _AGREE * np.abs(sums)
-        rows, sums = rows[apart], sums[apart]
+        unsettled = np.abs(sums - before) > _AGREE * np.abs(sums)
+        rows, sums = rows[unsettled], sums[unsettled]
         if not len(rows):
             break
         before = 2.0 * sums
         between = np.arange(0.5 * step, end, step)
         parts = np.array_split(between, 1 + len(rows) * len(between) * paths.e.shape[1] // _CELLS)
         for part in parts:
-            sums = sums + paths.of(rows).heights(part, top[rows]).sum(axis=1)
+            sums = sums + paths.take(rows).heights(part, top[rows]).sum(axis=1)
         step *= 0.5
         areas[rows] = sums * step / math.pi
     return areas
 
 
-def _falling(paths: _Paths) -> _Paths:
+def _straightened(paths: _Paths) -> _Paths:
     """The paths, straight where the integrand on the bent one would rise again.
 
     An atom of 20,000 tasks near q, on the side that the path bends away from, grows as exp(−x) for
     long before it falls.  On a straight path every atom's factor falls.
     """
-    far = np.flatnonzero(paths.sizes(np.array([_NEAR]))[:, 0] > -_NEGLIGIBLE)
-    sizes = paths.of(far).sizes(_NEAR * _PLACES)
+    checked = np.flatnonzero(paths.sizes(np.array([_NEAR]))[:, 0] > -_NEGLIGIBLE)
+    sizes = paths.take(checked).sizes(_NEAR * _PLACES)
     rising = (np.diff(sizes, axis=1) > 0.0) & (sizes[:, :-1] > -_NEGLIGIBLE)
     bend = paths.bend.copy()
-    bend[far[rising.any(axis=1)]] = 0.0
+    bend[checked[rising.any(axis=1)]] = 0.0
     return paths._replace(bend=bend)
 
 
@@ -325,7 +325,7 @@ def _ends(paths: _Paths) -> Floats:
     while np.isnan(ends).any():
         rows = np.flatnonzero(np.isnan(ends))
         places = low * _PLACES
-        small = paths.of(rows).sizes(places) <= -_NEGLIGIBLE
+        small = paths.take(rows).sizes(places) <= -_NEGLIGIBLE
         last = small.any(axis=1) | (low > 100.0)
         reached = np.where(small.any(axis=1), places[np.argmax(small, axis=1)], places[-1])
         ends[rows[last]] = reached[last]
@@ -341,17 +341,17 @@ def _saddles(d: Floats, alpha: Floats) -> Floats:
     c: Floats = np.minimum(start, 0.9 * high)
     rows = np.arange(len(d))
     for _ in range(200):
-        at, of = c[rows], d[rows]
-        e = of / (1.0 - at[:, None] * of)
+        current, terms = c[rows], d[rows]
+        e = terms / (1.0 - current[:, None] * terms)
         weighted = alpha[rows] * e
-        miss = weighted.sum(axis=1) - 1.0 / at
-        high[rows] = np.where(miss < 0, high[rows], at)
-        low[rows] = np.where(miss < 0, at, low[rows])
-        step = at - miss / ((weighted * e).sum(axis=1) + (1.0 / at) ** 2)
+        miss = weighted.sum(axis=1) - 1.0 / current
+        high[rows] = np.where(miss < 0, high[rows], current)
+        low[rows] = np.where(miss < 0, current, low[rows])
+        step = current - miss / ((weighted * e).sum(axis=1) + (1.0 / current) ** 2)
         inside = (low[rows] < step) & (step < high[rows])
         c[rows] = np.where(inside, step, 0.5 * (low[rows] + high[rows]))
         # The line may pass anywhere near the saddle point; it need not be found exactly.
-        rows = rows[np.abs(c[rows] - at) > 1e-3 * at]
+        rows = rows[np.abs(c[rows] - current) > 1e-3 * current]
         if not len(rows):
             break
     return c
@@ -394,29 +394,29 @@ class BootstrapDistribution:
         place = np.rint((x - x[0]) / step)
         mass = np.zeros(cells)
         np.add.at(mass, place.astype(np.int64) % cells, share)
-        law = np.fft.irfft(np.fft.rfft(mass) ** count, cells)
-        law = np.maximum(law, 0.0)
+        probabilities = np.fft.irfft(np.fft.rfft(mass) ** count, cells)
+        probabilities = np.maximum(probabilities, 0.0)
         centre = float(share @ place) * count
         first = max(0, math.floor(centre - cells / 2))
-        law = np.roll(law, -(first % cells))
+        probabilities = np.roll(probabilities, -(first % cells))
         # Rounding moved each value by up to half a step; moving the mean back undoes it on average.
         offset = float(share @ (x - x[0])) - float(share @ place) * step
         origin = float(x[0]) + (first * step) / count + offset
-        return origin, step / count, law / law.sum()
+        return origin, step / count, probabilities / probabilities.sum()
 
     def cdf(self, q: float, *, strict: bool = False) -> float:
         """P(mean ≤ q), or P(mean < q) when strict; a q within rounding of a mean counts as it."""
-        first, step, law = self._lattice
+        first, step, probabilities = self._lattice
         place = (q - first) / step
         nearest = round(place)
         on_point = abs(place - nearest) < 1e-6
         last = nearest - (1 if strict else 0) if on_point else math.floor(place)
-        return float(law[: max(0, min(last + 1, len(law)))].sum())
+        return float(probabilities[: max(0, min(last + 1, len(probabilities)))].sum())
 
     def quantile(self, p: float) -> float:
         """The smallest mean q with P(mean ≤ q) ≥ p."""
-        first, step, law = self._lattice
-        cumulative = np.cumsum(law)
+        first, step, probabilities = self._lattice
+        cumulative = np.cumsum(probabilities)
         # A hair less, so that a jump that reaches p up to rounding counts as reaching it.
         place = int(np.searchsorted(cumulative, p - 1e-12))
-        return first + step * min(place, len(law) - 1)
+        return first + step * min(place, len(probabilities) - 1)

@@ -112,13 +112,13 @@ def _rank_sum_waves(n: Ints, c: Ints, m: Ints, count: int) -> Floats:
         for first in range(1, len(times), _STEPS):
             j = np.arange(first, min(first + _STEPS, len(times)))
             # From C(n, j−1) to C(n, j), both Gaussian, one after the other.
-            up, down = (_sine(each[:, None], m, count) for each in (size - j + 1, j))
+            up, down = (_sine(factor[:, None], m, count) for factor in (size - j + 1, j))
             factors = (j / (size - j + 1))[:, None] * up / down
             factors[0] *= wave
-            every = np.multiply.accumulate(factors)
-            wave = every[-1]
+            products = np.multiply.accumulate(factors)
+            wave = products[-1]
             for row in np.flatnonzero(times[j]).tolist():
-                waves *= every[row] ** times[j[row]]
+                waves *= products[row] ** times[j[row]]
     return waves
 
 
@@ -130,37 +130,41 @@ def _sine(j: int | Ints, m: Ints, count: int) -> Floats:
     return np.where(turn < count, sine, -sine)
 
 
-def change_law(n: int, c: int) -> Floats:
+def change_distribution(n: int, c: int) -> Floats:
     """Probabilities of 0, 1, … n−1 neighbours that differ, over the orders of c passes among n.
 
     r runs of passes and s of failures (s = r, r ± 1) are 2 or 1 ways times C(c−1, r−1) C(f−1, s−1)
     of the C(n, c) orders, f = n − c.  Source: Wald & Wolfowitz 1940.
 
-    >>> change_law(4, 2).round(6).tolist()
+    >>> change_distribution(4, 2).round(6).tolist()
     [0.0, 0.333333, 0.333333, 0.333333]
     """
-    law, f = np.zeros(n), n - c
+    probabilities, f = np.zeros(n), n - c
     if c == 0 or f == 0:
-        law[0] = 1.0
-        return law
+        probabilities[0] = 1.0
+        return probabilities
     orders = log_choose(n, c)
     r = np.arange(1, min(c, f) + 1)
-    law[2 * r - 1] = 2 * np.exp(log_choose(c - 1, r - 1) + log_choose(f - 1, r - 1) - orders)
+    probabilities[2 * r - 1] = 2 * np.exp(
+        log_choose(c - 1, r - 1) + log_choose(f - 1, r - 1) - orders
+    )
     for more, less in ((c, f), (f, c)):
         r = np.arange(1, min(more - 1, less) + 1)
-        law[2 * r] += np.exp(log_choose(more - 1, r) + log_choose(less - 1, r - 1) - orders)
+        probabilities[2 * r] += np.exp(
+            log_choose(more - 1, r) + log_choose(less - 1, r - 1) - orders
+        )
     # Rounding in the logarithms would add up over tasks.
-    law /= law.sum()
-    return law
+    probabilities /= probabilities.sum()
+    return probabilities
 
 
-def law_of_sum(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
+def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
     """(first value, probabilities) of a sum of independent whole numbers.
 
     parts : (probabilities of 0, 1, 2, …; how many summands have them).  By FFT, over a window
     beyond which less than 1e-15 lies.
 
-    >>> first, law = law_of_sum([(np.array([0.5, 0.5]), 2)])
+    >>> first, law = sum_distribution([(np.array([0.5, 0.5]), 2)])
     >>> first, law.round(6).tolist()
     (0, [0.25, 0.5, 0.25, 0.0])
     """
@@ -181,15 +185,17 @@ def law_of_sum(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
     wave = np.ones(cells // 2 + 1, dtype=np.complex128)
     for p, times in parts:
         wave *= np.fft.rfft(np.bincount(np.arange(len(p)) % cells, p, cells)) ** times
-    law = np.maximum(np.fft.irfft(wave, cells), 0.0)
+    probabilities = np.maximum(np.fft.irfft(wave, cells), 0.0)
     first = 0 if cells > largest else max(0, round(mean) - cells // 2)
-    return first, np.roll(law, -(first % cells))
+    return first, np.roll(probabilities, -(first % cells))
 
 
-def tail_below(law: tuple[int, Floats], values: Ints) -> Floats:
+def tail_below(distribution: tuple[int, Floats], values: Ints) -> Floats:
     """P(X ≤ value) of each value, for a law of whole numbers; at least 1e-12."""
-    first, reached = law[0], np.concatenate([[0.0], np.cumsum(law[1])])
-    p: Floats = np.clip(reached[np.clip(values - first + 1, 0, len(law[1]))], SMALLEST, 1.0)
+    first, reached = distribution[0], np.concatenate([[0.0], np.cumsum(distribution[1])])
+    p: Floats = np.clip(
+        reached[np.clip(values - first + 1, 0, len(distribution[1]))], SMALLEST, 1.0
+    )
     return p
 
 
@@ -255,9 +261,9 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
         return OrderTest(0.0, 0.0, 0.0, math.nan, 0)
     mean, variance = (float(moment.sum()) for moment in change_moments(n, c))
     tasks = histogram(n, c)
-    first, chances = law_of_sum(
-        (change_law(*pair), int(many))
-        for *pair, many in zip(tasks.n.tolist(), tasks.c.tolist(), tasks.times, strict=True)
+    first, chances = sum_distribution(
+        (change_distribution(*pair), int(task_count))
+        for *pair, task_count in zip(tasks.n.tolist(), tasks.c.tolist(), tasks.times, strict=True)
     )
     observed, away = float(changed.sum()), np.abs(np.arange(first, first + len(chances)) - mean)
     p = _as_probability(float(chances[away >= abs(observed - mean) - 1e-9].sum()))
@@ -321,16 +327,16 @@ def copies_test(start: Ints, passed: Ints) -> Pairs:
     row[mixed] = np.arange(len(mixed))
     at, place = np.repeat(row, np.diff(start)), positions(start)
     inside = (at >= 0) & (place < width)
-    had, won = np.zeros((2, len(mixed), width))
-    had[at[inside], place[inside]] = 1.0
-    won[at[inside], place[inside]] = passed[inside]
-    differ = won.T @ (had - won)
+    attempted, passes_at = np.zeros((2, len(mixed), width))
+    attempted[at[inside], place[inside]] = 1.0
+    passes_at[at[inside], place[inside]] = passed[inside]
+    differ = passes_at.T @ (attempted - passes_at)
     differ += differ.T
     first, second = np.triu_indices(width, 1)
     p, expected = np.zeros((2, len(first)))
-    tasks = (had.T @ had)[first, second]
+    tasks = (attempted.T @ attempted)[first, second]
     # Passes of either on the tasks that have both.
-    passes = won.T @ had
+    passes = passes_at.T @ attempted
     passes_first, passes_second = passes[first, second], passes[second, first]
     by_rates = (
         passes_first * (tasks - passes_second) + passes_second * (tasks - passes_first)
@@ -342,12 +348,12 @@ def copies_test(start: Ints, passed: Ints) -> Pairs:
     for shorter, longer in zip(lengths[:-1].tolist(), lengths[1:].tolist(), strict=True):
         group = (second >= shorter) & (second < longer)
         shares, times = np.unique(share[n >= longer], return_counts=True)
-        law = law_of_sum(
-            (np.array([1 - q, q]), many)
-            for q, many in zip(shares.tolist(), times.tolist(), strict=True)
+        distribution = sum_distribution(
+            (np.array([1 - q, q]), task_count)
+            for q, task_count in zip(shares.tolist(), times.tolist(), strict=True)
         )
         counts = differ[first[group], second[group]].astype(np.int64)
-        p[group] = tail_below(law, counts)
+        p[group] = tail_below(distribution, counts)
         expected[group] = shares @ times
     return Pairs(
         first.astype(np.int64), second.astype(np.int64), differ[first, second].astype(np.int64),

@@ -15,8 +15,8 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import CompatibleRates
-from passk_cli.inference.rate_models import ModelAverage, average
-from passk_cli.inference.stopping import stopped
+from passk_cli.inference.rate_models import ModelAverage, average_models
+from passk_cli.inference.stopping import stopped_on_outcome
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
 
 FARTHEST = 1_000_000_000
@@ -51,7 +51,7 @@ class Extrapolation:
     >>> prediction = Extrapolation(n, rng.binomial(n, rng.beta(0.3, 2, 200)))
     >>> low, high = prediction.range(100)
     >>> point = prediction.point(100)
-    >>> bool(low < point < high), prediction.known
+    >>> bool(low < point < high), prediction.largest_known_k
     (True, 50)
     """
 
@@ -63,9 +63,9 @@ class Extrapolation:
     _ranges: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
 
     @property
-    def known(self) -> int:
+    def largest_known_k(self) -> int:
         """The largest k that nine tasks in ten have as many attempts for."""
-        return largest_known(self.n)
+        return largest_known_k(self.n)
 
     @property
     def passes(self) -> Ints:
@@ -97,10 +97,10 @@ class Extrapolation:
 
     def average(self, ks: Ints) -> ModelAverage:
         """The average of models at each of ks: mean and limits."""
-        found = average(self.n, self.passes, ks, level=self.level, worth=self._worth)
+        estimate = average_models(self.n, self.passes, ks, level=self.level, worth=self._worth)
         if not self.mirrored:
-            return found
-        return ModelAverage(1 - found.values, 1 - found.high, 1 - found.low)
+            return estimate
+        return ModelAverage(1 - estimate.values, 1 - estimate.high, 1 - estimate.low)
 
     def point(self, k: int) -> float | None:
         """The average's mean, moved into the range; None if the range is too wide for a point."""
@@ -116,39 +116,39 @@ class Extrapolation:
         """
         from passk_cli.special import expit, logit
 
-        seen = np.unique(np.geomspace(1, int(self.n.min()), _LINE_KS).round().astype(np.int64))
+        line_ks = np.unique(np.geomspace(1, int(self.n.min()), _LINE_KS).round().astype(np.int64))
         passing = np.array(
-            [1 - pass_hat_k_pairs(self.n, self.n - self.passes, k).mean() for k in seen]
+            [1 - pass_hat_k_pairs(self.n, self.n - self.passes, k).mean() for k in line_ks]
         )
         inside = (passing > 0) & (passing < 1)
         if inside.sum() < 2:
             return np.full(len(ks), math.nan)
-        slope, height = np.polyfit(np.log(seen[inside]), logit(passing[inside]), 1)
+        slope, height = np.polyfit(np.log(line_ks[inside]), logit(passing[inside]), 1)
         line: Floats = expit(height + slope * np.log(ks))
         return 1 - line if self.mirrored else line
 
-    def prospect(self, k: int) -> AttemptsNeeded | None:
+    def attempts_needed(self, k: int) -> AttemptsNeeded | None:
         """The attempts that would determine k, or else the largest k that the most of them would.
 
         The tasks are taken to be like those that were seen.  None if even the most would determine
         nothing beyond themselves, for example because there are few tasks.
         """
         rates = self._rates(k)
-        tried = [min(times * self.known, k) for times in _TIMES]
-        if tried[-1] > _MOST_ATTEMPTS:
+        attempt_numbers = [min(times * self.largest_known_k, k) for times in _TIMES]
+        if attempt_numbers[-1] > _MOST_ATTEMPTS:
             return None
-        for attempts in tried:
-            ahead = rates.with_attempts(attempts)
-            if _width(ahead, k) <= WIDEST:
+        for attempts in attempt_numbers:
+            future_rates = rates.with_attempts(attempts)
+            if _width(future_rates, k) <= WIDEST:
                 return AttemptsNeeded(attempts, k)
         low, high = attempts, k
-        if _width(ahead, low) > WIDEST:
+        if _width(future_rates, low) > WIDEST:
             return None
         while two_digits(low, up=True) < high - 1:
             middle = two_digits(math.sqrt(low * high), up=True)
             if middle >= high:
                 break
-            low, high = (middle, high) if _width(ahead, middle) <= WIDEST else (low, middle)
+            low, high = (middle, high) if _width(future_rates, middle) <= WIDEST else (low, middle)
         return AttemptsNeeded(attempts, low)
 
 
@@ -173,7 +173,7 @@ def _width(rates: CompatibleRates, k: int) -> float:
     return high - low
 
 
-def largest_known(n: Ints) -> int:
+def largest_known_k(n: Ints) -> int:
     """The largest k that nine tasks in ten have as many attempts for."""
     tasks = -(-_MOST_TASKS * len(n) // 10)
     return int(np.sort(n)[::-1][tasks - 1])
@@ -187,7 +187,7 @@ def refusal(n: Ints, c: Ints) -> str:
     >>> refusal(np.full(12, 4), np.arange(12) % 5)
     ''
     """
-    if not stopped(n, c):
+    if not stopped_on_outcome(n, c):
         return ""
     usable, short = int(n.min()), int((n < n.max()).sum())
     return (

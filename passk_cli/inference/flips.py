@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats, Ints
-from passk_cli.inference.roots import tops
+from passk_cli.inference.roots import parabola_peaks
 from passk_cli.metrics.choice import binomial
 
 # The unknown common rate runs over a grid in θ, rate = sin²(θ/2): so many steps to a standard
@@ -23,17 +23,17 @@ _ROUNDING = 1e-9
 _REACH = 19.0
 
 
-def flipped(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Ints:
+def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Ints:
     """1 where a task flips to passing, −1 where it flips to failing, 0 where it does not flip.
 
     A task flips when its pass rates differ by more than one half: |c/n − c₀/n₀| > ½.  With one
     attempt each that is pass against fail; with two, always against never; with ten, by 6 or more.
     Ints are compared, so that nothing is rounded.
 
-    >>> flipped([1, 2, 10, 4], [1, 1, 8, 0], [1, 2, 10, 4], [0, 0, 2, 3]).tolist()
+    >>> flip_signs([1, 2, 10, 4], [1, 1, 8, 0], [1, 2, 10, 4], [0, 0, 2, 3]).tolist()
     [1, 0, 1, -1]
     """
-    n, c, n_base, c_base = map(_whole, (n, c, n_base, c_base))
+    n, c, n_base, c_base = map(_integers, (n, c, n_base, c_base))
     gap = 2 * (c * n_base - c_base * n)
     return np.where(gap > n * n_base, 1, np.where(-gap > n * n_base, -1, 0))
 
@@ -51,7 +51,7 @@ class ChanceFlips:
     gains: Floats
 
 
-def chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> ChanceFlips:
+def chance_flips(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> ChanceFlips:
     """The law of a task's change when its pass rate did not change.
 
     With the same rate p in both runs the s = c + c₀ passes of a task are dealt among its n + n₀
@@ -63,24 +63,24 @@ def chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> ChanceFlips:
     n, n_base : attempts ≥ 1.  passes : s in 0 … n + n_base.  Returns floats in [0, 1].
     Source: Fisher 1935; Rao 1945 and Blackwell 1947 for the estimate.
 
-    >>> law = chances([1, 2, 2], [1, 2, 2], [1, 2, 4])
+    >>> law = chance_flips([1, 2, 2], [1, 2, 2], [1, 2, 4])
     >>> law.flips.round(4).tolist(), law.changes.round(4).tolist()
     ([1.0, 0.3333, 0.0], [1.0, 0.3333, 0.0])
     """
-    triples = np.stack(np.broadcast_arrays(*map(_whole, (n, n_base, passes))), axis=-1)
+    triples = np.stack(np.broadcast_arrays(*map(_integers, (n, n_base, passes))), axis=-1)
     distinct, place = np.unique(triples.reshape(-1, 3), axis=0, return_inverse=True)
     shape = triples.shape[:-1]
-    laws = np.empty((len(distinct), 3))
-    for law, (size, size_base, passed) in zip(laws, distinct.tolist(), strict=True):
-        c, weights = _dealt(size, size_base, passed)
-        sign = flipped(size, c, size_base, passed - c)
-        moved = c * size_base != (passed - c) * size
-        law[:] = weights[moved].sum(), weights[sign != 0].sum(), weights[sign > 0].sum()
-    each = laws[place.ravel()].reshape(*shape, 3)
-    return ChanceFlips(each[..., 0], each[..., 1], each[..., 2])
+    distinct_chances = np.empty((len(distinct), 3))
+    for row, (size, size_base, passed) in zip(distinct_chances, distinct.tolist(), strict=True):
+        c, weights = _dealt_passes(size, size_base, passed)
+        sign = flip_signs(size, c, size_base, passed - c)
+        changed = c * size_base != (passed - c) * size
+        row[:] = weights[changed].sum(), weights[sign != 0].sum(), weights[sign > 0].sum()
+    task_chances = distinct_chances[place.ravel()].reshape(*shape, 3)
+    return ChanceFlips(task_chances[..., 0], task_chances[..., 1], task_chances[..., 2])
 
 
-def _dealt(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
+def _dealt_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
     """Every c that is possible with so many passes in all, and its hypergeometric probability;
     none whose probability is less than 10⁻³⁰⁰.
 
@@ -94,39 +94,43 @@ def _dealt(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
     mean = n * passes / total
     reach = 1 + _REACH * math.sqrt(min(n, n_base, passes, total - passes))
     c = np.arange(max(low, math.floor(mean - reach)), min(high, math.ceil(mean + reach)) + 1)
-    other = passes - c
-    logs = -(gammaln(c + 1.0) + gammaln(n - c + 1.0) + gammaln(other + 1.0)
-             + gammaln(n_base - other + 1.0))  # fmt: skip
+    base_passes = passes - c
+    logs = -(gammaln(c + 1.0) + gammaln(n - c + 1.0) + gammaln(base_passes + 1.0)
+             + gammaln(n_base - base_passes + 1.0))  # fmt: skip
     weights = np.exp(logs - logs.max())
     return c, weights / weights.sum()
 
 
-def number_law(probabilities: ArrayLike) -> Floats:
+def poisson_binomial(probabilities: ArrayLike) -> Floats:
     """The law of how many of independent events happen: P(N = 0), P(N = 1), ….
 
     probabilities : floats in [0, 1], one per event.  Returns floats that add up to 1, one longer
     than there are events.  Exact, by convolution (Poisson–binomial).
 
-    >>> number_law([0.5, 0.5]).tolist()
+    >>> poisson_binomial([0.5, 0.5]).tolist()
     [0.25, 0.5, 0.25]
     """
-    laws = [np.array([1.0 - p, p]) for p in np.asarray(probabilities, dtype=np.float64).tolist()]
-    while len(laws) > 1:
-        pairs = [np.convolve(a, b) for a, b in zip(laws[::2], laws[1::2], strict=False)]
-        laws = pairs + laws[len(laws) - len(laws) % 2 :]
-    return laws[0] if laws else np.ones(1)
+    distributions = [
+        np.array([1.0 - p, p]) for p in np.asarray(probabilities, dtype=np.float64).tolist()
+    ]
+    while len(distributions) > 1:
+        pairs = [
+            np.convolve(a, b) for a, b in zip(distributions[::2], distributions[1::2], strict=False)
+        ]
+        distributions = pairs + distributions[len(distributions) - len(distributions) % 2 :]
+    return distributions[0] if distributions else np.ones(1)
 
 
-def range_of(law: Floats, level: float = 0.95) -> tuple[int, int]:
+def central_range(distribution: Floats, level: float = 0.95) -> tuple[int, int]:
     """The narrowest numbers that leave out at most (1 − level)/2 of a law at each end.
 
-    >>> range_of(number_law([0.5] * 10))
+    >>> central_range(poisson_binomial([0.5] * 10))
     (2, 8)
     """
     share = (1.0 - level) / 2
-    below, above = np.cumsum(law), np.cumsum(law[::-1])[::-1]
+    below, above = np.cumsum(distribution), np.cumsum(distribution[::-1])[::-1]
     low = int(np.argmax(below > share * (1 + _ROUNDING)))
-    high = len(law) - 1 - int(np.argmax(above[::-1] > share * (1 + _ROUNDING)))
+    high = len(distribution) - 1 - int(np.argmax(above[::-1] > share * (1 + _ROUNDING)))
     return low, high
 
 
@@ -145,7 +149,7 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
     >>> boschloo([4, 1, 4], [4, 1, 2], [4, 1, 4], [0, 0, 2]).round(4).tolist()
     [0.0078, 1.0, 1.0]
     """
-    tables = np.stack(np.broadcast_arrays(*map(_whole, (n, c, n_base, c_base))), axis=-1)
+    tables = np.stack(np.broadcast_arrays(*map(_integers, (n, c, n_base, c_base))), axis=-1)
     distinct, place = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
     p = np.ones(len(distinct))
     sizes, size_of = np.unique(distinct[:, [0, 2]], axis=0, return_inverse=True)
@@ -154,17 +158,17 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
         if (first + 1) * (second + 1) > MOST_TABLES:
             for row in rows.tolist():
                 a, b = distinct[row, [1, 3]].tolist()
-                c, of_c = _fisher(first, second, a + b)
+                c, p_by_c = _fisher(first, second, a + b)
                 # Of what is left out p is 0 to all digits.
-                p[row] = of_c[a - c[0]] if c[0] <= a <= c[-1] else 0.0
+                p[row] = p_by_c[a - c[0]] if c[0] <= a <= c[-1] else 0.0
         else:
             p[rows] = _unconditional(first, second)[distinct[rows, 1], distinct[rows, 3]]
     return p[place.ravel()].reshape(tables.shape[:-1])
 
 
 def _fisher(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
-    """Fisher's two-sided p of every c of `_dealt`, and these."""
-    c, weights = _dealt(n, n_base, passes)
+    """Fisher's two-sided p of every c of `_dealt_passes`, and these."""
+    c, weights = _dealt_passes(n, n_base, passes)
     order = np.argsort(weights, kind="stable")
     total = np.cumsum(weights[order])
     last = np.searchsorted(weights[order], weights * (1 + 1e-7), side="right") - 1
@@ -176,8 +180,8 @@ def _unconditional(n: int, n_base: int) -> Floats:
     """Boschloo's p of every table: (n + 1) × (n₀ + 1)."""
     fisher = np.empty((n + 1, n_base + 1))
     for passes in range(n + n_base + 1):
-        c, of_c = _fisher(n, n_base, passes)
-        fisher[c, passes - c] = of_c
+        c, p_by_c = _fisher(n, n_base, passes)
+        fisher[c, passes - c] = p_by_c
     # Tables in the order of Fisher's p; those that tie are counted together.
     order = np.argsort(fisher, axis=None, kind="stable")
     ranked = fisher.flat[order]
@@ -188,15 +192,15 @@ def _unconditional(n: int, n_base: int) -> Floats:
     first, second = (binomial(m, np.arange(m + 1), rates[:, None]) for m in (n, n_base))
     largest = np.zeros(len(order))
     window: list[Floats] = []
-    for one, other in zip(first, second, strict=True):
-        window = [*window[-2:], np.cumsum(np.outer(one, other).flat[order])]
+    for first_chances, second_chances in zip(first, second, strict=True):
+        window = [*window[-2:], np.cumsum(np.outer(first_chances, second_chances).flat[order])]
         np.maximum(largest, window[-1], out=largest)
         if len(window) == 3:
-            np.maximum(largest, tops(*window), out=largest)
+            np.maximum(largest, parabola_peaks(*window), out=largest)
     p = np.empty(len(order))
     p[order] = np.minimum(largest[last], 1.0)
     return p.reshape(n + 1, n_base + 1)
 
 
-def _whole(value: ArrayLike) -> Ints:
+def _integers(value: ArrayLike) -> Ints:
     return np.asarray(value, dtype=np.int64)

@@ -37,7 +37,7 @@ Influence = Callable[[Ints, Ints], Floats]
 
 
 @dataclass(frozen=True)
-class Setting:
+class IntervalSetting:
     """Population, level and draws of intervals.
 
     level : None for standard errors alone.  clusters : a code 0 … G−1 per task, or None.
@@ -69,7 +69,7 @@ class Gains:
     high: Floats
 
 
-def gains(n: Ints, c: Ints, ks: Ints, setting: Setting) -> Gains:
+def gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) -> Gains:
     """Δ_k = pass^k − μ^k, corrected for what μ̂^k is off, with its bound and interval.
 
     The coverage deficit is the same of the failures: `gains(n, n − c, ks, …)`.
@@ -79,14 +79,16 @@ def gains(n: Ints, c: Ints, ks: Ints, setting: Setting) -> Gains:
 
     n, c : (tasks,).  ks : increasing, k ≤ every n.
 
-    >>> delta = gains(np.full(4, 4), np.array([0, 4, 0, 4]), np.array([1, 2]), Setting())
+    >>> delta = gains(np.full(4, 4), np.array([0, 4, 0, 4]), np.array([1, 2]), IntervalSetting())
     >>> delta.estimate.round(6).tolist(), delta.bound.round(6).tolist()
     ([0.0, 0.333333], [0.0, 0.333333])
     """
     return gains_together(n, (c,), ks, setting)[0]
 
 
-def gains_together(n: Ints, passes: Sequence[Ints], ks: Ints, setting: Setting) -> list[Gains]:
+def gains_together(
+    n: Ints, passes: Sequence[Ints], ks: Ints, setting: IntervalSetting
+) -> list[Gains]:
     """`gains` of several numbers of passes of the same tasks, from the same draws."""
     new = setting.population == NEW_TASKS
     all_gains, jobs = [], []
@@ -126,12 +128,12 @@ def _powers(n: Ints, c: Ints, ks: Ints) -> Floats:
     return np.concatenate([hat for _, _, hat in curve_blocks(n, c, ks)])
 
 
-def _errors(influence: Influence, n: Ints, c: Ints, setting: Setting) -> Floats:
+def _errors(influence: Influence, n: Ints, c: Ints, setting: IntervalSetting) -> Floats:
     """Standard errors of functionals, (functionals,), from what each task adds to them, to first
     order: (n, c) → (functionals × tasks)."""
     if setting.population == NEW_TASKS:
-        each = (Sample(row, clusters=setting.clusters).se for row in influence(n, c))
-        return np.array([math.nan if se is None else se for se in each])
+        task_errors = (Sample(row, clusters=setting.clusters).se for row in influence(n, c))
+        return np.array([math.nan if se is None else se for se in task_errors])
     errors: Floats = np.sqrt(jackknife_variance(influence, n, c).sum(axis=1)) / len(n)
     return errors
 
@@ -170,7 +172,7 @@ def _resampled_gain(
 
 
 def guarded_limits(
-    jobs: Sequence[GuardedFunctionals], setting: Setting
+    jobs: Sequence[GuardedFunctionals], setting: IntervalSetting
 ) -> list[tuple[Floats, Floats]]:
     """Limits by a Bayesian bootstrap over tasks with guard atoms, the same draws for all jobs.
 
@@ -212,13 +214,13 @@ class Spread:
     reason: str = ""
 
 
-def spread_of_rates(n: Ints, c: Ints, setting: Setting) -> tuple[Spread, Spread]:
+def spread_of_rates(n: Ints, c: Ints, setting: IntervalSetting) -> tuple[Spread, Spread]:
     """Standard deviation and skewness of the success rates over tasks, without attempt noise.
 
     n, c : (tasks,).  The standard deviation needs 2 attempts on every task and 2 tasks, the
     skewness 3 of both and a spread that can be told from 0.
 
-    >>> sd, skewness = spread_of_rates(np.full(4, 9), np.array([0, 9, 0, 9]), Setting())
+    >>> sd, skewness = spread_of_rates(np.full(4, 9), np.array([0, 9, 0, 9]), IntervalSetting())
     >>> round(sd.value, 3), round(skewness.value, 3)
     (0.577, 0.0)
     """
@@ -243,7 +245,7 @@ def spread_of_rates(n: Ints, c: Ints, setting: Setting) -> tuple[Spread, Spread]
     return sd, _skewness(n, c, moments, setting, sd, limits[1:])
 
 
-def _too_few(n: Ints, setting: Setting, least: int) -> str:
+def _too_few(n: Ints, setting: IntervalSetting, least: int) -> str:
     if n.min() < least:
         return f"needs {least} attempts on every task"
     unit = "tasks" if setting.clusters is None else "clusters"
@@ -254,15 +256,15 @@ def _too_few(n: Ints, setting: Setting, least: int) -> str:
 
 
 def _resampled_skewness(columns: Floats, moments: Moments) -> GuardedFunctionals:
-    one, two, three = columns.mean(axis=0)
-    plain = Moments(one, two - one**2, three - 3 * two * one + 2 * one**3)
+    first, second, third = columns.mean(axis=0)
+    plain = Moments(first, second - first**2, third - 3 * second * first + 2 * first**3)
 
     def functional(means: Floats) -> Floats:
-        one, two, three = means.T
-        spread = two - one**2 + (moments.variance - plain.variance)
-        third = three - 3 * two * one + 2 * one**3 + (moments.third - plain.third)
+        first, second, third = means.T
+        spread = second - first**2 + (moments.variance - plain.variance)
+        third_moment = third - 3 * second * first + 2 * first**3 + (moments.third - plain.third)
         with np.errstate(invalid="ignore"):
-            skewnesses: Floats = np.where(spread > 0, third / spread**1.5, np.nan)
+            skewnesses: Floats = np.where(spread > 0, third_moment / spread**1.5, np.nan)
         return skewnesses[:, None]
 
     ends = [np.ones(3), np.zeros(3)]
@@ -270,7 +272,11 @@ def _resampled_skewness(columns: Floats, moments: Moments) -> GuardedFunctionals
 
 
 def _deviation(
-    n: Ints, c: Ints, moments: Moments, setting: Setting, limits: Sequence[tuple[Floats, Floats]]
+    n: Ints,
+    c: Ints,
+    moments: Moments,
+    setting: IntervalSetting,
+    limits: Sequence[tuple[Floats, Floats]],
 ) -> Spread:
     """The standard deviation: limits of the variance, and their roots."""
 
@@ -290,17 +296,19 @@ def _deviation(
 
 
 def _skewness(
-    n: Ints, c: Ints, moments: Moments, setting: Setting, sd: Spread,
+    n: Ints, c: Ints, moments: Moments, setting: IntervalSetting, sd: Spread,
     limits: Sequence[tuple[Floats, Floats]],
 ) -> Spread:  # fmt: skip
     mean, variance, cubed = moments.mean, moments.variance, moments.variance**1.5
     square = variance + mean**2
 
     def influence(n: Ints, c: Ints) -> Floats:
-        one, two, three = _powers(n, c, np.array([1, 2, 3]))
-        third = three - 3 * mean * two - 3 * square * one + 6 * mean**2 * one
-        second = two - 2 * mean * one
-        influences: Floats = (third / cubed - 1.5 * moments.skewness / variance * second)[None]
+        first, second, third = _powers(n, c, np.array([1, 2, 3]))
+        third_part = third - 3 * mean * second - 3 * square * first + 6 * mean**2 * first
+        second_part = second - 2 * mean * first
+        influences: Floats = (third_part / cubed - 1.5 * moments.skewness / variance * second_part)[
+            None
+        ]
         return influences
 
     se = float(_errors(influence, n, c, setting)[0])
@@ -315,7 +323,7 @@ def _skewness(
 
 
 def _limits(
-    value: float, se: float, setting: Setting, resampled: Sequence[tuple[Floats, Floats]]
+    value: float, se: float, setting: IntervalSetting, resampled: Sequence[tuple[Floats, Floats]]
 ) -> tuple[float, float]:
     """The resampled limits where there are any, else normal ones; NaN without a level."""
     if resampled:

@@ -51,8 +51,8 @@ class Histogram:
     def __hash__(self) -> int:
         return hash(self.key)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Histogram) and self.key == other.key
+    def __eq__(self, value: object) -> bool:
+        return isinstance(value, Histogram) and self.key == value.key
 
     @property
     def tasks(self) -> float:
@@ -101,11 +101,11 @@ class RatePosterior:
         inside = (t.c > 0) & (t.c < t.n)
         lumps = [self._lump(at) for at in np.flatnonzero(~inside).tolist()]
         for i, value in enumerate(values):
-            each = value.expected(a, b)
-            sums[i] = (each[:, inside] @ t.times[inside])[self.cell]
-            squares[i] = (each[:, inside] ** 2 @ t.times[inside])[self.cell]
+            expectations = value.expected(a, b)
+            sums[i] = (expectations[:, inside] @ t.times[inside])[self.cell]
+            squares[i] = (expectations[:, inside] ** 2 @ t.times[inside])[self.cell]
             for at, share, rate in lumps:
-                mixed = share * float(value.at(rate)) + (1.0 - share) * each[self.cell, at]
+                mixed = share * float(value.at(rate)) + (1.0 - share) * expectations[self.cell, at]
                 sums[i] += t.times[at] * mixed
                 squares[i] += t.times[at] * mixed**2
         return sums, squares
@@ -138,9 +138,11 @@ def rate_posterior(tasks: Histogram) -> RatePosterior:
         closer = []
         for axis, (values, points) in enumerate(zip(axes, _POINTS, strict=True)):
             # Over the part that has weight, one step more on either side.
-            weight = weights.sum(axis=tuple(other for other in range(4) if other != axis))
-            there = np.flatnonzero(weight > _COUNTS * weight.max())
-            first, end = max(there[0] - 1, 0), min(there[-1] + 1, len(values) - 1)
+            weight = weights.sum(
+                axis=tuple(summed_axis for summed_axis in range(4) if summed_axis != axis)
+            )
+            places = np.flatnonzero(weight > _COUNTS * weight.max())
+            first, end = max(places[0] - 1, 0), min(places[-1] + 1, len(values) - 1)
             closer.append(np.linspace(values[first], values[end], points))
         axes = closer
     weights = weights.reshape(len(a), len(axes[2]), len(axes[3]))
@@ -149,7 +151,7 @@ def rate_posterior(tasks: Histogram) -> RatePosterior:
     return RatePosterior(tasks, a, b, cell, axes[2][never], axes[3][always], weight / weight.sum())
 
 
-def drawn_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> Floats:
+def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> Floats:
     """Success rates that these tasks may have: draws from their posterior, (draws × tasks).
 
     A draw takes a point of the grid by its weight, and then each task's rate by itself: 0 or 1 with
@@ -159,7 +161,7 @@ def drawn_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) ->
     Edge case: with one attempt at every task the counts say nothing about how the rates are spread,
     only what their mean is: the spread is the prior's.
 
-    >>> rates = drawn_rates(np.full(40, 10), np.full(40, 3), 200, np.random.default_rng(0))
+    >>> rates = draw_rates(np.full(40, 10), np.full(40, 3), 200, np.random.default_rng(0))
     >>> rates.shape, round(float(rates.mean()), 1)
     ((200, 40), 0.3)
     """

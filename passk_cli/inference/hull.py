@@ -17,8 +17,8 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.inference.hierarchy import Histogram, histogram, rate_posterior
-from passk_cli.inference.mixing import ErrorDistribution, error_law, mixture
-from passk_cli.inference.roots import crossing
+from passk_cli.inference.mixing import ErrorDistribution, error_distribution, mixture
+from passk_cli.inference.roots import find_root
 from passk_cli.limits import MOST_STEPS
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
 from passk_cli.metrics.polynomials import Polynomial, merged, passing_all
@@ -36,19 +36,20 @@ _LEAST = 1e-140
 class Hull:
     """Limits of the mean of a metric over these tasks, were they attempted without end.
 
-    estimate : unbiased.  law : of its error, estimate − truth.  weight, mean, variance : (points,)
-    of the posterior.  tasks, value : the counts, and the metric at a success rate.
-    rest : whether all of this is about 1 − metric.
+    estimate : unbiased.  error : the distribution of estimate − truth.
+    weight, mean, variance : of the posterior, (points,).
+    tasks, value : the counts, and the metric at a success rate.
+    complement : whether all of this is about 1 − metric.
     """
 
     estimate: float
-    law: ErrorDistribution
+    error: ErrorDistribution
     weight: Floats
     mean: Floats
     variance: Floats
     tasks: Histogram
     value: Polynomial
-    rest: bool = False
+    complement: bool = False
 
     def limits(self, tail: float) -> tuple[float, float]:
         """The hull of posterior quantiles, estimate minus quantiles of its error, and `_reaches`.
@@ -57,9 +58,9 @@ class Hull:
         """
         ends = self._reaches(tail)
         for p in (tail, 1.0 - tail):
-            ends += [self.estimate - self.law.quantile(p), self._quantile(p)]
+            ends += [self.estimate - self.error.quantile(p), self._quantile(p)]
         low, high = max(min(ends), 0.0), min(max(ends), 1.0)
-        return (1.0 - high, 1.0 - low) if self.rest else (low, high)
+        return (1.0 - high, 1.0 - low) if self.complement else (low, high)
 
     def _reaches(self, tail: float) -> list[float]:
         """The estimate; and what it were if all tasks that never passed, or all that always did,
@@ -93,7 +94,7 @@ class Hull:
             return 0.0
         if high >= _HIGHEST and excess(_HIGHEST) <= 0:
             return 1.0
-        return float(expit(crossing(excess, low, high, 1e-10)))
+        return float(expit(find_root(excess, low, high, 1e-10)))
 
 
 def hull(metric: Metric, tasks: Histogram) -> Hull | None:
@@ -109,23 +110,25 @@ def hull(metric: Metric, tasks: Histogram) -> Hull | None:
     expectation = metric.expectation
     if expectation is None:
         return None
-    value, rest = expectation
+    value, complement = expectation
 
     def statistic(n: Ints, c: Ints) -> Floats:
         # What is rare is computed as such: 1 − 1e-20 has no digits left.
         if len(value.terms) == 1 and value.terms[0][2:] == (0, metric.k):
             return pass_hat_k_pairs(n, n - c, metric.k)
         values = metric.values(n, c)
-        return 1.0 - values if rest else values
+        return 1.0 - values if complement else values
 
     estimate = float(statistic(tasks.n, tasks.c) @ tasks.times) / tasks.tasks
-    law = error_law(mixture(tasks), (statistic, value.at))
+    error = error_distribution(mixture(tasks), (statistic, value.at))
     posterior = rate_posterior(tasks)
-    return Hull(estimate, law, posterior.weight, *posterior.mean_of(value), tasks, value, rest)
+    return Hull(
+        estimate, error, posterior.weight, *posterior.mean_of(value), tasks, value, complement
+    )
 
 
 @dataclass(frozen=True)
-class Passes:
+class MetricCounts:
     """Attempts at tasks and what they are asked: a metric, n and c of each task, every n ≥ k."""
 
     metric: Metric
@@ -149,21 +152,21 @@ class Passes:
         them, reaching as far as the estimate: each is wrong with probability at most `tail`.
 
         >>> from passk_cli.metrics.registry import parse
-        >>> one = Passes(parse("pass^2"), np.array([10]), np.array([3]))
+        >>> one = MetricCounts(parse("pass^2"), np.array([10]), np.array([3]))
         >>> [round(limit**0.5, 3) for limit in one.limits(0.025)]  # of the rate
         [0.067, 0.652]
         """
         expectation = self.metric.expectation
         if expectation is not None and len(self.n) == 1 and self.metric.kind.monotone:
-            value, rest = expectation
+            value, complement = expectation
             rates = np.concatenate(rate_limits(self.n, self.c, 1.0 - 2.0 * tail))
-            low, high = ((1.0 - value.at(rates)) if rest else value.at(rates)).tolist()
+            low, high = ((1.0 - value.at(rates)) if complement else value.at(rates)).tolist()
             return min(low, self.mean), max(high, self.mean)
-        return _limits_of(self.metric, histogram(self.n, self.c), tail)
+        return _cached_limits(self.metric, histogram(self.n, self.c), tail)
 
 
 @lru_cache(maxsize=1 << 12)
-def _limits_of(metric: Metric, tasks: Histogram, tail: float) -> tuple[float, float]:
+def _cached_limits(metric: Metric, tasks: Histogram, tail: float) -> tuple[float, float]:
     """The limits of a hull; kept, since rehearsals draw the same few histograms again."""
     bounds = hull(metric, tasks)
     if bounds is None:
@@ -182,7 +185,7 @@ def gain_limits(n: Ints, c: Ints, k: int, gain: float, tail: float) -> tuple[flo
     """
     tasks, power = histogram(n, c), passing_all(k)
     slope = k * float((c / n).mean()) ** (k - 1)
-    law = error_law(
+    error = error_distribution(
         mixture(tasks),
         (lambda n, c: pass_hat_k_pairs(n, c, k) - slope * c / n, lambda p: p**k - slope * p),
     )
@@ -193,13 +196,13 @@ def gain_limits(n: Ints, c: Ints, k: int, gain: float, tail: float) -> tuple[flo
     )  # fmt: skip
     count = tasks.tasks
     products = squares[0], squares[1], (squares[2] - squares[0] - squares[1]) / 2
-    spread, rates, both = (sums[3:] - np.stack(products)) / count**2
+    spread, rates, covariances = (sums[3:] - np.stack(products)) / count**2
     mean = sums[1] / count
     slopes = k * mean ** (k - 1)
-    even = mean**k + k * (k - 1) / 2 * mean ** (k - 2) * np.maximum(rates, 0.0)
-    middle = np.maximum(sums[0] / count - even, _LEAST)
-    variance = np.maximum(spread + slopes**2 * rates - 2 * slopes * both, 1e-16 * middle**2)
-    ends = [gain, *(gain - law.quantile(p) for p in (tail, 1.0 - tail))]
+    power_of_mean = mean**k + k * (k - 1) / 2 * mean ** (k - 2) * np.maximum(rates, 0.0)
+    middle = np.maximum(sums[0] / count - power_of_mean, _LEAST)
+    variance = np.maximum(spread + slopes**2 * rates - 2 * slopes * covariances, 1e-16 * middle**2)
+    ends = [gain, *(gain - error.quantile(p) for p in (tail, 1.0 - tail))]
     ends += [_gamma_quantile(posterior.weight, middle, variance, p) for p in (tail, 1.0 - tail)]
     return max(min(ends), 0.0), max(max(ends), 0.0)
 
@@ -216,7 +219,7 @@ def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) ->
     low, high = -300.0, 1.0
     if excess(low) >= 0:
         return 0.0
-    return math.exp(crossing(excess, low, high, 1e-10)) if excess(high) > 0 else math.exp(high)
+    return math.exp(find_root(excess, low, high, 1e-10)) if excess(high) > 0 else math.exp(high)
 
 
 def matched_cdf(x: float, mean: Floats, variance: Floats) -> Floats:

@@ -139,16 +139,18 @@ def agreement(n: Ints, c: Ints) -> Agreement:
     pairs = z[first, second]
     np.fill_diagonal(z, -np.inf)
     partner = z.argmax(axis=1)
-    own = np.arange(len(n))
-    p = _tail(z[own, partner], pairs)
+    rows = np.arange(len(n))
+    p = _normal_tail(z[rows, partner], pairs)
     blocks = np.array_split(np.argsort(difficulty, kind="stable"), max(n.shape[1] // _BLOCK, 1))
     agreeing, shared, expected = [], [], []
-    for one, other in enumerate(partner):
-        both = (n[one], c[one]), (n[other], c[other])
-        alike, common = _alike(*both)
-        agreeing.append(int(alike.sum()))
+    for submission, partner_row in enumerate(partner):
+        counts = (n[submission], c[submission]), (n[partner_row], c[partner_row])
+        matches, common = _matched_outcomes(*counts)
+        agreeing.append(int(matches.sum()))
         shared.append(int(common.sum()))
-        expected.append(sum(_exchanged(*both, tasks) * common[tasks].sum() for tasks in blocks))
+        expected.append(
+            sum(_agreement_across_tasks(*counts, tasks) * common[tasks].sum() for tasks in blocks)
+        )
     logs = c * np.log(rates) + (n - c) * np.log1p(-rates)
     differ = (c != c[partner]) & (n == n[partner])
     fits = ((logs - logs[partner]) * differ).sum(axis=1) >= 0
@@ -157,22 +159,24 @@ def agreement(n: Ints, c: Ints) -> Agreement:
     )  # fmt: skip
 
 
-def _alike(one: tuple[Ints, Ints], other: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+def _matched_outcomes(first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
     """Outcomes that agree if attempts are matched as well as they can be, and those of both."""
-    (n, c), (n_other, c_other) = one, other
+    (n, c), (n_other, c_other) = first, second
     return (
         np.minimum(c, c_other) + np.minimum(n - c, n_other - c_other), np.minimum(n, n_other)
     )  # fmt: skip
 
 
-def _exchanged(one: tuple[Ints, Ints], other: tuple[Ints, Ints], tasks: Places) -> float:
+def _agreement_across_tasks(
+    first: tuple[Ints, Ints], second: tuple[Ints, Ints], tasks: Places
+) -> float:
     """Share of outcomes that agree between different tasks."""
-    (n, c), (n_other, c_other) = one, other
-    alike, common = _alike(
+    (n, c), (n_other, c_other) = first, second
+    matches, common = _matched_outcomes(
         (n[tasks, None], c[tasks, None]), (n_other[None, tasks], c_other[None, tasks])
     )
-    apart = ~np.eye(len(tasks), dtype=bool)
-    return float(alike[apart].sum() / max(common[apart].sum(), 1))
+    different = ~np.eye(len(tasks), dtype=bool)
+    return float(matches[different].sum() / max(common[different].sum(), 1))
 
 
 def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
@@ -199,18 +203,20 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
         return np.where(several, np.exp(c * np.log(rates) + (n - c) * np.log1p(-rates)), 1.0)
 
     for _ in range(_MIXTURE_ROUNDS):
-        other = expit(odds + shift[:, None])
-        parts = _parts(shares, likelihood(other), passes, fails)
+        model_rates = expit(odds + shift[:, None])
+        parts = _parts(shares, likelihood(model_rates), passes, fails)
         weights = parts / parts.sum(axis=0)
         shares = (weights[:2] * several).sum(axis=2) / np.maximum(tasks, 1)
-        slope = (weights[2] * (c - n * other)).sum(axis=1)
-        shift += slope / ((weights[2] * n * other * (1 - other)).sum(axis=1) + 1 / _ABILITY)
+        slope = (weights[2] * (c - n * model_rates)).sum(axis=1)
+        shift += slope / (
+            (weights[2] * n * model_rates * (1 - model_rates)).sum(axis=1) + 1 / _ABILITY
+        )
     parts = _parts(shares, likelihood(expit(odds + shift[:, None])), passes, fails)
     gain = (np.log(parts.sum(axis=0)) - np.log(likelihood(rates))).sum(axis=1, where=several)
     statistic = np.sqrt(2 * np.maximum(gain, 0.0))
     expected = (rates**n + (1 - rates) ** n).sum(axis=1, where=several)
     number = (passes | fails).sum(axis=1)
-    return CertainTasks(number, tasks, expected, _tail(statistic, statistic))
+    return CertainTasks(number, tasks, expected, _normal_tail(statistic, statistic))
 
 
 def _parts(shares: Floats, likelihood: Floats, passes: Bools, fails: Bools) -> Floats:
@@ -232,15 +238,15 @@ def missing_attempts(n: Ints, c: Ints) -> MissingAttempts:
 
     usual = np.floor(np.median(n, axis=0)).astype(np.int64)
     missing = np.maximum(usual - n, 0)
-    number, every = missing.sum(axis=1), int(usual.sum())
+    number, usual_total = missing.sum(axis=1), int(usual.sum())
     attempts, passes = n.sum(axis=0) - n, c.sum(axis=0) - c
     failing = 1 - passes / np.maximum(attempts, 1)
-    mean = (usual * failing).sum(axis=1) / max(every, 1)
-    spread = (usual * (failing - mean[:, None]) ** 2).sum(axis=1) / max(every, 1)
-    variance = number * spread * (every - number) / max(every - 1, 1)
+    mean = (usual * failing).sum(axis=1) / max(usual_total, 1)
+    spread = (usual * (failing - mean[:, None]) ** 2).sum(axis=1) / max(usual_total, 1)
+    variance = number * spread * (usual_total - number) / max(usual_total - 1, 1)
     excess = (missing * failing).sum(axis=1) - number * mean
     z = np.divide(excess, np.sqrt(variance), out=np.zeros(len(n)), where=variance > 0)
-    return MissingAttempts(number, every, np.minimum(ndtr(-z) * len(n), 1.0))
+    return MissingAttempts(number, usual_total, np.minimum(ndtr(-z) * len(n), 1.0))
 
 
 def equal_texts(
@@ -267,20 +273,22 @@ def equal_texts(
     of_judged, of_group = _codes(task, passed, text), _codes(task, passed)
     pairs = submissions * (submissions - 1) / 2
     partner, p = np.full(submissions, -1), np.ones(submissions)
-    for one in range(submissions):
-        rows = submission == one
+    for row in range(submissions):
+        rows = submission == row
         texts, groups = of_judged[rows], of_group[rows]
-        for other in np.argsort(-equal[one], kind="stable")[:_PARTNERS].tolist():
-            if not equal[one, other]:
+        for candidate in np.argsort(-equal[row], kind="stable")[:_PARTNERS].tolist():
+            if not equal[row, candidate]:
                 continue
-            same = judged[[other]].toarray()[0][texts]
-            made = group[[other]].toarray()[0][groups]
+            same = judged[[candidate]].toarray()[0][texts]
+            partner_attempts = group[[candidate]].toarray()[0][groups]
             third = all_judged[texts] - times[rows] - same
-            rest = all_groups[groups] - group[[one]].toarray()[0][groups] - made
-            chance = 1 - (1 - (third + 0.5) / (rest + 1)) ** made
+            third_attempts = (
+                all_groups[groups] - group[[row]].toarray()[0][groups] - partner_attempts
+            )
+            chance = 1 - (1 - (third + 0.5) / (third_attempts + 1)) ** partner_attempts
             tail = _at_least(chance, int((same > 0).sum())) * pairs
-            if partner[one] < 0 or tail < p[one]:
-                partner[one], p[one] = other, min(tail, 1.0)
+            if partner[row] < 0 or tail < p[row]:
+                partner[row], p[row] = candidate, min(tail, 1.0)
     number = np.where(partner < 0, 0, equal[np.arange(submissions), partner])
     return EqualTexts(partner, number, np.asarray(words.sum(axis=1)), p)
 
@@ -300,17 +308,17 @@ def _codes(*columns: Ints) -> Ints:
 
 def _at_least(chance: Floats, number: int) -> float:
     """P(N ≥ number) of independent events."""
-    from passk_cli.inference.flips import number_law
+    from passk_cli.inference.flips import poisson_binomial
 
-    return float(number_law(chance)[number:].sum())
+    return float(poisson_binomial(chance)[number:].sum())
 
 
-def _tail(values: Floats, every: Floats) -> Floats:
+def _normal_tail(values: Floats, all_values: Floats) -> Floats:
     """Normal tails of values above the median of all, in robust standard deviations of at least 1,
     times their number."""
     from passk_cli.special import ndtr
 
-    middle = np.median(every)
-    spread = max(1.0, _PER_MAD * float(np.median(np.abs(every - middle))))
-    tails: Floats = ndtr(-(values - middle) / spread) * len(every)
+    middle = np.median(all_values)
+    spread = max(1.0, _PER_MAD * float(np.median(np.abs(all_values - middle))))
+    tails: Floats = ndtr(-(values - middle) / spread) * len(all_values)
     return np.minimum(tails, 1.0)

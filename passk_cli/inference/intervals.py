@@ -13,7 +13,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, blocks, grouped
 from passk_cli.errors import ParameterError
 from passk_cli.inference.binomial_rate import rate_limits
-from passk_cli.inference.difference import DifferenceDistribution, difference_law
+from passk_cli.inference.difference import DifferenceDistribution, difference_distribution
 from passk_cli.inference.discordance import score_equivalence, score_limits
 from passk_cli.inference.exact import (
     NORMAL,
@@ -23,13 +23,13 @@ from passk_cli.inference.exact import (
 )
 from passk_cli.inference.lognormal_mean import amount_reach
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
-from passk_cli.inference.roots import crossing
+from passk_cli.inference.roots import find_root
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.weights import bootstrap_means, cluster_totals
 from passk_cli.suggestions import meant
 
 if TYPE_CHECKING:
-    from passk_cli.inference.hull import Passes
+    from passk_cli.inference.hull import MetricCounts
 
 # The narrowest method that holds everywhere on the grids of benchmarks/coverage.md; differences
 # have a law that their test shares (benchmarks/difference.md).
@@ -65,7 +65,7 @@ class Sample:
     passes : what values of counts were computed from, for "these tasks": one, or two whose
         difference they are; none where they are of more than counts.
     floor : of differences: the least variance of the mean that is believed; between : their lowest
-        and highest values where outcomes are missing (both as `difference_law` takes them).
+        and highest values where outcomes are missing (as for `difference_distribution`).
     hidden : variance of the mean that values do not show.  degrees : of freedom of its error, where
         there are fewer than the values have.  few : values whose own limits the interval must hold
         (all three of values that labels correct).
@@ -80,7 +80,7 @@ class Sample:
     clusters: Ints | None = None
     draws: Floats | None = None
     mixed: int = 0
-    passes: tuple[Passes, ...] = ()
+    passes: tuple[MetricCounts, ...] = ()
     floor: float = 0.0
     between: tuple[Floats, Floats] | None = None
     hidden: float = 0.0
@@ -119,8 +119,8 @@ class Sample:
         if units < 2:
             return None
         spread = float(((totals - sizes * self.mean) ** 2).sum())
-        shown = math.sqrt(units / (units - 1) * spread) / len(self.values)
-        return math.hypot(shown, math.sqrt(self.hidden)) if self.hidden else shown
+        visible = math.sqrt(units / (units - 1) * spread) / len(self.values)
+        return math.hypot(visible, math.sqrt(self.hidden)) if self.hidden else visible
 
     @property
     def guard_size(self) -> float:
@@ -157,7 +157,7 @@ class Sample:
         return min(float(self.within.mean()) / float(self.values.var(ddof=1)), 1.0)
 
     @cached_property
-    def law(self) -> BootstrapDistribution | Floats:
+    def bootstrap(self) -> BootstrapDistribution | Floats:
         """The bootstrap law of the mean: exact for tasks, sorted draws for clusters."""
         if self.clusters is None:
             return BootstrapDistribution(self.values)
@@ -177,7 +177,7 @@ class Interval:
     population: str
     reason: str = ""
 
-    def hull(self, other: Interval) -> Interval:
+    def hull(self, second: Interval) -> Interval:
         """The smallest interval that holds both, of one level, method and population.
 
         >>> one, other = (Interval(*limits, 0.95, "t", "new-tasks") for limits in ((0, 2), (1, 3)))
@@ -185,9 +185,9 @@ class Interval:
         >>> hull.low, hull.high
         (0, 3)
         """
-        low = None if self.low is None or other.low is None else min(self.low, other.low)
-        high = None if self.high is None or other.high is None else max(self.high, other.high)
-        return replace(self, low=low, high=high, reason=self.reason or other.reason)
+        low = None if self.low is None or second.low is None else min(self.low, second.low)
+        high = None if self.high is None or second.high is None else max(self.high, second.high)
+        return replace(self, low=low, high=high, reason=self.reason or second.reason)
 
 
 Limits = tuple[float, float]
@@ -230,40 +230,48 @@ def intervals(
     >>> [round(each.low, 3) for each in intervals(samples, "guard")]
     [-0.871, -0.393]
     """
-    name = check(method, level, population)
-    asked, tail = METHODS[name], (1.0 - level) / 2.0
+    name = check_method(method, level, population)
+    requested, tail = METHODS[name], (1.0 - level) / 2.0
     places: dict[str, list[int]] = {}
     for at, sample in enumerate(samples):
         bounds = math.isfinite(sample.low) and math.isfinite(sample.high)
-        bounds |= asked.amounts and sample.is_amount
-        suits = (bounds or not asked.bounded) and (sample.passes or not asked.counted)
-        used = name if suits else asked.instead
-        if sample.degrees is not None and not METHODS[name].differences:
+        bounds |= requested.for_amounts and sample.is_amount
+        suits = (bounds or not requested.needs_bounds) and (
+            sample.passes or not requested.needs_counts
+        )
+        method_name = name if suits else requested.instead
+        if sample.degrees is not None and not METHODS[name].for_differences:
             # Values that labels correct leave their bounds, which other methods lean on.
-            used = LOGIT_T
-        places.setdefault(used, []).append(at)
-    answers: dict[int, Interval] = {}
-    for used, part in places.items():
-        limits = METHODS[used].limits
-        together = limits([samples[at] for at in part], tail) if METHODS[used].together else None
+            method_name = LOGIT_T
+        places.setdefault(method_name, []).append(at)
+    results: dict[int, Interval] = {}
+    for method_name, part in places.items():
+        limits = METHODS[method_name].limits
+        together = (
+            limits([samples[at] for at in part], tail) if METHODS[method_name].vectorised else None
+        )
         for place, at in enumerate(part):
             sample = samples[at]
             try:
                 ends: Limits | _Undefined = together[place] if together else limits(sample, tail)
                 if isinstance(ends, _Undefined):
                     raise ends
-                remark = _remark(sample, population, used, ends)
+                remark = _remark(sample, population, method_name, ends)
             except _Undefined as undefined:
-                answers[at] = Interval(None, None, level, used, population, str(undefined))
+                results[at] = Interval(None, None, level, method_name, population, str(undefined))
                 continue
             # Amounts have no highest value, so there is no remedy to say.
-            if asked.bounded and used not in (name, LOGIT_T) and not math.isfinite(sample.low):
-                instead = f"{used}, since {name} {NEEDS_BOUNDS}"
+            if (
+                requested.needs_bounds
+                and method_name not in (name, LOGIT_T)
+                and not math.isfinite(sample.low)
+            ):
+                instead = f"{method_name}, since {name} {NEEDS_BOUNDS}"
                 if sample.values.size <= FEW_TASKS:
                     instead += f": {WITH_FEW_TASKS}"
                 remark = f"{instead}; {remark}" if remark else instead
-            answers[at] = Interval(*ends, level, used, population, remark)
-    return [answers[at] for at in range(len(samples))]
+            results[at] = Interval(*ends, level, method_name, population, remark)
+    return [results[at] for at in range(len(samples))]
 
 
 def equivalences(
@@ -283,15 +291,15 @@ def equivalences(
     """
     if method == GUARDED_T:
         answers = np.empty(len(samples))
-        for places, law in difference_laws(samples):
+        for places, law in difference_distributions(samples):
             answers[places] = law.equivalence(margin)
         return answers.tolist()
     if method != PAIRED_SCORE:
         return [_equivalence(sample, margin, method, population) for sample in samples]
     limits = intervals(samples, method, population=population)
     return [
-        math.nan if each.low is None else score_equivalence(*_discordant(sample), margin)
-        for each, sample in zip(limits, samples, strict=True)
+        math.nan if limit.low is None else score_equivalence(*_discordant(sample), margin)
+        for limit, sample in zip(limits, samples, strict=True)
     ]
 
 
@@ -310,10 +318,10 @@ def _equivalence(sample: Sample, margin: float, method: str, population: str) ->
         return math.nan
     if most <= 0:
         return 1.0
-    return _SMALLEST if least >= 0 else math.exp(crossing(room, low, high, 1e-6))
+    return _SMALLEST if least >= 0 else math.exp(find_root(room, low, high, 1e-6))
 
 
-def check(method: str | None, level: float, population: str) -> str:
+def check_method(method: str | None, level: float, population: str) -> str:
     """The method's name; ParameterError when it, the level or the population makes no sense."""
     if population not in DEFAULT:
         raise ParameterError(f"no population {population!r}; {meant(population, DEFAULT)}")
@@ -338,7 +346,7 @@ class _Undefined(Exception):
 def _remark(sample: Sample, population: str, method: str, limits: Limits) -> str:
     """Remark on limits of data without spread; `_Undefined` where attempts at tasks do differ."""
     if population == THESE_TASKS:
-        if METHODS[method].resampled and sample.draws is None:
+        if METHODS[method].needs_draws and sample.draws is None:
             raise _Undefined(f"{method} for these tasks needs draws of new attempts; use hull")
         if limits[1] - limits[0] <= ROUNDING and sample.mixed:
             tasks = f"{sample.mixed} task{'s' * (sample.mixed > 1)}"
@@ -355,18 +363,18 @@ def _remark(sample: Sample, population: str, method: str, limits: Limits) -> str
             (int(np.count_nonzero(np.abs(sample.few - bound) > ROUNDING)), bound)
             for bound in (sample.low, sample.high)
         )
-        some = f"all but {off} of" if off else "all"
+        which_tasks = f"all but {off} of" if off else "all"
         return (
-            f"{some} {len(sample.few)} labelled tasks have the value {bound:g}: the interval is as"
-            " wide as that of their labels; label more tasks"
+            f"{which_tasks} {len(sample.few)} labelled tasks have the value {bound:g}: the interval"
+            " is as wide as that of their labels; label more tasks"
         )
     if not sample.one_value:
         return ""
     words = f"every task has the value {sample.values[0]:g}"
     width = sample.high - sample.low
-    near = ROUNDING * width if math.isfinite(width) else 0.0
-    away = np.abs(sample.values[:, None] - [sample.low, sample.high]).max(axis=0)
-    return f"{words}: the interval is one-sided" if away.min() <= near else words
+    tolerance = ROUNDING * width if math.isfinite(width) else 0.0
+    distance = np.abs(sample.values[:, None] - [sample.low, sample.high]).max(axis=0)
+    return f"{words}: the interval is one-sided" if distance.min() <= tolerance else words
 
 
 # A guard atom weighs half an observation where values vary smoothly, and up to this where they are
@@ -377,7 +385,7 @@ _HEAVIEST = 0.93
 _SMOOTHING = 8.0
 
 
-def guard_weights(away: Floats, sizes: Floats, counts: Floats) -> Floats:
+def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     """Dirichlet weights of guard atoms at a bound: ½, or up to 0.93 where values are lumps.
 
     ½ + 0.43 exp(−8 ρ).  ρ says how far the values are from being two lumps, one at the bound and
@@ -398,30 +406,39 @@ def guard_weights(away: Floats, sizes: Floats, counts: Floats) -> Floats:
     0.53
     """
     # The square of a distance of 1e-200 is 0: the largest distance is the unit.
-    largest = np.where(counts > 0.0, away, 0.0).max(axis=-1)
-    none = largest == 0.0
-    away = away / np.where(none, 1.0, largest)[..., None]
-    total = (counts * sizes * away).sum(axis=-1)
-    lump = sizes * ((counts * away * away).sum(axis=-1) / np.where(none, 1.0, total))[..., None]
-    nearer = np.minimum(away, np.abs(lump - away))
+    largest = np.where(counts > 0.0, distance, 0.0).max(axis=-1)
+    all_on_bound = largest == 0.0
+    distance = distance / np.where(all_on_bound, 1.0, largest)[..., None]
+    total = (counts * sizes * distance).sum(axis=-1)
+    lump = (
+        sizes
+        * ((counts * distance * distance).sum(axis=-1) / np.where(all_on_bound, 1.0, total))[
+            ..., None
+        ]
+    )
+    lump_distance = np.minimum(distance, np.abs(lump - distance))
     unit = (counts * lump).sum(axis=-1) / counts.sum(axis=-1)
-    spread = (counts * nearer * nearer).sum(axis=-1) / np.where(none, 1.0, unit**2)
-    return np.where(none, _HEAVIEST, 0.5 + (_HEAVIEST - 0.5) * np.exp(-_SMOOTHING * spread))
+    spread = (counts * lump_distance * lump_distance).sum(axis=-1) / np.where(
+        all_on_bound, 1.0, unit**2
+    )
+    return np.where(all_on_bound, _HEAVIEST, 0.5 + (_HEAVIEST - 0.5) * np.exp(-_SMOOTHING * spread))
 
 
-def distances(totals: Floats, sizes: Floats, near: Floats | float, far: Floats | float) -> Floats:
-    """Distance of each total from the bound `near` times its size; 0 where it is rounding.
+def distances(
+    totals: Floats, sizes: Floats, bound: Floats | float, opposite: Floats | float
+) -> Floats:
+    """Distance of each total from `bound` times its size; 0 where it is rounding.
 
     The weight of a guard atom depends on ratios of distances: those of values that lie on the bound
     would be noise.
 
-    totals, sizes : (… × units).  near, far : the two bounds, finite.
+    totals, sizes : (… × units).  bound, opposite : the two bounds, finite.
 
-    >>> distances(np.array([1.0 - 1e-16, 0.5]), np.ones(2), near=1.0, far=0.0).tolist()
+    >>> distances(np.array([1.0 - 1e-16, 0.5]), np.ones(2), bound=1.0, opposite=0.0).tolist()
     [0.0, 0.5]
     """
-    away = np.abs(totals - sizes * near)
-    return np.where(away > ROUNDING * sizes * np.abs(far - near), away, 0.0)
+    away = np.abs(totals - sizes * bound)
+    return np.where(away > ROUNDING * sizes * np.abs(opposite - bound), away, 0.0)
 
 
 def _guard(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
@@ -432,7 +449,7 @@ def _guard(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
     for at, sample in enumerate(samples):
         units = len(sample.totals[1])
         if sample.is_amount and units < 2:
-            answers[at] = _too_few(sample)
+            answers[at] = _too_few_units(sample)
         elif sample.is_amount:
             from passk_cli.special import stdtrit
 
@@ -448,7 +465,7 @@ def _guarded(samples: Sequence[Sample], tail: float) -> list[Limits]:
     The guard atom is at the bound that the limit looks towards; `guard_weights` gives its weight.
     """
     answers: dict[int, Limits] = {}
-    for places in _together(samples, lambda s: (s.clusters is None, len(s.totals[1]))):
+    for places in _batches(samples, lambda s: (s.clusters is None, len(s.totals[1]))):
         part = [samples[at] for at in places]
         if part[0].clusters is None:
             atoms, counts = distinct_of_rows(np.stack([sample.values for sample in part]))
@@ -460,29 +477,29 @@ def _guarded(samples: Sequence[Sample], tail: float) -> list[Limits]:
             size = np.array([[sample.guard_size] for sample in part])
         low, high = (np.array([[getattr(s, end)] for s in part]) for end in ("low", "high"))
         # The laws of the lower limits and of the upper ones: together they take half as long.
-        near, far = np.concatenate([low, high]), np.concatenate([high, low])
+        bound, opposite = np.concatenate([low, high]), np.concatenate([high, low])
         atoms, counts, sizes, size = (np.tile(e, (2, 1)) for e in (atoms, counts, sizes, size))
-        away = distances(atoms, sizes, near, far)
+        away = distances(atoms, sizes, bound, opposite)
         weight = guard_weights(away, sizes, counts)[:, None]
-        a = np.concatenate([size * near, atoms], axis=1)
+        a = np.concatenate([size * bound, atoms], axis=1)
         alpha = np.concatenate([weight, counts], axis=1)
         b = np.concatenate([size, sizes], axis=1)
         q = dirichlet_quantiles(a, alpha, np.repeat([tail, 1.0 - tail], len(part)), b)
         # A limit whose values all lie on its bound is the bound.
-        limits = np.where(away.max(axis=1) == 0.0, near[:, 0], q).reshape(2, -1)
+        limits = np.where(away.max(axis=1) == 0.0, bound[:, 0], q).reshape(2, -1)
         answers |= zip(places, zip(*limits.tolist(), strict=True), strict=True)
     return [answers[at] for at in range(len(samples))]
 
 
-def _together(samples: Sequence[Sample], key: Callable[[Sample], Hashable]) -> Iterator[list[int]]:
+def _batches(samples: Sequence[Sample], key: Callable[[Sample], Hashable]) -> Iterator[list[int]]:
     """Places of samples with one key, as many at once as memory is meant to hold."""
-    for alike in grouped(range(len(samples)), lambda at: key(samples[at])).values():
-        tasks = len(samples[alike[0]].values)
-        yield from (alike[here] for here in blocks(len(alike), tasks, _VALUES_TOGETHER))
+    for group in grouped(range(len(samples)), lambda at: key(samples[at])).values():
+        tasks = len(samples[group[0]].values)
+        yield from (group[block] for block in blocks(len(group), tasks, _VALUES_TOGETHER))
 
 
 def _quantile(sample: Sample, p: float) -> float:
-    law = sample.law
+    law = sample.bootstrap
     if isinstance(law, BootstrapDistribution):
         return law.quantile(p)
     return float(law[min(max(math.ceil(p * len(law)) - 1, 0), len(law) - 1)])
@@ -499,8 +516,8 @@ def _percentile(sample: Sample, tail: float) -> Limits:
 def _bca(sample: Sample, tail: float) -> Limits:
     """Bias-corrected and accelerated.  Source: Efron & Tibshirani 1993, chapter 14."""
     if sample.se is None:
-        raise _too_few(sample)
-    law, mean = sample.law, sample.mean
+        raise _too_few_units(sample)
+    law, mean = sample.bootstrap, sample.mean
     if isinstance(law, BootstrapDistribution):
         below = (law.cdf(mean, strict=True) + law.cdf(mean)) / 2
     else:
@@ -538,7 +555,7 @@ def _t(sample: Sample, tail: float) -> Limits:
     from passk_cli.special import stdtrit
 
     if sample.se is None:
-        raise _too_few(sample)
+        raise _too_few_units(sample)
     reach = float(stdtrit(len(sample.totals[1]) - 1, 1 - tail)) * sample.se
     return sample.mean - reach, sample.mean + reach
 
@@ -546,8 +563,8 @@ def _t(sample: Sample, tail: float) -> Limits:
 def _corrected(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
     """Limits of values that labels correct: `_logit_t`, and the guarded quantiles of `few`."""
     limits = [_logit_t(sample, tail) for sample in samples]
-    few = {at: Sample(each.few, each.low, each.high)
-           for at, each in enumerate(samples) if each.few is not None}  # fmt: skip
+    few = {at: Sample(sample.few, sample.low, sample.high)
+           for at, sample in enumerate(samples) if sample.few is not None}  # fmt: skip
     for at, (least, most) in zip(few, _guarded([*few.values()], tail), strict=True):
         ends = limits[at]
         if not isinstance(ends, _Undefined):
@@ -563,11 +580,11 @@ def _logit_t(sample: Sample, tail: float) -> Limits | _Undefined:
     from passk_cli.special import stdtrit
 
     if sample.se is None or not sample.degrees:
-        return _too_few(sample)
+        return _too_few_units(sample)
     width = sample.high - sample.low
     share, error = (sample.mean - sample.low) / width, sample.se / width
-    near = min(max(error, ROUNDING), 0.5)
-    at = min(max(share, near), 1.0 - near)
+    margin = min(max(error, ROUNDING), 0.5)
+    at = min(max(share, margin), 1.0 - margin)
     degrees = min(sample.degrees, len(sample.totals[1]) - 1)
     reach = float(stdtrit(degrees, 1 - tail)) * error / (at * (1.0 - at))
     odds = math.log(at / (1.0 - at))
@@ -632,8 +649,8 @@ def _paired_score(samples: Sequence[Sample], tail: float) -> list[Limits | _Unde
             answers[at] = _Undefined("needs differences of −1, 0 and 1: n = 1 or k = n")
         else:
             tables.setdefault(tasks, []).append((at, plus, minus))
-    for tasks, each in tables.items():
-        places, b, c = zip(*each, strict=True)
+    for tasks, rows in tables.items():
+        places, b, c = zip(*rows, strict=True)
         limits = (ends.tolist() for ends in score_limits(tasks, b, c, 1 - 2 * tail))
         answers |= zip(places, zip(*limits, strict=True), strict=True)
     return [answers[at] for at in range(len(samples))]
@@ -645,7 +662,7 @@ def _discordant(sample: Sample) -> tuple[int, int, int]:
     return len(d), int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
 
 
-def difference_laws(
+def difference_distributions(
     samples: Sequence[Sample],
 ) -> Iterator[tuple[list[int], DifferenceDistribution]]:
     """Laws of the mean differences, of many over the same tasks in one, with their places."""
@@ -654,14 +671,14 @@ def difference_laws(
         codes = b"" if sample.clusters is None else sample.clusters.tobytes()
         return len(sample.values), codes, sample.high, sample.between is not None
 
-    for every in _together(samples, tasks):
-        for here in blocks(len(every), len(samples[every[0]].values), _LAWS_TOGETHER):
-            places = every[here]
+    for batch in _batches(samples, tasks):
+        for block in blocks(len(batch), len(samples[batch[0]].values), _LAWS_TOGETHER):
+            places = batch[block]
             part = [samples[at] for at in places]
             ranges = [sample.between for sample in part if sample.between]
             yield (
                 places,
-                difference_law(
+                difference_distribution(
                     np.stack([sample.values for sample in part]),
                     part[0].high,
                     [sample.floor for sample in part],
@@ -674,21 +691,21 @@ def difference_laws(
 
 
 def _guarded_t(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
-    """Limits of mean differences by the law that their test has; see `difference_law`."""
+    """Limits of mean differences by the law that their test has; see `difference_distribution`."""
     answers: dict[int, Limits | _Undefined] = {}
     for at, sample in enumerate(samples):
         if sample.low != -sample.high:
             answers[at] = _Undefined("needs differences of two models")
         elif math.isinf(sample.high) and len(sample.totals[1]) < 2:
-            answers[at] = _too_few(sample)
-    there = [at for at in range(len(samples)) if at not in answers]
-    for places, law in difference_laws([samples[at] for at in there]):
-        limits = (each.tolist() for each in law.limits(2 * tail))
-        answers |= zip((there[at] for at in places), zip(*limits, strict=True), strict=True)
+            answers[at] = _too_few_units(sample)
+    usable = [at for at in range(len(samples)) if at not in answers]
+    for places, law in difference_distributions([samples[at] for at in usable]):
+        limits = (ends.tolist() for ends in law.limits(2 * tail))
+        answers |= zip((usable[at] for at in places), zip(*limits, strict=True), strict=True)
     return [answers[at] for at in range(len(samples))]
 
 
-def _too_few(sample: Sample) -> _Undefined:
+def _too_few_units(sample: Sample) -> _Undefined:
     return _Undefined(f"needs at least 2 {'tasks' if sample.clusters is None else 'clusters'}")
 
 
@@ -704,58 +721,61 @@ class Method:
 
     limits : sample, tail → its limits; raises _Undefined with the reason.
     words : what a sentence about methods calls it.  cites : keys of study/references.bib.
-    together : whether `limits` takes many samples at once, and returns what it would raise.
-    resampled : whether it needs draws for clusters or for "these tasks".
+    vectorised : whether `limits` takes many samples at once, and returns what it would raise.
+    needs_draws : whether it needs draws for clusters or for "these tasks".
     steady : whether its limits rise with the values, or nearly so.  Those of the others can turn
         back, as a spread does: benchmarks/missing.md.
-    bounded : whether it has to know the bounds of values.  counted : whether it has to know the
-        passes that values were computed from.  instead : the method in its place where it does not.
-    amounts : whether it is for amounts too, which have no highest value.
-    differences : whether it is for differences of two models; binary : of −1, 0 and 1 alone.
+    needs_bounds : whether it has to know the bounds of values.
+    needs_counts : whether it has to know the passes that values were computed from.
+    instead : the method used if bounds or counts are needed and not known.
+    for_amounts : whether it is for amounts too, which have no highest value.
+    for_differences : whether it is for differences of two models; for_binary : only for differences
+        of −1, 0 and 1.
     """
 
     limits: Callable[..., Any]
     words: str
     cites: str
     populations: tuple[str, ...] = (NEW_TASKS,)
-    together: bool = False
-    resampled: bool = False
+    vectorised: bool = False
+    needs_draws: bool = False
     steady: bool = True
-    bounded: bool = False
-    counted: bool = False
+    needs_bounds: bool = False
+    needs_counts: bool = False
     instead: str = ""
-    amounts: bool = False
-    differences: bool = False
-    binary: bool = False
+    for_amounts: bool = False
+    for_differences: bool = False
+    for_binary: bool = False
 
 
 # Name → method.  A new one is one function and one line here.
 METHODS: dict[str, Method] = {
     "guard": Method(
         _guard, "guard, a Bayesian bootstrap with half a task added at the end of the scale",
-        "rubin1981 learnedmiller2019", together=True, bounded=True, amounts=True, instead="bca"),
+        "rubin1981 learnedmiller2019", vectorised=True, needs_bounds=True, for_amounts=True,
+        instead="bca"),
     GUARDED_T: Method(
-        _guarded_t, "Student's t with a guard for few tasks", "student1908", together=True,
-        differences=True),
+        _guarded_t, "Student's t with a guard for few tasks", "student1908", vectorised=True,
+        for_differences=True),
     "percentile": Method(_percentile, "the percentile bootstrap", "efron1993",
-                         (NEW_TASKS, THESE_TASKS), resampled=True),
-    "bca": Method(_bca, "the BCa bootstrap", "efron1993", resampled=True, steady=False),
+                         (NEW_TASKS, THESE_TASKS), needs_draws=True),
+    "bca": Method(_bca, "the BCa bootstrap", "efron1993", needs_draws=True, steady=False),
     "t": Method(_t, "Student's t", "student1908", steady=False),
     LOGIT_T: Method(
-        _corrected, "Student's t on the logit scale", "student1908", together=True),
+        _corrected, "Student's t on the logit scale", "student1908", vectorised=True),
     "wilson": Method(_wilson, "Wilson's score", "wilson1927"),
     "clopper-pearson": Method(
         _clopper_pearson, "the method of Clopper and Pearson", "clopper1934"),
     PAIRED_SCORE: Method(
         _paired_score, "a score interval with the critical value of the exact test",
-        "tango1998 suissa1991", together=True, differences=True, binary=True),
+        "tango1998 suissa1991", vectorised=True, for_differences=True, for_binary=True),
     "hull": Method(
         _hull, "the hull of a hierarchical posterior and a bootstrap of attempts", "",
-        (THESE_TASKS,), counted=True, instead="jackknife"),
+        (THESE_TASKS,), needs_counts=True, instead="jackknife"),
     "jackknife": Method(
         _jackknife, "the jackknife over attempts", "efron1993", (THESE_TASKS,), steady=False),
 }  # fmt: skip
 # The methods that can be chosen.
 NAMES = (*(name for name in METHODS if name != LOGIT_T), "none")
 # Methods that put atoms on the bounds, and so have to know them.
-GUARDED = tuple(name for name, method in METHODS.items() if method.bounded)
+GUARDED = tuple(name for name, method in METHODS.items() if method.needs_bounds)

@@ -54,7 +54,7 @@ class Labels(NamedTuple):
     table : labelled attempts by verdict (fails, passes) and truth: (tasks × 2 × 2).
 
     >>> bag = Attempts.from_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
-    >>> Labels.of(np.array([4]), np.array([2]), bag).table.tolist()
+    >>> Labels.from_truth(np.array([4]), np.array([2]), bag).table.tolist()
     [[[0, 0], [1, 0]]]
     """
 
@@ -63,20 +63,20 @@ class Labels(NamedTuple):
     table: Ints
 
     @classmethod
-    def of(cls, n: Ints, c: Ints, truth: Attempts) -> Labels:
+    def from_truth(cls, n: Ints, c: Ints, truth: Attempts) -> Labels:
         """From the truth of each attempt: 1, 0, or NaN where it has no label."""
         table = np.zeros((len(n), 2, 2), dtype=np.int64)
-        known = ~np.isnan(truth.value)
-        cell, label = truth.cell[known], truth.value[known].astype(np.int64)
+        labelled = ~np.isnan(truth.value)
+        cell, label = truth.cell[labelled], truth.value[labelled].astype(np.int64)
         for verdict, times in enumerate((truth.count - truth.passed, truth.passed)):
-            np.add.at(table, (cell, verdict, label), times[known])
+            np.add.at(table, (cell, verdict, label), times[labelled])
         return cls(n, c, table)
 
     @property
-    def made(self) -> Ints:
+    def label_counts(self) -> Ints:
         """Labels of each task."""
-        made: Ints = self.table.sum(axis=(1, 2))
-        return made
+        label_counts: Ints = self.table.sum(axis=(1, 2))
+        return label_counts
 
     @property
     def true(self) -> Ints:
@@ -87,26 +87,29 @@ class Labels(NamedTuple):
     @property
     def complete(self) -> bool:
         """Whether every attempt has a label."""
-        return bool(np.all(self.made == self.n))
+        return bool(np.all(self.label_counts == self.n))
 
-    def on(self, tasks: Ints) -> Labels:
+    def for_tasks(self, tasks: Ints) -> Labels:
         """Those of some tasks."""
         return Labels(self.n[tasks], self.c[tasks], self.table[tasks])
 
     @property
-    def by_task(self) -> int:
+    def labels_per_task(self) -> int:
         """The k up to which every labelled task has k labels, or all its attempts; 0 where labels
         are scattered over attempts: some task has one label and more attempts.
 
         >>> table = np.array([[[0, 0], [1, 2]], [[0, 0], [0, 0]]])
-        >>> Labels(np.array([5, 5]), np.array([4, 2]), table).by_task
+        >>> Labels(np.array([5, 5]), np.array([4, 2]), table).labels_per_task
         3
         """
-        some = self.made > 0
-        made, whole = self.made[some], self.made[some] == self.n[some]
-        if not some.any() or np.all(self.n[some] == 1):
+        labelled = self.label_counts > 0
+        label_counts, complete = (
+            self.label_counts[labelled],
+            self.label_counts[labelled] == self.n[labelled],
+        )
+        if not labelled.any() or np.all(self.n[labelled] == 1):
             return 0
-        least = int(made.max() if whole.all() else made[~whole].min())
+        least = int(label_counts.max() if complete.all() else label_counts[~complete].min())
         return least if least > 1 else 0
 
     @property
@@ -116,31 +119,34 @@ class Labels(NamedTuple):
         1 if some tasks were labelled.  Labels of attempts were drawn at a rate of its own in each
         stratum, as `passk judge --list` draws them; without a label in some stratum, by verdict.
         """
-        if self.by_task:
+        if self.labels_per_task:
             return np.ones((len(self.n), 2))
-        strata = Strata.of(self)
+        strata = Strata.from_labels(self)
         size = np.bincount(strata.code.ravel(), strata.size.ravel(), 4)
-        code, made = strata.code, strata.made
-        if np.any((made == 0) & (size > 0)):
+        code, label_counts = strata.code, strata.label_counts
+        if np.any((label_counts == 0) & (size > 0)):
             code = np.broadcast_to(np.arange(2), code.shape)
-            made, size = self.table.sum(axis=(0, 2)), strata.size.sum(axis=0)
-        return (size / np.maximum(made, 1))[code]
+            label_counts, size = self.table.sum(axis=(0, 2)), strata.size.sum(axis=0)
+        return (size / np.maximum(label_counts, 1))[code]
 
     @property
     def unlabelled_verdict(self) -> str:
         """The verdict, "passes" or "fails", without a label while the other has some; or ""."""
-        made, size = self.table.sum(axis=(0, 2)), (int((self.n - self.c).sum()), int(self.c.sum()))
-        lacking = [v for v in (0, 1) if made.any() and size[v] and not made[v]]
+        label_counts, size = (
+            self.table.sum(axis=(0, 2)),
+            (int((self.n - self.c).sum()), int(self.c.sum())),
+        )
+        lacking = [v for v in (0, 1) if label_counts.any() and size[v] and not label_counts[v]]
         return ("fails", "passes")[lacking[0]] if lacking else ""
 
     @property
     def concentrated(self) -> bool:
         """Whether scattered labels are of fewer tasks than half of what chance would give."""
-        made, attempts = int(self.made.sum()), int(self.n.sum())
-        if self.by_task or self.complete or made < FEWEST_LABELS:
+        label_count, attempts = int(self.label_counts.sum()), int(self.n.sum())
+        if self.labels_per_task or self.complete or label_count < FEWEST_LABELS:
             return False
-        expected = float((1 - (1 - made / attempts) ** self.n).sum())
-        return bool(np.count_nonzero(self.made) < expected / 2)
+        expected = float((1 - (1 - label_count / attempts) ** self.n).sum())
+        return bool(np.count_nonzero(self.label_counts) < expected / 2)
 
     @property
     def rate_p(self) -> float:
@@ -149,32 +155,36 @@ class Labels(NamedTuple):
         Within each stratum: the labels' covariance with c/n of their tasks, by its variance if the
         same number of labels is drawn at random (hypergeometric), all strata together.
         """
-        strata, score = Strata.of(self), (self.c / self.n)[:, None] * np.ones((1, 2))
-        made, off, variance = self.table.sum(axis=2), 0.0, 0.0
+        strata, score = Strata.from_labels(self), (self.c / self.n)[:, None] * np.ones((1, 2))
+        label_counts, off, variance = self.table.sum(axis=2), 0.0, 0.0
         for code in range(4):
-            here = strata.code == code
-            size, drawn, own = strata.size[here], made[here], score[here]
-            whole, labels = int(size.sum()), int(drawn.sum())
-            if whole < 2 or labels in (0, whole):
+            in_stratum = strata.code == code
+            size, drawn_labels, scores = (
+                strata.size[in_stratum],
+                label_counts[in_stratum],
+                score[in_stratum],
+            )
+            attempts, labels = int(size.sum()), int(drawn_labels.sum())
+            if attempts < 2 or labels in (0, attempts):
                 continue
-            mean = float(size @ own) / whole
-            off += float(drawn @ (own - mean))
-            spread = float(size @ (own - mean) ** 2) / whole
-            variance += labels * spread * (whole - labels) / (whole - 1)
+            mean = float(size @ scores) / attempts
+            off += float(drawn_labels @ (scores - mean))
+            spread = float(size @ (scores - mean) ** 2) / attempts
+            variance += labels * spread * (attempts - labels) / (attempts - 1)
         return math.erfc(abs(off) / math.sqrt(2 * variance)) if variance > 0 else 1.0
 
     @property
     def pairs(self) -> int:
         """Pairs of labels of one task."""
-        made = self.made
-        return int((made * (made - 1) // 2).sum())
+        label_counts = self.label_counts
+        return int((label_counts * (label_counts - 1) // 2).sum())
 
     @property
-    def most(self) -> int:
+    def largest_k(self) -> int:
         """The largest k that they correct, of those worth a column of their own."""
         if self.complete:
             return int(self.n.max())
-        return self.by_task or (MOST_SCATTERED if self.pairs >= FEWEST_PAIRS else 1)
+        return self.labels_per_task or (MOST_SCATTERED if self.pairs >= FEWEST_PAIRS else 1)
 
     def refusal(self, metric: Metric) -> str:
         """Why these labels say too little of a metric, and which would say enough; "" if they do.
@@ -183,17 +193,17 @@ class Labels(NamedTuple):
         >>> Labels(np.full(40, 8), np.full(40, 4), table).refusal(Metric("pass^", 8))
         'labels are scattered over attempts; k = 8 needs 8 in each of 15 tasks or more'
         """
-        k, made = metric.k, int(self.made.sum())
+        k, label_count = metric.k, int(self.label_counts.sum())
         if verdict := self.unlabelled_verdict:
             return f"no label of an attempt that the judge {verdict}"
-        if made < FEWEST_LABELS and not self.complete:
-            return f"{made} labels; they say too little below {FEWEST_LABELS}"
+        if label_count < FEWEST_LABELS and not self.complete:
+            return f"{label_count} labels; they say too little below {FEWEST_LABELS}"
         several = f"k = {k} needs {k} in each of {FEWEST_TASKS} tasks or more"
-        if self.by_task:
-            tasks = int(np.count_nonzero(self.made))
+        if self.labels_per_task:
+            tasks = int(np.count_nonzero(self.label_counts))
             if tasks < FEWEST_TASKS:
                 return f"labels of {tasks} tasks; they say too little below {FEWEST_TASKS}"
-            least = self.by_task
+            least = self.labels_per_task
             return f"labelled tasks have {least} labels; {several}" if k > least else ""
         if k > MOST_SCATTERED or metric.family not in ("pass@", "pass^"):
             return f"labels are scattered over attempts; {several}"
@@ -201,16 +211,20 @@ class Labels(NamedTuple):
             return ""
         if self.pairs < FEWEST_PAIRS:
             return f"{self.pairs} pairs of labels of one task; {several}"
-        rest = metric.family == "pass@"
-        rare = scattered(metric, self).values.mean()
-        if (1 - rare if rest else rare) < RAREST:
-            both = "fail" if rest else "pass"
-            return f"two attempts both {both} too rarely for scattered labels; {several}"
+        complement = metric.family == "pass@"
+        share = correct_scattered(metric, self).values.mean()
+        if (1 - share if complement else share) < RAREST:
+            outcome = "fail" if complement else "pass"
+            return f"two attempts both {outcome} too rarely for scattered labels; {several}"
         return ""
 
     def corrected(self, metric: Metric) -> CorrectedValues:
-        """The values that labels give, by their design: `by_task`, or else `scattered`."""
-        return by_task(metric, self) if self.by_task else scattered(metric, self)
+        """The values that labels give: by `correct_by_task`, or else by `correct_scattered`."""
+        return (
+            correct_by_task(metric, self)
+            if self.labels_per_task
+            else correct_scattered(metric, self)
+        )
 
 
 class Strata(NamedTuple):
@@ -227,20 +241,20 @@ class Strata(NamedTuple):
     size: Ints
     mean: Floats
     share: Floats
-    made: Ints
+    label_counts: Ints
 
     @classmethod
-    def of(cls, labels: Labels) -> Strata:
+    def from_labels(cls, labels: Labels) -> Strata:
         """Those of labels at attempts at random."""
         size = np.stack([labels.n - labels.c, labels.c], axis=1)
         code = 2 * (2 * labels.c > labels.n)[:, None] + np.arange(2)
-        every, made, true = (
-            np.bincount(code.ravel(), each.ravel(), 4)
-            for each in (size, labels.table.sum(axis=2), labels.table[:, :, 1])
+        attempts, label_counts, true = (
+            np.bincount(code.ravel(), cells.ravel(), 4)
+            for cells in (size, labels.table.sum(axis=2), labels.table[:, :, 1])
         )
-        mean = np.where(made > 0, true / np.maximum(made, 1), 0.5)
-        share = np.where(every > 0, made / np.maximum(every, 1), 1.0)
-        return cls(code, size, mean, share, made)
+        mean = np.where(label_counts > 0, true / np.maximum(label_counts, 1), 0.5)
+        share = np.where(attempts > 0, label_counts / np.maximum(attempts, 1), 1.0)
+        return cls(code, size, mean, share, label_counts)
 
     def unlabelled(self, slope: Floats, variance: Floats) -> float:
         """Σ (1 − π) W² variance / r: that of a mean over tasks, of labels that were not drawn.
@@ -249,10 +263,12 @@ class Strata(NamedTuple):
         variance : of a label in each stratum; without labels it counts as it is.
         """
         weight = np.bincount(self.code.ravel(), (self.size * slope).ravel(), 4) / len(self.size)
-        return float(((1 - self.share) * weight**2 * variance / np.maximum(self.made, 1)).sum())
+        return float(
+            ((1 - self.share) * weight**2 * variance / np.maximum(self.label_counts, 1)).sum()
+        )
 
 
-def scattered(metric: Metric, labels: Labels) -> CorrectedValues:
+def correct_scattered(metric: Metric, labels: Labels) -> CorrectedValues:
     """pass@k or pass^k of k ≤ 2 from labels of attempts at random, whichever they are.
 
     An attempt stands as ỹ = μ + (Y − μ)/π where it has a label Y, and as μ where it has none; μ and
@@ -266,32 +282,36 @@ def scattered(metric: Metric, labels: Labels) -> CorrectedValues:
 
     >>> table = np.array([[[1, 0], [0, 1]], [[0, 0], [1, 0]]])
     >>> everything = Labels(np.array([2, 1]), np.array([1, 1]), table)
-    >>> scattered(Metric("pass@", 1), everything).values.tolist()
+    >>> correct_scattered(Metric("pass@", 1), everything).values.tolist()
     [0.5, 0.0]
     """
-    strata, n = Strata.of(labels), labels.n[:, None]
-    rest = metric.family == "pass@"
+    strata, n = Strata.from_labels(labels), labels.n[:, None]
+    complement = metric.family == "pass@"
     mean, share = strata.mean[strata.code], np.maximum(strata.share[strata.code], 1e-300)
-    shown = np.stack([mean, mean - mean / share, mean + (1 - mean) / share], axis=2)
-    unknown = strata.size - labels.table.sum(axis=2)
-    often = np.concatenate([unknown[:, :, None], labels.table], axis=2)
-    shown = np.where(often > 0, 1 - shown if rest else shown, 0.0)
-    total, square = (often * shown).sum(axis=(1, 2)), (often * shown**2).sum(axis=(1, 2))
+    credits = np.stack([mean, mean - mean / share, mean + (1 - mean) / share], axis=2)
+    unlabelled = strata.size - labels.table.sum(axis=2)
+    times = np.concatenate([unlabelled[:, :, None], labels.table], axis=2)
+    credits = np.where(times > 0, 1 - credits if complement else credits, 0.0)
+    total, square = (times * credits).sum(axis=(1, 2)), (times * credits**2).sum(axis=(1, 2))
     if metric.k == 1:
         values, slope = total / labels.n, np.broadcast_to(1 / n, mean.shape)
     else:
-        pairs, level = n * (n - 1), 1 - mean if rest else mean
+        pairs, level = n * (n - 1), 1 - mean if complement else mean
         values = (total**2 - square) / pairs[:, 0]
         slope = 2 * ((strata.size * level).sum(axis=1, keepdims=True) - level) / pairs
-    rare = np.where(strata.made > 0, _unseen(strata.mean * strata.made, strata.made), 0.25)
-    tasks = int(np.count_nonzero(labels.made))
+    rare = np.where(
+        strata.label_counts > 0,
+        _hidden_variance(strata.mean * strata.label_counts, strata.label_counts),
+        0.25,
+    )
+    tasks = int(np.count_nonzero(labels.label_counts))
     return CorrectedValues(
-        1 - values if rest else values, strata.unlabelled(slope, rare), tasks - 1,
-        _few(_labelled(metric, labels), 1),
+        1 - values if complement else values, strata.unlabelled(slope, rare), tasks - 1,
+        _values_near_bound(_labelled(metric, labels), 1),
     )  # fmt: skip
 
 
-def by_task(metric: Metric, labels: Labels) -> CorrectedValues:
+def correct_by_task(metric: Metric, labels: Labels) -> CorrectedValues:
     """Any metric of counts, from k labels or more in each of m random tasks of T.
 
     λ g + mean(u − λ g) for the judge's value g of each task and that of its labels u; λ is the
@@ -303,32 +323,33 @@ def by_task(metric: Metric, labels: Labels) -> CorrectedValues:
 
     >>> table = np.array([[[0, 0], [1, 1]], [[2, 0], [0, 0]], [[0, 0], [0, 2]], [[0, 0], [0, 0]]])
     >>> labels = Labels(np.full(4, 2), np.array([2, 0, 2, 2]), table)
-    >>> float(by_task(Metric("pass^", 2), labels).values.mean())
+    >>> float(correct_by_task(Metric("pass^", 2), labels).values.mean())
     0.375
     """
     judged = metric.values(labels.n, labels.c)
-    full = labels.made >= metric.k
-    tasks, m = len(judged), int(np.count_nonzero(full))
-    g, u = judged[full], _labelled(metric, labels)
+    labelled = labels.label_counts >= metric.k
+    tasks, m = len(judged), int(np.count_nonzero(labelled))
+    g, u = judged[labelled], _labelled(metric, labels)
     spread = float(((g - g.mean()) ** 2).sum())
     slope = float(((g - g.mean()) * (u - u.mean())).sum()) / spread if spread > 0 else 0.0
     slope = min(max(slope, 0.0), 1.0)
-    left = u - slope * g
-    values = slope * judged + left.mean()
-    values[full] += (left - left.mean()) * tasks / np.sqrt(m * max(m - 2, 1))
-    off = min(float(each.sum()) for each in (np.abs(u - g), u, 1 - u))
-    hidden = float(_unseen(off, m)) * (1 / m - slope**2 / tasks)
-    return CorrectedValues(values, hidden, m - 1, _few(u, FEWEST_OFF))
+    residuals = u - slope * g
+    values = slope * judged + residuals.mean()
+    values[labelled] += (residuals - residuals.mean()) * tasks / np.sqrt(m * max(m - 2, 1))
+    off = min(float(errors.sum()) for errors in (np.abs(u - g), u, 1 - u))
+    hidden = float(_hidden_variance(off, m)) * (1 / m - slope**2 / tasks)
+    return CorrectedValues(values, hidden, m - 1, _values_near_bound(u, FEWEST_OFF))
 
 
-def by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> CorrectedValues | None:
+def correct_by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> CorrectedValues | None:
     """pass@1 by a judge's error rates about other models or tasks; None where it hardly knows.
 
     p = (c/n − f) / (s − f) for its false-pass rate f and sensitivity s, each (x + ½)/(r + 1).
     hidden = (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 − f)/(r_f + 1)) / (s − f)² at the mean p.
     errors : as of `ReadFacts`.  Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.
 
-    >>> by_rates(np.array([10, 10]), np.array([5, 7]), ((10, 100), (5, 100))).values.round(2)
+    >>> n, c = np.array([10, 10]), np.array([5, 7])
+    >>> correct_by_rates(n, c, ((10, 100), (5, 100))).values.round(2)
     array([0.47, 0.71])
     """
     (passed, false), (failed, true) = errors
@@ -343,17 +364,17 @@ def by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> CorrectedVa
 
 def _labelled(metric: Metric, labels: Labels) -> Floats:
     """Of the tasks with k labels, the values that these give alone."""
-    full = labels.made >= metric.k
-    return metric.values(labels.made[full], labels.true[full])
+    full = labels.label_counts >= metric.k
+    return metric.values(labels.label_counts[full], labels.true[full])
 
 
-def _few(values: Floats, fewest: int) -> Floats | None:
+def _values_near_bound(values: Floats, fewest: int) -> Floats | None:
     """The values, where fewer than so many are above 0, or below 1."""
     off = min(np.count_nonzero(values > ROUNDING), np.count_nonzero(values < 1 - ROUNDING))
     return values if off < fewest else None
 
 
-def _unseen(errors: Floats | float, labels: Ints | int) -> Floats:
+def _hidden_variance(errors: Floats | float, labels: Ints | int) -> Floats:
     """[p′(1 − p′) − p(1 − p)]₊ for p = x/r and p′ = (x + ½)/(r + 1): the variance of an error
     that so many labels may hide."""
     rate, more = errors / np.maximum(labels, 1), (errors + 0.5) / (labels + 1)
@@ -369,10 +390,10 @@ def error_rate(several: Sequence[Labels], truth: int) -> Sample | None:
     >>> round(error_rate([Labels(np.full(2, 4), np.array([1, 1]), table)], 0).mean, 3)
     0.167
     """
-    part, whole = np.zeros((2, 2)), np.zeros((2, 2))
+    part, base = np.zeros((2, 2)), np.zeros((2, 2))
     part[1 - truth, truth] = 1
-    whole[:, truth] = 1
-    return _share(several, part, whole)
+    base[:, truth] = 1
+    return _share(several, part, base)
 
 
 def confusion(labels: Labels, verdict: int, truth: int) -> Sample | None:
@@ -406,45 +427,45 @@ def kappa(labels: Labels) -> Sample | None:
     value = (agreement - chance) / (1 - chance)
     slope = np.eye(2) / (1 - chance)
     slope = slope - (columns[:, None] + rows) * (1 - agreement) / (1 - chance) ** 2
-    there = table.sum(axis=(1, 2)) > 0
-    size = table[there].sum(axis=(1, 2))
-    off = (table[there] * slope).sum(axis=(1, 2)) - size * float((slope * shares).sum())
-    hidden = _unseen_of([labels], slope, float(total))
+    labelled = table.sum(axis=(1, 2)) > 0
+    size = table[labelled].sum(axis=(1, 2))
+    off = (table[labelled] * slope).sum(axis=(1, 2)) - size * float((slope * shares).sum())
+    hidden = _hidden_share_variance([labels], slope, float(total))
     return Sample(
         (value + 1 + off / size.mean()) / 2, hidden=hidden / 4, degrees=max(len(size) - 1, 1)
     )
 
 
-def _share(several: Sequence[Labels], part: Floats, whole: Floats) -> Sample | None:
+def _share(several: Sequence[Labels], part: Floats, base: Floats) -> Sample | None:
     """Weighted labels in a part of the table of verdict × truth, divided by those in the whole.
 
     As a ratio of totals, R + (part − R · whole) / mean whole of each task with some, so that its
     interval knows that errors of one task go together.  part, whole : (2 × 2), 0 or 1.
     """
-    tables = np.concatenate([own.weights[:, :, None] * own.table for own in several])
-    top, bottom = ((tables * cells).sum(axis=(1, 2)) for cells in (part, whole))
-    there = bottom > 0
-    if not there.any():
+    tables = np.concatenate([labels.weights[:, :, None] * labels.table for labels in several])
+    top, bottom = ((tables * cells).sum(axis=(1, 2)) for cells in (part, base))
+    counted = bottom > 0
+    if not counted.any():
         return None
     total = float(bottom.sum())
     rate = float(top.sum()) / total
-    values = rate + (top - rate * bottom)[there] / bottom[there].mean()
-    hidden = _unseen_of(several, part - rate * whole, total)
+    values = rate + (top - rate * bottom)[counted] / bottom[counted].mean()
+    hidden = _hidden_share_variance(several, part - rate * base, total)
     return Sample(values, hidden=hidden, degrees=max(len(values) - 1, 1))
 
 
-def _unseen_of(several: Sequence[Labels], slope: Floats, total: float) -> float:
+def _hidden_share_variance(several: Sequence[Labels], slope: Floats, total: float) -> float:
     """Variance of a share that truths may hide which the labels of a verdict do not show.
 
     slope : of the share in the weighted label, times `total`: (2 × 2), verdict × truth.
     """
     hidden = 0.0
-    for own in several:
-        made = own.table.sum(axis=(0, 2))
-        weight = (own.weights[:, :, None] * own.table).sum(axis=(0, 2))
+    for labels in several:
+        label_counts = labels.table.sum(axis=(0, 2))
+        weight = (labels.weights[:, :, None] * labels.table).sum(axis=(0, 2))
         change = weight * (slope[:, 1] - slope[:, 0]) / total
-        unseen = _unseen(own.table[:, :, 1].sum(axis=0).astype(float), made)
-        hidden += float((change**2 * unseen / np.maximum(made, 1)).sum())
+        unseen = _hidden_variance(labels.table[:, :, 1].sum(axis=0).astype(float), label_counts)
+        hidden += float((change**2 * unseen / np.maximum(label_counts, 1)).sum())
     return hidden
 
 
@@ -463,14 +484,14 @@ def clustering(labels: Labels, resamples: int, seed: int) -> Clustering:
 
     Size at most .05; that it rejects nothing is no proof that errors are independent.
     """
-    rng, pairs, drawn = named_generator(seed, "errors"), 0, np.zeros(resamples)
+    rng, pairs, pair_draws = named_generator(seed, "errors"), 0, np.zeros(resamples)
     for truth in (0, 1):
         size, wrong = labels.table[:, :, truth].sum(axis=1), labels.table[:, 1 - truth, truth]
         pairs += int((wrong * (wrong - 1) // 2).sum())
         dealt = rng.multivariate_hypergeometric(size, int(wrong.sum()), resamples)
-        drawn += (dealt * (dealt - 1) // 2).sum(axis=1)
-    p = (1 + int(np.count_nonzero(drawn >= pairs))) / (resamples + 1)
-    return Clustering(pairs, float(drawn.mean()), p)
+        pair_draws += (dealt * (dealt - 1) // 2).sum(axis=1)
+    p = (1 + int(np.count_nonzero(pair_draws >= pairs))) / (resamples + 1)
+    return Clustering(pairs, float(pair_draws.mean()), p)
 
 
 class LabelNeed(NamedTuple):
@@ -480,8 +501,8 @@ class LabelNeed(NamedTuple):
     """
 
     least: float
-    each: float
-    made: int
+    slope: float
+    labelled: int
     most: int
     per_task: int
 
@@ -490,27 +511,30 @@ class LabelNeed(NamedTuple):
         few for it, whatever is labelled."""
         if variance <= self.least:
             return None
-        return math.ceil(1 / ((variance - self.least) / max(self.each, 1e-300) + 1 / self.most))
+        return math.ceil(1 / ((variance - self.least) / max(self.slope, 1e-300) + 1 / self.most))
 
 
-def need(metric: Metric, labels: Labels) -> LabelNeed:
+def required_labels(metric: Metric, labels: Labels) -> LabelNeed:
     """Precision that labels like these, and more of them, give: scattered ones for k = 1, and for
     other metrics k in each task, as in those tasks that have k."""
-    per_task = labels.by_task or (metric.k if metric.k > 1 else 0)
-    values, hidden, *_ = by_task(metric, labels) if per_task else scattered(metric, labels)
+    per_task = labels.labels_per_task or (metric.k if metric.k > 1 else 0)
+    values, hidden, *_ = (
+        correct_by_task(metric, labels) if per_task else correct_scattered(metric, labels)
+    )
     tasks = len(values)
-    whole = float(values.var(ddof=1)) / tasks + hidden
+    total = float(values.var(ddof=1)) / tasks + hidden
     if per_task:
-        full = labels.made >= metric.k
-        made, most = int(np.count_nonzero(full)), tasks
-        left = _labelled(metric, labels) - metric.values(labels.n, labels.c)[full]
-        part = float(left.var(ddof=1)) * (1 / made - 1 / most) + hidden
+        full = labels.label_counts >= metric.k
+        labelled, most = int(np.count_nonzero(full)), tasks
+        residuals = _labelled(metric, labels) - metric.values(labels.n, labels.c)[full]
+        part = float(residuals.var(ddof=1)) * (1 / labelled - 1 / most) + hidden
     else:
-        made, most = int(labels.made.sum()), int(labels.n.sum())
-        strata = Strata.of(labels)
-        spread = np.where(strata.made > 0, strata.mean * (1 - strata.mean), 0.0)
+        labelled, most = int(labels.label_counts.sum()), int(labels.n.sum())
+        strata = Strata.from_labels(labels)
+        spread = np.where(strata.label_counts > 0, strata.mean * (1 - strata.mean), 0.0)
         part = hidden + strata.unlabelled(1 / labels.n[:, None], spread)
-    shown = float(metric.values(labels.n, labels.c).var(ddof=1)) / tasks
-    return LabelNeed(max(whole - part, shown / 2), part / max(1 / made - 1 / most, 1e-12), made,
+    visible = float(metric.values(labels.n, labels.c).var(ddof=1)) / tasks
+    return LabelNeed(max(total - part, visible / 2), part / max(1 / labelled - 1 / most, 1e-12),
+    labelled,
     most,
                 per_task)  # fmt: skip

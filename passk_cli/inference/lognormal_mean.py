@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.difference import difference_law
+from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.weights import cluster_totals
 
 # Where the logarithms of amounts are skewed to the left by so many standard errors, they begin not
@@ -18,9 +18,9 @@ _HALF = 0.5
 def amount_reach(values: Floats, quantile: float, clusters: Ints | None) -> tuple[float, float]:
     """How far the limits of the mean of amounts are below and above it.
 
-    By `difference_law`, whose lower limit is bent so that it stays above 0; above at least as far
-    as the limit of a lognormal mean (Cox): of amounts as skewed as prices are, few tasks show too
-    little of the tail.
+    By `difference_distribution`, with a lower limit that is bent to stay above 0; above at least as
+    far as the limit of a lognormal mean (Cox): if amounts are as skewed as prices are, few tasks
+    show too little of the tail.
 
     values : (tasks,) ≥ 0.  quantile : Student's, at units − 1 degrees of freedom.
     clusters : a code 0 … G−1 per task; then clusters are the units.
@@ -33,17 +33,17 @@ def amount_reach(values: Floats, quantile: float, clusters: Ints | None) -> tupl
     mean = float(values.mean())
     if mean == 0.0:
         return 0.0, 0.0
-    law = difference_law(values, clusters=clusters)
+    law = difference_distribution(values, clusters=clusters)
     below, above = quantile * float(law.below[0]) / mean, quantile * float(law.above[0]) / mean
     totals, sizes = cluster_totals(values[:, None], clusters)
     above = max(above, _lognormal(totals[:, 0] / sizes, quantile) - 1.0)
-    return mean * softened(below), mean * above
+    return mean * soften_lower_reach(below), mean * above
 
 
-def softened(off: float) -> float:
+def soften_lower_reach(off: float) -> float:
     """How far a limit is below a mean that is positive, in units of it: below 1, whatever `off`.
 
-    >>> softened(0.3), round(softened(3.0), 4)
+    >>> soften_lower_reach(0.3), round(soften_lower_reach(3.0), 4)
     (0.3, 0.9966)
     """
     return off if off <= _HALF else 1.0 - _HALF * float(np.exp(1.0 - off / _HALF))

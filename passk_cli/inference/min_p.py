@@ -47,7 +47,7 @@ class MinP:
     """
 
     tests: int
-    smallest: Floats
+    draws: Floats
     exact: bool = False
 
     def adjusted(self, p: ArrayLike) -> Floats:
@@ -58,9 +58,9 @@ class MinP:
         p = np.asarray(p, dtype=np.float64)
         if self.tests < 2:
             return p.copy()
-        reached = np.searchsorted(self.smallest, p * (1 + _TIE), side="right")
+        reached = np.searchsorted(self.draws, p * (1 + _TIE), side="right")
         more = 0 if self.exact else 1
-        share = (reached + more) / (len(self.smallest) + more)
+        share = (reached + more) / (len(self.draws) + more)
         adjusted: Floats = np.minimum(np.maximum(p, np.minimum(share, self.tests * p)), 1.0)
         return np.where(np.isnan(p), np.nan, adjusted)
 
@@ -77,9 +77,11 @@ class MinP:
     def error(self, p: ArrayLike) -> Floats:
         """Monte-Carlo standard error of each adjusted p; 0 where no draw decides it."""
         p, adjusted = np.asarray(p, dtype=np.float64), self.adjusted(p)
-        drawn = (self.tests > 1) & (not self.exact) & (adjusted > p) & (adjusted < self.tests * p)
-        noise = np.sqrt(adjusted * (1.0 - adjusted) / max(len(self.smallest), 1))
-        return np.where(drawn, noise, 0.0)
+        simulated = (
+            (self.tests > 1) & (not self.exact) & (adjusted > p) & (adjusted < self.tests * p)
+        )
+        noise = np.sqrt(adjusted * (1.0 - adjusted) / max(len(self.draws), 1))
+        return np.where(simulated, noise, 0.0)
 
     def level(self, alpha: float) -> float:
         """The largest p whose adjusted p is at most alpha: each test, and interval, is made at it.
@@ -90,12 +92,12 @@ class MinP:
         if self.tests < 2:
             return alpha
         more = 0 if self.exact else 1
-        reached = int(np.floor(alpha * (len(self.smallest) + more) + 1e-9)) - more
+        reached = int(np.floor(alpha * (len(self.draws) + more) + 1e-9)) - more
         below = 0.0
-        if reached >= len(self.smallest):
+        if reached >= len(self.draws):
             below = alpha
         elif reached >= 0:
-            below = float(np.nextafter(self.smallest[reached] / (1 + _TIE), 0.0))
+            below = float(np.nextafter(self.draws[reached] / (1 + _TIE), 0.0))
         return min(alpha, max(below, alpha / self.tests))
 
 
@@ -114,7 +116,7 @@ class Family(NamedTuple):
 
 
 def draw_min_p(
-    every: Sequence[Family], *, alpha: float = 0.05, resamples: int = 10_000, seed: int = 0
+    families: Sequence[Family], *, alpha: float = 0.05, resamples: int = 10_000, seed: int = 0
 ) -> list[MinP]:
     """The law of each of several families; those of equally many units have the same signs.
 
@@ -136,38 +138,42 @@ def draw_min_p(
     >>> draw_min_p([Family(together)])[0].adjusted([0.125, 0.6]).tolist()
     [0.125, 0.625]
     """
-    laws = [MinP(_columns(tests), np.empty(0)) for tests in every]
-    together: dict[int, list[tuple[int, _Residuals]]] = {}
-    for at, tests in enumerate(every):
-        if laws[at].tests > 1:
-            residuals = _Residuals.of(tests)
-            together.setdefault(len(residuals.models), []).append((at, residuals))
-    for units, members in together.items():
+    distributions = [MinP(_columns(tests), np.empty(0)) for tests in families]
+    by_units: dict[int, list[tuple[int, _Residuals]]] = {}
+    for at, tests in enumerate(families):
+        if distributions[at].tests > 1:
+            residuals = _Residuals.from_family(tests)
+            by_units.setdefault(len(residuals.models), []).append((at, residuals))
+    for units, members in by_units.items():
         if units <= _COUNTED:
             # The first sign is 1: the other patterns are mirror images.
             patterns = np.arange(1 << (units - 1))[:, None]
             bits = ((patterns >> np.arange(units)) & 1).astype(np.uint8)
-            for (at, _), smallest in zip(members, _smallest(members, bits), strict=True):
-                laws[at] = MinP(laws[at].tests, np.sort(smallest), exact=True)
+            for (at, _), smallest in zip(members, _smallest_p(members, bits), strict=True):
+                distributions[at] = MinP(distributions[at].tests, np.sort(smallest), exact=True)
             continue
-        drawn: dict[int, list[Floats]] = {at: [] for at, _ in members}
+        draws: dict[int, list[Floats]] = {at: [] for at, _ in members}
         least, times, blocks_ = -(-resamples // BLOCK_RESAMPLES) * BLOCK_RESAMPLES, 1, 0
         while members:
             length = least * times
             for block in range(blocks_, length // BLOCK_RESAMPLES):
                 bits = np.unpackbits(random_bits(units, seed, block), axis=1, count=units)
-                for (at, _), smallest in zip(members, _smallest(members, bits), strict=True):
-                    drawn[at].append(smallest)
+                for (at, _), smallest in zip(members, _smallest_p(members, bits), strict=True):
+                    draws[at].append(smallest)
             blocks_, times, unsure = length // BLOCK_RESAMPLES, times * 4, []
             noise = _CLEAR * np.sqrt(alpha * (1 - alpha) / length)
             for at, residuals in members:
-                law = MinP(laws[at].tests, np.sort(np.concatenate(drawn[at])))
-                laws[at] = law
-                near = (np.abs(law.adjusted(every[at].p) - alpha) <= noise).any()
-                if near and times <= _LONGER and times * resamples * law.tests <= _MOST:
+                distribution = MinP(distributions[at].tests, np.sort(np.concatenate(draws[at])))
+                distributions[at] = distribution
+                undecided = (np.abs(distribution.adjusted(families[at].p) - alpha) <= noise).any()
+                if (
+                    undecided
+                    and times <= _LONGER
+                    and times * resamples * distribution.tests <= _MOST
+                ):
                     unsure.append((at, residuals))
             members = unsure
-    return laws
+    return distributions
 
 
 def _columns(tests: Family) -> int:
@@ -193,16 +199,18 @@ class _Residuals:
     degrees: Ints
 
     @classmethod
-    def of(cls, tests: Family) -> _Residuals:
+    def from_family(cls, tests: Family) -> _Residuals:
         differences, sizes, shared = tests.differences, np.asarray(tests.sizes, float), tests.shared
         if isinstance(differences, Differences):
             models, first, second = differences
         else:
             models = np.atleast_2d(np.asarray(differences, dtype=np.float64))
             first, second = np.arange(models.shape[1]), None
-        here = np.ones(models.shape, bool) if shared is None else np.asarray(shared, bool)
-        weight = np.broadcast_to(sizes.reshape(-1, 1) if sizes.ndim else sizes, models.shape) * here
-        models = (models - models.sum(axis=0) / weight.sum(axis=0) * weight) * here
+        present = np.ones(models.shape, bool) if shared is None else np.asarray(shared, bool)
+        weight = (
+            np.broadcast_to(sizes.reshape(-1, 1) if sizes.ndim else sizes, models.shape) * present
+        )
+        models = (models - models.sum(axis=0) / weight.sum(axis=0) * weight) * present
         # An order of rows that neither names nor the order of rows or columns change: columns are
         # put in order of their moments, then rows are sorted by them.
         moments = [np.round((models**power).sum(axis=0), 9) for power in (1, 2, 3, 4)]
@@ -210,7 +218,7 @@ class _Residuals:
         models = models[np.lexsort(np.round(models[:, columns[::-1]], 9).T)]
         square = (models**2).sum(axis=0)
         if second is None:
-            square, units = square, here.sum(axis=0)
+            square, units = square, present.sum(axis=0)
         else:
             products = models.T @ models
             square = square[first] + square[second] - 2 * products[first, second]
@@ -225,36 +233,36 @@ class _Residuals:
         p = []
         for degrees in np.unique(self.degrees).tolist():
             places, largest = np.flatnonzero(self.degrees == degrees), np.zeros(sums.shape[1])
-            for here in blocks(len(places), sums.shape[1], _TOGETHER):
-                part = places[here]
+            for block in blocks(len(places), sums.shape[1], _TOGETHER):
+                part = places[block]
                 z = sums[self.first[part]]
                 if self.second is not None:
                     z -= sums[self.second[part]]
                 np.abs(z, out=z)
                 z *= self.scale[part, None]
                 np.maximum(largest, z.max(axis=0), out=largest)
-            p.append(_p_of(largest, degrees))
+            p.append(_student_p(largest, degrees))
         smallest: Floats = np.min(p, axis=0)
         return smallest
 
 
-def _smallest(
+def _smallest_p(
     members: Sequence[tuple[int, _Residuals]], bits: NDArray[np.uint8]
 ) -> Iterator[Floats]:
     """The smallest p of each family and sign pattern, (patterns × units); 1 stands for a plus, 0
     for a minus."""
-    every = [residuals.models for _, residuals in members]
-    models = every[0] if len(every) == 1 else np.concatenate(every, axis=1)
+    all_models = [residuals.models for _, residuals in members]
+    models = all_models[0] if len(all_models) == 1 else np.concatenate(all_models, axis=1)
     # Σ ±e = 2 Σ over pluses − Σ e.
     sums = models.T @ bits.astype(np.float64).T
     sums *= 2.0
     sums -= models.sum(axis=0)[:, None]
-    ends = np.cumsum([each.shape[1] for each in every])
-    for (_, residuals), own in zip(members, np.split(sums, ends[:-1]), strict=True):
-        yield residuals.smallest(own)
+    ends = np.cumsum([family_models.shape[1] for family_models in all_models])
+    for (_, residuals), family_sums in zip(members, np.split(sums, ends[:-1]), strict=True):
+        yield residuals.smallest(family_sums)
 
 
-def _p_of(z: Floats, degrees: int) -> Floats:
+def _student_p(z: Floats, degrees: int) -> Floats:
     """Two-sided p by Student's t of z = Σ e / √(Σ e²), which is at most √(degrees + 1)."""
     from passk_cli.special import stdtr
 

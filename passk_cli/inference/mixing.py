@@ -59,9 +59,9 @@ class Mixture:
     def likeliest(self) -> Floats:
         """The mixing distribution of greatest likelihood, a little smoothed: (rates,)."""
         even = np.full((1, len(self.rates)), 1.0 / len(self.rates))
-        return np.asarray(self._climbed(even, np.zeros(even.shape), _STEPS)[0])
+        return np.asarray(self._improved(even, np.zeros(even.shape), _STEPS)[0])
 
-    def _climbed(self, weights: Floats, pull: Floats, steps: int) -> Floats:
+    def _improved(self, weights: Floats, pull: Floats, steps: int) -> Floats:
         """Rows of weights, so many steps nearer to the most log-likelihood plus T · Σ w · pull."""
         count = self.tasks.tasks
         for _ in range(steps):
@@ -71,7 +71,7 @@ class Mixture:
             weights /= weights.sum(axis=1)[:, None]
         return weights
 
-    def with_most(self, variance: Floats) -> Floats:
+    def with_most_variance(self, variance: Floats) -> Floats:
         """The mixing distribution pulled to more of a variance, as far as the counts allow.
 
         variance : (rates,) of a task's value at each rate.  Returns (rates,): the one whose
@@ -82,7 +82,7 @@ class Mixture:
         top = variance.max()
         pulls = _PULLS[:, None] * (variance / top if top > 0 else variance)
         best = self.likeliest
-        rows = self._climbed(np.tile(best, (len(pulls), 1)), pulls, _PULLED_STEPS)
+        rows = self._improved(np.tile(best, (len(pulls), 1)), pulls, _PULLED_STEPS)
         least = self._likelihood(best) - _COST
         for row in rows:
             if self._likelihood(row) < least:
@@ -154,20 +154,20 @@ def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> tuple[F
     distinct, where = np.unique(c, return_inverse=True)
     where = where.reshape(c.shape)
     values = [
-        of(np.full(len(distinct), n), distinct)[where] - expected(rates)[:, None]
-        for of, expected in statistics
+        value(np.full(len(distinct), n), distinct)[where] - expected(rates)[:, None]
+        for value, expected in statistics
     ]
     return np.stack(values), chances / chances.sum(axis=1)[:, None]
 
 
-def alike(n: Ints) -> list[tuple[int, Ints]]:
+def attempt_groups(n: Ints) -> list[tuple[int, Ints]]:
     """Numbers of attempts in groups within a tenth: (the least of a group, where they are)."""
     groups = []
-    left = np.unique(n)
-    while len(left):
-        least = int(left[0])
+    remaining = np.unique(n)
+    while len(remaining):
+        least = int(remaining[0])
         groups.append((least, np.flatnonzero((n >= least) & (n <= _ALIKE * least))))
-        left = left[left > _ALIKE * least]
+        remaining = remaining[remaining > _ALIKE * least]
     return groups
 
 
@@ -193,20 +193,20 @@ class ErrorDistribution:
         return sd * skew / 2 * (reached - shape)
 
 
-def error_law(model: Mixture, statistic: Statistic) -> ErrorDistribution:
+def error_distribution(model: Mixture, statistic: Statistic) -> ErrorDistribution:
     """The law of estimate − truth for the mean of a statistic over these tasks.
 
     Variance and third moment are those expected under the mixing distribution with the most
     variance that the counts allow.
     """
-    tasks, groups = model.tasks, alike(model.tasks.n)
+    tasks, groups = model.tasks, attempt_groups(model.tasks.n)
     moments = np.empty((2, len(groups), len(model.rates)))
     for i, (n, _) in enumerate(groups):
         (errors,), chances = errors_at([statistic], n, model.rates)
         for power, moment in zip((2, 3), moments, strict=True):
             moment[i] = (errors**power * chances).sum(axis=1)
     shares = np.array([tasks.times[at].sum() for _, at in groups]) / tasks.tasks
-    at_rates = model.tasks_at(model.with_most(shares @ moments[0]))
+    at_rates = model.tasks_at(model.with_most_variance(shares @ moments[0]))
     expected = np.stack([at_rates[at].sum(axis=0) for _, at in groups])
     variance, third = (moments * expected).sum(axis=(1, 2))
     return ErrorDistribution(float(variance) / tasks.tasks**2, float(third) / tasks.tasks**3)
@@ -219,7 +219,7 @@ def error_covariance(model: Mixture, statistics: Sequence[Statistic]) -> Floats:
     """
     at_rates = model.tasks_at(model.likeliest)
     total = np.zeros((len(statistics), len(statistics)))
-    for n, at in alike(model.tasks.n):
+    for n, at in attempt_groups(model.tasks.n):
         errors, chances = errors_at(statistics, n, model.rates)
         weights = np.sqrt(chances * at_rates[at].sum(axis=0)[:, None])
         rows = (errors * weights).reshape(len(statistics), -1)

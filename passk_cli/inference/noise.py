@@ -108,23 +108,23 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
     0.571429
     """
     # Tasks with the same counts are drawn together, which takes no time that grows with the tasks.
-    (n, c), alike = np.unique(np.stack([n, c]), axis=1, return_counts=True)
-    value = float(_correlations(n, c, alike[None].astype(np.float64))[0])
+    (n, c), repeats = np.unique(np.stack([n, c]), axis=1, return_counts=True)
+    value = float(_correlations(n, c, repeats[None].astype(np.float64))[0])
     if math.isnan(value):
         return value, value, value
-    rng, tasks, found = (
+    rng, tasks, resampled = (
         named_generator(0, "intraclass correlation"),
-        int(alike.sum()),
+        int(repeats.sum()),
         list[Floats](),
     )
     block = max(1, _BLOCK // len(n))
     for first in range(0, _RESAMPLES, block):
         rows = min(block, _RESAMPLES - first)
-        drawn = rng.multinomial(tasks, alike / tasks, size=rows)
-        found.append(_correlations(n, c, drawn.astype(np.float64)))
-    drawn_values = np.concatenate(found)
-    drawn_values = drawn_values[~np.isnan(drawn_values)]
-    low, high = _quantiles(drawn_values, np.array([(1 - level) / 2, (1 + level) / 2])).tolist()
+        weights = rng.multinomial(tasks, repeats / tasks, size=rows)
+        resampled.append(_correlations(n, c, weights.astype(np.float64)))
+    draws = np.concatenate(resampled)
+    draws = draws[~np.isnan(draws)]
+    low, high = _quantiles(draws, np.array([(1 - level) / 2, (1 + level) / 2])).tolist()
     return value, low, high
 
 
@@ -152,5 +152,5 @@ def _correlations(n: Ints, c: Ints, weights: Floats) -> Floats:
         outer = (between - passes**2 / attempts) / (tasks - 1)
         inner = (passes - between) / (attempts - tasks)
         size = (attempts - squares / attempts) / (tasks - 1)
-        found: Floats = (outer - inner) / (outer + (size - 1) * inner)
-    return found
+        correlations: Floats = (outer - inner) / (outer + (size - 1) * inner)
+    return correlations

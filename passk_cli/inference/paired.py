@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, blocks
-from passk_cli.inference.discordance import counts
+from passk_cli.inference.discordance import whole_counts
 from passk_cli.inference.streams import named_generator
 
 # Resamples drawn from one stream. Part of the meaning of a seed: changing it changes p-values.
@@ -57,7 +57,7 @@ def sign_flip(
     When two models are alike and attempt each task equally often, each task's difference is as
     likely to be d as −d whatever the other tasks do, and p ≤ α happens with probability at most α
     for every T.  With other numbers of attempts the two values have different laws and the signs
-    may not be flipped: see `difference_law`.
+    may not be flipped: see `difference_distribution`.
     Where the differences are multiples of one number, as pass@1 of equally many attempts has them,
     all patterns are counted by convolution, whatever T.  Else, above `enumerate_up_to` nonzero
     differences, p = (b+1)/(m+1), where b of m random sign patterns reach the observed sum: as valid
@@ -90,45 +90,45 @@ def sign_flip(
     finite = np.isfinite(columns).all(axis=0)
     # Each column times a power of two, rounded, with Σ|d| ≤ 2^51.  Every sum of ±d is then exact in
     # a float: it depends neither on the order of adding (threads, kernels) nor on the machine.
-    whole = np.where(finite, columns, 0.0)
-    _, exponent = np.frexp(np.abs(whole).max(axis=0, initial=0.0))
-    room = 51 - math.ceil(math.log2(len(whole) or 1))
-    whole = np.rint(np.ldexp(whole, room - exponent))
-    observed = np.abs(whole.sum(axis=0))
+    scaled = np.where(finite, columns, 0.0)
+    _, exponent = np.frexp(np.abs(scaled).max(axis=0, initial=0.0))
+    room = 51 - math.ceil(math.log2(len(scaled) or 1))
+    scaled = np.rint(np.ldexp(scaled, room - exponent))
+    observed = np.abs(scaled.sum(axis=0))
     # Rounding to whole numbers moves a sum by at most T/2, the observed one as well.
-    slack = np.floor(_SLACK * np.abs(whole).sum(axis=0)) + len(whole)
-    moving = np.count_nonzero(whole, axis=0)
+    slack = np.floor(_SLACK * np.abs(scaled).sum(axis=0)) + len(scaled)
+    moving = np.count_nonzero(scaled, axis=0)
     exact = moving <= enumerate_up_to
-    lattices = _lattices(whole, ~exact)
+    lattices = _lattices(scaled, ~exact)
     exact[list(lattices)] = True
-    square = np.maximum((whole**2).sum(axis=0), 1.0)
+    square = np.maximum((scaled**2).sum(axis=0), 1.0)
     p = 2 * np.exp(-(observed**2) / (2 * square))
     undecided = np.flatnonzero(exact | (p >= 1 / (resamples + 1)))
-    each = whole[:, undecided]
-    observed, slack, drawn = observed[undecided], slack[undecided], ~exact[undecided]
+    columns_left = scaled[:, undecided]
+    observed, slack, sampled = observed[undecided], slack[undecided], ~exact[undecided]
     on = [lattices.get(column) for column in undecided.tolist()]
-    p[undecided] = _at_least(each, observed - slack, drawn, on, resamples, seed)
+    p[undecided] = _share_reached(columns_left, observed - slack, sampled, on, resamples, seed)
     if mid:
-        more = _at_least(each, observed + slack + 1, drawn, on, resamples, seed)
+        more = _share_reached(columns_left, observed + slack + 1, sampled, on, resamples, seed)
         p[undecided] = (p[undecided] + more) / 2
     smallest = np.minimum(np.exp2(1.0 - moving), 1.0) / (2 if mid else 1)
     return SignFlip(np.where(finite, p, np.nan), exact & finite, np.where(finite, smallest, np.nan))
 
 
-def _at_least(
-    whole: Floats, threshold: Floats, drawn: Bools,
+def _share_reached(
+    scaled: Floats, threshold: Floats, sampled: Bools,
     lattices: Sequence[float | None], resamples: int, seed: int,
 ) -> Floats:  # fmt: skip
     """Share of sign patterns that reach each column's threshold, estimated where `drawn`."""
-    p = np.empty(drawn.shape)
-    for column in np.flatnonzero(~drawn).tolist():
+    p = np.empty(sampled.shape)
+    for column in np.flatnonzero(~sampled).tolist():
         unit = lattices[column]
         share = _share_of_all if unit is None else partial(_share_on_lattice, unit)
-        p[column] = share(whole[:, column], threshold[column])
-    if drawn.any():
-        sampled = np.flatnonzero(drawn)
-        reached = _count_reached(whole[:, sampled], threshold[sampled], resamples, seed)
-        p[sampled] = (reached + 1) / (resamples + 1)
+        p[column] = share(scaled[:, column], threshold[column])
+    if sampled.any():
+        places = np.flatnonzero(sampled)
+        reached = _count_reached(scaled[:, places], threshold[places], resamples, seed)
+        p[places] = (reached + 1) / (resamples + 1)
     return p
 
 
@@ -147,7 +147,7 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
     >>> mcnemar([0, 5, 10], [0, 0, 2]).round(6).tolist()
     [1.0, 0.0625, 0.038574]
     """
-    b, c = np.broadcast_arrays(counts("b", b), counts("c", c))
+    b, c = np.broadcast_arrays(whole_counts("b", b), whole_counts("c", c))
     pairs = np.stack([np.minimum(b, c).ravel(), np.maximum(b, c).ravel()])
     unique, index = np.unique(pairs, axis=1, return_inverse=True)
     p = np.array([_binomial_two_sided(int(low), int(high)) for low, high in unique.T])
@@ -157,7 +157,7 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
 def paired_t(differences: ArrayLike) -> Floats:
     """Two-sided paired t p-values: 2·P(t_{T−1} ≥ |d̄| / (s/√T)), s² = Σ(d − d̄)²/(T−1).
 
-    Right for many tasks or normal differences; see `difference_law` for others.
+    Right for many tasks or normal differences; see `difference_distribution` for others.
 
     differences : (tasks,) or (tasks × columns) floats.  Returns floats in [0, 1], (columns,), one
     column for (tasks,).
@@ -210,11 +210,11 @@ def _share_of_all(column: Floats, threshold: float) -> float:
     return 2 * (patterns - short) / patterns
 
 
-def _lattices(whole: Floats, asked: Bools) -> dict[int, float]:
+def _lattices(scaled: Floats, candidates: Bools) -> dict[int, float]:
     """Column → the number that its differences are multiples of, where counting is cheap enough."""
     lattices, steps = {}, 0.0
-    for column in np.flatnonzero(asked).tolist():
-        sizes = np.abs(whole[whole[:, column] != 0, column])
+    for column in np.flatnonzero(candidates).tolist():
+        sizes = np.abs(scaled[scaled[:, column] != 0, column])
         for divisor in range(1, _LARGEST_DIVISOR + 1):
             unit = sizes.min() / divisor
             multiples = sizes / unit
@@ -233,25 +233,25 @@ def _share_on_lattice(unit: float, column: Floats, threshold: float) -> float:
     if threshold <= 0:
         return 1.0
     reach = int(steps.sum())
-    law = np.zeros(2 * reach + 1)
-    law[reach], so_far = 1.0, 0
+    chances = np.zeros(2 * reach + 1)
+    chances[reach], so_far = 1.0, 0
     # A difference of j units moves the law of the sum by j up or down, each with weight ½: one
     # addition of positive numbers a place, so that small shares keep their digits.
     for step in np.sort(steps).tolist():
-        here = law[reach - so_far : reach + so_far + 1].copy() / 2
-        law[reach - so_far : reach + so_far + 1] = 0.0
-        law[reach - so_far - step : reach + so_far - step + 1] += here
-        law[reach - so_far + step : reach + so_far + step + 1] += here
+        halved = chances[reach - so_far : reach + so_far + 1].copy() / 2
+        chances[reach - so_far : reach + so_far + 1] = 0.0
+        chances[reach - so_far - step : reach + so_far - step + 1] += halved
+        chances[reach - so_far + step : reach + so_far + step + 1] += halved
         so_far += step
     first = reach + math.ceil(threshold / unit)
-    return min(1.0, 2 * float(law[first:].sum()))
+    return min(1.0, 2 * float(chances[first:].sum()))
 
 
-def _count_reached(whole: Floats, threshold: Floats, resamples: int, seed: int) -> Ints:
+def _count_reached(scaled: Floats, threshold: Floats, resamples: int, seed: int) -> Ints:
     """Of the random sign patterns, how many reach the threshold in each column."""
-    tasks, columns = whole.shape
+    tasks, columns = scaled.shape
     # With s ∈ {0, 1} for {−1, 1}: Σ ±d = Σ s·2d − Σ d, which saves turning bits into signs.
-    doubled, total = 2 * whole, whole.sum(axis=0)
+    doubled, total = 2 * scaled, scaled.sum(axis=0)
     rows = max(1, min(BLOCK_RESAMPLES, SIGN_ELEMENTS // tasks))
 
     def count(block: int) -> Ints:
@@ -260,11 +260,11 @@ def _count_reached(whole: Floats, threshold: Floats, resamples: int, seed: int) 
         reached = np.zeros(columns, dtype=np.int64)
         for row in range(0, patterns, rows):
             signs = np.unpackbits(packed[row : row + rows], axis=1, count=tasks).astype(np.float64)
-            for here in blocks(columns, 1, _COLUMNS):
-                sums = signs @ doubled[:, here]
-                sums -= total[here]
+            for part in blocks(columns, 1, _COLUMNS):
+                sums = signs @ doubled[:, part]
+                sums -= total[part]
                 np.abs(sums, out=sums)
-                reached[here] += np.count_nonzero(sums >= threshold[here], axis=0)
+                reached[part] += np.count_nonzero(sums >= threshold[part], axis=0)
         return reached
 
     with ThreadPoolExecutor(_THREADS) as pool:

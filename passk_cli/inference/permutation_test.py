@@ -101,17 +101,17 @@ def permutation_of_attempts(
 
 def _test(deals: Deals, observed: float, resamples: int, seed: int) -> Permutation:
     """Two-sided p of a sum over tasks among all sums that deals of their attempts can give."""
-    law = _SumDistribution(deals.strata)
+    distribution = _SumDistribution(deals.strata)
     observed -= deals.fixed
-    smallest = law.smallest
-    tails = law.exact_tails(observed)
+    smallest = distribution.smallest
+    tails = distribution.exact_tails(observed)
     if tails is not None:
         p = min(1.0, 2 * min(tails))
         return Permutation(max(p, smallest), smallest, exact=deals.complete)
     reached = _count_reached(deals.strata, observed, resamples, seed)
     p = min(1.0, 2 * (min(reached) + 1) / (resamples + 1))
     # Chernoff's bound exp(K(θ) − θS) on the smaller tail, at its best θ.
-    bound = 2 * math.exp(min(law.tilted(observed)[1], 0.0))
+    bound = 2 * math.exp(min(distribution.tilted(observed)[1], 0.0))
     p = bound if bound < 1 / (resamples + 1) else p
     return Permutation(p, min(p, smallest), exact=False)
 
@@ -121,7 +121,9 @@ class _SumDistribution:
 
     def __init__(self, strata: list[Stratum]) -> None:
         self.strata = strata
-        self._values: Floats = np.concatenate([np.empty(0), *(each.values for each in strata)])
+        self._values: Floats = np.concatenate(
+            [np.empty(0), *(stratum.values for stratum in strata)]
+        )
         chances = np.concatenate([np.empty(0), *(each.chances for each in strata)])
         self._logs: Floats = np.log(chances)
         self._sizes = np.array([len(each.values) for each in strata], dtype=np.int64)
@@ -167,7 +169,7 @@ class _SumDistribution:
         for i, (start, end) in enumerate(zip(self._starts, self._ends, strict=True)):
             mass = np.bincount(places[start:end] - low[i], chances[start:end])
             spectrum *= np.fft.rfft(mass, size) ** self._counts[i]
-        law = np.maximum(np.fft.irfft(spectrum, size)[:cells], 0.0)
+        probabilities = np.maximum(np.fft.irfft(spectrum, size)[:cells], 0.0)
         at = round(observed / step) - int(self._counts @ low)
         away: Floats = (np.arange(cells) - at) * np.float64(step)
         # The tail that the law is tilted to is summed, the other is the rest.
@@ -175,9 +177,9 @@ class _SumDistribution:
             slice(None, at + 1), slice(None, at)
         )  # fmt: skip
         scale = math.exp(height)
-        tail = scale * float(law[side] @ np.exp(-theta * away[side]))
-        rest = 1.0 - scale * float(law[beyond] @ np.exp(-theta * away[beyond]))
-        return (rest, tail) if theta >= 0 else (tail, rest)
+        tail = scale * float(probabilities[side] @ np.exp(-theta * away[side]))
+        other_tail = 1.0 - scale * float(probabilities[beyond] @ np.exp(-theta * away[beyond]))
+        return (other_tail, tail) if theta >= 0 else (tail, other_tail)
 
     def tilted(self, observed: float) -> tuple[float, float, Floats]:
         """θ at which the mean is the observed sum, K(θ) − θS there, and the chances tilted by it.

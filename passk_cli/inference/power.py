@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from passk_cli.inference.roots import crossing
+from passk_cli.inference.roots import find_root
 
 _MOST_TASKS = 10**9
 # Points of the trapezoidal rule, and the power of e at whose negative its range ends.
@@ -57,7 +57,7 @@ class PairedTest:
             return 1.0 if away > 0 else 1.0 - self.level
         return _rejects(away * math.sqrt(tasks / variance), tasks - 1, self.level)
 
-    def tasks_needed(self, difference: float, wanted: float) -> int | None:
+    def tasks_needed(self, difference: float, target_power: float) -> int | None:
         """The fewest tasks with at least this power; None above a billion or when not known.
 
         difference : δ > 0.  wanted : in (1 − level, 1).
@@ -65,18 +65,18 @@ class PairedTest:
         if math.isnan(self.variance) or not difference > 0:
             return None
         high = 2
-        while self.power(difference, high) < wanted:
+        while self.power(difference, high) < target_power:
             high *= 2
             if high > _MOST_TASKS:
                 return None
         low = high // 2
         while high - low > 1:
             middle = (low + high) // 2
-            enough = self.power(difference, middle) >= wanted
+            enough = self.power(difference, middle) >= target_power
             low, high = (low, middle) if enough else (middle, high)
         return high
 
-    def detectable(self, tasks: int, wanted: float) -> float:
+    def detectable(self, tasks: int, target_power: float) -> float:
         """The smallest difference rejected with this power; NaN as in `power`.
 
         wanted : in (1 − level, 1).  The result may be larger than any difference that is possible.
@@ -86,12 +86,12 @@ class PairedTest:
         shift = self.step / tasks
         if self.variance == 0.0:
             return shift
-        noncentrality = _noncentrality(tasks - 1, self.level, wanted)
+        noncentrality = _noncentrality(tasks - 1, self.level, target_power)
         # (δ − shift)² scale = 1 − bend δ²
         scale = tasks / (self.variance * noncentrality**2)
-        both = scale + self.bend
-        inside = (scale * shift) ** 2 - both * (scale * shift**2 - 1.0)
-        return (scale * shift + math.sqrt(max(inside, 0.0))) / both
+        square_term = scale + self.bend
+        inside = (scale * shift) ** 2 - square_term * (scale * shift**2 - 1.0)
+        return (scale * shift + math.sqrt(max(inside, 0.0))) / square_term
 
 
 def lattice_step(n: int, k: int) -> float:
@@ -124,13 +124,13 @@ def _rejects(away: float, degrees: int, level: float) -> float:
 
 
 @lru_cache(maxsize=1024)
-def _noncentrality(degrees: int, level: float, wanted: float) -> float:
+def _noncentrality(degrees: int, level: float, target_power: float) -> float:
     """The noncentrality that is rejected with the power wanted; designs of a plan share it."""
 
     def lacking(away: float) -> float:
-        return _rejects(away, degrees, level) - wanted
+        return _rejects(away, degrees, level) - target_power
 
     high = 4.0
     while lacking(high) < 0:
         high *= 2.0
-    return crossing(lacking, 0.0, high, 1e-12)
+    return find_root(lacking, 0.0, high, 1e-12)

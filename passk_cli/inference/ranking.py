@@ -29,16 +29,16 @@ def letters(different: Bools) -> list[str]:
     # A group of models is an integer, with a bit for each.
     groups = [(1 << count) - 1]
     for i, j in np.argwhere(np.triu(different, 1)).tolist():
-        both = 1 << i | 1 << j
-        kept = [group for group in groups if group & both != both]
-        parted = [group for group in groups if group & both == both]
-        parts = dict.fromkeys(group & ~(1 << one) for group in parted for one in (i, j))
+        pair = 1 << i | 1 << j
+        unsplit = [group for group in groups if group & pair != pair]
+        split = [group for group in groups if group & pair == pair]
+        parts = dict.fromkeys(group & ~(1 << model) for group in split for model in (i, j))
         # Nothing that is kept lies inside another, and so in no part of one.
-        groups = kept + [
+        groups = unsplit + [
             part
             for part in parts
-            if not any(part & group == part for group in kept)
-            and not any(part & other == part != other for other in parts)
+            if not any(part & group == part for group in unsplit)
+            and not any(part & larger == part != larger for larger in parts)
         ]
     members = sorted([i for i in range(count) if group >> i & 1] for group in groups)
     shared = [""] * count
@@ -49,21 +49,21 @@ def letters(different: Bools) -> list[str]:
     return shared
 
 
-def in_short(letters: str) -> str:
+def letter_ranges(letters: str) -> str:
     """Letters of ties with three or more neighbours as a range; many models have many letters.
 
-    >>> in_short("abdefz"), in_short("yza1b1")
+    >>> letter_ranges("abdefz"), letter_ranges("yza1b1")
     ('abd–fz', 'y–b1')
     """
     names = re.findall(r"[a-z]\d*", letters)
     places = [ord(name[0]) - ord("a") + 26 * int(name[1:] or 0) for name in names]
-    runs: list[list[str]] = []
+    ranges: list[list[str]] = []
     for at, name in enumerate(names):
         if at and places[at] == places[at - 1] + 1:
-            runs[-1].append(name)
+            ranges[-1].append(name)
         else:
-            runs.append([name])
-    return "".join(f"{run[0]}–{run[-1]}" if run[2:] else "".join(run) for run in runs)
+            ranges.append([name])
+    return "".join(f"{run[0]}–{run[-1]}" if run[2:] else "".join(run) for run in ranges)
 
 
 def tied_places(ordered: Floats) -> tuple[Places, Places]:
@@ -113,13 +113,13 @@ def rank_limits(better: Bools) -> Ints:
     return np.stack([1 + beaten_by, len(better) - beats], axis=1).astype(np.int64)
 
 
-def crossing(gap: Floats) -> Floats:
+def lead_change(gap: Floats) -> Floats:
     """The k at which the lead changes, per row: the first k whose gap has the other sign than k=1.
 
     gap : (rows × k) difference of two curves at k = 1, 2, …; the lead at k=1 is the first gap that
         is not zero.  Returns floats (rows,); infinity where the lead never changes.
 
-    >>> crossing(np.array([[-0.1, 0.0, 0.2], [0.1, 0.2, 0.3]])).tolist()
+    >>> lead_change(np.array([[-0.1, 0.0, 0.2], [0.1, 0.2, 0.3]])).tolist()
     [3.0, inf]
     """
     signs = np.sign(np.where(np.abs(gap) <= _TIE, 0.0, gap))
@@ -130,7 +130,7 @@ def crossing(gap: Floats) -> Floats:
     return np.where(turned.any(axis=1), np.argmax(turned, axis=1) + 1.0, np.inf)
 
 
-class Run(NamedTuple):
+class CodeRun(NamedTuple):
     """Neighbouring k's that are alike: places first … last in the list of k's, and their code."""
 
     first: int
@@ -138,17 +138,17 @@ class Run(NamedTuple):
     code: int
 
 
-def runs(codes: Ints) -> list[Run]:
+def code_runs(codes: Ints) -> list[CodeRun]:
     """The runs of equal codes, in order; none of no codes.
 
-    >>> [tuple(run) for run in runs(np.array([1, 1, 0]))]
+    >>> [tuple(run) for run in code_runs(np.array([1, 1, 0]))]
     [(0, 1, 1), (2, 2, 0)]
     """
     if not len(codes):
         return []
     firsts = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1)).tolist()
     lasts = [first - 1 for first in firsts[1:]] + [len(codes) - 1]
-    return [Run(a, b, int(codes[a])) for a, b in zip(firsts, lasts, strict=True)]
+    return [CodeRun(a, b, int(codes[a])) for a, b in zip(firsts, lasts, strict=True)]
 
 
 class CrossingSet(NamedTuple):
@@ -173,18 +173,18 @@ def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingSet]:
     [CrossingSet(first=2, last=4, certain=True)]
     """
     sets = []
-    every = runs(signs)
-    for before, run in pairwise(every):
+    sign_runs = code_runs(signs)
+    for before, run in pairwise(sign_runs):
         if run.code and before.code:
             sets.append(CrossingSet(int(ks[before.last]) + 1, int(ks[run.first]), True))
-    for place, run in enumerate(every):
+    for place, run in enumerate(sign_runs):
         if run.code:
             continue
-        left = every[place - 1] if place else None
-        right = every[place + 1] if place + 1 < len(every) else None
-        first = int(ks[0] if left is None else ks[left.last]) + 1
-        last = int(ks[run.last] if right is None else ks[right.first])
-        certain = left is not None and right is not None and left.code != right.code
+        previous = sign_runs[place - 1] if place else None
+        following = sign_runs[place + 1] if place + 1 < len(sign_runs) else None
+        first = int(ks[0] if previous is None else ks[previous.last]) + 1
+        last = int(ks[run.last] if following is None else ks[following.first])
+        certain = previous is not None and following is not None and previous.code != following.code
         if first <= last:
             sets.append(CrossingSet(first, last, certain))
     return sorted(sets)

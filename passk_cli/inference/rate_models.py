@@ -54,12 +54,14 @@ class ModelAverage:
     high: Floats
 
 
-def average(n: Ints, c: Ints, ks: Ints, *, level: float = 0.95, worth: float = 1.0) -> ModelAverage:
+def average_models(
+    n: Ints, c: Ints, ks: Ints, *, level: float = 0.95, worth: float = 1.0
+) -> ModelAverage:
     """pass@k at each of ks by the average of all models.
 
     n, c : (tasks,), attempts and passes.  worth : how many independent tasks one task is worth.
 
-    >>> found = average(np.full(60, 20), np.arange(60) % 4, np.array([20, 200]))
+    >>> found = average_models(np.full(60, 20), np.arange(60) % 4, np.array([20, 200]))
     >>> bool(found.low[1] < found.values[1] < found.high[1])
     True
     """
@@ -113,11 +115,13 @@ def _by_model(
             for low, width, count in zip(within[:, 0], step, counts, strict=True)
         ]
         likelihood, failing = _on_grid(smooth, axes, bins, ks)
-        near = np.nonzero(likelihood >= likelihood.max() - _DEPTH)
-        ends = [(axis[at.min()], axis[at.max()]) for axis, at in zip(axes, near, strict=True)]
+        likely_points = np.nonzero(likelihood >= likelihood.max() - _DEPTH)
+        ends = [
+            (axis[at.min()], axis[at.max()]) for axis, at in zip(axes, likely_points, strict=True)
+        ]
         within = np.clip(np.array(ends) + np.outer(step, [-1, 1]), prior[:, :1], prior[:, 1:])
     cell = np.log(np.ptp(searched, axis=1) / np.ptp(prior, axis=1) / counts).sum()
-    return 1 - failing(near), likelihood[near] + cell + math.log(_LUMPS[lump])
+    return 1 - failing(likely_points), likelihood[likely_points] + cell + math.log(_LUMPS[lump])
 
 
 def _on_grid(
@@ -149,10 +153,10 @@ def _on_grid(
     return likelihood.reshape(shape), failing_at
 
 
-def _with_rest(chance: Floats) -> Floats:
+def _with_more_passes(chance: Floats) -> Floats:
     """Chances of the bins with that of more passes, the rest: (models × bins)."""
-    rest = np.maximum(1 - chance.sum(axis=1, keepdims=True), 1e-12)
-    return np.concatenate([chance, rest], axis=1)
+    more_passes = np.maximum(1 - chance.sum(axis=1, keepdims=True), 1e-12)
+    return np.concatenate([chance, more_passes], axis=1)
 
 
 def _ways(n: int, c: Ints) -> Floats:
@@ -168,7 +172,7 @@ def _binomial(rates: Floats, n: int, bins: int) -> Floats:
     from passk_cli.special import xlog1py, xlogy
 
     c = np.arange(bins - 1)
-    return _with_rest(
+    return _with_more_passes(
         np.exp(_ways(n, c) + xlogy(c, rates[:, None]) + xlog1py(n - c, -rates[:, None]))
     )
 
@@ -179,9 +183,9 @@ def _beta(log_a: Floats, logit: Floats, n: int, bins: int, ks: Floats) -> tuple[
 
     a, c = np.exp(log_a)[:, None], np.arange(bins - 1)
     b = a * np.exp(-logit)[:, None]
-    whole = betaln(a, b)
-    chance = np.exp(_ways(n, c) + betaln(a + c, b + n - c) - whole)
-    return _with_rest(chance), np.exp(betaln(a, b + ks) - whole)
+    log_beta = betaln(a, b)
+    chance = np.exp(_ways(n, c) + betaln(a + c, b + n - c) - log_beta)
+    return _with_more_passes(chance), np.exp(betaln(a, b + ks) - log_beta)
 
 
 def _logit_normal(
@@ -196,6 +200,6 @@ def _logit_normal(
     rates = expit(-(_EDGES[1:] + _EDGES[:-1]) / 2)
     never = 1 - below[:, -1:]
     failing = masses @ np.exp(np.outer(np.log1p(-rates), ks)) + never
-    return _with_rest(
+    return _with_more_passes(
         masses @ _binomial(rates, n, bins)[:, :-1] + never * (np.arange(bins - 1) == 0)
     ), failing

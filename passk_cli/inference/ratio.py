@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
-from passk_cli.inference.hull import Passes
+from passk_cli.inference.hull import MetricCounts
 from passk_cli.inference.intervals import Sample, interval, intervals
-from passk_cli.inference.lognormal_mean import amount_reach, softened
+from passk_cli.inference.lognormal_mean import amount_reach, soften_lower_reach
 from passk_cli.inference.min_p import Family, draw_min_p
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
@@ -32,7 +32,7 @@ class Spending:
     attempts : n of each task, where cost and rate are means of n attempts; else None.
     within : (3 × tasks) variance of the mean cost, of the mean outcome, and their covariance, over
         repeated attempts; NaN at n = 1; None where they are no means of attempts.
-    lacking : where an attempt has no cost, so that `cost` is the least it can be.
+    missing_cost : where an attempt has no cost, so that `cost` is the least it can be.
     clusters : a code 0 … G−1 per task, where clusters are the units; else None.
     """
 
@@ -40,17 +40,17 @@ class Spending:
     rate: Floats
     attempts: Ints | None = None
     within: Floats | None = None
-    lacking: Bools | None = None
+    missing_cost: Bools | None = None
     clusters: Ints | None = None
 
     @classmethod
-    def of(
+    def from_attempts(
         cls, start: Ints, value: Floats, count: Ints, passed: Ints, clusters: Ints | None = None
     ) -> Spending:
         """From the attempts of each task, as in `passk_cli.outcomes.attempts`; value NaN: no cost.
 
         >>> one = np.array([0, 2]), np.array([1.0, 4.0]), np.array([1, 1]), np.array([1, 0])
-        >>> spent = Spending.of(*one)
+        >>> spent = Spending.from_attempts(*one)
         >>> spent.cost.tolist(), spent.rate.tolist(), spent.within[:, 0].tolist()
         ([2.5], [0.5], [2.25, 0.25, -0.75])
         """
@@ -60,8 +60,8 @@ class Spending:
         task = np.repeat(np.arange(tasks), np.diff(start))
         x = np.where(np.isnan(value), 0.0, value)
 
-        def total(each: Floats | Ints) -> Floats:
-            return np.bincount(task, each, tasks).astype(np.float64)
+        def total(amounts: Floats | Ints) -> Floats:
+            return np.bincount(task, amounts, tasks).astype(np.float64)
 
         n = total(count)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -74,13 +74,13 @@ class Spending:
             )
             within = np.stack(squares) / np.where(n > 1, n * (n - 1.0), np.nan)
         lacking = total(count * np.isnan(value)) > 0
-        some = lacking if lacking.any() else None
-        return cls(cost, rate, n.astype(np.int64), within, some, clusters)
+        missing = lacking if lacking.any() else None
+        return cls(cost, rate, n.astype(np.int64), within, missing, clusters)
 
     @property
-    def unknown(self) -> bool:
+    def has_missing_cost(self) -> bool:
         """Whether any cost is missing."""
-        return self.lacking is not None and bool(self.lacking.any())
+        return self.missing_cost is not None and bool(self.missing_cost.any())
 
     @property
     def few_carry(self) -> int:
@@ -202,7 +202,7 @@ def cost_per_success(
     >>> round(answer.value, 3), round(answer.low, 3), round(answer.high, 2)
     (0.44, 0.038, 4.15)
     """
-    return _own_limits([spending], level, population)[0]
+    return _costs_per_success([spending], level, population)[0]
 
 
 def mean_cost(
@@ -210,22 +210,22 @@ def mean_cost(
 ) -> RatioInterval:
     """The mean over tasks of the mean cost of an attempt; limits of `amount_reach`, for these tasks
     of the jackknife over attempts."""
-    found = _of_means(spending, level, population, None)
-    if population != THESE_TASKS or spending.within is None or found.low is None:
-        return found
+    limits_over_tasks = _of_means(spending, level, population, None)
+    if population != THESE_TASKS or spending.within is None or limits_over_tasks.low is None:
+        return limits_over_tasks
     sample = Sample(spending.cost, high=np.inf, within=spending.within[0])
     limits = interval(sample, "jackknife", level, population)
-    return replace(found, low=limits.low, high=found.upper or limits.high)
+    return replace(limits_over_tasks, low=limits.low, high=limits_over_tasks.upper or limits.high)
 
 
-def _own_limits(
+def _costs_per_success(
     spendings: Sequence[Spending], level: float, population: str
 ) -> list[RatioInterval]:
     """`cost_per_success` of each; their pass rates have limits in one pass."""
     reaches = _rate_reaches(spendings, level, population)
     return [
-        _of_means(one, level, population, reach)
-        for one, reach in zip(spendings, reaches, strict=True)
+        _of_means(spending, level, population, reach)
+        for spending, reach in zip(spendings, reaches, strict=True)
     ]
 
 
@@ -235,7 +235,7 @@ def _of_means(
     """The limits of the mean cost divided by `passing`; of the mean cost where that is None."""
     y, r = passing or _MeanReach(1.0, 0.0, 0.0), 0.0
     value = float(spending.cost.mean()) / y.mean if y.mean > 0 else None
-    upper = np.inf if spending.unknown else None
+    upper = np.inf if spending.has_missing_cost else None
     if reason := spending.undefined(population):
         return RatioInterval(value, upper, None, None, reason)
     x = _cost_reach(spending, level, population)
@@ -255,18 +255,18 @@ def _cost_reach(spending: Spending, level: float, population: str) -> _MeanReach
     q = spending.quantile(level, population)
     if population == THESE_TASKS and spending.within is not None:
         off = q * float(np.sqrt(spending.within[0].sum())) / len(cost) / mean
-        return _MeanReach(mean, mean * softened(off), mean * float(np.expm1(off)))
+        return _MeanReach(mean, mean * soften_lower_reach(off), mean * float(np.expm1(off)))
     return _MeanReach(mean, *amount_reach(cost, q, spending.clusters))
 
 
 def _rate_reaches(spendings: Sequence[Spending], level: float, population: str) -> list[_MeanReach]:
     """Of the usual interval of pass@1 of each; no reach where nothing can be said."""
-    reaches = [_MeanReach(float(one.rate.mean()), 0.0, 0.0) for one in spendings]
+    reaches = [_MeanReach(float(spending.rate.mean()), 0.0, 0.0) for spending in spendings]
     places, samples = [at for at, one in enumerate(spendings) if not one.undefined(population)], []
     for one in (spendings[at] for at in places):
-        passes, n = tuple[Passes, ...](), one.attempts
+        passes, n = tuple[MetricCounts, ...](), one.attempts
         if population == THESE_TASKS and n is not None:
-            passes = (Passes(Metric("pass@", 1), n, np.rint(one.rate * n).astype(np.int64)),)
+            passes = (MetricCounts(Metric("pass@", 1), n, np.rint(one.rate * n).astype(np.int64)),)
         samples.append(Sample(one.rate, attempts=n, clusters=one.clusters, passes=passes))
     for at, limits in zip(places, intervals(samples, None, level, population), strict=True):
         mean, low, high = reaches[at].mean, limits.low or 0.0, limits.high
@@ -326,47 +326,49 @@ def compare_costs(
     (0.222, True, True)
     """
     pairs = list(combinations(range(len(spendings)), 2) if pairs is None else pairs)
-    reasons = [one.undefined(population) for one in spendings]
+    reasons = [spending.undefined(population) for spending in spendings]
     tested = [(i, j) for i, j in pairs if not (reasons[i] or reasons[j])]
-    laws = _laws(spendings, tested, population)
-    p = np.array([law.p for law in laws])
+    distributions = _pair_distributions(spendings, tested, population)
+    p = np.array([distribution.p for distribution in distributions])
     alpha, adjusted = 1.0 - level, p
-    if adjust and laws and population == NEW_TASKS:
-        columns = np.stack([law.contributions for law in laws], axis=1)
+    if adjust and distributions and population == NEW_TASKS:
+        columns = np.stack([law.contributions for law in distributions], axis=1)
         # The unit of money must not matter to what is rounding.
         largest = np.abs(columns).max(axis=0)
         columns /= np.where(largest > 0, largest, 1.0)
         first = spendings[0]
         sizes = cluster_totals(first.cost[:, None], first.clusters)[1]
         tests = Family(columns, sizes, p=p)
-        (together,) = draw_min_p([tests], alpha=alpha, resamples=resamples, seed=seed)
-        alpha, adjusted = together.level(alpha), together.adjusted(p)
-    elif adjust and laws:
-        alpha, adjusted = alpha / len(laws), np.minimum(p * len(laws), 1.0)
-    own = _own_limits(spendings, 1.0 - alpha, population)
-    found = dict(zip(tested, zip(laws, p.tolist(), adjusted.tolist(), strict=True), strict=True))
+        (min_p,) = draw_min_p([tests], alpha=alpha, resamples=resamples, seed=seed)
+        alpha, adjusted = min_p.level(alpha), min_p.adjusted(p)
+    elif adjust and distributions:
+        alpha, adjusted = alpha / len(distributions), np.minimum(p * len(distributions), 1.0)
+    model_limits = _costs_per_success(spendings, 1.0 - alpha, population)
+    tests_by_pair = dict(
+        zip(tested, zip(distributions, p.tolist(), adjusted.tolist(), strict=True), strict=True)
+    )
     answers = []
     for i, j in pairs:
-        if (i, j) in found:
-            law, each, every = found[i, j]
-            limits = _limits(law, alpha, each, own[i], own[j])
+        if (i, j) in tests_by_pair:
+            law, pair_p, adjusted_p = tests_by_pair[i, j]
+            limits = _limits(law, alpha, pair_p, model_limits[i], model_limits[j])
         else:
-            limits = _nothing(own[i], own[j], reasons[i] or reasons[j])
-            each = every = np.nan
-        answers.append(RatioComparison(i, j, *limits, each, every, alpha))
+            limits = _without_limits(model_limits[i], model_limits[j], reasons[i] or reasons[j])
+            pair_p = adjusted_p = np.nan
+        answers.append(RatioComparison(i, j, *limits, pair_p, adjusted_p, alpha))
     return answers
 
 
-def _laws(
+def _pair_distributions(
     spendings: Sequence[Spending], pairs: Sequence[tuple[int, int]], population: str
 ) -> list[_PairDistribution]:
     """The law of each pair, of models whose limits are defined."""
-    used = sorted({at for pair in pairs for at in pair})
-    chosen = [spendings[at] for at in used]
-    reaches = _rate_reaches(chosen, _USUAL, population)
+    places = sorted({at for pair in pairs for at in pair})
+    tested = [spendings[at] for at in places]
+    reaches = _rate_reaches(tested, _USUAL, population)
     models = {
-        at: _Model.of(one, reach, population)
-        for at, one, reach in zip(used, chosen, reaches, strict=True)
+        at: _Model.from_spending(spending, reach, population)
+        for at, spending, reach in zip(places, tested, reaches, strict=True)
     }
     return [_PairDistribution(models[i], models[j]) for i, j in pairs]
 
@@ -376,7 +378,7 @@ class _Model(NamedTuple):
 
     x, y : mean cost and mean rate.  residuals : (units × 2), whose products are covariances of the
     means; for these tasks (2 × 2), a root of them.  below, above : variances of ȳ to be added.
-    unknown : whether x may be larger.
+    has_missing_cost : whether x may be larger.
     """
 
     x: float
@@ -386,10 +388,10 @@ class _Model(NamedTuple):
     above: float
     degrees: int
     shared: bool
-    unknown: bool
+    has_missing_cost: bool
 
     @classmethod
-    def of(cls, spending: Spending, reach: _MeanReach, population: str) -> _Model:
+    def from_spending(cls, spending: Spending, reach: _MeanReach, population: str) -> _Model:
         """reach : of the pass rate, at the usual level."""
         tasks = len(spending.cost)
         if population == THESE_TASKS and spending.within is not None:
@@ -401,11 +403,11 @@ class _Model(NamedTuple):
             residuals, units = spending.residuals(spending.cost, spending.rate), spending.units
             residuals = residuals * (np.sqrt(units / (units - 1)) / tasks)
             degrees = units - 1
-        q, shown = spending.quantile(_USUAL, population), float(residuals[:, 1] @ residuals[:, 1])
-        below, above = (max((side / q) ** 2 - shown, 0.0) for side in (reach.below, reach.above))
+        q, visible = spending.quantile(_USUAL, population), float(residuals[:, 1] @ residuals[:, 1])
+        below, above = (max((side / q) ** 2 - visible, 0.0) for side in (reach.below, reach.above))
         return cls(
             float(spending.cost.mean()), reach.mean, residuals, below, above, degrees,
-            population == NEW_TASKS, spending.unknown,
+            population == NEW_TASKS, spending.has_missing_cost,
         )  # fmt: skip
 
 
@@ -426,28 +428,28 @@ class _PairDistribution(NamedTuple):
     def contributions(self) -> Floats:
         """Contributions of units to the error of x₁y₂ − x₂y₁: (units,)."""
         change = self.slopes[0] - self.slopes[1]
-        every: Floats = np.hstack([self.first.residuals, self.second.residuals]) @ change
-        return every
+        contributions: Floats = np.hstack([self.first.residuals, self.second.residuals]) @ change
+        return contributions
 
     def variances(self, lower: bool) -> Floats:
         """Covariances of x₁y₂, x₂y₁ and y₁y₂ (3 × 3), for lower or for upper limits."""
-        one, other = self.first.residuals, self.second.residuals
-        every = np.zeros((4, 4))
-        every[:2, :2], every[2:, 2:] = one.T @ one, other.T @ other
+        first, second = self.first.residuals, self.second.residuals
+        covariances = np.zeros((4, 4))
+        covariances[:2, :2], covariances[2:, 2:] = first.T @ first, second.T @ second
         if self.first.shared:
-            every[:2, 2:] = one.T @ other
-            every[2:, :2] = every[:2, 2:].T
+            covariances[:2, 2:] = first.T @ second
+            covariances[2:, :2] = covariances[:2, 2:].T
         # The statistics fall with y₁ and rise with y₂.
-        every[1, 1] += self.first.above if lower else self.first.below
-        every[3, 3] += self.second.below if lower else self.second.above
+        covariances[1, 1] += self.first.above if lower else self.first.below
+        covariances[3, 3] += self.second.below if lower else self.second.above
         slopes = self.slopes
-        return slopes @ every @ slopes.T
+        return slopes @ covariances @ slopes.T
 
     @property
     def statistic(self) -> float:
         """x₁y₂ − x₂y₁; what is rounding is 0."""
-        one, other = self.first.x * self.second.y, self.second.x * self.first.y
-        return 0.0 if abs(one - other) <= 1e-12 * max(one, other) else one - other
+        first, second = self.first.x * self.second.y, self.second.x * self.first.y
+        return 0.0 if abs(first - second) <= 1e-12 * max(first, second) else first - second
 
     @property
     def p(self) -> float:
@@ -455,7 +457,7 @@ class _PairDistribution(NamedTuple):
         from passk_cli.special import stdtr
 
         away = self.statistic
-        if away == 0.0 or (self.second if away > 0 else self.first).unknown:
+        if away == 0.0 or (self.second if away > 0 else self.first).has_missing_cost:
             return 1.0
         (aa, ab, _), (_, bb, _), _ = self.variances(away > 0)
         error = np.sqrt(max(aa - 2 * ab + bb, 0.0))
@@ -467,12 +469,12 @@ class _PairDistribution(NamedTuple):
         return min(self.first.degrees, self.second.degrees)
 
 
-def _nothing(
+def _without_limits(
     first: RatioInterval, second: RatioInterval, reason: str
 ) -> tuple[RatioInterval, RatioInterval]:
     """Difference and ratio without limits."""
     values = _values(first.value, second.value)
-    difference, ratio = (RatioInterval(each, None, None, None, reason) for each in values)
+    difference, ratio = (RatioInterval(value, None, None, None, reason) for value in values)
     return difference, ratio
 
 
@@ -483,22 +485,26 @@ def _values(first: float | None, second: float | None) -> tuple[float | None, fl
 
 
 def _limits(
-    law: _PairDistribution, alpha: float, p: float, own: RatioInterval, other: RatioInterval
+    pair: _PairDistribution,
+    alpha: float,
+    p: float,
+    first_limits: RatioInterval,
+    second_limits: RatioInterval,
 ) -> tuple[RatioInterval, RatioInterval]:
     """Difference and ratio with limits at alpha; own, other : each model's, at the same level."""
     from passk_cli.special import stdtrit
 
-    first, second = law.first, law.second
-    (x1, y1, *_), (x2, y2, *_) = law
-    square = float(stdtrit(law.degrees, alpha / 2)) ** 2
+    first, second = pair.first, pair.second
+    (x1, y1, *_), (x2, y2, *_) = pair
+    square = float(stdtrit(pair.degrees, alpha / 2)) ** 2
     (low_1, high_1), (low_2, high_2) = (
-        (o.low or 0.0, np.inf if o.high is None else o.high) for o in (own, other)
+        (o.low or 0.0, np.inf if o.high is None else o.high) for o in (first_limits, second_limits)
     )
     ratios, differences = [0.0, np.inf], [-np.inf, np.inf]
-    for side, open_end in enumerate((second.unknown, first.unknown)):
+    for side, open_end in enumerate((second.has_missing_cost, first.has_missing_cost)):
         if open_end:
             continue
-        v = square * law.variances(side == 0)
+        v = square * pair.variances(side == 0)
         ratio = _root(x1 * y2, x2 * y1, v[0, 0], v[0, 1], v[1, 1])[side]
         if np.isinf(ratio) and low_2 > 0:
             ratio = high_1 / low_2
@@ -525,14 +531,15 @@ def _limits(
     reason = "" if y1 > 0 and y2 > 0 else "a model passed no attempt"
     answers = []
     for value, limits, ends in zip(
-        _values(own.value, other.value), (differences, ratios), ((-np.inf, np.inf), (0.0, np.inf)),
+        _values(first_limits.value, second_limits.value), (differences, ratios), ((-np.inf, np.inf),
+        (0.0, np.inf)),
         strict=True,
     ):  # fmt: skip
         low, high = (float(limit) for limit in limits)
         upper = None
-        if first.unknown or second.unknown:
-            upper = ends[1] if first.unknown else value
-            value = ends[0] if second.unknown and value is not None else value
+        if first.has_missing_cost or second.has_missing_cost:
+            upper = ends[1] if first.has_missing_cost else value
+            value = ends[0] if second.has_missing_cost and value is not None else value
         answers.append(RatioInterval(value, upper, low, high, reason))
     return answers[0], answers[1]
 
@@ -556,7 +563,9 @@ def _most_lead(dear: _Model, cheap: _Model, high: float, low: float) -> float:
     first, second = dear.x / dear.y, cheap.x / cheap.y
     above, below, shared = high - first, second - low, 0.0
     if dear.shared and np.isfinite(above):
-        one, other = (m.residuals @ np.array([1.0, -m.x / m.y]) for m in (dear, cheap))
-        size = float(np.sqrt((one @ one) * (other @ other)))
-        shared = 2.0 * float(one @ other) / size * above * below if size > 0 else 0.0
+        dear_errors, cheap_errors = (
+            m.residuals @ np.array([1.0, -m.x / m.y]) for m in (dear, cheap)
+        )
+        size = float(np.sqrt((dear_errors @ dear_errors) * (cheap_errors @ cheap_errors)))
+        shared = 2.0 * float(dear_errors @ cheap_errors) / size * above * below if size > 0 else 0.0
     return first - second + float(np.sqrt(max(above**2 + below**2 - shared, 0.0)))

@@ -12,19 +12,19 @@ from passk_cli.arrays import Floats
 _MOST_STEPS = 200
 
 
-def tops(before: Floats, here: Floats, after: Floats) -> Floats:
+def parabola_peaks(before: Floats, middle: Floats, after: Floats) -> Floats:
     """The top of the parabola through three neighbours on a grid, where the middle is highest.
 
-    >>> tops(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([1.0, 3.0])).tolist()
+    >>> parabola_peaks(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([1.0, 3.0])).tolist()
     [1.125, 2.0]
     """
-    bend = 2 * here - before - after
-    peak = (here >= before) & (here >= after) & (bend > 0)
+    bend = 2 * middle - before - after
+    peak = (middle >= before) & (middle >= after) & (bend > 0)
     rise = np.where(peak, (after - before) ** 2 / (8 * np.where(peak, bend, 1.0)), 0.0)
-    return here + rise
+    return middle + rise
 
 
-def crossing(function: Callable[[float], float], low: float, high: float, within: float) -> float:
+def find_root(function: Callable[[float], float], low: float, high: float, within: float) -> float:
     """Where a continuous function changes its sign between low and high, to within so much.
 
     Regula falsi with the weights of Anderson and Björck, and the middle where that does not halve
@@ -35,7 +35,7 @@ def crossing(function: Callable[[float], float], low: float, high: float, within
     Errors: ValueError where the signs are the same.
     Source: Anderson & Björck 1973, BIT 13, 253–264.
 
-    >>> round(crossing(lambda x: x * x - 2, 0.0, 2.0, 1e-12), 9) == round(2**0.5, 9)
+    >>> round(find_root(lambda x: x * x - 2, 0.0, 2.0, 1e-12), 9) == round(2**0.5, 9)
     True
     """
     a, b = low, high

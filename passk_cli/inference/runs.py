@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, blocks
-from passk_cli.inference.roots import crossing
+from passk_cli.inference.roots import find_root
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.streams import named_generator
 
@@ -79,12 +79,12 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
     means: Floats = rates.mean(axis=1)
     repeated = n > 1
     within = np.divide(2 * c * (n - c), n * (n - 1), where=repeated, out=np.zeros(n.shape))
-    seen = repeated.any(axis=0)
+    with_repeats = repeated.any(axis=0)
     together = rates.sum(axis=0) * (1 - rates).sum(axis=0) - (rates * (1 - rates)).sum(axis=0)
     if not variances.max() > 0:
         return RunEffect(means, variances, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
-    p, p_tasks = _permuted(n, c, variances, seed)
+    p, p_tasks = _permutation_p(n, c, variances, seed)
 
     def excess(tau2: float, target: float) -> float:
         weights = 1 / (variances + tau2)
@@ -95,7 +95,7 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
         if excess(0.0, target) <= 0:
             return 0.0
         largest = float(np.var(means) * runs / target + variances.max())
-        return crossing(lambda tau2: excess(tau2, target), 0.0, largest, largest * 1e-9)
+        return find_root(lambda tau2: excess(tau2, target), 0.0, largest, largest * 1e-9)
 
     tail = (1 - level) / 2
     return RunEffect(
@@ -106,28 +106,30 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
         variance=solved(runs - 1),
         low=solved(float(chdtri(runs - 1, tail))),
         high=min(solved(float(chdtri(runs - 1, 1 - tail))), 0.25),
-        between=float((2 * together / (runs * (runs - 1)))[seen].sum()) if seen.any() else np.nan,
-        within=float((within.sum(axis=0) / np.maximum(repeated.sum(axis=0), 1))[seen].sum())
-        if seen.any()
+        between=float((2 * together / (runs * (runs - 1)))[with_repeats].sum())
+        if with_repeats.any()
+        else np.nan,
+        within=float((within.sum(axis=0) / np.maximum(repeated.sum(axis=0), 1))[with_repeats].sum())
+        if with_repeats.any()
         else np.nan,
     )
 
 
-def draws_of(n: Ints) -> int:
+def draw_count(n: Ints) -> int:
     """Number of draws that the p-values of `run_effect` rest on.
 
     n : (runs, tasks), attempts.
 
-    >>> draws_of(np.full((5, 50), 4)), draws_of(np.full((60, 100), 4))
+    >>> draw_count(np.full((5, 50), 4)), draw_count(np.full((60, 100), 4))
     (8000, 499)
     """
     return int(np.clip(_CELLS // n.size, _FEWEST, _MOST))
 
 
-def _permuted(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[float, float]:
+def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[float, float]:
     """p of the means and of the tasks, over attempts dealt anew to the runs within each task."""
     runs, tasks = n.shape
-    draws = draws_of(n)
+    draws = draw_count(n)
     random = named_generator(seed, "runs")
     weights = 1 / variances
     rate = c.sum(axis=0) / n.sum(axis=0)
@@ -168,8 +170,8 @@ def run_variances(values: Floats) -> tuple[float, float]:
     if runs < 2 or tasks < 2:
         raise ValueError("two runs or more of two tasks or more")
     means = values.mean(axis=1)
-    rest = values - means[:, None] - values.mean(axis=0) + values.mean()
-    by_chance = float((rest**2).sum()) / ((runs - 1) * (tasks - 1) * tasks)
+    residuals = values - means[:, None] - values.mean(axis=0) + values.mean()
+    by_chance = float((residuals**2).sum()) / ((runs - 1) * (tasks - 1) * tasks)
     return float(means.var(ddof=1)), by_chance
 
 
@@ -187,7 +189,7 @@ def run_variance(values: Floats) -> float:
     return max(of_means - by_chance, 0.0)
 
 
-def reach_of_runs(variance: float, runs: int, history: int, level: float = 0.95) -> float:
+def run_reach(variance: float, runs: int, history: int, level: float = 0.95) -> float:
     """How far a single run and the mean of several differ by the effect of the run alone.
 
     They owe σ² (1 + 1/R) to runs: h = t_{H−1} σ √(1 + 1/R).
@@ -195,7 +197,7 @@ def reach_of_runs(variance: float, runs: int, history: int, level: float = 0.95)
     variance : σ², estimated from H runs (history).  runs : R, those that are averaged.
     Errors: ValueError for H < 2.
 
-    >>> round(reach_of_runs(0.02**2, 5, 20), 4)
+    >>> round(run_reach(0.02**2, 5, 20), 4)
     0.0459
     """
     from passk_cli.special import stdtrit
@@ -205,13 +207,13 @@ def reach_of_runs(variance: float, runs: int, history: int, level: float = 0.95)
     return float(-stdtrit(history - 1, (1 - level) / 2) * np.sqrt(variance * (1 + 1 / runs)))
 
 
-def widened(estimate: float, low: float, high: float, reach: float) -> tuple[float, float]:
+def widen_limits(estimate: float, low: float, high: float, reach: float) -> tuple[float, float]:
     """Limits of a difference with the effect of the run: distances from the estimate and the reach
     of runs add in squares (variances recovered from limits).
 
     Source: Zou & Donner 2008.  Coverage: benchmarks/trend.md.
 
-    >>> low, high = widened(0.0, -0.03, 0.03, reach_of_runs(0.02**2, 5, 20))
+    >>> low, high = widen_limits(0.0, -0.03, 0.03, run_reach(0.02**2, 5, 20))
     >>> round(low, 4), round(high, 4)
     (-0.0548, 0.0548)
     """
@@ -226,12 +228,12 @@ class ChangePoint:
     """A change of level: the first run after it, the run that showed it, the means around it."""
 
     first: int
-    shown: int
+    detected: int
     before: float
     after: float
 
 
-def chance(n: Ints, c: Ints | Floats, squares: Floats | None = None) -> Floats:
+def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -> Floats:
     """Variance of the mean of a run by chance within tasks, as it is known after each run.
 
     After run r: Σ_t s_t² h_t / T², with s_t² the variance of all attempts at task t so far and h_t
@@ -241,20 +243,20 @@ def chance(n: Ints, c: Ints | Floats, squares: Floats | None = None) -> Floats:
     squares : sums of its squares; None for passes, whose squares they are.
     Returns (runs,); 0 after one run of one attempt.
 
-    >>> chance(np.full((3, 2), 2), np.array([[1, 2], [1, 2], [1, 2]])).round(4).tolist()
+    >>> chance_variances(np.full((3, 2), 2), np.array([[1, 2], [1, 2], [1, 2]])).round(4).tolist()
     [0.0625, 0.0417, 0.0375]
     """
     runs, tasks = n.shape
-    made, total = np.maximum(n.cumsum(axis=0), 1), c.cumsum(axis=0)
+    attempts, total = np.maximum(n.cumsum(axis=0), 1), c.cumsum(axis=0)
     square = total if squares is None else squares.cumsum(axis=0)
-    spread = np.maximum(square - total**2 / made, 0.0) / np.maximum(made - 1, 1)
+    spread = np.maximum(square - total**2 / attempts, 0.0) / np.maximum(attempts - 1, 1)
     sizes = (1 / np.maximum(n, 1)).cumsum(axis=0) / np.arange(1, runs + 1)[:, None]
     variances: Floats = (spread * sizes).sum(axis=1) / tasks**2
     return variances
 
 
 def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
-    """Mean logarithm of the amounts of each run, every task alike, and its floor for `changes`.
+    """Mean logarithm of the amounts of each run, with a floor of its variance for `change_points`.
 
     m_r = ā + mean_t (L_rt − a_t), with L_rt the mean logarithm of the amounts of run r at task t
     and a_t that of L_rt over the runs that have one.  Amounts are skewed to the right, as prices
@@ -263,7 +265,7 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
 
     n : (runs, tasks), amounts above 0; every run and every task has one.  logs, squares : sums of
     their logarithms, and of the squares of these.
-    Returns two of (runs,): means, and `chance` of logarithms.
+    Returns two of (runs,): means, and `chance_variances` of logarithms.
 
     >>> n, logs = np.array([[1, 2], [1, 0]]), np.array([[0.0, 4.0], [1.0, 0.0]])
     >>> [each.tolist() for each in log_means(n, logs, logs**2 / np.maximum(n, 1))]
@@ -271,12 +273,12 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
     """
     means = np.where(n > 0, logs, np.nan) / np.maximum(n, 1)
     of_tasks = np.nanmean(means, axis=0)
-    own = of_tasks.mean() + np.nanmean(means - of_tasks, axis=1)
-    return own, chance(n, logs, squares)
+    run_means = of_tasks.mean() + np.nanmean(means - of_tasks, axis=1)
+    return run_means, chance_variances(n, logs, squares)
 
 
 def above_middle(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
-    """Whether each amount is above the middle of its task, for `dealt_p`.
+    """Whether each amount is above the middle of its task, for `exact_change_p`.
 
     The middle is where the share of attempts above is nearest to a half: 27 attempts of 30 turns
     and one of 29 are 27 above.  It is of all runs together, so attempts stay exchangeable.
@@ -301,7 +303,7 @@ def above_middle(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     return above
 
 
-def changes(
+def change_points(
     means: Floats, floors: Floats | float = 0.0, *, counts: tuple[Ints, Ints] | None = None,
     alpha: float = 0.05,
 ) -> list[ChangePoint]:  # fmt: skip
@@ -318,21 +320,21 @@ def changes(
     - means of runs near 0 or 1 are skewed, and a few low ones are not a change: the normal scores
       of the runs, Φ⁻¹((rank − 3/8) / (R + 1/4)), must exceed the same threshold at the same split.
       If there are too few runs for that, four runs or more on both sides must not overlap;
-    - a few attempts may be all there is of it: the exact p of the counts (`dealt_p`) of the runs
-      before and after must be as small as the threshold asks.
+    - a few attempts may be all there is of it: the exact p of the counts (`exact_change_p`) of the
+      runs before and after must be as small as the threshold asks.
 
     So of twenty histories without a change at most one has a false alarm, however often it was
     looked at; where correlated runs take it above, benchmarks/trend.md says.  A history that is
     longer is looked at from its last `HORIZON` runs on.
 
-    means : (runs,).  floors : least variance of a run's mean, one or after each run, as `chance`
-    gives it.  counts : attempts and passes, two of (runs × tasks); None without the last doubt.
-    alpha : one of 0.1, 0.05, 0.01.
+    means : (runs,).  floors : least variance of a run's mean, one or after each run, from
+    `chance_variances`.  counts : attempts and passes, two of (runs × tasks); None without
+    the last doubt.  alpha : one of 0.1, 0.05, 0.01.
     Edge cases: fewer than five runs since the last change, or runs that are all alike: none.
     Source: Hinkley 1970; James, James & Siegmund 1987 (the maximal t over splits).
 
     >>> level = np.array([0.8, 0.81, 0.79, 0.8, 0.82, 0.79, 0.8, 0.6, 0.61, 0.59, 0.6])
-    >>> [(change.first, round(change.after, 1)) for change in changes(level)]
+    >>> [(change.first, round(change.after, 1)) for change in change_points(level)]
     [(7, 0.6)]
     """
     from passk_cli.special import ndtr
@@ -342,26 +344,28 @@ def changes(
     offset = max(len(means) - HORIZON, 0)
     least = np.broadcast_to(floors, len(means)).tolist()
     start = offset
-    shown: list[tuple[int, int]] = []
+    points: list[tuple[int, int]] = []
     for end in range(offset + 5, len(means) + 1):
         if end - start < 5:
             continue
         stretch = means[start:end]
-        split, t = _largest(stretch, least[end - 1])
+        split, t = _largest_split(stretch, least[end - 1])
         if _deviate(t, len(stretch) - 2) <= threshold:
             continue
         if _deviate(correlated_t(stretch, split), len(stretch) - 2) <= threshold:
             continue
         if not _ranks_show(stretch, split, threshold):
             continue
-        if counts is not None and dealt_p(*counts, start, start + split, end) > rare:
+        if counts is not None and exact_change_p(*counts, start, start + split, end) > rare:
             continue
         start += split
-        shown.append((start, end - 1))
-    edges = [offset, *(first for first, _ in shown), len(means)]
+        points.append((start, end - 1))
+    edges = [offset, *(first for first, _ in points), len(means)]
     return [
-        ChangePoint(first, seen, float(means[left:first].mean()), float(means[first:right].mean()))
-        for (first, seen), left, right in zip(shown, edges[:-2], edges[2:], strict=True)
+        ChangePoint(
+            first, detected, float(means[begin:first].mean()), float(means[first:stop].mean())
+        )
+        for (first, detected), begin, stop in zip(points, edges[:-2], edges[2:], strict=True)
     ]
 
 
@@ -378,9 +382,9 @@ def _ranks_show(means: Floats, split: int, threshold: float) -> bool:
     ):
         return True
     sides = np.split(ndtri((rank - 3 / 8) / (runs + 1 / 4)), [split])
-    rest = sum(float(side.var()) * len(side) for side in sides) / (runs - 2)
+    variance = sum(float(side.var()) * len(side) for side in sides) / (runs - 2)
     change = abs(float(sides[1].mean() - sides[0].mean()))
-    error = (rest * (1 / split + 1 / (runs - split))) ** 0.5
+    error = (variance * (1 / split + 1 / (runs - split))) ** 0.5
     return _deviate(change / error, runs - 2) > threshold if error > ROUNDING else change > ROUNDING
 
 
@@ -401,45 +405,49 @@ def correlated_t(means: Floats, split: int) -> float:
     >>> round(correlated_t(drift, 30), 1)
     2.0
     """
-    change, error = _correlated(means, split)
+    change, error = _correlated_change(means, split)
     return abs(change) / error if error > 0 else np.inf
 
 
-def _correlated(means: Floats, split: int) -> tuple[float, float]:
+def _correlated_change(means: Floats, split: int) -> tuple[float, float]:
     """A change of the mean of runs that may be correlated, and its standard error, as
     `correlated_t` has them; it does not depend on the change.  0 for runs alike on both sides."""
     runs = len(means)
-    rest = np.concatenate([part - part.mean() for part in np.split(means, [split])])
-    square = float(rest @ rest)
+    residuals = np.concatenate([part - part.mean() for part in np.split(means, [split])])
+    square = float(residuals @ residuals)
     if not square > 0:
         return float(means[split] - means[0]), 0.0
-    one, two, three = (float(rest[lag:] @ rest[:-lag]) / square + 2 / runs for lag in (1, 2, 3))
-    r = min(max(one + runs**-0.5, 0.0), _MOST_CORRELATED)
-    clear = one > 2 * runs**-0.5 and one + two > 0
-    falls = max(r, min((two + three) / (one + two), _MOST_CORRELATED)) if clear else r
+    lag_1, lag_2, lag_3 = (
+        float(residuals[lag:] @ residuals[:-lag]) / square + 2 / runs for lag in (1, 2, 3)
+    )
+    r = min(max(lag_1 + runs**-0.5, 0.0), _MOST_CORRELATED)
+    clear = lag_1 > 2 * runs**-0.5 and lag_1 + lag_2 > 0
+    falls = max(r, min((lag_2 + lag_3) / (lag_1 + lag_2), _MOST_CORRELATED)) if clear else r
     f = (1 + 2 * r / (1 - falls)) * (1 - r) / (1 + r)
     rows = np.stack([np.ones(runs), np.arange(runs) >= split, means - means.mean()], axis=1)
     rows[1:] -= r * rows[:-1]
     rows[0] *= (1 - r**2) ** 0.5
-    design, seen = rows[:, :2], rows[:, 2]
+    design, response = rows[:, :2], rows[:, 2]
     inverse = np.linalg.inv(design.T @ design)
-    level, change = inverse @ (design.T @ seen)
-    left = seen - design @ np.array([level, change])
-    return float(change), float(np.sqrt(inverse[1, 1] * (left @ left) / (runs - 2) * f))
+    level, change = inverse @ (design.T @ response)
+    errors = response - design @ np.array([level, change])
+    return float(change), float(np.sqrt(inverse[1, 1] * (errors @ errors) / (runs - 2) * f))
 
 
-def least_shown(means: Floats, floors: Floats | float = 0.0, *, alpha: float = 0.05) -> float:
+def least_detectable_change(
+    means: Floats, floors: Floats | float = 0.0, *, alpha: float = 0.05
+) -> float:
     """The least change of a history that its last run could have shown, at whichever run it came.
 
     At a split that ranks can show, what exceeds the threshold by t and by `correlated_t`, with the
     noise around the means before and after it; the least over splits.  The exact test of counts and
     the ranks of the runs may ask for more.
 
-    means, floors, alpha : as `changes` has them, of the runs since the last change.
+    means, floors, alpha : as `change_points` has them, of the runs since the last change.
     Edge cases: infinity for fewer than eight runs; 0 for runs that are all alike without a floor.
 
     >>> nights = np.random.default_rng(1).normal(0.8, 0.02, 100)
-    >>> [round(least_shown(nights[:runs]), 3) for runs in (8, 12, 25, 100)]
+    >>> [round(least_detectable_change(nights[:runs]), 3) for runs in (8, 12, 25, 100)]
     [0.188, 0.065, 0.039, 0.017]
     """
     runs = len(means)
@@ -448,13 +456,13 @@ def least_shown(means: Floats, floors: Floats | float = 0.0, *, alpha: float = 0
     floor, degrees = float(np.broadcast_to(floors, runs)[-1]), runs - 2
     deviate = _THRESHOLDS[alpha] * (8 * degrees + 3) / (8 * degrees + 1)
     t = float(np.sqrt(degrees * np.expm1(deviate**2 / degrees)))
-    least, apart = np.inf, np.arange(runs, dtype=np.float64)
+    least, separated = np.inf, np.arange(runs, dtype=np.float64)
     for split in range(1, runs):
-        if not _ranks_show(apart, split, _THRESHOLDS[alpha]):
+        if not _ranks_show(separated, split, _THRESHOLDS[alpha]):
             continue
         square = sum(float(part.var()) * len(part) for part in np.split(means, [split]))
         plain = np.sqrt(max(square / degrees, floor) * (1 / split + 1 / (runs - split)))
-        least = min(least, t * max(float(plain), _correlated(means, split)[1]))
+        least = min(least, t * max(float(plain), _correlated_change(means, split)[1]))
     return float(least)
 
 
@@ -464,14 +472,14 @@ def run_correlation(means: Floats) -> float:
     >>> round(run_correlation(np.array([0.0, 1.0, 2.0, 1.0, 0.0, -1.0, -2.0, -1.0])), 3)
     0.792
     """
-    rest = means - means.mean()
-    square = float(rest @ rest)
+    residuals = means - means.mean()
+    square = float(residuals @ residuals)
     if len(means) < 5 or not square > 0:
         return 0.0
-    return float(rest[1:] @ rest[:-1]) / square + 1 / len(means)
+    return float(residuals[1:] @ residuals[:-1]) / square + 1 / len(means)
 
 
-def dealt_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
+def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     """Exact two-sided p that runs before and after a split pass alike, given each task's passes.
 
     Then the attempts at a task are exchangeable over the runs, and its passes after the split are
@@ -484,15 +492,15 @@ def dealt_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
 
     >>> n, c = np.full((28, 1), 3), np.full((28, 1), 3)
     >>> c[27] = 2
-    >>> round(dealt_p(n, c, 0, 27, 28), 4)  # one failing attempt after 27 green nights: 3/84, twice
+    >>> round(exact_change_p(n, c, 0, 27, 28), 4)  # one failure after 27 green nights: 3/84, twice
     0.0714
     """
     from passk_cli.special import gammaln
 
-    (made, passed), (made_after, passed_after) = (
-        [each[first:end].sum(axis=0) for each in (n, c)] for first in (start, split)
+    (attempts, passed), (attempts_after, passed_after) = (
+        [counts[first:end].sum(axis=0) for counts in (n, c)] for first in (start, split)
     )
-    kinds, times = np.unique([made, passed, made_after], axis=1, return_counts=True)
+    kinds, times = np.unique([attempts, passed, attempts_after], axis=1, return_counts=True)
     size, total, after = (row[:, None] for row in kinds)
     least, most = np.maximum(0, after + total - size), np.minimum(after, total)
     mean = after * total / size
@@ -504,17 +512,17 @@ def dealt_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     k = np.minimum(least + away, most)
     ways = [(k, after - k), (total - k, size - after - total + k)]
     logs = -sum(gammaln(part + 1.0) for pair in ways for part in pair)
-    law = np.exp(logs - logs.max(axis=1, keepdims=True)) * (least + away <= most)
-    law /= law.sum(axis=1, keepdims=True)
+    task_chances = np.exp(logs - logs.max(axis=1, keepdims=True)) * (least + away <= most)
+    task_chances /= task_chances.sum(axis=1, keepdims=True)
     # A circle of places that holds the sum observed, and all but 1e-30 of the others.
     at, middle = int(passed_after.sum()), float(mean[:, 0] @ times)
     reach = 12 * float(np.sqrt(spread[:, 0] ** 2 @ times)) + abs(at - middle) + 40
-    first, every = int(least[:, 0] @ times), int((most - least)[:, 0] @ times) + 1
-    length = 1 << (max(min(every, 2 * int(reach) + 2), len(away)) - 1).bit_length()
+    first, sum_range = int(least[:, 0] @ times), int((most - least)[:, 0] @ times) + 1
+    length = 1 << (max(min(sum_range, 2 * int(reach) + 2), len(away)) - 1).bit_length()
     spectrum = np.ones(length // 2 + 1, dtype=complex)
-    for part in blocks(len(law), length, _CELLS):
-        spectrum *= (np.fft.rfft(law[part], length) ** times[part, None]).prod(axis=0)
-    low = first if length >= every else round(middle) - length // 2
+    for part in blocks(len(task_chances), length, _CELLS):
+        spectrum *= (np.fft.rfft(task_chances[part], length) ** times[part, None]).prod(axis=0)
+    low = first if length >= sum_range else round(middle) - length // 2
     chances = np.roll(np.maximum(np.fft.irfft(spectrum, length), 0.0), first - low)
     at -= low
     return min(1.0, 2 * float(min(chances[: at + 1].sum(), chances[at:].sum())))
@@ -523,28 +531,28 @@ def dealt_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
 def largest_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
     """The largest deviate over all splits of all nights of one history, nothing started anew.
 
-    history : (runs,), R ≥ 5.  floors : as `changes` has them.
+    history : (runs,), R ≥ 5.  floors : as `change_points` has them.
 
     >>> round(largest_deviate(np.array([0.1, 0.0, 0.1, 0.0, 0.1, 0.0])), 2)
     0.89
     """
     least = np.broadcast_to(floors, len(history)).tolist()
     return max(
-        _deviate(_largest(history[:end], least[end - 1])[1], end - 2)
+        _deviate(_largest_split(history[:end], least[end - 1])[1], end - 2)
         for end in range(5, len(history) + 1)
     )
 
 
-def _largest(means: Floats, floor: float = 0.0) -> tuple[int, float]:
+def _largest_split(means: Floats, floor: float = 0.0) -> tuple[int, float]:
     """The split of a stretch of runs with the largest |t|, and that."""
     runs = len(means)
     before = np.arange(1, runs)
     centred = means - means.mean()
     sums = np.cumsum(centred)[:-1]
     between = sums**2 * runs / (before * (runs - before))
-    rest = np.maximum((centred**2).sum() - between, 0.0)
+    residual = np.maximum((centred**2).sum() - between, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.sqrt(between / np.maximum(rest / (runs - 2), floor))
+        t = np.sqrt(between / np.maximum(residual / (runs - 2), floor))
     t = np.where(between > 1e-24, t, 0.0)
     split = int(np.argmax(t))
     return split + 1, float(t[split])

@@ -56,7 +56,7 @@ class Stopping:
 
 
 def stopping(
-    n: Ints, c: Ints, made: Ints | None = None, last: Ints | None = None
+    n: Ints, c: Ints, numbered: Ints | None = None, last: Ints | None = None
 ) -> Stopping | None:
     """How sampling seems to have stopped, whatever its chance; None where nothing speaks for it.
 
@@ -74,7 +74,7 @@ def stopping(
     - where the order is known, one pass that stands last: Π 1/n, given n and c.
 
     The smaller of the first two is multiplied by the third.  Where tasks have several passes, the
-    chance is that of `_untruncated` instead.
+    chance is that of `_missing_zeros_p` instead.
 
     >>> evidence = stopping(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
     >>> evidence.kind, round(evidence.chance, 6), evidence.at_once, evidence.solved
@@ -82,15 +82,15 @@ def stopping(
     >>> stopping(np.full(25, 10), np.arange(25) % 2) is None
     True
     """
-    made = n if made is None else made
+    numbered = n if numbered is None else numbered
     last = np.full(n.shape, UNKNOWN) if last is None else last
     solved = c > 0
-    early, passed = made < made.max(), last == 1
-    if np.any(made > n) and early.any() and np.all(passed[early]):
+    early, passed = numbered < numbered.max(), last == 1
+    if np.any(numbered > n) and early.any() and np.all(passed[early]):
         # Wherever numbers end early, the last attempt passed.
-        chance, first = math.exp(_log_fisher(early, passed)), (made == 1) & solved
+        chance, first = math.exp(_log_fisher(early, passed)), (numbered == 1) & solved
         return Stopping(
-            REPLACED, chance, int(made.max()), int(early.sum()), float(first.mean()),
+            REPLACED, chance, int(numbered.max()), int(early.sum()), float(first.mean()),
             float(solved.mean()),
         )  # fmt: skip
     short = n < n.max()
@@ -109,7 +109,7 @@ def stopping(
         one_each += float(((several - 1) * np.log1p(-1 / several)).sum())
         logs = min(_log_fisher(short, solved), one_each)
     elif passes_only:
-        logs = math.log(_untruncated(n[short], c[short]))
+        logs = math.log(_missing_zeros_p(n[short], c[short]))
     if ordered:
         logs -= float(np.log(n[solved]).sum())
     at_once = float(np.mean((n == 1) & solved)) if single else None
@@ -120,17 +120,19 @@ def stopping(
     )
 
 
-def stopped(n: Ints, c: Ints, made: Ints | None = None, last: Ints | None = None) -> bool:
+def stopped_on_outcome(
+    n: Ints, c: Ints, numbered: Ints | None = None, last: Ints | None = None
+) -> bool:
     """Whether sampling stopped because of outcomes, beyond reasonable doubt; see `stopping`.
 
-    >>> stopped(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
+    >>> stopped_on_outcome(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
     True
     """
-    evidence = stopping(n, c, made, last)
+    evidence = stopping(n, c, numbered, last)
     return evidence is not None and evidence.chance < LEVEL
 
 
-def _untruncated(n: Ints, c: Ints) -> float:
+def _missing_zeros_p(n: Ints, c: Ints) -> float:
     """How likely it is that tasks of these n, all with passes, had n fixed beforehand: p of a test.
 
     Twice the gain in log-likelihood from leaving out counts of 0, Σ log P(c)/P(c ≥ 1) − Σ log P(c),
@@ -155,8 +157,10 @@ def _untruncated(n: Ints, c: Ints) -> float:
 
 def _log_fisher(short: Bools, passed: Bools) -> float:
     """log C(T−s, S−s) / C(T, S): that all s short tasks are among the S of T that passed."""
-    every, few, good = len(short), int(short.sum()), int(passed.sum())
-    return _log_choose(every - few, good - few) - _log_choose(every, good)
+    tasks, short_tasks, passing_tasks = len(short), int(short.sum()), int(passed.sum())
+    return _log_choose(tasks - short_tasks, passing_tasks - short_tasks) - _log_choose(
+        tasks, passing_tasks
+    )
 
 
 def _log_choose(n: int, k: int) -> float:

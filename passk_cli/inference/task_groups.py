@@ -57,14 +57,14 @@ def group_p(values: Floats, groups: Ints, level: float) -> float:
     if deals <= MOST_COUNTED:
         dealt = values[np.array(list(_deals(tuple(range(tasks)), sizes.tolist())))]
         return float(np.mean(_between(dealt, starts, sizes) >= reached))
-    draws, above, done = math.ceil(_DRAWS / level) - 1, 0, 0
+    draws, above, drawn_so_far = math.ceil(_DRAWS / level) - 1, 0, 0
     rng, block = named_generator(0, "tasks to groups"), max(1, _BLOCK // tasks)
-    while done < draws and above + 1 <= level * (draws + 1):
-        rows = min(block, draws - done)
+    while drawn_so_far < draws and above + 1 <= level * (draws + 1):
+        rows = min(block, draws - drawn_so_far)
         dealt = rng.permuted(np.broadcast_to(values, (rows, tasks)), axis=1)
         above += int((_between(dealt, starts, sizes) >= reached).sum())
-        done += rows
-    return (above + 1) / (done + 1)
+        drawn_so_far += rows
+    return (above + 1) / (drawn_so_far + 1)
 
 
 def _between(values: Floats, starts: Ints, sizes: Ints) -> Floats:
@@ -79,6 +79,6 @@ def _deals(tasks: tuple[int, ...], sizes: list[int]) -> Iterator[tuple[int, ...]
     if len(sizes) == 1:
         yield tasks
         return
-    for chosen in combinations(tasks, sizes[0]):
-        rest = tuple(task for task in tasks if task not in chosen)
-        yield from (chosen + others for others in _deals(rest, sizes[1:]))
+    for members in combinations(tasks, sizes[0]):
+        outsiders = tuple(task for task in tasks if task not in members)
+        yield from (members + deal for deal in _deals(outsiders, sizes[1:]))

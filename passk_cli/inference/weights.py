@@ -57,8 +57,8 @@ def _draw(
         weights = np.empty((places[0].stop, units))
         for block in range(first, len(places), workers):
             KINDS[kind](named_generator(seed, purpose, block), weights)
-            here = places[block]
-            use(here, weights[: here.stop - here.start])
+            block_rows = places[block]
+            use(block_rows, weights[: block_rows.stop - block_rows.start])
 
     from concurrent.futures import ThreadPoolExecutor
 
@@ -67,7 +67,7 @@ def _draw(
 
 
 @lru_cache(maxsize=1)
-def _drawn(
+def _cached_weights(
     kind: str, units: int, resamples: int, seed: int, threads: int | None
 ) -> NDArray[Any]:  # fmt: skip
     """The weights themselves: the next model or metric of the same tasks asks for them again.
@@ -101,18 +101,18 @@ def bootstrap_means(
     equal = bool(np.all(sizes == sizes[0]))
     refuse_many_draws(resamples, values.shape[1])
     means = np.empty((resamples, values.shape[1]))
-    asked = kind, len(sizes), resamples, seed, threads
+    arguments = kind, len(sizes), resamples, seed, threads
 
-    def average(here: slice, weights: Floats) -> None:
+    def average(rows: slice, weights: Floats) -> None:
         base = len(sizes) * sizes[0] if equal else (weights @ sizes)[:, None]
-        np.divide(weights @ totals, base, out=means[here])
+        np.divide(weights @ totals, base, out=means[rows])
 
     if resamples * len(sizes) * np.dtype(_STORED[kind]).itemsize > _KEPT:
-        _draw(average, *asked)
+        _draw(average, *arguments)
     else:
-        weights = _drawn(*asked)
-        for here in blocks(resamples, len(sizes), _BLOCK_CELLS):
-            average(here, weights[here].astype(np.float64))
+        weights = _cached_weights(*arguments)
+        for rows in blocks(resamples, len(sizes), _BLOCK_CELLS):
+            average(rows, weights[rows].astype(np.float64))
     # Rounding carries a mean of equal values past them.
     return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
 
@@ -132,11 +132,11 @@ def attempt_means(n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: 
     starts = np.concatenate([[0], np.cumsum(distinct + 1)[:-1]])[where]
     refuse_many_draws(resamples, len(tables))
     means = np.empty((resamples, len(tables)))
-    for block, here in enumerate(blocks(resamples, len(n), _BLOCK_CELLS)):
+    for block, rows in enumerate(blocks(resamples, len(n), _BLOCK_CELLS)):
         rng = named_generator(seed, purpose, block)
-        again = rng.binomial(n, c / n, (here.stop - here.start, len(n))) + starts
+        resampled = rng.binomial(n, c / n, (rows.stop - rows.start, len(n))) + starts
         for metric, table in enumerate(tables):
-            means[here, metric] = table[again].mean(axis=1)
+            means[rows, metric] = table[resampled].mean(axis=1)
     for metric, table in enumerate(tables):
         off = _expected(n, c, table, starts) - table[starts + c]
         means[:, metric] -= off.mean()

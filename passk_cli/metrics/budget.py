@@ -71,8 +71,8 @@ def pass_within(
         raise ParameterError("a budget must be a number of at least 0")
     if (value < 0).any():
         raise ValueError("costs must not be negative")
-    asked, back = np.unique(budgets.ravel(), return_inverse=True)
-    shape = len(start) - 1, len(asked)
+    distinct_budgets, back = np.unique(budgets.ravel(), return_inverse=True)
+    shape = len(start) - 1, len(distinct_budgets)
     low, high = np.full(shape, np.nan), np.full(shape, np.nan)
     remembered: dict[tuple[bytes, ...], tuple[Floats, Floats]] = {}
     for cell, (first, last) in enumerate(pairwise(start.tolist())):
@@ -81,7 +81,7 @@ def pass_within(
         rows = value[first:last], count[first:last], passed[first:last]
         key = tuple(row.tobytes() for row in rows)
         if key not in remembered:
-            remembered[key] = _ends(*rows, asked)
+            remembered[key] = _ends(*rows, distinct_budgets)
         low[cell], high[cell] = remembered[key]
     shape = (*budgets.shape, shape[0])
     return low.T[back].reshape(shape), high.T[back].reshape(shape)
@@ -90,10 +90,10 @@ def pass_within(
 def _ends(cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> tuple[Floats, Floats]:
     """Both ends of one cell at each budget, ascending."""
     lacking = np.isnan(cost)
-    dearest = _Cell.of(np.where(lacking, np.inf, cost), count, passed, budgets)
+    dearest = _Cell.from_costs(np.where(lacking, np.inf, cost), count, passed, budgets)
     cheapest = dearest
     if lacking.any():
-        cheapest = _Cell.of(np.where(lacking, 0.0, cost), count, passed, budgets)
+        cheapest = _Cell.from_costs(np.where(lacking, 0.0, cost), count, passed, budgets)
     if not passed.any():
         return np.zeros(len(budgets)), np.where(cheapest.left_over, 1.0, 0.0)
     low, high = dearest.solved(np.arange(len(budgets)))
@@ -129,11 +129,11 @@ class _Cell(NamedTuple):
     left_over: Bools
 
     @classmethod
-    def of(cls, cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> _Cell:
+    def from_costs(cls, cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> _Cell:
         n, fits = int(count.sum()), np.isfinite(cost)
         finite = np.where(fits, cost, 0.0)
         spent = float(finite @ count)
-        units, limits = _whole(finite, np.minimum(budgets, 2.0 * spent + 1.0), n)
+        units, limits = _as_integers(finite, np.minimum(budgets, 2.0 * spent + 1.0), n)
         # A budget that is spent to the last cent may differ from the sum in its last digits.
         left_over = (budgets > spent * (1.0 + 1e-12)) & fits.all()
         fits &= units <= limits.max(initial=0)
@@ -147,15 +147,15 @@ class _Cell(NamedTuple):
 
     def solved(self, places: Ints) -> tuple[Floats, Floats]:
         """Both ends of P(solved within the budget) at the budgets of these places."""
-        left = (self.limits[places][:, None] - self.passes).ravel()
+        remaining = (self.limits[places][:, None] - self.passes).ravel()
         shape = len(places), len(self.passes)
-        low, high = np.zeros(len(left)), np.zeros(len(left))
-        there = left >= 0
-        if there.any():
-            ends = self._fitting(left[there])
+        low, high = np.zeros(len(remaining)), np.zeros(len(remaining))
+        affordable = remaining >= 0
+        if affordable.any():
+            ends = self._fitting(remaining[affordable])
             if ends is None:
                 return self._on_grids(places)
-            low[there], high[there] = ends
+            low[affordable], high[affordable] = ends
         return low.reshape(shape) @ self.passed, high.reshape(shape) @ self.passed
 
     def _on_grids(self, places: Ints) -> tuple[Floats, Floats]:
@@ -164,31 +164,33 @@ class _Cell(NamedTuple):
         todo = np.arange(len(places))
         while len(todo):
             limits = self.limits[places[todo]]
-            near = limits >= _GRID_REACH * limits.max()
-            here, todo = todo[near], todo[~near]
-            left = (self.limits[places[here]][:, None] - self.passes).ravel()
-            there, ends = left >= 0, np.zeros((2, len(left)))
-            if there.any():
-                ends[:, there] = self._fitting(left[there]) or self._grid(left[there])
-            sums = ends.reshape(2, len(here), len(self.passes)) @ self.passed
-            low[here], high[here] = sums
+            in_group = limits >= _GRID_REACH * limits.max()
+            group, todo = todo[in_group], todo[~in_group]
+            remaining = (self.limits[places[group]][:, None] - self.passes).ravel()
+            affordable, ends = remaining >= 0, np.zeros((2, len(remaining)))
+            if affordable.any():
+                ends[:, affordable] = self._fitting(remaining[affordable]) or self._grid(
+                    remaining[affordable]
+                )
+            sums = ends.reshape(2, len(group), len(self.passes)) @ self.passed
+            low[group], high[group] = sums
         return low, high
 
-    def _fitting(self, left: Ints) -> tuple[Floats, Floats] | None:
+    def _fitting(self, remaining: Ints) -> tuple[Floats, Floats] | None:
         """Σ_j #{A ⊂ F: |A| = j, cost(A) ≤ left} / (n C(n−1, j)); None for too many sets."""
-        most = int(left.max())
+        most = int(remaining.max())
         # What is dearer than all that is left is in no set.
-        used = int(np.searchsorted(self.failures, most, side="right"))
-        failures, failed = self.failures[:used], self.failed[:used]
+        affordable = int(np.searchsorted(self.failures, most, side="right"))
+        failures, failed = self.failures[:affordable], self.failed[:affordable]
         bits = np.cumsum(np.log2(failed + 1.0))
-        every = float(bits[-1]) if used else 0.0
-        wanted = np.log2(len(left))
-        if every <= _SMALL_BITS:
-            half = used
-        elif every + wanted <= _PAIRED_BITS:
-            half = min(int(np.searchsorted(bits, (every + wanted) / 2)) + 1, used)
+        all_bits = float(bits[-1]) if affordable else 0.0
+        lookup_bits = np.log2(len(remaining))
+        if all_bits <= _SMALL_BITS:
+            half = affordable
+        elif all_bits + lookup_bits <= _PAIRED_BITS:
+            half = min(int(np.searchsorted(bits, (all_bits + lookup_bits) / 2)) + 1, affordable)
         elif _subsets_bits(failures, failed, most) <= _LISTED_BITS:
-            half = used
+            half = affordable
         else:
             return None
         first, second = (
@@ -196,35 +198,38 @@ class _Cell(NamedTuple):
         )
         sizes = int(failed[:half].sum()), int(failed[half:].sum())
         weight = _pair_weights(self.n, *sizes)
-        total = np.zeros(len(left))
+        total = np.zeros(len(remaining))
         for j in np.unique(second.size).tolist():
-            own = second.size == j
+            of_size = second.size == j
             up_to = np.concatenate([[0.0], np.cumsum(first.share * weight[first.size, j])])
-            for here in blocks(len(left), int(own.sum()), _TOGETHER):
+            for rows in blocks(len(remaining), int(of_size.sum()), _TOGETHER):
                 places = np.searchsorted(
-                    first.total, left[here, None] - second.total[own], side="right"
+                    first.total, remaining[rows, None] - second.total[of_size], side="right"
                 )
-                total[here] += up_to[places] @ second.share[own]
+                total[rows] += up_to[places] @ second.share[of_size]
         return total, total
 
-    def _grid(self, left: Ints) -> tuple[Floats, Floats]:
+    def _grid(self, remaining: Ints) -> tuple[Floats, Floats]:
         """`_fitting` from costs rounded down to a grid: what they lack is between the sums of the
         smallest and of the largest remainders of j failures."""
         costs = np.repeat(self.failures, self.failed)
-        costs = costs[costs <= left.max()]
-        left = np.minimum(left, int(costs.sum()))
-        top, fit = int(left.max()), int(np.searchsorted(np.cumsum(costs), left.max(), side="right"))
+        costs = costs[costs <= remaining.max()]
+        remaining = np.minimum(remaining, int(costs.sum()))
+        top, fit = (
+            int(remaining.max()),
+            int(np.searchsorted(np.cumsum(costs), remaining.max(), side="right")),
+        )
         cells = int(np.clip(_GRID_WORK // (len(costs) * (fit + 1)), _FEWEST_CELLS, _MOST_CELLS))
         step = max(1, -(-(top + 1) // cells))
         places, remainders = costs // step, np.sort(costs % step)
         size = np.arange(fit + 1)
         table = np.zeros((fit + 1, top // step + 1))
         table[0, 0] = 1.0
-        for made, place in enumerate(places.tolist(), start=1):
+        for number, place in enumerate(places.tolist(), start=1):
             # A set of j of `made` failures has this one with probability j / made.
-            deep = min(made, fit)
-            moved = table[:deep, : table.shape[1] - place] * (size[1 : deep + 1, None] / made)
-            table[: deep + 1] *= np.maximum(made - size[: deep + 1, None], 0) / made
+            deep = min(number, fit)
+            moved = table[:deep, : table.shape[1] - place] * (size[1 : deep + 1, None] / number)
+            table[: deep + 1] *= np.maximum(number - size[: deep + 1, None], 0) / number
             table[1 : deep + 1, place:] += moved
         j = np.arange(fit)
         # C(failures, j) / (n C(n−1, j)) for j = 0 … fit: P(the first j failed, a given one next).
@@ -235,13 +240,13 @@ class _Cell(NamedTuple):
         most = np.concatenate([[0], np.cumsum(remainders[::-1])])[: fit + 1]
         ends = []
         for lacking in (most, least):
-            reach = (left[:, None] - lacking) // step
+            reach = (remaining[:, None] - lacking) // step
             fitting = np.where(reach >= 0, share[size, np.clip(reach, 0, table.shape[1] - 1)], 0.0)
             ends.append(fitting.sum(axis=1))
         return ends[0], ends[1]
 
 
-def _whole(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
+def _as_integers(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
     """Costs and budgets as whole numbers of one unit; a budget as the most that fits into it.
 
     The unit is the last decimal of the costs where they have few, so that sums are exact; else so
@@ -252,10 +257,10 @@ def _whole(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
     scale = 10.0 ** min(_DECIMALS, math.floor((_BITS - 4) * math.log10(2.0) - math.log10(largest)))
     units = np.rint(cost * scale)
     if scale >= 1.0 and (np.abs(cost * scale - units) <= 1e-12 * units).all():
-        whole = units.astype(np.int64)
-        step = max(int(np.gcd.reduce(whole)), 1)
+        integers = units.astype(np.int64)
+        step = max(int(np.gcd.reduce(integers)), 1)
         limits = np.floor(budgets * scale * (1.0 + 1e-14) + 1e-9).astype(np.int64)
-        return whole // step, limits // step
+        return integers // step, limits // step
     unit = max(most, dearest * 2.0**-16) * 2.0**-_BITS
     limits = np.floor(budgets / unit).astype(np.int64) + n + 2
     return np.rint(cost / unit).astype(np.int64), limits
@@ -264,27 +269,27 @@ def _whole(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
 def _subsets_bits(failures: Ints, failed: Ints, most: int) -> float:
     """log₂ of how many sets of failures can fit: of no more than the cheapest that fit together."""
     costs = np.repeat(failures, failed)
-    fit, every = int(np.searchsorted(np.cumsum(costs), most, side="right")), len(costs)
-    logs = log_choose(every, np.arange(fit + 1))
+    fit, number = int(np.searchsorted(np.cumsum(costs), most, side="right")), len(costs)
+    logs = log_choose(number, np.arange(fit + 1))
     return float(np.logaddexp.reduce(logs) / np.log(2.0))
 
 
 def _sums(costs: Ints, count: Ints, most: int) -> _Sums:
     """Sums of all sets of these failures, up to `most`; of many, equal ones of one size are one."""
     total, size, share = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
-    made = 0
+    number = 0
     for cost, copies in zip(costs.tolist(), count.tolist(), strict=True):
         # `more` of the copies join a set: their share of the sets of so many of all failures.
         more = np.arange(copies + 1)[:, None]
         sums, sizes = total + cost * more, size + more
         if copies > 1:
-            logs = log_choose(made, size) + log_choose(copies, more)
-            joined = np.exp(logs - log_choose(made + copies, sizes))
+            logs = log_choose(number, size) + log_choose(copies, more)
+            joined = np.exp(logs - log_choose(number + copies, sizes))
         else:
-            joined = np.abs(1 - more - sizes / (made + 1))
+            joined = np.abs(1 - more - sizes / (number + 1))
         fits = sums <= most
         total, size, share = sums[fits], sizes[fits], (share * joined)[fits]
-        made += copies
+        number += copies
         if len(total) > _UNMERGED:
             order = np.lexsort((size, total))
             total, size = total[order], size[order]

@@ -63,17 +63,17 @@ def pass_at_k_distinct(
     """
     first = start[:-1]
     n, solutions = np.add.reduceat(count, first), np.diff(start)
-    tried = np.minimum(solutions, k)
-    result = pass_at_k(solutions, np.add.reduceat((passed == count).astype(np.int64), first), tried)
+    tries = np.minimum(solutions, k)
+    result = pass_at_k(solutions, np.add.reduceat((passed == count).astype(np.int64), first), tries)
     mixed = np.flatnonzero(np.logical_or.reduceat((passed > 0) & (passed < count), first))
     mixed = mixed[np.argsort(solutions[mixed], kind="stable")]
     terms = k + int(solutions.max(initial=0)) + 1
-    for here in blocks(len(mixed), terms, _BLOCK_TERMS):
-        cells = mixed[here]
+    for block in blocks(len(mixed), terms, _BLOCK_TERMS):
+        cells = mixed[block]
         rows = start[cells][:, None] + np.arange(int(solutions[cells].max()))
         rows = np.minimum(rows, len(count) - 1)
         fails = 1.0 - passed[rows] / count[rows]
-        result[cells] = 1.0 - _none_passes(fails, solutions[cells], tried[cells])
+        result[cells] = 1.0 - _none_passes(fails, solutions[cells], tries[cells])
     return np.where(n >= k, np.clip(result, 0.0, 1.0), np.nan)
 
 
@@ -122,9 +122,9 @@ def _expected_kinds(start: Ints, count: Ints, times: Ints, k: int) -> Floats:
     return np.add.reduceat(pass_at_k(np.repeat(n, np.diff(start)), times, k), start[:-1])
 
 
-def _none_passes(fails: Floats, solutions: Ints, tried: Ints) -> Floats:
+def _none_passes(fails: Floats, solutions: Ints, tries: Ints) -> Floats:
     """Mean of Π fails over all subsets of `tried` of each cell's first `solutions` columns."""
-    sizes = np.arange(int(tried.max()) + 1)
+    sizes = np.arange(int(tries.max()) + 1)
     mean = np.zeros((len(fails), len(sizes)))
     mean[:, 0] = 1.0
     # The mean over subsets of size i of r columns is (r−i)/r times that of r−1 columns, plus i/r
@@ -134,4 +134,4 @@ def _none_passes(fails: Floats, solutions: Ints, tried: Ints) -> Floats:
         joined[:, 1:] = mean[:, :-1] * fails[:, r - 1 : r]
         share = np.minimum(sizes / r, 1.0)
         mean = np.where((r <= solutions)[:, None], (1 - share) * mean + share * joined, mean)
-    return np.take_along_axis(mean, tried[:, None], axis=1)[:, 0]
+    return np.take_along_axis(mean, tries[:, None], axis=1)[:, 0]

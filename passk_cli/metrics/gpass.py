@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, blocks
-from passk_cli.metrics.pass_k import at_pairs, pass_hat_k_pairs
+from passk_cli.metrics.pass_k import pass_at_k_pairs, pass_hat_k_pairs
 
 # Probabilities evaluated at once: bounds the memory of a block to about 32 MB.
 _BLOCK_TERMS = 1 << 20
@@ -62,7 +62,7 @@ def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
     half = -(-k // 2)
     value = np.where(n >= k, 0.0, np.nan)
     open_ = (n >= k) & (c > half)
-    value[open_] = 2.0 / k * _means(n[open_], c[open_], k, half, excess=True)
+    value[open_] = 2.0 / k * _tail_means(n[open_], c[open_], k, half, excess=True)
     return value
 
 
@@ -72,17 +72,17 @@ def at_least_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
     n, c, k : as in `gpass_pairs`, with the same accuracy.  least : from 1 to k.
     """
     if least == 1:
-        return at_pairs(n, c, k)
+        return pass_at_k_pairs(n, c, k)
     if least == k:
         return pass_hat_k_pairs(n, c, k)
     certain = (n >= k) & (k - (n - c) >= least)
     value = np.where(n >= k, certain.astype(np.float64), np.nan)
     open_ = (n >= k) & (c >= least) & ~certain
-    value[open_] = _means(n[open_], c[open_], k, least, excess=False)
+    value[open_] = _tail_means(n[open_], c[open_], k, least, excess=False)
     return value
 
 
-def _means(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats:
+def _tail_means(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats:
     """P(X ≥ least), or E max(0, X − least), from probabilities relative to the largest one.
 
     Products of ratios of neighbours keep their digits; logarithms of factorials lose them.
@@ -98,8 +98,8 @@ def _means(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats:
     width = min(draws, math.ceil(math.sqrt(draws / 2 * (_DEEP + math.log(k + 1)))) + 2)
     steps = np.arange(width)
     out = np.empty(n.shape)
-    for here in blocks(n.size, width, _BLOCK_TERMS):
-        passes, fails = c[here, None], (n - c)[here, None]
+    for block in blocks(n.size, width, _BLOCK_TERMS):
+        passes, fails = c[block, None], (n - c)[block, None]
         mode = (k + 1) * (passes + 1) // (passes + fails + 2)
         mode = np.clip(mode, k - fails, np.minimum(passes, k))
         x = mode + steps
@@ -108,8 +108,8 @@ def _means(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats:
         y = mode - steps
         fewer = np.maximum(y, 0) * np.maximum(fails - k + y, 0)
         down = np.cumprod(fewer / ((passes - y + 1) * (k - y + 1)), axis=1)
-        whole = up.sum(axis=1) + down.sum(axis=1) + 1.0
+        total = up.sum(axis=1) + down.sum(axis=1) + 1.0
         part = (up * credit(x + 1)).sum(axis=1) + (down * credit(y - 1)).sum(axis=1)
         part += credit(mode)[:, 0]
-        out[here] = part / whole
+        out[block] = part / total
     return out

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.metrics.pass_k import PairForm, at_pairs, pass_hat_k_pairs, unique_pairs
+from passk_cli.metrics.pass_k import PairForm, pass_at_k_pairs, pass_hat_k_pairs, unique_pairs
 
 
 def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
@@ -27,7 +27,7 @@ def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> 
     >>> best_at_k(np.array([0, 3]), np.array([0.0, 0.5, 1.0]), np.ones(3, int), np.zeros(3, int), 2)
     array([0.83333333])
     """
-    return _over_thresholds(start, value, count, k, at_pairs)
+    return _over_thresholds(start, value, count, k, pass_at_k_pairs)
 
 
 def worst_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:

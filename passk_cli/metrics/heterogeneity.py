@@ -57,14 +57,14 @@ def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
     ([0.5, 0.5], [0.0, 0.499023], [0.0, 0.499023])
     """
     parts, mean = [], float(_mean(rates))
-    for here in blocks(len(ks), len(rates), _BLOCK_TERMS):
+    for block in blocks(len(ks), len(rates), _BLOCK_TERMS):
         with np.errstate(divide="ignore"):
-            at = _mean(-np.expm1(ks[here, None] * np.log1p(-rates)))
-        hat, even = _powers(rates, ks[here])
-        fail, even_fail = _powers(1.0 - rates, ks[here])
+            at = _mean(-np.expm1(ks[block, None] * np.log1p(-rates)))
+        hat, even = _powers(rates, ks[block])
+        fail, even_fail = _powers(1.0 - rates, ks[block])
         gains = hat - even, mean - even, fail - even_fail, 1.0 - mean - even_fail
         parts.append([at, hat, *(np.maximum(gain, 0.0) for gain in gains)])
-    return RateCurves(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    return RateCurves(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _powers(rates: Floats, ks: Ints) -> tuple[Floats, Floats]:
@@ -125,29 +125,29 @@ def mean_power_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
         first = int(ks[pending].min())
         rate = first + max(_SMALL, math.sqrt(2 * _SMALL * first))
         logs = [-rate + k * math.log(rate) - math.lgamma(k + 1) for k in ks.tolist()]
-        here = pending & (np.array(logs) >= -_SMALL)
-        powers[here] = _given_sums(n, c, rate, ks[here])
-        pending &= ~here
+        computable = pending & (np.array(logs) >= -_SMALL)
+        powers[computable] = _chances_given_sums(n, c, rate, ks[computable])
+        pending &= ~computable
     return powers
 
 
-def _given_sums(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
+def _chances_given_sums(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
     """P(all attempts pass | Σ K_t = k) for K_t ~ Poisson(rate / tasks), at each k."""
     last = int(ks.max())
-    each, most = rate / len(n), max(rate, last) / len(n)
+    task_rate, most = rate / len(n), max(rate, last) / len(n)
     j = np.arange(min(last, math.ceil(most + 12 * math.sqrt(most) + 30)) + 1)
     log_factorials = np.cumsum(np.log(np.maximum(j, 1)))
-    weights = np.exp(j * math.log(each) - each - log_factorials)
+    weights = np.exp(j * math.log(task_rate) - task_rate - log_factorials)
     un, uc, index = unique_pairs(n, c)
     passing = np.stack(
         [np.ones(len(un)), *(pass_hat_k_pairs(un, uc, i) for i in j[1:].tolist())], axis=1
     )
     terms = np.nan_to_num(passing) * weights
-    passed = drawn = np.ones(1)
+    passed = all_chances = np.ones(1)
     for task in index.tolist():
         passed = np.convolve(passed, terms[task])[: last + 1]
-        drawn = np.convolve(drawn, weights)[: last + 1]
-    return passed[ks] / drawn[ks]
+        all_chances = np.convolve(all_chances, weights)[: last + 1]
+    return passed[ks] / all_chances[ks]
 
 
 @dataclass(frozen=True)
@@ -176,8 +176,8 @@ def moments_of_rates(rates: Floats) -> Moments:
     0.3
     """
     mean = float(_mean(rates))
-    apart = rates - mean
-    return Moments(mean, float((apart**2).mean()), float((apart**3).mean()))
+    deviations = rates - mean
+    return Moments(mean, float((deviations**2).mean()), float((deviations**3).mean()))
 
 
 def moments_new_tasks(values: Floats) -> Moments:
@@ -190,14 +190,14 @@ def moments_new_tasks(values: Floats) -> Moments:
     NaN: the variance needs 2 tasks and n ≥ 2, the third moment 3 tasks and n ≥ 3.
     """
     count = len(values)
-    one, two, three = values.mean(axis=0)
+    mean, two, three = values.mean(axis=0)
     first, second = values[:, 0], values[:, 1]
     mixed = math.nan
     if count > 1:
-        apart = first.sum() * second.sum() - (first * second).sum()
-        mixed = apart / (count * (count - 1))
+        across_tasks = first.sum() * second.sum() - (first * second).sum()
+        mixed = across_tasks / (count * (count - 1))
     square, cube = mean_power_new_tasks(first, np.array([2, 3]))
-    return Moments(float(one), float(two - square), float(three - 3 * mixed + 2 * cube))
+    return Moments(float(mean), float(two - square), float(three - 3 * mixed + 2 * cube))
 
 
 def moments_these_tasks(n: Ints, c: Ints) -> Moments:
@@ -205,9 +205,11 @@ def moments_these_tasks(n: Ints, c: Ints) -> Moments:
 
     n, c : (tasks,).  NaN: the variance needs n ≥ 2 everywhere, the third moment n ≥ 3.
     """
-    one, two, three = (pass_hat_k_pairs(n, c, k) for k in (1, 2, 3))
-    mixed = (one.sum() * two.sum() - (one * two).sum() + three.sum()) / len(n) ** 2
+    first, second, third = (pass_hat_k_pairs(n, c, k) for k in (1, 2, 3))
+    mixed = (first.sum() * second.sum() - (first * second).sum() + third.sum()) / len(n) ** 2
     square, cube = mean_power_these_tasks(n, c, np.array([2, 3]))
     return Moments(
-        float(one.mean()), float(two.mean() - square), float(three.mean() - 3 * mixed + 2 * cube)
+        float(first.mean()),
+        float(second.mean() - square),
+        float(third.mean() - 3 * mixed + 2 * cube),
     )

@@ -59,13 +59,13 @@ def _blocks(
     """(cells, votes, credit): tables (cells × answers) of similar cells, most attempts first."""
     width = np.add.reduceat(answered.astype(np.int64), start[:-1])
     open_ = open_[np.argsort(width[open_], kind="stable")]
-    done = 0
-    while done < len(open_):
+    position = 0
+    while position < len(open_):
         # The widest of a block bounds it; the next ones are hardly wider than this one.
-        answers = int(width[open_[done]])
+        answers = int(width[open_[position]])
         size = max(1, _BLOCK_TERMS // (2 * (k + 1) * _nodes_needed(answers, k) + answers))
-        cells = open_[done : done + size]
-        done += size
+        cells = open_[position : position + size]
+        position += size
         rows = start[cells][:, None] + np.arange(int((start[cells + 1] - start[cells]).max()))
         inside = rows < start[cells + 1][:, None]
         rows = np.where(inside, rows, 0)
@@ -93,20 +93,22 @@ class _Block:
     def probability(self) -> Floats:
         """P(the leader is right) of each cell: the sum over the leader's votes v."""
         total = np.zeros(len(self.n))
-        drawn = self._binomial(self.n, np.full(1, self.k), self.n)[0]
+        total_draws = self._binomial(self.n, np.full(1, self.k), self.n)[0]
         for v in range(1, min(self.k, int(self.votes[:, 0].max())) + 1):
             cut = self.votes >= v
             leaders = cut.sum(axis=1)
-            rest = self.n - np.where(cut, self.votes, 0).sum(axis=1)
+            uncut = self.n - np.where(cut, self.votes, 0).sum(axis=1)
             # With v votes at most, the attempts must still add up to k.
-            cells = np.flatnonzero((leaders > 0) & (v * leaders + rest >= self.k))
+            cells = np.flatnonzero((leaders > 0) & (v * leaders + uncut >= self.k))
             if len(cells) == 0:
                 continue
             cells = cells[np.argsort(-leaders[cells], kind="stable")]
             won = self._won(cells, leaders[cells], v)
-            left = self.k - np.arange(len(won))
-            total[cells] += (won * self._binomial(rest[cells], left, self.n[cells])).sum(axis=0)
-        result: Floats = np.minimum(total / drawn, 1.0)
+            remaining = self.k - np.arange(len(won))
+            total[cells] += (won * self._binomial(uncut[cells], remaining, self.n[cells])).sum(
+                axis=0
+            )
+        result: Floats = np.minimum(total / total_draws, 1.0)
         return result
 
     def _won(self, cells: Ints, leaders: Ints, v: int) -> Floats:
@@ -117,33 +119,40 @@ class _Block:
         points, weights = np.polynomial.legendre.leggauss(_nodes_needed(int(leaders[0]), self.k, v))
         t = (points[:, None] + 1) / 2
         # Two polynomials in x side by side: no winner chosen yet, and a right one chosen.
-        both = np.zeros((1, 2, len(t), len(cells)))
-        both[0, 0] = 1.0
+        polynomials = np.zeros((1, 2, len(t), len(cells)))
+        polynomials[0, 0] = 1.0
         for place in range(int(leaders[0])):
-            here = cells[: np.searchsorted(-leaders, -place)]
+            block = cells[: np.searchsorted(-leaders, -place)]
             size = np.arange(v + 1)
-            factor = self._binomial(self.votes[here, place], size, self.n[here])
-            wins = factor[v] * self.credit[here, place]
-            fresh = np.zeros((min(len(both) + v, self.k + 1), *both.shape[1:]))
-            fresh[: len(both), ..., len(here) :] = both[..., len(here) :]
-            old, new = both[..., : len(here)], fresh[..., : len(here)]
+            factor = self._binomial(self.votes[block, place], size, self.n[block])
+            wins = factor[v] * self.credit[block, place]
+            fresh = np.zeros((min(len(polynomials) + v, self.k + 1), *polynomials.shape[1:]))
+            fresh[: len(polynomials), ..., len(block) :] = polynomials[..., len(block) :]
+            old, new = polynomials[..., : len(block)], fresh[..., : len(block)]
             for i in range(min(v + 1, len(fresh))):
                 part = old[: len(fresh) - i]
                 new[i : i + len(part)] += part * (factor[i] * t if i == v else factor[i])
             if len(fresh) > v:
                 part = old[: len(fresh) - v, 0]
                 new[v : v + len(part), 1] += part * wins
-            both = fresh
-        won: Floats = np.einsum("xtc,t->xc", both[:, 1], weights / 2)
+            polynomials = fresh
+        won: Floats = np.einsum("xtc,t->xc", polynomials[:, 1], weights / 2)
         return won
 
     def _binomial(self, m: Ints, i: Ints, n: Ints) -> Floats:
         """b(m, i) with θ = k/n, as a table (i × m); 0 outside 0 ≤ i ≤ m."""
         i = i[:, None]
         inside = (i >= 0) & (i <= m)
-        taken = np.where(inside, i, 0)
-        rest = np.where(inside, m - i, m)
+        chosen_votes = np.where(inside, i, 0)
+        unchosen_votes = np.where(inside, m - i, m)
         with np.errstate(divide="ignore", invalid="ignore"):
-            none = np.where(rest > 0, rest * np.log1p(-self.k / n), 0.0)
-        logs = self.logs[m] - self.logs[taken] - self.logs[rest] + taken * np.log(self.k / n)
-        return np.where(inside, np.exp(logs + none), 0.0)
+            unchosen_logs = np.where(
+                unchosen_votes > 0, unchosen_votes * np.log1p(-self.k / n), 0.0
+            )
+        logs = (
+            self.logs[m]
+            - self.logs[chosen_votes]
+            - self.logs[unchosen_votes]
+            + chosen_votes * np.log(self.k / n)
+        )
+        return np.where(inside, np.exp(logs + unchosen_logs), 0.0)

@@ -32,10 +32,10 @@ def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) ->
     """
     before = np.cumsum(count) - count
     before -= np.repeat(before[start[:-1]], np.diff(start))
-    taken = np.clip(k - before, 0, count)
-    failing, among_first = np.ones(len(count)), taken > 0
+    in_first_k = np.clip(k - before, 0, count)
+    failing, among_first = np.ones(len(count)), in_first_k > 0
     failing[among_first] = pass_hat_k(
-        count[among_first], (count - passed)[among_first], taken[among_first]
+        count[among_first], (count - passed)[among_first], in_first_k[among_first]
     )
     chances: Floats = 1.0 - np.multiply.reduceat(failing, start[:-1])
     short = np.add.reduceat(count, start[:-1]) < k
@@ -168,8 +168,8 @@ def unsolved(attempts: Ints, solved: Bools) -> Floats:
     longest = int(attempts.max())
     at = np.bincount(attempts, minlength=longest + 1)
     risk = at[::-1].cumsum()[::-1]
-    done = np.bincount(attempts, solved, longest + 1)
-    return np.cumprod(1.0 - done / risk)
+    solved_at = np.bincount(attempts, solved, longest + 1)
+    return np.cumprod(1.0 - solved_at / risk)
 
 
 def attempts_needed(survival: Floats, share: float) -> int | None:

@@ -40,7 +40,7 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     >>> pass_at_k(3, 1, [1, 2, 3]).round(6).tolist()
     [0.333333, 0.666667, 1.0]
     """
-    return _by_unique_pair(*_checked(n, c, k), at_pairs)
+    return _by_unique_pair(*_checked(n, c, k), pass_at_k_pairs)
 
 
 def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
@@ -75,24 +75,24 @@ def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
     return keys // width, keys % width, index.reshape(n.shape)
 
 
-def remembered(function: Callable[..., Floats], of: Any, n: Ints, c: Ints) -> Floats:
+def cached_values(function: Callable[..., Floats], of: Any, n: Ints, c: Ints) -> Floats:
     """function(of, n, c), remembered where the pairs are few; such values cannot be written to.
 
     Thousands of models with as many attempts have the same `unique_pairs`.
     """
     if len(n) > _FEW_PAIRS:
         return function(of, n, c)
-    return _of_few(function, of, n.tobytes(), c.tobytes())
+    return _cached(function, of, n.tobytes(), c.tobytes())
 
 
 @lru_cache(maxsize=_SETS)
-def _of_few(function: Callable[..., Floats], of: Any, n: bytes, c: bytes) -> Floats:
+def _cached(function: Callable[..., Floats], of: Any, n: bytes, c: bytes) -> Floats:
     values = function(of, np.frombuffer(n, np.int64), np.frombuffer(c, np.int64))
     values.flags.writeable = False
     return values
 
 
-def at_pairs(n: Ints, c: Ints, k: int) -> Floats:
+def pass_at_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
     """pass@k of each (n, c) pair, one k for all; see `pass_at_k`."""
     value = np.where(n >= k, 1.0, np.nan)
     open_ = (n >= k) & (c <= n - k)
@@ -113,7 +113,7 @@ def pass_hat_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
 def rate_pairs(n: Ints, c: Ints, k: int, share: object) -> Floats:
     """Pass rate of each (n, c) pair, from which the range of a share of tasks is computed; k and
     the threshold play no part in it."""
-    return at_pairs(n, c, 1)
+    return pass_at_k_pairs(n, c, 1)
 
 
 def gain_pairs(n: Ints, c: Ints, k: int) -> Floats:
@@ -122,7 +122,7 @@ def gain_pairs(n: Ints, c: Ints, k: int) -> Floats:
     >>> gain_pairs(np.array([4]), np.array([2]), 2).round(6).tolist()
     [0.333333]
     """
-    return np.maximum(at_pairs(n, c, k) - c / np.maximum(n, 1), 0.0)
+    return np.maximum(pass_at_k_pairs(n, c, k) - c / np.maximum(n, 1), 0.0)
 
 
 def _over_terms(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
@@ -141,12 +141,14 @@ def _over_terms(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
             break  # no factor is left that could change a digit
         j = np.arange(start, min(start + width, longest))
         for rows in blocks(n.size, len(j), _CACHED_TERMS):
-            base, used = n[rows, None] - j, j < terms[rows]
+            base, in_product = n[rows, None] - j, j < terms[rows]
             if logs:
-                parts = np.divide(-size[rows], base, out=np.zeros(base.shape), where=used)
-                total[rows] += np.log1p(parts, out=parts, where=used).sum(axis=1)
+                parts = np.divide(-size[rows], base, out=np.zeros(base.shape), where=in_product)
+                total[rows] += np.log1p(parts, out=parts, where=in_product).sum(axis=1)
             else:
-                parts = np.divide(base - size[rows], base, out=np.ones(base.shape), where=used)
+                parts = np.divide(
+                    base - size[rows], base, out=np.ones(base.shape), where=in_product
+                )
                 total[rows] *= parts.prod(axis=1)
     return total
 
@@ -162,8 +164,8 @@ def curve(n: Ints, c: Ints, k_max: int) -> tuple[Floats, Floats]:
     """
     n, c, _ = _checked(n, c, k_max)
     at, hat = np.empty((2, n.size, k_max))
-    for here, *block in curve_blocks(n, c, np.arange(1, k_max + 1)):
-        at[:, here], hat[:, here] = (values.T for values in block)
+    for columns, *block in curve_blocks(n, c, np.arange(1, k_max + 1)):
+        at[:, columns], hat[:, columns] = (values.T for values in block)
     return at, hat
 
 
@@ -185,9 +187,9 @@ def curve_blocks(n: Ints, c: Ints, ks: Ints) -> Iterator[tuple[slice, Floats, Fl
     width = max(1, _BLOCK_TERMS // (8 * max(len(un), n.size)))
     for start in range(0, last, width):
         i = np.arange(start, min(start + width, last))[:, None]
-        left = un - i
-        base = np.maximum(left, 1)
-        certain = left <= uc
+        remaining = un - i
+        base = np.maximum(remaining, 1)
+        certain = remaining <= uc
         logs_to = logs + np.cumsum(np.log1p(np.where(certain, 0.0, -uc / base)), axis=0)
         products = product * np.cumprod(np.maximum(uc - i, 0) / base, axis=0)
         logs, product = logs_to[-1], products[-1]
@@ -195,12 +197,12 @@ def curve_blocks(n: Ints, c: Ints, ks: Ints) -> Iterator[tuple[slice, Floats, Fl
         rows = ks[first:end] - 1 - start
         at = np.where(certain[rows], 1.0, 0.0 - np.expm1(logs_to[rows]))
         hat = products[rows]
-        at[left[rows] < 1] = hat[left[rows] < 1] = np.nan
+        at[remaining[rows] < 1] = hat[remaining[rows] < 1] = np.nan
         yield slice(int(first), int(end)), at.take(index, axis=1), hat.take(index, axis=1)
 
 
 def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints, Ints]:
-    whole = []
+    integers = []
     for name, value in (("n", n), ("c", c), ("k", k)):
         array = np.asarray(value)
         # Before they are made 64-bit integers, which larger numbers would overflow without a word.
@@ -210,8 +212,8 @@ def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints, Ints
             if not np.all(np.equal(np.mod(array, 1), 0)):
                 raise ValueError(f"{name} must be whole numbers")
             array = array.astype(np.int64)
-        whole.append(array.astype(np.int64, copy=False))
-    n_, c_, k_ = whole
+        integers.append(array.astype(np.int64, copy=False))
+    n_, c_, k_ = integers
     if np.any(c_ < 0) or np.any(c_ > n_):
         raise ValueError("c must lie between 0 and n")
     if np.any(k_ < 1):
@@ -226,8 +228,8 @@ def _by_unique_pair(n: Ints, c: Ints, k: Ints, form: PairForm) -> Floats:
         return form(un, uc, int(k))[index]
     n, c, k = np.broadcast_arrays(n, c, k)
     out = np.empty(n.shape)
-    for one in np.unique(k):
-        here = k == one
-        un, uc, index = unique_pairs(n[here], c[here])
-        out[here] = form(un, uc, int(one))[index]
+    for k_value in np.unique(k):
+        at_k = k == k_value
+        un, uc, index = unique_pairs(n[at_k], c[at_k])
+        out[at_k] = form(un, uc, int(k_value))[index]
     return out

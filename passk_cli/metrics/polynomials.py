@@ -49,12 +49,12 @@ class Polynomial:
             total += sign * np.exp(log + betaln(a + passes, b + failures) - base)
         return total
 
-    def times(self, other: Polynomial) -> Polynomial:
+    def times(self, factor: Polynomial) -> Polynomial:
         """The product of the two, equal powers merged."""
         return merged(
             (log + more, sign * same, passes + p, failures + f)
             for log, sign, passes, failures in self.terms
-            for more, same, p, f in other.terms
+            for more, same, p, f in factor.terms
         )
 
     @cached_property
@@ -103,8 +103,8 @@ def expectation(values: Floats) -> Expectation | None:
     >>> float(polynomial.at(0.25)), rest
     (0.5625, True)
     """
-    rest = bool(np.count_nonzero(1.0 - values) < np.count_nonzero(values))
-    values = 1.0 - values if rest else values
+    complement = bool(np.count_nonzero(1.0 - values) < np.count_nonzero(values))
+    values = 1.0 - values if complement else values
     if np.count_nonzero(values) > _MOST_TERMS:
         return None
     k, terms = len(values) - 1, []
@@ -112,4 +112,4 @@ def expectation(values: Floats) -> Expectation | None:
         if value:
             ways = math.lgamma(k + 1) - math.lgamma(i + 1) - math.lgamma(k - i + 1)
             terms.append((ways + math.log(abs(value)), math.copysign(1.0, value), i, k - i))
-    return Polynomial(tuple(terms)), rest
+    return Polynomial(tuple(terms)), complement

@@ -20,11 +20,11 @@ from passk_cli.metrics.graded import best_at_k, mean_per_pass, mean_score, media
 from passk_cli.metrics.majority import majority_at_k
 from passk_cli.metrics.order import first_at_k
 from passk_cli.metrics.pass_k import (
-    at_pairs,
+    cached_values,
     gain_pairs,
+    pass_at_k_pairs,
     pass_hat_k_pairs,
     rate_pairs,
-    remembered,
     unique_pairs,
 )
 from passk_cli.metrics.polynomials import Expectation, expectation, failing_all, passing_all
@@ -72,7 +72,7 @@ class Kind:
 # A new metric is one function and one line here.
 FAMILIES: dict[str, Kind] = {
     "pass@": Kind(
-        at_pairs, "Probability that at least one of {k} attempts passes.", cites="chen2021"
+        pass_at_k_pairs, "Probability that at least one of {k} attempts passes.", cites="chen2021"
     ),
     "pass^": Kind(pass_hat_k_pairs, "Probability that all of {k} attempts pass.", cites="yao2024"),
     "gpass@": Kind(
@@ -496,7 +496,7 @@ def task_values(
         [
             metric.values_of((attempts or {})[metric.kind.needs])
             if metric.kind.needs
-            else remembered(type(metric).values, metric, un, uc)[index]
+            else cached_values(type(metric).values, metric, un, uc)[index]
             for metric in metrics
         ]
     )

@@ -12,7 +12,7 @@ from passk_cli.arrays import Floats, Ints, blocks, gathered, grouped, same
 from passk_cli.errors import DataError
 from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.discordance import score_limits
-from passk_cli.inference.hull import Passes
+from passk_cli.inference.hull import MetricCounts
 from passk_cli.inference.intervals import (
     GUARDED_T,
     PAIRED_SCORE,
@@ -329,7 +329,7 @@ def difference_intervals(
             if tasks not in (b, m, tasks - b - m):
                 scored.setdefault((tasks, levels[at]), []).append(at)
         # Differences that are one number have a remark, which no law knows.
-        if c.law is None or c.law[0].alike[c.law[1]] or method != GUARDED_T:
+        if c.law is None or c.law[0].constant[c.law[1]] or method != GUARDED_T:
             continue
         (law, row), key = c.law, (id(c.law[0]), alpha)
         if key not in made:
@@ -427,7 +427,7 @@ def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence
     for c in with_floors(comparisons, confidence):
         low, high = c.first.bounds(confidence)
         within, mixed = None, 0
-        passes: tuple[Passes, ...] = ()
+        passes: tuple[MetricCounts, ...] = ()
         if confidence.population != NEW_TASKS:
             sides = [side.on(c.tasks) for side in (c.first, c.second)]
             within = sides[0].within_task_variance + c.share**2 * sides[1].within_task_variance
@@ -515,7 +515,7 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
     for rates in sides:
         if not rates.there:
             reason = f"{' '.join(rates.series)}: {rates.reason}"
-        by_task = rates.labels is not None and rates.labels.by_task > 0
+        by_task = rates.labels is not None and rates.labels.labels_per_task > 0
         if by_task and rates.degrees is not None and rates.degrees + 1 < FEWEST_COMPARED:
             few = rates.degrees + 1
             reason = f"labels of {few} tasks; a difference needs {FEWEST_COMPARED}"

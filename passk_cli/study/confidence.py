@@ -76,12 +76,12 @@ class Confidence:
     @cached_property
     def method(self) -> str:
         """The method's name, or "none"; ParameterError for one that does not fit."""
-        from passk_cli.inference.intervals import check
+        from passk_cli.inference.intervals import check_method
 
         if self.interval == "none":
-            check(None, self.level, self.population)
+            check_method(None, self.level, self.population)
             return "none"
-        return check(self.interval, self.level, self.population)
+        return check_method(self.interval, self.level, self.population)
 
     def required(self) -> Confidence:
         """The confidence itself; ParameterError for no intervals, where verdicts rest on them."""
@@ -131,13 +131,13 @@ class Confidence:
             return self
         others: dict[str, tuple[str, ...]] = {}
         for metric in metrics:
-            unbounded = self.bounds is None and method.bounded and metric.bounds is None
-            amount = method.bounded and not method.amounts and metric.kind.quantity
+            unbounded = self.bounds is None and method.needs_bounds and metric.bounds is None
+            amount = method.needs_bounds and not method.for_amounts and metric.kind.quantity
             if metric.kind.ratio:
                 name = FIELLER
             elif metric.kind.ranged:
                 name = RANGE
-            elif method.counted and metric.expectation is None:
+            elif method.needs_counts and metric.expectation is None:
                 name = "jackknife"
             elif unbounded or amount:
                 name = "bca"
@@ -228,7 +228,7 @@ class Confidence:
             "bounds": self.bounds and ",".join(f"{end:g}" for end in self.bounds),
         }
         fixed = self.cluster is None and self.population == NEW_TASKS
-        if METHODS[self.method].resampled and not fixed:
+        if METHODS[self.method].needs_draws and not fixed:
             entries |= self.draws
         return entries
 

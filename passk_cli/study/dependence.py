@@ -81,7 +81,7 @@ def _order_p(start: Ints, passed: Ints) -> tuple[float, str]:
 
     1 if sampling stopped because of outcomes, which has a warning of its own.
     """
-    from passk_cli.inference.stopping import stopped
+    from passk_cli.inference.stopping import stopped_on_outcome
     from passk_cli.metrics.order import changes, totals, trend_scores
 
     n, c = totals(start, passed)
@@ -94,7 +94,7 @@ def _order_p(start: Ints, passed: Ints) -> tuple[float, str]:
     spread = np.maximum(twice * (twice - n), 0) / (n**2.0 * np.maximum(n - 1, 1))
     trend = abs(score) / math.sqrt(float((pairs * (n + 1.0)).sum()) / 12)
     lag = abs(differ - float((twice / n).sum())) / math.sqrt(max(float(spread.sum()), 1e-12))
-    if max(trend, lag) < _NEAR or stopped(n, c, last=passed[start[1:] - 1]):
+    if max(trend, lag) < _NEAR or stopped_on_outcome(n, c, last=passed[start[1:] - 1]):
         return 1.0, ""
     from passk_cli.inference.exchangeability import neighbour_test, trend_test
 

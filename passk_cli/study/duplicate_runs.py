@@ -85,9 +85,9 @@ def copy_of(
 
 def _law_of_changes(n: Ints, n_other: Ints, passes: Ints) -> Floats:
     """Chance that 0, 1, 2, … tasks change between two runs of these attempts, by chance alone."""
-    from passk_cli.inference.flips import chances, number_law
+    from passk_cli.inference.flips import chance_flips, poisson_binomial
 
-    return number_law(chances(n, n_other, passes).changes)
+    return poisson_binomial(chance_flips(n, n_other, passes).changes)
 
 
 def _many_ways(n: Ints, c: Ints, pairs: int) -> bool:

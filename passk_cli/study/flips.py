@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.files.sources.arguments import missing_baseline_error
 from passk_cli.inference.adjust import benjamini_hochberg
-from passk_cli.inference.flips import boschloo, chances, flipped, number_law, range_of
+from passk_cli.inference.flips import (
+    boschloo,
+    central_range,
+    chance_flips,
+    flip_signs,
+    poisson_binomial,
+)
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName, natural
@@ -61,7 +67,7 @@ class Flips:
     @cached_property
     def signs(self) -> Ints:
         """1 where a task flipped to passing, −1 to failing, else 0."""
-        return flipped(self.n, self.c, self.n_base, self.c_base)
+        return flip_signs(self.n, self.c, self.n_base, self.c_base)
 
     @cached_property
     def verdicts(self) -> Ints:
@@ -77,7 +83,7 @@ class Flips:
     @cached_property
     def by_chance(self) -> Floats:
         """The probability that each task flips with its rate unchanged."""
-        return chances(self.n, self.n_base, self.c + self.c_base).flips
+        return chance_flips(self.n, self.n_base, self.c + self.c_base).flips
 
     @property
     def single(self) -> Bools:
@@ -98,12 +104,12 @@ class Flips:
     @cached_property
     def law(self) -> Floats:
         """P(0 flips), P(1 flip), … of these tasks with no change."""
-        return number_law(self.by_chance[~self.single])
+        return poisson_binomial(self.by_chance[~self.single])
 
     @property
     def range(self) -> tuple[int, int]:
         """As many flips as these tasks have with no change, at the level."""
-        return range_of(self.law, self.level)
+        return central_range(self.law, self.level)
 
     @property
     def p_more(self) -> float:

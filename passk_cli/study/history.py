@@ -25,7 +25,7 @@ from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, rec
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
 from passk_cli.files.sources.paths import is_day, run_labels
-from passk_cli.inference.runs import reach_of_runs, run_variance, run_variances, widened
+from passk_cli.inference.runs import run_reach, run_variance, run_variances, widen_limits
 from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import SeriesName, every_one, plural
@@ -559,7 +559,7 @@ class PooledBaseline:
         if math.isnan(reach):
             reason = f"runs of the history have too few attempts for {c.first.metric.name}"
             return replace(interval, low=None, high=None, reason=reason)
-        low, high = widened(estimate or 0.0, interval.low or 0.0, interval.high or 0.0, reach)
+        low, high = widen_limits(estimate or 0.0, interval.low or 0.0, interval.high or 0.0, reach)
         most = math.inf if c.first.metric.kind.quantity else 1.0
         return replace(interval, low=max(low, -most), high=min(high, most))
 
@@ -578,7 +578,7 @@ class PooledBaseline:
         values = values[:, ~np.isnan(values).any(axis=0)]
         if values.shape[1] < 2:
             return math.nan
-        return reach_of_runs(run_variance(values), stretch.runs[base], len(setup.runs), level)
+        return run_reach(run_variance(values), stretch.runs[base], len(setup.runs), level)
 
 
 _FIRST_RUN = SuggestedFix({"--first-run": True}, "judges a first night, which has none")

@@ -171,8 +171,8 @@ def _labels(counts: Counts) -> str:
     each = [labels for labels in labels_of(counts) if not labels.complete]
     if not each:
         return ""
-    made = sum(int(labels.made.sum()) for labels in each)
-    by_task = sum(labels.by_task > 0 for labels in each)
+    made = sum(int(labels.label_counts.sum()) for labels in each)
+    by_task = sum(labels.labels_per_task > 0 for labels in each)
     designs = [
         "labels of attempts by post-strata of the verdict and the majority of its task"
         f"{_cited('robins1994')}",

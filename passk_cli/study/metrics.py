@@ -124,7 +124,7 @@ class Metrics(Completeness):
         if not ks and not chosen:
             # Of few attempts those k that every model allows: a column of one model says little.
             most, least = usual_k(counts), int(counts.n.min())
-            most = min([most, *(labels.most for labels in labels_of(counts))])
+            most = min([most, *(labels.largest_k for labels in labels_of(counts))])
             most = 1 if counts.facts.judge_errors else most
             least = min(least, most)
             ks = default_ks(least if least > 1 and most < USUAL_K[1] else most)
@@ -159,7 +159,7 @@ def labels_of(counts: Counts) -> list[Labels]:
     from passk_cli.inference.labels import Labels
 
     rows, truth = map(counts.rows_of, range(len(counts.series))), counts.attempts[TRUTH]
-    return [Labels.of(counts.n[own], counts.c[own], truth.cell_slice(own)) for own in rows]
+    return [Labels.from_truth(counts.n[own], counts.c[own], truth.cell_slice(own)) for own in rows]
 
 
 def is_corrected(counts: Counts) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.files.request import BOUNDS
 from passk_cli.inference.adjust import holm
-from passk_cli.inference.difference import difference_law
+from passk_cli.inference.difference import difference_distribution
 from passk_cli.outcomes.missing_outcomes import MissingOutcomes
 from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.suggested_fix import SuggestedFix
@@ -133,7 +133,7 @@ def uneven_pairs(losses: MissingOutcomes) -> list[UnevenLosses]:
         )
         d = shares[first[here]] - shares[second[there]]
         one, other = pair if d.sum() >= 0 else pair[::-1]
-        p = float(difference_law(d, reach=1.0).p()[0]) if d.any() else 1.0
+        p = float(difference_distribution(d, reach=1.0).p()[0]) if d.any() else 1.0
         tests.append(UnevenLosses(one, other, p))
     if not tests:
         return []

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from passk_cli.arrays import Ints
 from passk_cli.inference.noise import attempts_for_noise, intraclass_correlation, noise_floor
-from passk_cli.inference.stopping import stopped
+from passk_cli.inference.stopping import stopped_on_outcome
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName
@@ -67,7 +67,7 @@ def noise_of(counts: Counts, level: float) -> Iterator[NoiseOfModel]:
     for place, series in enumerate(counts.series):
         rows = counts.rows_of(place)
         n, c = counts.n[rows], counts.c[rows]
-        if n.max(initial=0) > 1 and not stopped(n, c):
+        if n.max(initial=0) > 1 and not stopped_on_outcome(n, c):
             yield NoiseOfModel(series, n, c, level)
 
 

@@ -11,7 +11,7 @@ from passk_cli.arrays import Floats, gathered
 from passk_cli.errors import ParameterError
 from passk_cli.inference.difference import DifferenceDistribution, least_p
 from passk_cli.inference.discordance import suissa_shuster
-from passk_cli.inference.intervals import difference_laws
+from passk_cli.inference.intervals import difference_distributions
 from passk_cli.inference.min_p import Differences
 from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
 from passk_cli.inference.populations import THESE_TASKS
@@ -140,7 +140,7 @@ def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[Pa
     """The test whose law the interval of the difference has."""
     codes, tests = group[0].clusters, dict[int, PairedTestResult]()
     least = least_p(cluster_totals(group[0].d[:, None], codes)[1])
-    for places, law in difference_laws(difference_samples(group, confidence)):
+    for places, law in difference_distributions(difference_samples(group, confidence)):
         for row, (at, p) in enumerate(zip(places, law.p().tolist(), strict=True)):
             tests[at] = PairedTestResult("", p, least, (law, row))
     return [tests[at] for at in range(len(group))]

@@ -226,7 +226,7 @@ def _moderated(comparisons: Sequence[Comparison], rules: Rules) -> list[Comparis
     bounded = [entry for entry in bounded if math.isfinite(entry[1].reach)]
     for entries in grouped(bounded, lambda entry: comparisons[entry[0]].first.metric).values():
         parts = grouped(entries, lambda entry: id(entry[1])).values()
-        law = DifferenceDistribution.joined(
+        law = DifferenceDistribution.from_parts(
             [(part[0][1], np.array([row for *_, row in part])) for part in parts]
         ).moderated()
         p = law.p().tolist()
@@ -278,7 +278,7 @@ def _judged(
             law = laws[at]
             both = zip(law.adjusted(p).tolist(), law.error(p).tolist(), strict=True)
             adjusted = [DrawnP(*pair) if pair[1] else pair[0] for pair in both]
-            name = BONFERRONI if law.tests > 1 and not len(law.smallest) else MIN_P
+            name = BONFERRONI if law.tests > 1 and not len(law.draws) else MIN_P
             equivalence, level = law.adjusted_one_sided(equivalence), law.level(alpha)
         else:
             tests = int(np.count_nonzero(~np.isnan(p)))

@@ -29,7 +29,7 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 if TYPE_CHECKING:
     from passk_cli.inference.cover_range import CoverRange
-    from passk_cli.inference.hull import Passes
+    from passk_cli.inference.hull import MetricCounts
     from passk_cli.inference.labels import Labels
     from passk_cli.inference.ratio import Spending
 
@@ -169,7 +169,7 @@ class TaskValues:
         if not self.metric.kind.ratio or self.attempts is None:
             raise TypeError(f"{self.metric.name} is no ratio of means")
         a = self.attempts
-        return Spending.of(a.start, a.value, a.count, a.passed, self.clusters)
+        return Spending.from_attempts(a.start, a.value, a.count, a.passed, self.clusters)
 
     def cover(self, level: float) -> CoverRange:
         """What the counts say of the share of tasks that a ranged metric names."""
@@ -204,7 +204,7 @@ class TaskValues:
         # Corrected values of some tasks rest on their own labels.
         if self.errors:
             return by_others(replace(some, values=self.judged[at]), self.errors)
-        return some if self.labels is None else corrected(some, self.labels.on(at))
+        return some if self.labels is None else corrected(some, self.labels.for_tasks(at))
 
     @property
     def within_task_variance(self) -> Floats:
@@ -272,11 +272,11 @@ class TaskValues:
         )  # fmt: skip
 
     @property
-    def passes(self) -> tuple[Passes, ...]:
+    def passes(self) -> tuple[MetricCounts, ...]:
         """Counts behind the values, where a hull can be made of them; else nothing."""
-        from passk_cli.inference.hull import Passes
+        from passk_cli.inference.hull import MetricCounts
 
-        passes = Passes(self.metric, self.n, self.c)
+        passes = MetricCounts(self.metric, self.n, self.c)
         return (passes,) if self.attempts is None and passes.possible else ()
 
     def attempt_draws(self, confidence: Confidence) -> Floats:
@@ -329,7 +329,7 @@ def values_of(
         if truth is not None:
             from passk_cli.inference.labels import Labels
 
-            labels = Labels.of(n, c, truth.cell_slice(rows))
+            labels = Labels.from_truth(n, c, truth.cell_slice(rows))
         clusters = cluster_codes(counts, tasks)
         gaps = _gaps(metrics, attempts, int(n.sum())) if attempts else {}
         alike = [metric for metric in metrics if metric.kind.needs not in gaps]
@@ -350,7 +350,7 @@ def values_of(
             elif whole.n.min() < metric.k and np.isnan(whole.values).any():
                 whole = _of_enough(whole, short_tasks)
             if labels is not None:
-                whole = corrected(whole, labels.on(np.searchsorted(tasks, whole.tasks)))
+                whole = corrected(whole, labels.for_tasks(np.searchsorted(tasks, whole.tasks)))
             elif counts.facts.judge_errors:
                 whole = by_others(whole, counts.facts.judge_errors)
             every.append(whole)
@@ -415,7 +415,7 @@ def corrected(judged: TaskValues, labels: Labels) -> TaskValues:
     if metric.kind.needs or metric.kind.ranged:
         problem = f"{metric.name}: labels correct metrics of passes alone, as pass@k and pass^k"
         raise ParameterError(problem, name="no-labels")
-    if not labels.made.any():
+    if not labels.label_counts.any():
         others = SuggestedFix({"--truth-from": Placeholder("FILE")}, "has labels of other models")
         raise DataError(
             f"labels of {judged.name}", "there are none", "label attempts of each model",
@@ -439,9 +439,9 @@ def by_others(judged: TaskValues, errors: Sequence[tuple[int, int]]) -> TaskValu
     if judged.metric not in (Metric("pass@", 1), Metric("pass^", 1)):
         reason = "labels of other attempts correct k = 1 alone"
         return replace(judged, values=NOTHING, reason=reason, attempts=None)
-    from passk_cli.inference.labels import by_rates
+    from passk_cli.inference.labels import correct_by_rates
 
-    values = by_rates(judged.n, judged.c, errors)
+    values = correct_by_rates(judged.n, judged.c, errors)
     if values is None:
         reason = "the judge passes what is true hardly more often than what is false"
         return replace(judged, values=NOTHING, reason=reason)

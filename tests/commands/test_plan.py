@@ -109,7 +109,7 @@ def test_width_is_that_of_the_interval_of_the_expected_sample() -> None:
 def test_width_against_random_samples(mean: float, tasks: int) -> None:
     """The mean width of samples drawn from the law, within 15 % (40 draws: noise of about 4 %)."""
     rates, metric = BetaRates(mean, 0.7 * math.sqrt(mean * (1 - mean))), parse("pass@1")
-    values, shares = AssumedModel(metric, rates).law(4)
+    values, shares = AssumedModel(metric, rates).distribution(4)
     drawn = np.random.default_rng(tasks).choice(values, (40, tasks), p=shares / shares.sum())
     limits = [interval(Sample(each), "guard") for each in drawn]
     simulated = float(np.mean([(each.high or 0) - (each.low or 0) for each in limits]))

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from passk_cli.distributions.toy_model import (
     FAMILIES,
+    FIT_RANGE,
     GRID_KS,
     GRID_SCALES,
-    KEPT,
     Tasks,
     best_temperatures,
     expected_pass_at_k,
@@ -100,7 +100,7 @@ def test_the_regression_of_the_article(family, article, exact, r2) -> None:  # t
     for scale in GRID_SCALES:
         tasks = family(scale)
         for one, best in zip(GRID_KS, best_temperatures(tasks, GRID_KS), strict=True):
-            if KEPT[0] < best.pass_at_k < KEPT[1]:
+            if FIT_RANGE[0] < best.pass_at_k < FIT_RANGE[1]:
                 k.append(one)
                 s.append(tasks.spread)
                 star.append(best.temperature)

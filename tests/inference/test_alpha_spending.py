@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from passk_cli.inference.alpha_spending import LEAST, alpha_spent, boundary, chances, level_at
+from passk_cli.inference.alpha_spending import (
+    SMALLEST_ALPHA,
+    alpha_spent,
+    boundary,
+    decision_chances,
+    level_at,
+)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +41,7 @@ def test_looks_keep_the_level(alpha: float, sizes: range) -> None:
     crossed = np.maximum.accumulate(np.abs(score) >= limits, axis=1).mean(axis=0)
     for share, found in zip(places / 100, crossed, strict=True):
         error = np.sqrt(alpha / len(steps))
-        assert found == pytest.approx(alpha_spent(share, alpha), abs=4 * error + LEAST)
+        assert found == pytest.approx(alpha_spent(share, alpha), abs=4 * error + SMALLEST_ALPHA)
 
 
 def test_a_look_that_may_spend_too_little_leaves_it_to_the_next() -> None:
@@ -54,14 +60,14 @@ def test_the_forecast_is_the_share_of_simulated_ends() -> None:
     truth = draw.normal(known * away, error * known**0.5, 200_000)
     rest = draw.normal(truth, error * (share / (1 - share)) ** 0.5)
     z = (share * away + (1 - share) * rest) / (error * share**0.5)
-    up, down = chances(away, error, share, final, prior)
+    up, down = decision_chances(away, error, share, final, prior)
     assert (z >= final).mean() == pytest.approx(up, abs=0.005)
     assert (z <= -final).mean() == pytest.approx(down, abs=0.005)
 
 
 def test_without_a_prior_the_estimate_is_taken_for_the_truth() -> None:
-    up, _ = chances(0.05, 0.02, 0.5, 2.0, np.inf)
+    up, _ = decision_chances(0.05, 0.02, 0.5, 2.0, np.inf)
     assert up == pytest.approx(
         stats.norm.sf((2.0 * 0.5**0.5 * 0.02 - 0.05) / (0.5 * 0.02 * 2**0.5))
     )
-    assert up > chances(0.05, 0.02, 0.5, 2.0, 0.1)[0]
+    assert up > decision_chances(0.05, 0.02, 0.5, 2.0, 0.1)[0]

@@ -22,7 +22,7 @@ from passk_cli.inference.design import (
     fitted_rates,
     splits,
 )
-from passk_cli.inference.difference import difference_law
+from passk_cli.inference.difference import difference_distribution
 from passk_cli.metrics.registry import Metric, parse
 
 METRICS = [parse(name) for name in ("pass@1", "pass@3", "pass^3", "pass^1", "pass@2", "pass^2")]
@@ -182,7 +182,7 @@ def test_pilots_are_unbiased(metric: Metric) -> None:
 def test_one_attempt_needs_no_model_beyond_the_pilot() -> None:
     """k = 1: between + within(n₀) n₀ / n, whatever the rates."""
     pilot = PilotEstimate(parse("pass@1"), np.full(6, 4), whole(0, 1, 1, 3, 4, 4))
-    assert pilot.measured(100)
+    assert pilot.is_measured(100)
     for n in (8, 100):
         assert pilot.variance(n) == pytest.approx(pilot.between + pilot.within(4) * 4 / n)
 
@@ -194,7 +194,7 @@ def test_carried_on_by_beta_rates() -> None:
     c = np.repeat(np.arange(7), times)
     for metric in (parse("pass@4"), parse("pass^4"), parse("pass@2")):
         pilot, model = PilotEstimate(metric, np.full(len(c), 6), c), AssumedModel(metric, rates)
-        assert not pilot.measured(7)
+        assert not pilot.is_measured(7)
         assert pilot.variance(7) < pilot.variance(6)
         for n in (6, 7, 20, 500):
             assert pilot.variance(n) == pytest.approx(model.variance(n), rel=2e-3)
@@ -266,7 +266,7 @@ def test_relative_error_of_a_standard_deviation() -> None:
     rng = np.random.default_rng(1)
     draws = rng.beta(0.5, 0.8, size=(4000, 100))
     spread = draws.std(axis=1)
-    told = difference_law(draws[:200]).unsure.mean()
+    told = difference_distribution(draws[:200]).spread_error.mean()
     assert told == pytest.approx(spread.std() / spread.mean(), rel=0.1)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from passk_cli.inference.attempts import attempt_floor
-from passk_cli.inference.difference import difference_law, least_p
+from passk_cli.inference.difference import difference_distribution, least_p
 from passk_cli.metrics.registry import parse
 
 tenths = st.integers(-10, 10).map(lambda x: x / 10)
@@ -36,7 +36,7 @@ def test_p_is_at_most_alpha_where_the_limits_leave_the_null_out(
     d: list[float], reach: float, floor: float, grouped: bool, alpha: float, null: float
 ) -> None:
     codes = np.arange(len(d)) // 2 if grouped else None
-    law = difference_law(d, reach, floor, codes)
+    law = difference_distribution(d, reach, floor, codes)
     p, (low, high) = float(law.p(null)[0]), (float(x[0]) for x in law.limits(alpha))
     assert 0 <= p <= 1
     assert -reach <= low <= np.mean(d) + 1e-15
@@ -50,13 +50,13 @@ def test_p_is_at_most_alpha_where_the_limits_leave_the_null_out(
 def test_order_sign_and_unit_do_not_matter(d: list[float], reach: float, random: object) -> None:
     shuffled = list(d)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    law, floor = difference_law(d, reach, 1e-3), 1e-3
+    law, floor = difference_distribution(d, reach, 1e-3), 1e-3
     p, (low, high) = law.p()[0], law.limits(0.1)
-    assert difference_law(shuffled, reach, floor).p()[0] == pytest.approx(p, rel=1e-9)
-    mirrored = difference_law(-np.array(d), reach, floor)
+    assert difference_distribution(shuffled, reach, floor).p()[0] == pytest.approx(p, rel=1e-9)
+    mirrored = difference_distribution(-np.array(d), reach, floor)
     assert mirrored.p()[0] == p
     assert [-x for x in mirrored.limits(0.1)[::-1]] == [low, high]
-    ten = difference_law(10 * np.array(d), 10 * reach, 100 * floor)
+    ten = difference_distribution(10 * np.array(d), 10 * reach, 100 * floor)
     assert ten.p()[0] == pytest.approx(p, rel=1e-9)
     assert np.array(ten.limits(0.1)) == pytest.approx(10 * np.array([low, high]), rel=1e-9)
 
@@ -65,14 +65,14 @@ def test_it_is_students_where_many_tasks_carry_the_differences() -> None:
     rng = np.random.default_rng(0)
     for tasks in (20, 37, 200):
         d = rng.uniform(-0.5, 0.6, (4, tasks))
-        law, known = difference_law(d, 1.0), stats.ttest_1samp(d, 0.0, axis=1)
+        law, known = difference_distribution(d, 1.0), stats.ttest_1samp(d, 0.0, axis=1)
         assert law.p() == pytest.approx(known.pvalue, rel=1e-9)
         limits = known.confidence_interval(0.9)
         assert np.array(law.limits(0.1)) == pytest.approx(np.array([*limits]), rel=1e-9)
         other = stats.ttest_1samp(d, 0.1, axis=1).pvalue
         assert law.p(0.1) == pytest.approx(other, rel=1e-9)
         # A floor that is larger than s² / T takes its place.
-        high = difference_law(d, 1.0, 0.25)
+        high = difference_distribution(d, 1.0, 0.25)
         assert high.p() == pytest.approx(
             2 * stats.t.sf(np.abs(d.mean(axis=1)) / 0.5, tasks - 1), rel=1e-9
         )
@@ -82,33 +82,33 @@ def test_lumps_by_hand() -> None:
     # One task carries all: m = 1, and a lump on both sides.
     lone = np.r_[np.zeros(9), 0.5]
     error = np.sqrt(lone.var(ddof=1) / 10 + 2 / 100)
-    law = difference_law(lone, 1.0)
+    law = difference_distribution(lone, 1.0)
     assert (law.below[0], law.above[0]) == pytest.approx((error, error))
     # Four carry them, and all are losses: m = 4, g = 1/3 for the lower limit alone.
     some = np.r_[np.zeros(36), [-0.5] * 4]
     plain = some.var(ddof=1) / 40
-    law = difference_law(some, 1.0)
+    law = difference_distribution(some, 1.0)
     assert law.below[0] == pytest.approx(np.sqrt(plain + 2 / 3 / 1600))
     assert law.above[0] == pytest.approx(np.sqrt(plain))
     # Half as large a reach is half as large a lump; without one it is the largest difference.
-    assert difference_law(lone, 0.5).below[0] == pytest.approx(
+    assert difference_distribution(lone, 0.5).below[0] == pytest.approx(
         np.sqrt(lone.var(ddof=1) / 10 + 2 * 0.25 / 100)
     )
-    assert difference_law(lone).below[0] == difference_law(lone, 0.5).below[0]
+    assert difference_distribution(lone).below[0] == difference_distribution(lone, 0.5).below[0]
     # Of four tasks g is 2/3 whatever they are; of one nothing is known.
-    four = difference_law([0.5, 0.4, 0.6, 0.5], 1.0)
+    four = difference_distribution([0.5, 0.4, 0.6, 0.5], 1.0)
     assert four.below[0] ** 2 == pytest.approx(0.02 / 3 / 4 + 2 * (2 / 3) / 16)
-    assert difference_law([0.5], 1.0).p().tolist() == [1.0]
-    assert [x.tolist() for x in difference_law([0.5], 1.0).limits(0.05)] == [[-1.0], [1.0]]
+    assert difference_distribution([0.5], 1.0).p().tolist() == [1.0]
+    assert [x.tolist() for x in difference_distribution([0.5], 1.0).limits(0.05)] == [[-1.0], [1.0]]
 
 
 def test_no_spread_is_not_certainty() -> None:
-    alike = difference_law(np.full(30, 0.3), 1.0)
+    alike = difference_distribution(np.full(30, 0.3), 1.0)
     assert alike.below[0] == pytest.approx(np.sqrt(2 / 900))
-    assert difference_law(np.full(30, 0.3), 1.0, 1e-4).below[0] == pytest.approx(0.01)
-    rounding = difference_law(1e-17 * np.arange(8.0), 1.0, 1e-4)
-    assert rounding.below == pytest.approx(difference_law(np.zeros(8), 1.0, 1e-4).below)
-    nothing = difference_law(np.zeros(20))
+    assert difference_distribution(np.full(30, 0.3), 1.0, 1e-4).below[0] == pytest.approx(0.01)
+    rounding = difference_distribution(1e-17 * np.arange(8.0), 1.0, 1e-4)
+    assert rounding.below == pytest.approx(difference_distribution(np.zeros(8), 1.0, 1e-4).below)
+    nothing = difference_distribution(np.zeros(20))
     assert (nothing.p().tolist(), nothing.p(0.1).tolist()) == ([1.0], [0.0])
 
 
@@ -117,7 +117,7 @@ def test_clusters_are_units() -> None:
         np.array([0.1, 0.3, 0.2, 0.2, 0.4, 0.0, 0.1, 0.3]),
         np.array([0, 0, 1, 1, 2, 3, 4, 5]),
     )
-    law = difference_law(d, 1.0, 0.0, codes)
+    law = difference_distribution(d, 1.0, 0.0, codes)
     sizes, totals = np.bincount(codes), np.bincount(codes, d)
     residual = totals - sizes * d.mean()
     assert law.estimate[0] == pytest.approx(d.mean())
@@ -131,8 +131,8 @@ def test_clusters_are_units() -> None:
         np.sqrt(variance + 2 * tail * ((sizes**2).sum() / 64) ** 2)
     )
     # As many tasks in each: the means of clusters are tasks.
-    pairs = difference_law(d, 1.0, 0.0, np.arange(8) // 2)
-    means = difference_law(d.reshape(4, 2).mean(axis=1), 1.0)
+    pairs = difference_distribution(d, 1.0, 0.0, np.arange(8) // 2)
+    means = difference_distribution(d.reshape(4, 2).mean(axis=1), 1.0)
     assert pairs.p() == pytest.approx(means.p())
 
 
@@ -146,11 +146,11 @@ def test_no_differences_between_have_larger_errors(
     d = low + np.array(shares) * (high - low)
     codes = np.arange(len(d)) // 2 if data.draw(st.booleans()) else None
     for reach, floor in ((2.0, 0.0), (np.inf, 0.0), (2.0, 0.01)):
-        law = difference_law(d, reach, floor, codes)
-        widest = difference_law(low, reach, floor, codes, (low, high))
+        law = difference_distribution(d, reach, floor, codes)
+        widest = difference_distribution(low, reach, floor, codes, (low, high))
         assert law.below[0] <= widest.below[0] * (1 + 1e-9)
         assert law.above[0] <= widest.above[0] * (1 + 1e-9)
-        same = difference_law(d, reach, floor, codes, (d, d))
+        same = difference_distribution(d, reach, floor, codes, (d, d))
         assert (same.below[0], same.above[0]) == pytest.approx((law.below[0], law.above[0]))
 
 
@@ -158,15 +158,15 @@ def test_no_differences_between_have_larger_errors(
 def test_the_smallest_p_of_few_tasks(tasks: int) -> None:
     least = least_p(np.ones(tasks))
     for d in (np.ones(tasks), np.r_[np.ones(tasks - 1), 0.99], np.full(tasks, 0.5)):
-        assert difference_law(d, 1.0).p()[0] >= least - 1e-12
+        assert difference_distribution(d, 1.0).p()[0] >= least - 1e-12
     if 2 <= tasks <= 3:
-        assert difference_law(np.ones(tasks), 1.0).p()[0] == pytest.approx(least)
+        assert difference_distribution(np.ones(tasks), 1.0).p()[0] == pytest.approx(least)
     assert (least > 0.05) == (tasks <= 3)
 
 
 def test_errors() -> None:
     with pytest.raises(ValueError, match="at least one task"):
-        difference_law([])
+        difference_distribution([])
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_size_of_equal_models_and_coverage(
     made = np.stack([np.full((runs, tasks), each) for each in n])
     c = rng.binomial(made, p)
     values = [metric.values(m, passed) for m, passed in zip(made, c, strict=True)]
-    d = difference_law(values[0] - values[1], 1.0, attempt_floor(metric, made, c))
+    d = difference_distribution(values[0] - values[1], 1.0, attempt_floor(metric, made, c))
     error = 3 * np.sqrt(0.05 * 0.95 / runs)
     assert np.mean(d.p() <= 0.05) <= 0.055 + error
     low, high = d.limits(0.05)
@@ -194,7 +194,7 @@ def test_power_is_near_that_of_t() -> None:
     passed = [rng.binomial(17, rate) / 17 for rate in (p + 0.05, p - 0.05)]
     d = passed[0] - passed[1]
     own, known = (
-        x <= 0.05 for x in (difference_law(d, 1.0).p(), stats.ttest_1samp(d, 0, 1).pvalue)
+        x <= 0.05 for x in (difference_distribution(d, 1.0).p(), stats.ttest_1samp(d, 0, 1).pvalue)
     )
     assert known.mean() - own.mean() <= 0.03
 

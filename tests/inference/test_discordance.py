@@ -57,10 +57,10 @@ def test_against_brute_force(tasks: int) -> None:
 def test_the_maximum_against_a_finer_grid(tasks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     b, c = (each[:: tasks * 3] for each in tables(tasks))
     p = suissa_shuster(tasks, b, c)
-    discordance._kept_laws.cache_clear()
+    discordance._cached_binomials.cache_clear()
     monkeypatch.setattr(discordance, "_STEPS", 100)
     finer = suissa_shuster(tasks, b, c)
-    discordance._kept_laws.cache_clear()
+    discordance._cached_binomials.cache_clear()
     assert np.abs(p / finer - 1).max() <= 1e-4
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from passk_cli.inference.difference import difference_law
+from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.discordance import score_equivalence, score_limits
 from passk_cli.inference.intervals import Sample, equivalences, interval
 from passk_cli.inference.min_p import Family, MinP, draw_min_p
@@ -23,7 +23,7 @@ def test_as_scipy_has_it_where_no_guard_acts(shift: float, margin: float) -> Non
         stats.ttest_1samp(d, -margin, alternative="greater").pvalue,
         stats.ttest_1samp(d, margin, alternative="less").pvalue,
     )
-    law = difference_law(d, reach=1.0)
+    law = difference_distribution(d, reach=1.0)
     assert law.equivalence(margin).tolist() == pytest.approx([expected], rel=1e-9)
     sample = Sample(d, low=-1.0)
     assert equivalences([sample], margin, "guarded-t") == pytest.approx([expected], rel=1e-9)
@@ -36,13 +36,13 @@ def test_as_scipy_has_it_where_no_guard_acts(shift: float, margin: float) -> Non
 def test_the_law_agrees_with_its_limits(lump: float) -> None:
     for seed, margin, alpha in product(range(20), (0.05, 0.2, 0.4), (0.01, 0.05, 0.2)):
         d = np.append(np.random.default_rng(seed).normal(0, 0.1, 12), lump)
-        law = difference_law(d, reach=1.0)
+        law = difference_distribution(d, reach=1.0)
         low, high = (float(limit[0]) for limit in law.limits(2 * alpha))
         assert (law.equivalence(margin)[0] <= alpha) == (-margin <= low and high <= margin)
 
 
 def test_one_task_is_never_equivalent() -> None:
-    assert difference_law([0.0], reach=1.0).equivalence(0.5).tolist() == [1.0]
+    assert difference_distribution([0.0], reach=1.0).equivalence(0.5).tolist() == [1.0]
     assert equivalences([Sample(np.zeros(1), low=-1.0)], 0.5, "guarded-t") == [1.0]
 
 
@@ -95,7 +95,9 @@ def test_equivalence_at_the_margin_is_found_in_five_of_a_hundred() -> None:
     rng = np.random.default_rng(5)
     d = np.clip(rng.normal(0.1, 0.15, (4000, 25)), -1, 1)
     # Monte-Carlo error 0.0034.
-    assert (difference_law(d, 1.0).equivalence(0.1) <= 0.05).mean() == pytest.approx(0.05, abs=0.01)
+    assert (difference_distribution(d, 1.0).equivalence(0.1) <= 0.05).mean() == pytest.approx(
+        0.05, abs=0.01
+    )
 
 
 def test_one_sided_tests_of_a_family() -> None:

@@ -13,12 +13,12 @@ from scipy import stats
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.exchangeability import (
     SMALLEST,
-    change_law,
+    change_distribution,
     change_moments,
     copies_test,
-    law_of_sum,
     neighbour_test,
     rank_sum_tail,
+    sum_distribution,
     tail_below,
     trend_test,
     trend_variance,
@@ -127,17 +127,17 @@ def test_one_task_is_the_exact_rank_sum_test(n: int, c: int) -> None:
 
 def test_neighbours_of_one_task_are_the_runs_test() -> None:
     """Chances of few runs to three decimals as in the table of Swed & Eisenhart 1943."""
-    ten, eight = np.cumsum(change_law(20, 10)), np.cumsum(change_law(16, 8))
+    ten, eight = np.cumsum(change_distribution(20, 10)), np.cumsum(change_distribution(16, 8))
     # n runs are n − 1 changes.
     assert ten[[3, 4, 5, 6]].round(3).tolist() == [0.001, 0.004, 0.019, 0.051]
     assert eight[[3, 4, 5, 6]].round(3).tolist() == [0.009, 0.032, 0.100, 0.214]
     assert ten[5] == pytest.approx(3422 / 184756, rel=1e-12)
     for n, c in ((1, 0), (1, 1), (7, 7), (400, 137)):
-        assert change_law(n, c).sum() == pytest.approx(1, rel=1e-14)
+        assert change_distribution(n, c).sum() == pytest.approx(1, rel=1e-14)
 
 
 def test_laws_of_sums() -> None:
-    first, law = law_of_sum([(np.array([0.7, 0.3]), 40)])
+    first, law = sum_distribution([(np.array([0.7, 0.3]), 40)])
     np.testing.assert_allclose(law[:41], stats.binom.pmf(np.arange(41), 40, 0.3), atol=1e-15)
     assert first == 0
     parts = [(np.array([0.2, 0.5, 0.3]), 2), (np.array([0.0, 1.0]), 1), (np.array([0.9, 0.1]), 3)]
@@ -145,9 +145,9 @@ def test_laws_of_sums() -> None:
     for p, times in parts:
         for _ in range(times):
             expected = np.convolve(expected, p)
-    np.testing.assert_allclose(law_of_sum(parts)[1][: len(expected)], expected, atol=1e-15)
+    np.testing.assert_allclose(sum_distribution(parts)[1][: len(expected)], expected, atol=1e-15)
     # So many that only a window around the mean is kept.
-    first, law = law_of_sum([(np.array([0.5, 0.5]), 1_000_000)])
+    first, law = sum_distribution([(np.array([0.5, 0.5]), 1_000_000)])
     assert len(law) < 200_000
     below = tail_below((first, law), np.array([498_500, 0, 1_000_000]))
     assert below[0] == pytest.approx(stats.binom.cdf(498_500, 1_000_000, 0.5), abs=1e-10)

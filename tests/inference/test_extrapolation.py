@@ -13,11 +13,11 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.extrapolation import (
     WIDEST,
     Extrapolation,
-    largest_known,
+    largest_known_k,
     refusal,
     two_digits,
 )
-from passk_cli.metrics.pass_k import at_pairs
+from passk_cli.metrics.pass_k import pass_at_k_pairs
 from tests.conftest import ROOT
 
 
@@ -33,7 +33,7 @@ def test_the_range_holds_the_estimate_within_the_attempts() -> None:
     n, c = attempts()
     for k in (1, 5, 20, 40):
         low, high = Extrapolation(n, c).range(k)
-        assert low < at_pairs(n, c, k).mean() < high
+        assert low < pass_at_k_pairs(n, c, k).mean() < high
 
 
 def test_ranges_rise_and_widen() -> None:
@@ -111,7 +111,9 @@ def test_the_line_goes_through_points_on_a_line() -> None:
     """With passes at one rate in one attempt per k, logit pass@k is not straight; three points of
     exact counts and numpy's polyfit say where the line goes."""
     n, c = np.full(4, 4), np.array([0, 1, 1, 2])
-    heights = [float(np.log(p / (1 - p))) for p in (at_pairs(n, c, k).mean() for k in (1, 2, 3))]
+    heights = [
+        float(np.log(p / (1 - p))) for p in (pass_at_k_pairs(n, c, k).mean() for k in (1, 2, 3))
+    ]
     slope, height = np.polyfit(np.log([1, 2, 3, 4]), [*heights, math.log(0.75 / 0.25)], 1)
     expected = 1 / (1 + np.exp(-(height + slope * np.log(50))))
     assert Extrapolation(n, c).line(np.array([50]))[0] == pytest.approx(expected)
@@ -122,7 +124,7 @@ def test_a_prospect_comes_true() -> None:
     """With the attempts that it names, the range at its k is about as wide as it may be."""
     n, c = attempts(tasks=40, n=20, a=0.3, b=4.0)
     found = Extrapolation(n, c)
-    prospect = found.prospect(5_000)
+    prospect = found.attempts_needed(5_000)
     assert prospect is not None
     assert 40 <= prospect.attempts <= 200 < prospect.k <= 5_000
     assert two_digits(prospect.k) == prospect.k
@@ -135,7 +137,7 @@ def test_a_prospect_comes_true() -> None:
 
 
 def test_no_prospect_if_only_more_tasks_help() -> None:
-    assert Extrapolation(np.full(4, 20), np.array([0, 0, 3, 20])).prospect(1_000) is None
+    assert Extrapolation(np.full(4, 20), np.array([0, 0, 3, 20])).attempts_needed(1_000) is None
 
 
 @pytest.mark.parametrize(
@@ -159,9 +161,9 @@ def test_only_sampling_that_stopped_is_refused(n: list[int], c: list[int], reaso
 
 
 def test_largest_known_is_had_by_nine_in_ten() -> None:
-    assert largest_known(np.array([10] * 9 + [2])) == 10
-    assert largest_known(np.array([10] * 8 + [2] * 2)) == 2
-    assert largest_known(np.full(7, 33)) == 33
+    assert largest_known_k(np.array([10] * 9 + [2])) == 10
+    assert largest_known_k(np.array([10] * 8 + [2] * 2)) == 2
+    assert largest_known_k(np.full(7, 33)) == 33
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,13 @@ import pytest
 from scipy.stats import binom, fisher_exact
 
 from passk_cli.inference import flips
-from passk_cli.inference.flips import boschloo, chances, flipped, number_law, range_of
+from passk_cli.inference.flips import (
+    boschloo,
+    central_range,
+    chance_flips,
+    flip_signs,
+    poisson_binomial,
+)
 
 
 def test_a_task_flips_when_its_rate_changes_by_more_than_one_half() -> None:
@@ -20,7 +26,7 @@ def test_a_task_flips_when_its_rate_changes_by_more_than_one_half() -> None:
                 for other in range(base + 1):
                     change = Fraction(c, n) - Fraction(other, base)
                     sign = int(change > Fraction(1, 2)) - int(change < -Fraction(1, 2))
-                    assert flipped(n, c, base, other) == sign
+                    assert flip_signs(n, c, base, other) == sign
 
 
 @pytest.mark.parametrize(("n", "base"), [(1, 1), (1, 4), (2, 2), (3, 5), (5, 5)])
@@ -31,8 +37,8 @@ def test_chances_are_those_of_every_deal(n: int, base: int) -> None:
             c: Fraction(comb(n, c) * comb(base, passes - c), comb(n + base, passes))
             for c in range(max(0, passes - base), min(n, passes) + 1)
         }
-        signs = {c: int(flipped(n, c, base, passes - c)) for c in deals}
-        law = chances(n, base, passes)
+        signs = {c: int(flip_signs(n, c, base, passes - c)) for c in deals}
+        law = chance_flips(n, base, passes)
         changed = [c for c in deals if Fraction(c, n) != Fraction(passes - c, base)]
         assert float(law.changes) == pytest.approx(float(sum(deals[c] for c in changed)))
         assert float(law.flips) == pytest.approx(float(sum(deals[c] for c in deals if signs[c])))
@@ -45,8 +51,8 @@ def test_the_expected_number_is_unbiased_whatever_the_rate(rate: float) -> None:
     n, base = 4, 3
     c, other = np.meshgrid(np.arange(n + 1), np.arange(base + 1), indexing="ij")
     weights = binom.pmf(c, n, rate) * binom.pmf(other, base, rate)
-    truth = weights[flipped(n, c, base, other) != 0].sum()
-    assert (weights * chances(n, base, c + other).flips).sum() == pytest.approx(truth)
+    truth = weights[flip_signs(n, c, base, other) != 0].sum()
+    assert (weights * chance_flips(n, base, c + other).flips).sum() == pytest.approx(truth)
 
 
 def test_the_law_of_the_number_is_that_of_all_outcomes() -> None:
@@ -55,17 +61,17 @@ def test_the_law_of_the_number_is_that_of_all_outcomes() -> None:
     for outcome in range(32):
         events = np.array([outcome >> i & 1 for i in range(5)])
         expected[events.sum()] += np.prod(np.where(events, p, 1 - p))
-    law = number_law(p)
+    law = poisson_binomial(p)
     assert law == pytest.approx(expected)
     assert law @ np.arange(6) == pytest.approx(p.sum())
-    assert number_law([]).tolist() == [1.0]
+    assert poisson_binomial([]).tolist() == [1.0]
 
 
 def test_the_range_leaves_out_little_at_each_end() -> None:
-    law = number_law([0.3] * 40)
-    low, high = range_of(law)
+    law = poisson_binomial([0.3] * 40)
+    low, high = central_range(law)
     assert (low, high) == binom.interval(0.95, 40, 0.3)
-    assert range_of(np.ones(1)) == (0, 0)
+    assert central_range(np.ones(1)) == (0, 0)
 
 
 @pytest.mark.parametrize(("n", "base"), [(2, 2), (5, 3), (6, 6)])

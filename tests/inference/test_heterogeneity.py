@@ -7,7 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.inference.heterogeneity import Setting, gains, gains_together, spread_of_rates
+from passk_cli.inference.heterogeneity import (
+    IntervalSetting,
+    gains,
+    gains_together,
+    spread_of_rates,
+)
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import unit_values
 
@@ -23,7 +28,9 @@ def data(tasks: int = 40, n: int = 8, seed: int = 0) -> tuple[np.ndarray, np.nda
 def test_at_two_both_gains_are_the_variance(population: str) -> None:
     n, c = data()
     for clusters in (None, np.arange(40) // 3):
-        setting = Setting(population, clusters=clusters if population == NEW_TASKS else None)
+        setting = IntervalSetting(
+            population, clusters=clusters if population == NEW_TASKS else None
+        )
         delta, deficit = (gains(n, x, np.array([1, 2]), setting) for x in (c, n - c))
         sd = spread_of_rates(n, c, setting)[0]
         assert delta.estimate[0] == deficit.estimate[0] == delta.low[0] == delta.high[0] == 0
@@ -36,7 +43,7 @@ def test_at_two_both_gains_are_the_variance(population: str) -> None:
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_estimates_lie_in_order(population: str) -> None:
     n, c = data()
-    found = gains(n, c, np.arange(1, 8), Setting(population))
+    found = gains(n, c, np.arange(1, 8), IntervalSetting(population))
     assert np.all(found.low <= found.estimate)
     assert np.all(found.estimate <= found.high)
     assert np.all(found.estimate <= found.bound + 1e-12)
@@ -45,10 +52,10 @@ def test_estimates_lie_in_order(population: str) -> None:
 
 def test_undefined_where_there_are_too_few_tasks_or_attempts() -> None:
     n, c = data(tasks=3)
-    new = gains(n, c, np.arange(1, 6), Setting())
+    new = gains(n, c, np.arange(1, 6), IntervalSetting())
     np.testing.assert_array_equal(np.isnan(new.estimate), [False] * 3 + [True] * 2)
     np.testing.assert_array_equal(np.isnan(new.low), np.isnan(new.estimate))
-    these = gains(n, c, np.array([7, 8]), Setting(THESE_TASKS))
+    these = gains(n, c, np.array([7, 8]), IntervalSetting(THESE_TASKS))
     assert not np.isnan(these.estimate).any()
     assert not np.isnan(these.low).any()
     np.testing.assert_array_equal(np.isnan(these.se), [False, True])
@@ -57,7 +64,7 @@ def test_undefined_where_there_are_too_few_tasks_or_attempts() -> None:
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_both_at_once_are_the_two_alone(population: str) -> None:
     n, c = data()
-    ks, setting = np.arange(1, 8), Setting(population, resamples=500)
+    ks, setting = np.arange(1, 8), IntervalSetting(population, resamples=500)
     alone = (gains(n, c, ks, setting), gains(n, n - c, ks, setting))
     for one, other in zip(gains_together(n, (c, n - c), ks, setting), alone, strict=True):
         for name in ("estimate", "bound", "se", "low", "high"):
@@ -66,29 +73,29 @@ def test_both_at_once_are_the_two_alone(population: str) -> None:
 
 def test_reasons_of_moments() -> None:
     one = np.ones(5, dtype=np.int64)
-    for found in spread_of_rates(one, np.array([0, 1, 1, 0, 1]), Setting()):
+    for found in spread_of_rates(one, np.array([0, 1, 1, 0, 1]), IntervalSetting()):
         assert (found.value, found.reason) == (None, "needs 2 attempts on every task")
-    sd, skewness = spread_of_rates(2 * one, np.array([0, 1, 2, 0, 2]), Setting())
+    sd, skewness = spread_of_rates(2 * one, np.array([0, 1, 2, 0, 2]), IntervalSetting())
     assert sd.value is not None
     assert skewness.reason == "needs 3 attempts on every task"
-    sd, skewness = spread_of_rates(4 * one, 2 * one, Setting())
+    sd, skewness = spread_of_rates(4 * one, 2 * one, IntervalSetting())
     assert (sd.value, sd.low) == (0.0, 0.0)
     assert sd.reason == skewness.reason == "no spread beyond the noise of the attempts"
-    all_pass, _ = spread_of_rates(4 * one, 4 * one, Setting())
+    all_pass, _ = spread_of_rates(4 * one, 4 * one, IntervalSetting())
     assert (all_pass.value, all_pass.reason) == (0.0, sd.reason)
     n, c = np.full(8, 4), np.array([0, 1, 2, 2, 3, 3, 4, 2])
-    sd, skewness = spread_of_rates(n, c, Setting())
+    sd, skewness = spread_of_rates(n, c, IntervalSetting())
     assert (sd.low, skewness.value) == (0.0, None)
     assert skewness.reason == "the spread does not differ significantly from 0"
     codes = np.array([0, 0, 0, 1, 1])
-    clustered = spread_of_rates(4 * one, np.array([0, 1, 4, 4, 2]), Setting(clusters=codes))
+    clustered = spread_of_rates(4 * one, np.array([0, 1, 4, 4, 2]), IntervalSetting(clusters=codes))
     assert clustered[1].reason == "needs 3 clusters"
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_without_a_level_there_are_only_errors(population: str) -> None:
     n, c = data()
-    setting = Setting(population, level=None)
+    setting = IntervalSetting(population, level=None)
     found = gains(n, c, np.array([3]), setting)
     assert np.isnan(found.low).all()
     assert found.se[0] > 0
@@ -102,7 +109,7 @@ def test_standard_errors_against_simulation() -> None:
     ks = np.array([2, 5])
     fixed = rng.beta(1.2, 0.8, 60)
     for population in POPULATIONS:
-        setting = Setting(population, level=None)
+        setting = IntervalSetting(population, level=None)
         values, errors = [], []
         for _ in range(120):
             p = rng.beta(1.2, 0.8, 60) if population == NEW_TASKS else fixed
@@ -134,7 +141,7 @@ def test_coverage_of_delta_for_new_tasks() -> None:
         truth, covered = moments[4] - moments[0] ** 5, 0
         for seed in range(runs):
             c = rng.binomial(10, rng.beta(a, b, 30))
-            found = gains(np.full(30, 10), c, k, Setting(resamples=300, seed=seed))
+            found = gains(np.full(30, 10), c, k, IntervalSetting(resamples=300, seed=seed))
             covered += bool(found.low[0] <= truth <= found.high[0])
         assert covered / runs >= 0.95 - 2 * math.sqrt(0.95 * 0.05 / runs)
 
@@ -146,7 +153,7 @@ def test_coverage_of_delta_for_these_tasks() -> None:
         for _ in range(runs):
             p = rng.beta(a, b, 30)
             c = rng.binomial(n, p)
-            found = gains(np.full(30, n), c, np.array([k]), Setting(THESE_TASKS))
+            found = gains(np.full(30, n), c, np.array([k]), IntervalSetting(THESE_TASKS))
             truth = (p**k).mean() - p.mean() ** k
             covered += bool(found.low[0] <= truth <= found.high[0])
         assert covered / runs >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs)
@@ -158,5 +165,5 @@ def test_equally_hard_tasks_gain_nothing() -> None:
     held = 0
     for _ in range(60):
         c = rng.binomial(10, np.full(40, 0.7))
-        held += gains(np.full(40, 10), c, np.array([5]), Setting(THESE_TASKS)).low[0] == 0
+        held += gains(np.full(40, 10), c, np.array([5]), IntervalSetting(THESE_TASKS)).low[0] == 0
     assert held >= 54

@@ -10,12 +10,12 @@ import pytest
 from scipy import integrate, stats
 
 from benchmarks.guards import holds
-from passk_cli.inference.hierarchy import drawn_rates, histogram, rate_posterior
-from passk_cli.inference.hull import Passes, hull
+from passk_cli.inference.hierarchy import draw_rates, histogram, rate_posterior
+from passk_cli.inference.hull import MetricCounts, hull
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.mixing import (
     ErrorDistribution,
-    alike,
+    attempt_groups,
     error_covariance,
     errors_at,
     mixture,
@@ -28,7 +28,7 @@ from tests.conftest import long
 
 
 def limits(name: str, n: np.ndarray, c: np.ndarray, tail: float = 0.025) -> tuple[float, float]:
-    return Passes(parse(name), n, c).limits(tail)
+    return MetricCounts(parse(name), n, c).limits(tail)
 
 
 def test_moments_of_the_posterior_against_quadrature() -> None:
@@ -54,7 +54,7 @@ def test_moments_of_the_posterior_against_quadrature() -> None:
 def test_drawn_rates_have_the_moments_of_the_posterior() -> None:
     n, c = np.array([3, 3, 3, 5]), np.array([0, 2, 3, 1])
     posterior = rate_posterior(histogram(n, c))
-    rates = drawn_rates(n, c, 4000, np.random.default_rng(0))
+    rates = draw_rates(n, c, 4000, np.random.default_rng(0))
     for power in (1, 2):
         means, _ = posterior.mean_of(passing_all(power))
         # Four standard errors.
@@ -109,7 +109,7 @@ def test_covariances_of_errors_of_many_like_tasks() -> None:
 
 
 def test_numbers_of_attempts_are_grouped_downwards() -> None:
-    groups = alike(np.array([100, 3, 4, 105, 3]))
+    groups = attempt_groups(np.array([100, 3, 4, 105, 3]))
     assert [(least, at.tolist()) for least, at in groups] == [
         (3, [1, 4]), (4, [2]), (100, [0, 3]),
     ]  # fmt: skip
@@ -242,7 +242,7 @@ def test_differences() -> None:
     for _ in range(40):
         n, p = np.full(40, 4), rng.beta(1, 1, 40)
         metric = parse("pass@4")
-        passes = tuple(Passes(metric, n, rng.binomial(4, p)) for _ in range(2))
+        passes = tuple(MetricCounts(metric, n, rng.binomial(4, p)) for _ in range(2))
         values = metric.values(n, passes[0].c) - metric.values(n, passes[1].c)
         sample = Sample(values, low=-1.0, passes=passes)
         found = interval(sample, None, 0.95, THESE_TASKS)
@@ -254,7 +254,7 @@ def test_differences() -> None:
 def test_values_of_more_than_counts_get_the_jackknife() -> None:
     sample = Sample(np.array([0.2, 0.8]), within=np.array([0.01, 0.02]))
     assert interval(sample, None, 0.95, THESE_TASKS).method == "jackknife"
-    assert not Passes(parse("pass@1"), np.array([10**6]), np.array([5])).possible
+    assert not MetricCounts(parse("pass@1"), np.array([10**6]), np.array([5])).possible
 
 
 def test_ten_models_of_a_thousand_tasks_in_a_second() -> None:

@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from passk_cli.inference.difference import difference_law
+from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.intervals import Interval, Sample, interval
 from passk_cli.inference.labels import (
     FEWEST_LABELS,
@@ -16,13 +16,13 @@ from passk_cli.inference.labels import (
     FEWEST_TASKS,
     CorrectedValues,
     Labels,
-    by_task,
     clustering,
     confusion,
+    correct_by_task,
+    correct_scattered,
     error_rate,
     kappa,
-    need,
-    scattered,
+    required_labels,
 )
 from passk_cli.metrics.registry import parse
 
@@ -57,10 +57,12 @@ def test_with_a_label_for_everything_values_are_those_of_the_truth(metric) -> No
     plain = metric.values(labels.n, truth.sum(axis=1).astype(np.int64))
     assert labels.complete
     assert labels.refusal(metric) == ""
-    for got in [by_task(metric, labels)] + [scattered(metric, labels)] * (metric in METRICS):
+    for got in [correct_by_task(metric, labels)] + [correct_scattered(metric, labels)] * (
+        metric in METRICS
+    ):
         assert got.values.mean() == pytest.approx(plain.mean(), abs=1e-12)
     if metric in METRICS:
-        got = scattered(metric, labels)
+        got = correct_scattered(metric, labels)
         assert got.hidden == 0.0
         assert got.values == pytest.approx(plain, abs=1e-12)
 
@@ -71,7 +73,7 @@ def test_labels_that_agree_with_every_verdict_change_no_value(metric) -> None:
     verdict, _, seen = drawn(2, 40, 5, 0.4)
     labels = labels_of(verdict, verdict, seen)
     plain = metric.values(labels.n, labels.c)
-    got = scattered(metric, labels)
+    got = correct_scattered(metric, labels)
     assert got.values == pytest.approx(plain, abs=1e-12)
     assert got.hidden > 0
     error = Sample(got.values, hidden=got.hidden).se
@@ -90,7 +92,7 @@ def test_the_mean_over_all_samples_of_labels_is_the_truth() -> None:
         seen = np.zeros(verdict.size, dtype=bool)
         seen[[place for part in chosen for place in part]] = True
         labels = labels_of(verdict, truth, seen.reshape(verdict.shape))
-        means.append(scattered(parse("pass@1"), labels).values.mean())
+        means.append(correct_scattered(parse("pass@1"), labels).values.mean())
     assert len(means) == np.prod([comb(len(places), min(2, len(places))) for places in strata])
     assert np.mean(means) == pytest.approx(truth.mean(), abs=1e-12)
 
@@ -101,22 +103,22 @@ def test_the_mean_over_all_samples_of_tasks_is_near_the_truth() -> None:
     for chosen in combinations(range(8), 5):
         seen = np.zeros_like(truth)
         seen[list(chosen)] = True
-        means.append(by_task(metric, labels_of(verdict, truth, seen)).values.mean())
+        means.append(correct_by_task(metric, labels_of(verdict, truth, seen)).values.mean())
     # The slope is estimated from the same tasks, which moves the mean by a little.
     assert np.mean(means) == pytest.approx(truth.all(axis=1).mean(), abs=0.02)
 
 
 def test_labels_know_how_they_were_drawn() -> None:
     verdict, truth, seen = drawn(4, 60, 5, 0.4)
-    assert labels_of(verdict, truth, seen).by_task == 0
+    assert labels_of(verdict, truth, seen).labels_per_task == 0
     some = np.arange(60) % 3 == 0
     three = (np.arange(5) < 3) & some[:, None]
-    assert labels_of(verdict, truth, three).by_task == 3
+    assert labels_of(verdict, truth, three).labels_per_task == 3
     # A task that has no more attempts is whole.
     whole = np.ones_like(three) & some[:, None]
-    assert labels_of(verdict, truth, whole).by_task == 5
+    assert labels_of(verdict, truth, whole).labels_per_task == 5
     single = verdict[:, :1]
-    assert labels_of(single, truth[:, :1], some[:, None]).by_task == 0
+    assert labels_of(single, truth[:, :1], some[:, None]).labels_per_task == 0
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ def test_a_limit_is_the_bound_where_no_label_speaks_against_it() -> None:
     verdict = np.random.default_rng(8).random((50, 3)) < 0.1
     seen = np.random.default_rng(9).random((50, 3)) < 0.5
     labels = labels_of(verdict, np.zeros_like(verdict), seen)
-    limits = limits_of(scattered(parse("pass@1"), labels))
+    limits = limits_of(correct_scattered(parse("pass@1"), labels))
     assert limits.low == 0.0
     assert limits.method == "logit-t"
 
@@ -172,11 +174,11 @@ def test_rare_values_are_no_surer_than_the_labels_of_their_tasks(tasks: int, off
     seen = (np.arange(tasks) < 20)[:, None] & (np.arange(4) < 2)
     labels = labels_of(truth & (rng.random(truth.shape) < 0.67), truth, seen)
     metric = parse("pass^2")
-    values = by_task(metric, labels)
+    values = correct_by_task(metric, labels)
     assert (values.few is None) == (off == FEWEST_OFF)
     got = limits_of(values)
     if off < FEWEST_OFF:
-        guard = interval(Sample(metric.values(labels.made[:20], labels.true[:20])), "guard")
+        guard = interval(Sample(metric.values(labels.label_counts[:20], labels.true[:20])), "guard")
         assert got.low <= guard.low
         assert got.high >= guard.high
     assert got.low < 0.9
@@ -222,25 +224,28 @@ def test_errors_that_go_together_are_found_and_others_are_not() -> None:
 
 def test_more_labels_are_needed_for_less_variance() -> None:
     verdict, truth, seen = drawn(13, 200, 5, 0.2)
-    needed = need(parse("pass@1"), labels_of(verdict, truth, seen))
+    needed = required_labels(parse("pass@1"), labels_of(verdict, truth, seen))
     assert needed.per_task == 0
     assert needed.labels_for(needed.least) is None
     several = [needed.labels_for(needed.least * share) for share in (1.2, 1.1, 1.01)]
     assert None not in several
     assert several == sorted(several)
     # What it says of the labels there are.
-    got = scattered(parse("pass@1"), labels_of(verdict, truth, seen))
+    got = correct_scattered(parse("pass@1"), labels_of(verdict, truth, seen))
     variance = Sample(got.values, hidden=got.hidden).se ** 2
-    assert needed.labels_for(variance) == pytest.approx(needed.made, abs=1)
+    assert needed.labels_for(variance) == pytest.approx(needed.labelled, abs=1)
 
 
 def test_hidden_variance_widens_a_difference() -> None:
     d = np.random.default_rng(14).normal(0.1, 0.3, (2, 50))
-    plain, wider = difference_law(d, 1.0), difference_law(d, 1.0, hidden=[0.0, 0.002])
+    plain, wider = (
+        difference_distribution(d, 1.0),
+        difference_distribution(d, 1.0, hidden=[0.0, 0.002]),
+    )
     assert wider.spread[0] == plain.spread[0]
     assert wider.spread[1] == pytest.approx((plain.spread[1] ** 2 + 0.002) ** 0.5)
     assert wider.p()[1] > plain.p()[1]
-    fewer = difference_law(d, 1.0, degrees=10)
+    fewer = difference_distribution(d, 1.0, degrees=10)
     assert (fewer.p() > plain.p()).all()
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from passk_cli.inference.difference import difference_law
+from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.min_p import Differences, Family, MinP, draw_min_p
 
 
@@ -46,7 +46,7 @@ def test_against_enumeration(seed: int) -> None:
     columns = np.random.default_rng(seed).normal(0.3, 1, (8, 4))
     law, expected = family(columns), by_hand(columns)
     assert law.exact
-    assert law.smallest.repeat(2) == pytest.approx(expected, rel=1e-3)
+    assert law.draws.repeat(2) == pytest.approx(expected, rel=1e-3)
     for p in (0.001, 0.03, 0.4):
         share = np.mean(expected <= p)
         assert law.adjusted(p) == pytest.approx(min(max(p, min(share, 4 * p)), 1))
@@ -97,15 +97,15 @@ def test_names_and_order_of_tasks_and_models_do_not_matter(seed: int, tasks: int
 def test_pairs_of_models_are_their_columns() -> None:
     values = np.random.default_rng(5).normal(0, 1, (10, 4))
     several = pairs_of(values)
-    assert family(several).smallest == pytest.approx(family(columns(several)).smallest, rel=1e-9)
+    assert family(several).draws == pytest.approx(family(columns(several)).draws, rel=1e-9)
 
 
 def test_columns_that_cost_nothing() -> None:
     columns = np.random.default_rng(3).normal(0.3, 1, (12, 3))
-    usual = family(columns).smallest
+    usual = family(columns).draws
     # Other numbers of columns may have another kernel, and so another last digit.
-    assert family(np.c_[columns, np.zeros(12)]).smallest == pytest.approx(usual, rel=1e-9)
-    assert family(np.c_[columns, columns]).smallest == pytest.approx(usual, rel=1e-9)
+    assert family(np.c_[columns, np.zeros(12)]).draws == pytest.approx(usual, rel=1e-9)
+    assert family(np.c_[columns, columns]).draws == pytest.approx(usual, rel=1e-9)
     # One task carries it: whatever its sign, the others leave t small.
     lone = np.r_[np.zeros(11), 1.0]
     level = family(columns).level(0.05)
@@ -141,10 +141,10 @@ def test_shared_tasks_and_clusters() -> None:
             t = z * np.sqrt((units - 1) / max(units - z**2, 1e-300))
             p.append(2 * stats.t.sf(t, units - 1))
         expected.append(min(p))
-    assert np.sort(expected) == pytest.approx(law.smallest.repeat(2), rel=1e-3)
+    assert np.sort(expected) == pytest.approx(law.draws.repeat(2), rel=1e-3)
     # Clusters of two tasks that are alike are one unit each.
     doubled = family(2 * columns, sizes=np.full(9, 2.0))
-    assert doubled.smallest == pytest.approx(family(columns).smallest, rel=1e-5)
+    assert doubled.draws == pytest.approx(family(columns).draws, rel=1e-5)
 
 
 def test_draws_go_on_until_the_verdict_is_clear() -> None:
@@ -152,7 +152,7 @@ def test_draws_go_on_until_the_verdict_is_clear() -> None:
     short = family(columns, resamples=1000, p=[0.5])
     level = short.level(0.05)
     close = family(columns, resamples=1000, p=[level * 1.02])
-    assert len(close.smallest) > 3 * len(short.smallest)
+    assert len(close.draws) > 3 * len(short.draws)
 
 
 def test_family_wise_error_of_equal_models() -> None:
@@ -161,7 +161,7 @@ def test_family_wise_error_of_equal_models() -> None:
     for _ in range(runs):
         values = rng.binomial(4, rng.beta(2, 2, (20, 1)).repeat(8, axis=1)) / 4
         several = pairs_of(values)
-        p = difference_law(columns(several).T, 1.0).p()
+        p = difference_distribution(columns(several).T, 1.0).p()
         wrong += family(several, resamples=512).adjusted(p).min() <= 0.05
     assert 0.01 < wrong / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
 
@@ -174,4 +174,4 @@ def test_no_family_depends_on_others() -> None:
     alone = [family(few, resamples=512), family(other, resamples=512),
              family(many, p=[0.01], resamples=512)]  # fmt: skip
     for law, own in zip(together, alone, strict=True):
-        assert law.smallest == pytest.approx(own.smallest, rel=1e-9)
+        assert law.draws == pytest.approx(own.draws, rel=1e-9)

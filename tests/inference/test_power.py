@@ -140,7 +140,7 @@ def moved_to(wanted: float, values: AssumedModel) -> AssumedModel:
     """The metric at the mean rate that is expected to give this, attempts as much alike."""
 
     def at(mean: float) -> AssumedModel:
-        spread = math.sqrt(values.rates.alike * mean * (1 - mean))
+        spread = math.sqrt(values.rates.correlation * mean * (1 - mean))
         return AssumedModel(values.metric, BetaRates(mean, spread))
 
     return at(brentq(lambda mean: at(mean).expected - wanted, 1e-4, 1 - 1e-4))

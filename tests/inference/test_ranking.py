@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from benchmarks.guards import GUARD
 from passk_cli.inference.bands import pointwise_level
 from passk_cli.inference.intervals import Sample
-from passk_cli.inference.ranking import possible_crossings, runs
+from passk_cli.inference.ranking import code_runs, possible_crossings
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve
 
@@ -38,7 +38,9 @@ def test_crossings_are_all_that_some_curve_inside_has(open_signs: list[int]) -> 
 
 @given(st.lists(st.integers(0, 2)))
 def test_runs_are_the_codes_again(codes: list[int]) -> None:
-    again = [code for first, last, code in runs(np.array(codes)) for _ in range(first, last + 1)]
+    again = [
+        code for first, last, code in code_runs(np.array(codes)) for _ in range(first, last + 1)
+    ]
     assert again == codes
 
 

@@ -18,7 +18,7 @@ def some(tasks: int, seed: int, spread: float = 1.0, passing: float = 0.5, n: in
     cost, passed = rng.lognormal(0, spread, (tasks, n)), rng.random((tasks, n)) < passing
     start = np.arange(tasks + 1) * n
     ones = np.ones(tasks * n, dtype=np.int64)
-    return Spending.of(start, cost.ravel(), ones, passed.ravel().astype(np.int64))
+    return Spending.from_attempts(start, cost.ravel(), ones, passed.ravel().astype(np.int64))
 
 
 @settings(deadline=None, max_examples=12)
@@ -105,22 +105,22 @@ def test_equal_costs_are_no_certainty() -> None:
 def test_a_missing_cost_leaves_no_upper_end() -> None:
     start, ones = np.array([0, 2, 3, 4]), np.ones(4, dtype=np.int64)
     value, passed = np.array([1.0, np.nan, 2.0, 3.0]), np.array([1, 0, 1, 0])
-    spending = Spending.of(start, value, ones, passed)
+    spending = Spending.from_attempts(start, value, ones, passed)
     assert spending.cost.tolist() == [0.5, 2.0, 3.0]
-    assert spending.lacking is not None
-    assert spending.lacking.tolist() == [True, False, False]
+    assert spending.missing_cost is not None
+    assert spending.missing_cost.tolist() == [True, False, False]
     answer = cost_per_success(spending)
     known = cost_per_success(Spending(spending.cost, spending.rate))
     assert (answer.value, answer.low) == (known.value, known.low)
     assert (answer.upper, answer.high) == (np.inf, np.inf)
     dear, cheap = some(40, 1, 0.3), some(40, 2, 0.3)
     lacking = np.arange(40) == 3
-    dear = Spending(10 * dear.cost, dear.rate, lacking=lacking)
+    dear = Spending(10 * dear.cost, dear.rate, missing_cost=lacking)
     pair = compare_costs([dear, cheap])[0]
     assert pair.p < 0.05
     assert (pair.ratio.upper, pair.ratio.high, pair.difference.high) == (np.inf, np.inf, np.inf)
     # What lacks a price may be dearer still: that it is cheaper cannot be shown.
-    unpriced = Spending(cheap.cost / 10, cheap.rate, lacking=lacking)
+    unpriced = Spending(cheap.cost / 10, cheap.rate, missing_cost=lacking)
     assert compare_costs([unpriced, cheap])[0].p == 1.0
 
 

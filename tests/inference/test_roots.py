@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from passk_cli.inference.roots import crossing
+from passk_cli.inference.roots import find_root
 
 FUNCTIONS: list[tuple[Callable[[float], float], float, float]] = [
     (lambda x: math.cos(x) - x, 0.0, 1.0),
@@ -32,20 +32,20 @@ def test_roots_are_those_of_scipy(
         calls.append(x)
         return function(x)
 
-    root = crossing(counted, low, high, 1e-9)
+    root = find_root(counted, low, high, 1e-9)
     assert root == pytest.approx(brentq(function, low, high, xtol=1e-12), abs=2e-9)
-    assert crossing(function, high, low, 1e-9) == pytest.approx(root, abs=2e-9)
+    assert find_root(function, high, low, 1e-9) == pytest.approx(root, abs=2e-9)
     assert len(calls) < 130
 
 
 @given(st.floats(-1e3, 1e3), st.floats(1e-3, 300))
 def test_the_bracket_is_as_narrow_as_asked(at: float, slope: float) -> None:
-    root = crossing(lambda x: math.sinh(slope * (x - at) / 2e3), -2e3, 2e3, 1e-10)
+    root = find_root(lambda x: math.sinh(slope * (x - at) / 2e3), -2e3, 2e3, 1e-10)
     assert abs(root - at) <= 1e-10 + 1e-12
 
 
 def test_ends_and_what_has_no_root() -> None:
-    assert crossing(lambda x: x, 0.0, 1.0, 1e-9) == 0.0
-    assert crossing(lambda x: x - 1, 0.0, 1.0, 1e-9) == 1.0
+    assert find_root(lambda x: x, 0.0, 1.0, 1e-9) == 0.0
+    assert find_root(lambda x: x - 1, 0.0, 1.0, 1e-9) == 1.0
     with pytest.raises(ValueError, match="same sign"):
-        crossing(lambda x: 1.0 + x, 0.0, 1.0, 1e-9)
+        find_root(lambda x: 1.0 + x, 0.0, 1.0, 1e-9)

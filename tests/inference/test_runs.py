@@ -11,11 +11,11 @@ import pytest
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.runs import (
     above_middle,
-    chance,
-    changes,
-    dealt_p,
+    chance_variances,
+    change_points,
+    exact_change_p,
     largest_deviate,
-    least_shown,
+    least_detectable_change,
     log_means,
     run_effect,
 )
@@ -112,9 +112,9 @@ def test_a_drop_of_five_points_is_dated() -> None:
     random = np.random.default_rng(3)
     means = random.normal(0.7, 0.02, 160)
     means[119:] -= 0.05
-    (change,) = changes(means)
+    (change,) = change_points(means)
     assert abs(change.first - 119) <= 2
-    assert change.shown - 119 <= 12
+    assert change.detected - 119 <= 12
     assert change.before == pytest.approx(0.7, abs=0.01)
     assert change.after == pytest.approx(0.65, abs=0.01)
 
@@ -129,11 +129,12 @@ def test_no_less_than_the_least_change_is_shown(runs: int, floor: float) -> None
         for split in range(1, runs)
     ])  # fmt: skip
     steps = (np.arange(runs) >= np.arange(1, runs)[:, None]).astype(float)
-    least = least_shown(night, floor)
+    least = least_detectable_change(night, floor)
     less, more = (
-        [changes(each, floor) for each in noise - size * least * steps] for size in (0.98, 1.02)
+        [change_points(each, floor) for each in noise - size * least * steps]
+        for size in (0.98, 1.02)
     )
-    assert not any(found[0].shown == runs - 1 for found in less if found)
+    assert not any(found[0].detected == runs - 1 for found in less if found)
     assert any(more)
 
 
@@ -145,8 +146,8 @@ def test_runs_that_are_alike_by_accident_make_the_next_no_change() -> None:
     for run, passes in enumerate((32, 32, 32, 32, 37)):
         c[run, np.argsort(random.random(80) - rates)[:passes]] = 1
     means = c.mean(axis=1)
-    assert [change.first for change in changes(means)] == [4]
-    assert changes(means, chance(n, c)) == []
+    assert [change.first for change in change_points(means)] == [4]
+    assert change_points(means, chance_variances(n, c)) == []
 
 
 def test_the_floor_is_the_variance_of_the_means_of_quiet_runs() -> None:
@@ -154,7 +155,7 @@ def test_the_floor_is_the_variance_of_the_means_of_quiet_runs() -> None:
     n = np.tile(random.integers(1, 5, (1, 300)), (200, 1))
     c = random.binomial(n, random.beta(1, 1, 300))
     variance = (c / n).mean(axis=1).var(ddof=1)
-    assert chance(n, c)[-1] == pytest.approx(variance, rel=0.25)
+    assert chance_variances(n, c)[-1] == pytest.approx(variance, rel=0.25)
 
 
 def test_one_failing_attempt_after_green_nights_is_no_change() -> None:
@@ -162,11 +163,13 @@ def test_one_failing_attempt_after_green_nights_is_no_change() -> None:
     n = np.full((28, 40), 4)
     c = n.copy()
     c[27, 0] = 3
-    means, floors = (c / n).mean(axis=1), chance(n, c)
-    assert [change.first for change in changes(means, floors)] == [27]
-    assert changes(means, floors, counts=(n, c)) == []
+    means, floors = (c / n).mean(axis=1), chance_variances(n, c)
+    assert [change.first for change in change_points(means, floors)] == [27]
+    assert change_points(means, floors, counts=(n, c)) == []
     c[27, :12] = 0
-    assert [x.first for x in changes((c / n).mean(axis=1), chance(n, c), counts=(n, c))] == [27]
+    assert [
+        x.first for x in change_points((c / n).mean(axis=1), chance_variances(n, c), counts=(n, c))
+    ] == [27]
 
 
 @pytest.mark.parametrize("rate", [0.999, 0.99, 0.0])
@@ -175,7 +178,7 @@ def test_steady_models_near_the_end_raise_no_alarm(rate: float) -> None:
     for sizes in ([3], [1, 8]):
         n = np.repeat(random.choice(sizes, (150, 1)), 20, axis=1)
         c = random.binomial(n, rate)
-        assert changes((c / n).mean(axis=1), chance(n, c), counts=(n, c)) == []
+        assert change_points((c / n).mean(axis=1), chance_variances(n, c), counts=(n, c)) == []
 
 
 def test_runs_that_drift_are_no_change_at_every_turn() -> None:
@@ -184,7 +187,7 @@ def test_runs_that_drift_are_no_change_at_every_turn() -> None:
         level = np.zeros(150)
         for run, step in enumerate(random.normal(0, 0.7**0.5, 149)):
             level[run + 1] = 0.7 * level[run] + step
-        alarms += bool(changes(level))
+        alarms += bool(change_points(level))
     assert alarms <= 4
 
 
@@ -202,7 +205,7 @@ def test_p_of_a_split_is_that_of_every_deal() -> None:
             law = np.convolve(law, hypergeom.pmf(np.arange(after + 1), size, passed, after))
         at = c[split:].sum()
         expected = min(1, 2 * min(law[: at + 1].sum(), law[at:].sum()))
-        assert dealt_p(n, c, 0, split, runs) == pytest.approx(expected, abs=1e-12)
+        assert exact_change_p(n, c, 0, split, runs) == pytest.approx(expected, abs=1e-12)
 
 
 def test_an_attempt_that_differs_among_many_alike_is_no_change_of_amounts() -> None:
@@ -211,19 +214,19 @@ def test_an_attempt_that_differs_among_many_alike_is_no_change_of_amounts() -> N
     above = above_middle(np.zeros(28, dtype=np.int64), turns, np.ones(28, dtype=np.int64))
     n, c = np.ones((28, 1), dtype=np.int64), above[:, None].astype(np.int64)
     assert c.sum() == 27
-    assert dealt_p(n, c, 0, 27, 28) == pytest.approx(2 / 28)
+    assert exact_change_p(n, c, 0, 27, 28) == pytest.approx(2 / 28)
 
 
 def test_a_drop_and_its_repair_are_two_changes() -> None:
     random = np.random.default_rng(5)
     means = random.normal(0.7, 0.01, 90)
     means[30:60] -= 0.1
-    assert [change.first for change in changes(means)] == [30, 60]
+    assert [change.first for change in change_points(means)] == [30, 60]
 
 
 @pytest.mark.parametrize("means", [np.full(50, 0.3), np.array([0.1, 0.9, 0.1, 0.9])])
 def test_runs_that_are_alike_or_few_show_no_change(means: Floats) -> None:
-    assert changes(means) == []
+    assert change_points(means) == []
 
 
 def logs_of(random: np.random.Generator, shape: tuple[int, int, int], spread: float) -> Floats:
@@ -237,10 +240,10 @@ def test_skewed_costs_raise_few_alarms() -> None:
     for _ in range(30):
         logs = logs_of(random, (100, 20, 1), 2.0)
         n, total, squares = np.ones(logs.shape[:2], dtype=np.int64), logs.sum(2), (logs**2).sum(2)
-        alarms[0] += bool(changes(*log_means(n, total, squares)))
+        alarms[0] += bool(change_points(*log_means(n, total, squares)))
         costs = np.exp(logs)
-        floors = chance(n, costs.sum(2), (costs**2).sum(2))
-        alarms[1] += bool(changes(costs.mean(axis=(1, 2)), floors))
+        floors = chance_variances(n, costs.sum(2), (costs**2).sum(2))
+        alarms[1] += bool(change_points(costs.mean(axis=(1, 2)), floors))
     assert alarms[0] <= 3
     assert alarms[1] <= 3
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from passk_cli.inference.difference import difference_law
+from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.min_p import MinP
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
@@ -79,7 +79,7 @@ def test_limits_leave_out_0_exactly_where_p_is_at_most_alpha() -> None:
     random = np.random.default_rng(5)
     d = random.normal(np.geomspace(1e-3, 1e3, 300)[:, None], 1.0, (300, 40)) / 2e3
     d *= random.choice([-1, 1], (300, 1))
-    law = difference_law(d, reach=1.0)
+    law = difference_distribution(d, reach=1.0)
     p = law.p()
     assert (p < 4e-16).any()
     assert (p > 0.5).any()

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Floats, grouped
-from passk_cli.inference.intervals import GUARDED, GUARDED_T, METHODS, NAMES, PAIRED_SCORE, check
+from passk_cli.inference.intervals import (
+    GUARDED,
+    GUARDED_T,
+    METHODS,
+    NAMES,
+    PAIRED_SCORE,
+    check_method,
+)
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.ranking import lead_shares
 from passk_cli.metrics.registry import Metric
@@ -77,7 +84,7 @@ def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence)
         return tuple(m for m in suitable if m not in (GUARDED_T, PAIRED_SCORE, *others))
     if not names:
         return USUAL[population]
-    return tuple(check(name, level, population) for name in names)
+    return tuple(check_method(name, level, population) for name in names)
 
 
 def applicable(metric: Metric, methods: Sequence[str], confidence: Confidence) -> tuple[str, ...]:

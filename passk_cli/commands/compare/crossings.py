@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Floats
-from passk_cli.inference.ranking import crossing
+from passk_cli.inference.ranking import lead_change
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.pass_k import curve
@@ -85,9 +85,9 @@ def find_crossings(
         gap, low, high = first - second, math.nan, math.nan
         if not c.attempts_differ:
             draws = (confidence.resamples, confidence.seed)
-            crossed = crossing(bootstrap_means(gap, *draws, clusters=c.clusters))
+            crossed = lead_change(bootstrap_means(gap, *draws, clusters=c.clusters))
             low, high = np.quantile(crossed, [tail, 1 - tail], method="inverted_cdf").tolist()
-        at = float(crossing(gap.mean(axis=0, keepdims=True))[0])
+        at = float(lead_change(gap.mean(axis=0, keepdims=True))[0])
         crossings[key] = Crossing(
             c.first.series, c.second.series[0], family, at, low, high, k_max,
             (first.mean(axis=0), second.mean(axis=0)),

@@ -38,7 +38,7 @@ def decided_by_few(
     Honest differences lose significance without their largest tasks often (28 % with 13 tasks), but
     half their size rarely (benchmarks/difference.md): hence both.
     """
-    from passk_cli.inference.intervals import difference_laws
+    from passk_cli.inference.intervals import difference_distributions
 
     if confidence.population != NEW_TASKS:
         return
@@ -62,7 +62,7 @@ def decided_by_few(
         if rest / mean >= _LEFT:
             continue
         tasks = np.sort(c.tasks[order[few:]])
-        ((_, law),) = difference_laws(
+        ((_, law),) = difference_distributions(
             difference_samples([match(c.first.on(tasks), c.second.on(tasks))], confidence)
         )
         if law.p()[0] > c.alpha:

@@ -45,7 +45,7 @@ from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import PAIRED_SCORE
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.ranking import in_short
+from passk_cli.inference.ranking import letter_ranges
 from passk_cli.limits import MOST_GROUPS
 from passk_cli.metrics.registry import Change, Metric, parse_change
 from passk_cli.option import changed
@@ -201,7 +201,7 @@ NO_TEST = Answer("no-test", lambda pairs: not tested_of(pairs),
 _LETTERED = Column(
     "{0.name}", meaning="{0.meaning} Models that share a letter do not differ significantly.",
     cell=lambda standing, metric: _number(
-        rank.values.estimate, metric, in_short(rank.letters or "")
+        rank.values.estimate, metric, letter_ranges(rank.letters or "")
     ) if (rank := standing.ranks.get(metric)) else Estimate(None),
     units=lambda _, metric: metric.unit, example=_METRIC)  # fmt: skip
 
@@ -280,7 +280,7 @@ class Ranking(RankedModel[ModelRank]):
                across=lambda section: section.others, example=_METRIC),
         Column("ties at {0.name}", shown=FULL, across=lambda section: section.others,
                meaning="Models that share a letter do not differ significantly at {0.name}.",
-               cell=lambda standing, metric: in_short(
+               cell=lambda standing, metric: letter_ranges(
                    getattr(standing.ranks.get(metric), "letters", None) or ""), example=_METRIC),
         Column("first in resamples ({0.name})", "share", shown=FULL,
                meaning="Share of the resamples of the tasks in which the model comes first at"

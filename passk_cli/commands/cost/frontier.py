@@ -8,8 +8,8 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, blocks
 from passk_cli.inference.bands import pointwise_level
-from passk_cli.inference.difference import difference_law
-from passk_cli.inference.ranking import possible_crossings, runs
+from passk_cli.inference.difference import difference_distribution
+from passk_cli.inference.ranking import code_runs, possible_crossings
 from passk_cli.inference.weights import bootstrap_means
 
 # Costs and rates that differ by so small a share are equal.
@@ -79,7 +79,7 @@ def frontier_shares(
         gaps = (cost[:, [model]] - cost[:, others]).T, (rate[:, others] - rate[:, [model]]).T
         one_sided = []
         for gap, reach in zip(gaps, (np.inf, 1.0), strict=True):
-            law = difference_law(gap, reach, clusters=clusters)
+            law = difference_distribution(gap, reach, clusters=clusters)
             one_sided.append(np.where(law.estimate > 0, law.p() / 2, 1.0))
         both = np.max(one_sided, axis=0)
         best = int(both.argmin())
@@ -131,9 +131,10 @@ def lead_crossings(
 ) -> LeadCrossings:  # fmt: skip
     """The budgets at which the lead may change between two models' pass@$b over shared tasks.
 
-    The band of the difference is simultaneous over the budgets: limits of `difference_law` at a
-    pointwise level at which the share `level` of the resampled curves lies inside everywhere.  The
-    lead changes only where the band leaves its sign open, or between two budgets of either sign.
+    The band of the difference is simultaneous over the budgets: limits of `difference_distribution`
+    at a pointwise level at which the share `level` of the resampled curves lies inside everywhere.
+    The lead changes only where the band leaves its sign open, or between two budgets of either
+    sign.
 
     budgets : ascending.  first, second : (budgets × tasks), lowest values as of `pass_within`.
     highest : the highest values of both; then a model leads where it does against any values
@@ -153,8 +154,8 @@ def lead_crossings(
     every = np.concatenate([ends[0], ends[1][ranged]])
     draws = bootstrap_means(every.T, resamples, seed, clusters=clusters)
     pointwise = pointwise_level(draws, level)
-    low = difference_law(ends[0], 1.0, clusters=clusters).limits(1.0 - pointwise)[0]
-    high = difference_law(ends[1], 1.0, clusters=clusters).limits(1.0 - pointwise)[1]
+    low = difference_distribution(ends[0], 1.0, clusters=clusters).limits(1.0 - pointwise)[0]
+    high = difference_distribution(ends[1], 1.0, clusters=clusters).limits(1.0 - pointwise)[1]
     signs = (low > 0).astype(np.int64) - (high < 0)
     places = np.arange(len(budgets))
     gap = (first - second).mean(axis=1)
@@ -167,6 +168,6 @@ def lead_crossings(
     )
     leads = tuple(
         BudgetLead(float(budgets[run.first]), float(budgets[run.last]), run.code)
-        for run in runs(signs)
+        for run in code_runs(signs)
     )
     return LeadCrossings(tuple(budgets[turned].tolist()), crossings, leads, gap, low, high)

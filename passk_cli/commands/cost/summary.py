@@ -144,7 +144,7 @@ def _columns(attempts: Attempts) -> tuple[Ints, Floats, Ints, Ints]:
 
 
 def _spending(attempts: Attempts, clusters: Ints | None) -> Spending:
-    return Spending.of(*_columns(attempts), clusters)
+    return Spending.from_attempts(*_columns(attempts), clusters)
 
 
 def _spent(study: Analysis, amount: str, rate: Result, spending: Spending) -> tuple[Result, Result]:
@@ -158,7 +158,7 @@ def _spent(study: Analysis, amount: str, rate: Result, spending: Spending) -> tu
     method = "guard" if confidence.population == NEW_TASKS else "jackknife"
     mean = ratio_estimate(mean_cost(spending, *about), unit)
     cost = replace(blank, name=amount, estimate=mean, method=method)
-    if not spending.cost.any() and spending.lacking is None:
+    if not spending.cost.any() and spending.missing_cost is None:
         some = bool(len(spending.cost))
         reason = UNPRICED if some else f"no attempt has {AMOUNTS[amount][1]}"
         zero, nothing = (

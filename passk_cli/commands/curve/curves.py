@@ -17,7 +17,7 @@ from passk_cli.files.rates import RateFamily
 from passk_cli.files.request import MORE_LABELS
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
 from passk_cli.inference.heterogeneity import (
-    Setting,
+    IntervalSetting,
     Spread,
     gains,
     gains_together,
@@ -26,7 +26,7 @@ from passk_cli.inference.heterogeneity import (
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.limits import MOST_CURVE
 from passk_cli.metrics.heterogeneity import moments_of_rates, rate_curves
-from passk_cli.metrics.pass_k import at_pairs, curve_blocks
+from passk_cli.metrics.pass_k import curve_blocks, pass_at_k_pairs
 from passk_cli.metrics.polynomials import Expectation, Polynomial
 from passk_cli.metrics.registry import USUAL_K, Metric
 from passk_cli.report.model import Cell, Estimate
@@ -223,7 +223,7 @@ class Growth(Metric):
 
     def values(self, n: Ints, c: Ints) -> Floats:
         """Its values at each (n, c) pair, in [0, 1]; NaN where n < k."""
-        return at_pairs(n, c, self.k) - at_pairs(n, c, self.start)
+        return pass_at_k_pairs(n, c, self.k) - pass_at_k_pairs(n, c, self.start)
 
     @property
     def expectation(self) -> Expectation | None:
@@ -315,7 +315,7 @@ class Measurement:
         asked, labels = self.grid.max_k or 1, rates.labels
         reason, most = "labels of other attempts correct k = 1 alone", 1
         if labels is not None:
-            reason, most = labels.refusal(Metric("pass@", asked)), labels.most
+            reason, most = labels.refusal(Metric("pass@", asked)), labels.largest_k
         if reason and asked > most:
             raise ParameterError(
                 f"k = {asked} of {rates.name}: {reason}", name="no-labels",
@@ -423,10 +423,10 @@ class Measurement:
     def _new(self) -> bool:
         return self.study.confidence.population == NEW_TASKS
 
-    def _setting(self, stretch: KRange) -> Setting:
+    def _setting(self, stretch: KRange) -> IntervalSetting:
         asked, clusters = self.study.confidence, stretch.rates.clusters if self._new else None
         level = asked.interval_level
-        return Setting(asked.population, level, clusters, asked.resamples, asked.seed)
+        return IntervalSetting(asked.population, level, clusters, asked.resamples, asked.seed)
 
     def _uneven(self, stretch: KRange) -> Iterator[tuple[str, Result]]:
         """(curve, Δ_k or the coverage deficit) at each k of a stretch."""

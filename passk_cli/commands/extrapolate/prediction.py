@@ -90,7 +90,7 @@ class Prediction(_PredictedCurve):
     @property
     def known(self) -> int:
         """The largest k that nine tasks in ten have attempts for."""
-        return self.ahead.known
+        return self.ahead.largest_known_k
 
     @property
     def measured(self) -> Result:
@@ -120,7 +120,7 @@ class Prediction(_PredictedCurve):
 
     def prospect(self, k: int) -> AttemptsNeeded | None:
         """What more attempts would determine."""
-        return self.ahead.prospect(k)
+        return self.ahead.attempts_needed(k)
 
 
 def predict(study: Analysis, rates: TaskValues, aim: PredictionTarget) -> Prediction | Refusal:
@@ -136,8 +136,8 @@ def predict(study: Analysis, rates: TaskValues, aim: PredictionTarget) -> Predic
         return Refusal(rates, reason, tuple(facts))
     ahead = Extrapolation(n, rates.c, family == "pass^", level, rates.clusters)
     numbers = _Numbers(study, rates, ahead, blank)
-    ks = sorted({ahead.known, *aim.ks})
-    further = _further(numbers, [k for k in aim.ks if k > ahead.known], aim.fit)
+    ks = sorted({ahead.largest_known_k, *aim.ks})
+    further = _further(numbers, [k for k in aim.ks if k > ahead.largest_known_k], aim.fit)
     reaches = () if aim.target is None else (_reach(numbers, aim.target),)
     return Prediction(rates, numbers, {k: numbers.at(k) for k in ks}, tuple(further), reaches)
 
@@ -153,7 +153,7 @@ class _Numbers:
 
     def at(self, k: int) -> Result:
         """The number at k; beyond the attempts a point only if the range is narrow enough."""
-        metric, known = Metric(self.rates.metric.family, k), self.ahead.known
+        metric, known = Metric(self.rates.metric.family, k), self.ahead.largest_known_k
         if k <= self.rates.n.min():
             values = metric.values(self.rates.n, self.rates.c)
             fact = self.study.fact(replace(self.rates, metric=metric, values=values))
@@ -225,7 +225,7 @@ def _reach(numbers: _Numbers, target: float) -> Result:
     has.  None beyond SOUGHT.
     """
     ahead, family = numbers.ahead, numbers.rates.metric.family
-    ks = _sought(ahead.known)
+    ks = _sought(ahead.largest_known_k)
     by_low, by_high = (
         _crossing(ks, lambda k, end=end: numbers.limits(k)[end], target, falling=ahead.mirrored)  # type: ignore[misc]
         for end in (0, 1)

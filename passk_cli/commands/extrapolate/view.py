@@ -29,7 +29,7 @@ from passk_cli.commands.extrapolate.prediction import (
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
-from passk_cli.inference.extrapolation import FARTHEST, WIDEST, largest_known, refusal
+from passk_cli.inference.extrapolation import FARTHEST, WIDEST, largest_known_k, refusal
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import Metric
@@ -297,7 +297,7 @@ class Extrapolate(Question, ExtrapolateOptions):
         refuse_many_steps("extrapolation", most, remedy="thin out the attempts")
         families = [curve.removesuffix("k") for curve in self.metrics]
         every = [rates for family in families for rates in study.values([Metric(family, 1)])]
-        attempts = max(largest_known(rates.n) for rates in every)
+        attempts = max(largest_known_k(rates.n) for rates in every)
         to = self.to or (min(_TIMES * attempts, FARTHEST),)
         aim = PredictionTarget(self.metrics, to, self.target, self.fit)
         with ThreadPoolExecutor() as pool:

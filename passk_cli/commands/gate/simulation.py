@@ -21,7 +21,7 @@ from passk_cli.commands.gate.rules import GateRule, Line, verdicts_of
 from passk_cli.commands.gate.view import FIELDS, LEADING, RuleTable, with_notes
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType, filled
 from passk_cli.inference.binomial_rate import rate_limits
-from passk_cli.inference.hierarchy import drawn_rates
+from passk_cli.inference.hierarchy import draw_rates
 from passk_cli.inference.intervals import GUARDED, GUARDED_T
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.streams import named_generator
@@ -493,7 +493,7 @@ def _posterior_rates(counts: Counts, s: int, runs: int, seed: tuple[int, str]) -
         return np.full((runs, len(n)), 0.5)
     n, c = n[known], c[known]
     generator = named_generator(seed[0], f"rehearsed rates{seed[1]} {' '.join(counts.series[s])}")
-    rates = drawn_rates(n, c, runs, generator)
+    rates = draw_rates(n, c, runs, generator)
     # A task without any outcome is like some other one.
     places = np.tile(np.flatnonzero(known).searchsorted(np.arange(len(known))), (runs, 1))
     places[:, ~known] = generator.integers(0, len(n), (runs, int((~known).sum())))

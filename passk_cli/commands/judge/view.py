@@ -27,7 +27,7 @@ from passk_cli.inference.labels import (
     confusion,
     error_rate,
     kappa,
-    need,
+    required_labels,
 )
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import UnlabelledAttempt
@@ -87,7 +87,8 @@ class JudgeErrorRates:
     def facts(self) -> Iterator[Result]:
         """Its rates as tidy rows."""
         more: dict[str, Cell] = {
-            "labels": int(self.labels.made.sum()), "error_pairs": self.error_clustering.pairs,
+            "labels": int(self.labels.label_counts.sum()),
+            "error_pairs": self.error_clustering.pairs,
             "error_pairs_expected": self.error_clustering.expected,
             "p_together": self.error_clustering.p,
             "p_alike": self.p_alike,
@@ -117,7 +118,7 @@ def _rate(study: Analysis, series: Series, labels: Labels, truth: int) -> Result
 def _agreement(study: Analysis, series: Series, labels: Labels) -> Result:
     """Cohen's kappa of judge and labels."""
     level, sample = study.confidence.level, kappa(labels)
-    size = Size(int(np.count_nonzero(labels.made)))
+    size = Size(int(np.count_nonzero(labels.label_counts)))
     if sample is None:
         reason = "judge and labels always say the same one thing"
         return Result(series, "kappa", None, Estimate(None, reason=reason, unit="score"), size=size)
@@ -129,7 +130,11 @@ def _agreement(study: Analysis, series: Series, labels: Labels) -> Result:
 
 def _cells(study: Analysis, series: Series, labels: Labels) -> tuple[Result, ...]:
     """The confusion table: shares of all attempts by verdict and truth."""
-    level, size, facts = study.confidence.level, Size(int(np.count_nonzero(labels.made))), []
+    level, size, facts = (
+        study.confidence.level,
+        Size(int(np.count_nonzero(labels.label_counts))),
+        [],
+    )
     for verdict, says in enumerate(_VERDICTS):
         for truth, true in enumerate(_TRUTHS):
             sample, name = confusion(labels, verdict, truth), f"{says}, {true}"
@@ -233,7 +238,7 @@ def corrections(study: Analysis, width: float | None) -> list[Correction]:
         values, label_need, labels = fact.values, None, None
         # One task does not show how much tasks differ.
         if values is not None and values.labels is not None and len(values.values) > 1:
-            label_need = need(values.metric, values.labels)
+            label_need = required_labels(values.metric, values.labels)
             if width and values.degrees is not None and _width(fact) and fact.se:
                 labels = label_need.labels_for((fact.se * width / _width(fact)) ** 2)
         nothing = replace(fact, estimate=Estimate(None))
@@ -250,7 +255,7 @@ class JudgeErrors(Section[JudgeErrorRates]):
         MODEL,
         GROUPS,
         Column("labels", "count", name="labels", meaning="Labelled attempts.",
-               cell=lambda row: int(row.labels.made.sum())),
+               cell=lambda row: int(row.labels.label_counts.sum())),
         Column("false passes", "share", cell=lambda row: row.rates[0].estimate,
                meaning="Share of the attempts that fail which the judge passes."),
         Column("false failures", "share", cell=lambda row: row.rates[1].estimate,
@@ -321,7 +326,7 @@ class JudgeErrors(Section[JudgeErrorRates]):
         for message, rows in (
             (CONCENTRATED_LABELS, [row for row in self.records if row.labels.concentrated]),
             (CHOSEN_LABELS, [row for row in self.records if row.labels.rate_p < _CHANCE_LIMIT
-                             and not row.labels.by_task]),
+                             and not row.labels.labels_per_task]),
         ):  # fmt: skip
             if rows:
                 yield message(models=[*map(self.name_of, rows)])
@@ -405,7 +410,7 @@ def _for_width(row: Correction) -> str:
         return f"{k} in each of {FEWEST_TASKS} tasks to begin with"
     if row.labels_for_width is None:
         return "more tasks"
-    if row.labels_for_width <= row.label_need.made:
+    if row.labels_for_width <= row.label_need.labelled:
         return "enough"
     per_task = row.label_need.per_task
     return (
@@ -554,7 +559,9 @@ class Judge(Question, JudgeOptions):
                 Corrections(study, corrected, self.width),
             ]  # fmt: skip
             for row in corrected:
-                more = (row.labels_for_width or 0) - (row.label_need.made if row.label_need else 0)
+                more = (row.labels_for_width or 0) - (
+                    row.label_need.labelled if row.label_need else 0
+                )
                 more *= max(row.label_need.per_task if row.label_need else 0, 1)
                 labels_needed[row.series] = max(labels_needed.get(row.series, 0), more)
         report = view(

@@ -21,7 +21,7 @@ from passk_cli.inference.design import (
     cluster_excess,
     true_difference,
 )
-from passk_cli.inference.difference import difference_law
+from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.intervals import Sample
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.inference.weights import unit_values
@@ -120,20 +120,20 @@ class VarianceComponents:
         clusters = np.array(self.clusters) if self.clusters else None
         values = unit_values(self.pilot.values[:, None], clusters)[:, 0]
         noun = "task" if clusters is None else "cluster"
-        return plural(len(values), noun), float(difference_law(values).unsure[0])
+        return plural(len(values), noun), float(difference_distribution(values).spread_error[0])
 
     def modelled(self, attempts: Sequence[int]) -> bool:
         """Whether designs with so many attempts rest on Beta rates beside the pilot's values."""
         if self.pilot is None or self.pilot.rates is None:
             return False
-        beyond = any(not self.pilot.measured(n) for n in attempts)
+        beyond = any(not self.pilot.is_measured(n) for n in attempts)
         return beyond or (self.pair is None and not self.pilot.measures_between)
 
     def source(self, n: int) -> str:
         """Origin of the standard error at n attempts: "assumed", "pilot" or "pilot and model"."""
         if self.pilot is None:
             return ASSUMED
-        return "pilot" if self.pilot.measured(n) else "pilot and model"
+        return "pilot" if self.pilot.is_measured(n) else "pilot and model"
 
     def unknown(self, n: int) -> str:
         """Why there is no standard error at n attempts; empty when there is one."""
@@ -181,7 +181,7 @@ class VarianceComponents:
         """
         if self.unknown(n) or self.metric.bounds is None:
             return [None] * len(tasks)
-        values, shares = self.values.law(n)
+        values, shares = self.values.distribution(n)
         widths: list[float | None] = guard_widths(
             values, shares, np.array(tasks), level,
             bounds=self.metric.bounds, variance=self.variances(n)[0], unit=self.cluster_size,

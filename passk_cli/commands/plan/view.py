@@ -699,7 +699,9 @@ def _costs(study: Analysis, level: float) -> dict[Series, Estimate]:
         rows = counts.rows_of(place)
         spent = attempts_of(counts, "cost", rows)
         clusters = cluster_codes(counts, counts.task_codes[rows])
-        spending = Spending.of(spent.start, spent.value, spent.count, spent.passed, clusters)
+        spending = Spending.from_attempts(
+            spent.start, spent.value, spent.count, spent.passed, clusters
+        )
         mean = mean_cost(spending, level)
         costs[series] = Estimate(
             mean.value, low=mean.low, high=mean.high, unit="$", upper=mean.upper

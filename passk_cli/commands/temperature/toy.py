@@ -309,7 +309,7 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     for family in families:
         own = [p for tasks in grid(family, gamma) for p in points(family, tasks, GRID_KS, gamma)]
         every += own
-        law = np.array([(p.k, p.spread, p.temperature) for p in own if p.kept], dtype=np.float64)
+        law = np.array([(p.k, p.spread, p.temperature) for p in own if p.in_fit], dtype=np.float64)
         fit = scaling_fit(*law.reshape(-1, 3).T)
         lines.append(Regression(family, own[0].gamma, "exact sums", fit))
         if family in _ARTICLE:
@@ -317,12 +317,12 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     rows: list[dict[str, Any]] = [
         {"fact": "regression", "note": "", **line._asdict(), **line.fit._asdict()} for line in lines
     ]
-    rows += [{**_row(p), "fact": "point", "kept": p.kept, "source": ""} for p in every]
+    rows += [{**_row(p), "fact": "point", "kept": p.in_fit, "source": ""} for p in every]
     messages = [SCALES_OF_GRID()] if "exponential" in families else []
     if spreads := {p.spread for p in every if p.family == "power-law"}:
         messages += _cut(every)
         messages.append(POWER_LAW_GRID(k=SCALING_FROM, spreads=len(spreads), all=len(GRID_SCALES)))
-    kept = [p for p in every if p.kept]
+    kept = [p for p in every if p.in_fit]
     sections = Regressions(NO_STUDY, lines), FittedPoints(NO_STUDY, kept)
     asked = {"toy": ",".join(families), "fit": "the article's grid"}
     return _report(sections, kept, rows, messages, asked)

@@ -22,10 +22,10 @@ from passk_cli.inference.runs import (
     HORIZON,
     RunEffect,
     above_middle,
-    chance,
-    changes,
-    draws_of,
-    least_shown,
+    chance_variances,
+    change_points,
+    draw_count,
+    least_detectable_change,
     log_means,
     run_correlation,
     run_effect,
@@ -826,11 +826,11 @@ def _run_series(
     """Changes of a setup, and the effect of the run since the last of them."""
     confidence, (metric,) = study.confidence, study.metrics
     values = np.array([fact.estimate.value for fact in facts])
-    means, floors, sizes = values, chance(setup.n, setup.c), (setup.n, setup.c)
+    means, floors, sizes = values, chance_variances(setup.n, setup.c), (setup.n, setup.c)
     if metric.kind.quantity:
         means, floors, sizes = _log_statistics(study.counts.attempts[metric.kind.needs], setup)
     alpha = _LEVELS[confidence.level]
-    points = [] if metric.kind.ratio else changes(means, floors, counts=sizes, alpha=alpha)
+    points = [] if metric.kind.ratio else change_points(means, floors, counts=sizes, alpha=alpha)
     edges = [max(len(means) - HORIZON, 0), *(point.first for point in points), len(means)]
     steps = []
     for point, begin, end in zip(points, edges, edges[2:], strict=False):
@@ -840,15 +840,15 @@ def _run_series(
         size = Estimate(after - before, signed=True)
         if metric.kind.quantity:
             size = Estimate(math.exp(point.after - point.before), unit="ratio")
-        steps.append(LevelChange(point.first, point.shown, before, after, size))
+        steps.append(LevelChange(point.first, point.detected, before, after, size))
     since = max(steps[-1].first if steps else 0, len(means) - _EFFECT_RUNS)
     effect, error = None, 0.0
     if len(means) - since > 1 and not metric.kind.quantity:
         n, c = setup.n[since:], setup.c[since:]
         effect = run_effect(n, c, level=confidence.level, seed=confidence.seed)
-        error = math.sqrt(max(effect.p * (1 - effect.p), 1e-6) / draws_of(n))
+        error = math.sqrt(max(effect.p * (1 - effect.p), 1e-6) / draw_count(n))
     start = max(steps[-1].first if steps else 0, edges[0])
-    least = least_shown(means[start:], floors[start:], alpha=alpha)
+    least = least_detectable_change(means[start:], floors[start:], alpha=alpha)
     return RunSeries(setup, name, facts, tuple(steps), since, effect, least, error)
 
 

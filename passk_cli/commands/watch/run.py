@@ -13,7 +13,7 @@ from passk_cli.commands.gate.rules import Minimum, Relative
 from passk_cli.commands.watch.interim_looks import InterimLook, WatchPlan, outcome_digest
 from passk_cli.commands.watch.order import AttemptsByTask, RunProgress, TaskOrder
 from passk_cli.errors import DataError
-from passk_cli.inference.alpha_spending import LEAST, chances, level_at
+from passk_cli.inference.alpha_spending import SMALLEST_ALPHA, decision_chances, level_at
 from passk_cli.inference.exact import NORMAL
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
@@ -129,7 +129,7 @@ class WatchedRun:
                 return None
             shares = number.unit == "share" or isinstance(line.limit, Relative)
             prior = _PRIOR if shares else math.inf
-            up, down = chances(away, error, share, self.plan.boundaries[-1], prior)
+            up, down = decision_chances(away, error, share, self.plan.boundaries[-1], prior)
             all_pass, none_fails = all_pass * up, none_fails * (1 - down)
         return min(all_pass + 1 - none_fails, 1.0)
 
@@ -159,7 +159,7 @@ class WatchedRun:
         decided, parts = self.decided(looks), dict[int, JudgedRun]()
         for place in {len(looks) - 1, *decided.values()}:
             limit, tasks = self.plan.boundaries[place], looks[place].tasks
-            level = level_at(limit) if math.isfinite(limit) else 1 - LEAST
+            level = level_at(limit) if math.isfinite(limit) else 1 - SMALLEST_ALPHA
             parts[place] = self.judge_first(tasks, level)
         last = len(looks) - 1
         lines = {(place, line_key(line)): line for place, part in parts.items()
