@@ -66,6 +66,9 @@ COMMANDS: dict[str, Callable[[], passk_cli.Findings]] = {
     "temperature": lambda: passk_cli.temperature(
         **_crux(models=["codellama-7b", "deepseek-base-6.7b"], metrics="pass@1,pass@10")
     ),
+    "horizon": lambda: passk_cli.horizon(
+        SAMPLES / "cyber.csv.gz", cluster="family", models=["Opus 4.6", "o3", "GPT-4o"]
+    ),
     "extrapolate": lambda: passk_cli.extrapolate(
         SAMPLES / "counts.csv", to=[100, 1000], target=0.5
     ),

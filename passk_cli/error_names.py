@@ -228,6 +228,10 @@ _FAMILIES = {
     " or take the order of lines with --order-from-lines of `passk order`.",
     "bad-cluster": "a cluster does not hold whole tasks. --cluster names a column that says which"
     " tasks belong together. Every task needs exactly one cluster.",
+    "two-values": "a task has two lengths, or a model has two release dates. `passk horizon` needs"
+    " one length for each task (--field minutes=COLUMN) and one release date for each model"
+    " (--field date=COLUMN). A column of what attempts took is not the length of a task. Check that"
+    " the column is the right one, or correct the data.",
     "no-labels": "a question that labels do not answer, or that has none. Labels say of some"
     " attempts whether they truly pass: a column or another outcome by --field truth=COLUMN, or a"
     " file by --truth. `passk judge` and corrected numbers need them; commands and metrics that"

@@ -76,6 +76,7 @@ CALLS: dict[str, list[str]] = {
     "cost": ["--at 3"],
     "trend": [""],
     "order": [""],
+    "horizon": ["--field date=released"],
     "temperature": ["", "--toy gaussian", "--toy power-law --fit"],
     "extrapolate": ["--fit log-logit", ""],
     "plan": ["", "--next --budget 90attempts"],
@@ -93,11 +94,12 @@ SLOW = ("extrapolate", "temperature")
 )
 def test_every_declared_field_is_written(passk: Passk, tmp_path: Path, name: str) -> None:
     path = tmp_path / "rows.csv"
-    text = "model,task,attempt,temperature,passed,cost,solution\n"
+    text = "model,task,attempt,temperature,passed,cost,solution,human_minutes,released\n"
     for at, (model, task, attempt) in enumerate(product("abcd", range(12), range(6))):
         passed = (at * 7 + task) % 13 < task + 3 * "bcda".index(model)
         outcome = int(passed) if at != 40 else ""
-        text += f"{model},t{task},{attempt},{0.2 + attempt % 2},{outcome},{at % 5},s{at % 4}\n"
+        text += f"{model},t{task},{attempt},{0.2 + attempt % 2},{outcome},{at % 5},s{at % 4},"
+        text += f"{2**task},2024-0{'abcd'.index(model) + 1}-01\n"
     path.write_text(text)
     there: set[str] = set()
     for call in CALLS[name]:

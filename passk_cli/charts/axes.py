@@ -7,8 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 
+from passk_cli.report.words import duration
+
 # Ticks at values of their own are few and have few digits.
 _MOST_TICKS, _DIGITS = 12, 4
+# Minutes that are ticks of times: 1 s, 4 s, 15 s, 1 min and so on, each about four times the last.
+_TIMES = (1 / 60, 1 / 15, 1 / 4, 1, 4, 15, 60, 240, 960, 3840, 15000, 60000)
+# Unit → what a tick is called, if that is not the unit and a number.
+_WORDS: Mapping[str, Callable[[float], str]] = {"min": duration, "year": "{:g}".format}
 # Values that are not about evenly spaced are ticks only where they are this few.
 _MOST_UNEVEN = 5
 
@@ -18,7 +24,8 @@ class Axis:
     """A range of values, its title, and whether it is drawn in proportion to the logarithm.
 
     own : values where ticks stand if they can.  kept : values that have one whatever goes for it.
-    names : value → what a tick at it is called.  unit : "$" where ticks are amounts of money.
+    names : value → what a tick at it is called.  unit : "$" for money, "min" for times in minutes,
+    "year" for dates.
     share : whether the values are shares, or differences of such.
     length : what it measures when drawn, as in columns of a terminal.
     """
@@ -136,6 +143,8 @@ def tick_words(
 
 def _choices(axis: Axis) -> Iterator[Sequence[float]]:
     """Values of ticks, from many to few."""
+    if axis.log and axis.unit == "min":
+        yield from (_TIMES, _TIMES[1::2], _TIMES[::3])
     yield axis.own
     gaps = [b - a for a, b in pairwise(axis.own)]
     if gaps and max(gaps) < 1.01 * min(gaps) and not axis.log:
@@ -170,6 +179,8 @@ def _round_ticks(low: float, high: float, most: int) -> list[float]:
 
 def _labels(axis: Axis, values: Sequence[float], percent: bool) -> dict[float, str]:
     """Names of ticks; amounts of money near each other have equally many decimals."""
+    if axis.unit in _WORDS:
+        return {v: _WORDS[axis.unit](v) for v in values}
     near = axis.unit and max(values) < 10 * min(values)
     digits = max(len(f"{v:g}".partition(".")[2]) for v in values) if near else 0
     return {

@@ -108,7 +108,7 @@ class Lines:
         else:
             up = Axis(*plot.y_limits, plot.y_title, plot.log_y, share=share)
         kept = (rule.y for rule in plot.rules if rule.y is not None and not rule.text)
-        up = replace(up, kept=tuple(kept))
+        up = replace(up, kept=tuple(kept), unit=plot.y_unit)
         kinds = distinct(rows, "kind")
         fixed: dict[Any, tuple[int, ...]] = {k: _KINDS[k] for k in kinds if k in _KINDS}
         free = iter([dash for dash in DASHES if dash not in fixed.values()])

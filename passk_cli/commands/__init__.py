@@ -33,6 +33,9 @@ COMMANDS = {
     "order": CommandListing("Understand", "Whether attempts depend on their order."),
     "diversity": CommandListing("Understand", "How many different solutions the attempts hold."),
     "temperature": CommandListing("Understand", "The best temperature for each k."),
+    "horizon": CommandListing(
+        "Understand", "The length of task at which half of the attempts succeed."
+    ),
     "extrapolate": CommandListing(
         "Understand", "pass@k beyond the attempts made; the k for a target."
     ),

@@ -304,7 +304,8 @@ class Request:
         parse=parse_fields,
         detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution; truth (labels"
         " of some attempts, where the outcome is a judge's); cost (in dollars), tokens_in,"
-        " tokens_out, tokens, duration (in seconds), turns. A dot names a nested field: a.b, of a"
+        " tokens_out, tokens, duration (in seconds), turns; minutes (a human expert needs for the"
+        " task) and date (of the model's release). A dot names a nested field: a.b, of a"
         " list in every entry; a.b[].c says that b is a list. A comma joins columns: task=year,day;"
         " outcome=run1,run2 is a column of each attempt, with model=@column of each model, and"
         " outcome=given==gold passes where two columns agree, numbers by their value, letters and"

@@ -27,8 +27,8 @@ class Role:
         where nothing else does and its values say so (`checks.attempt_number`).
     values : of a fact of each attempt, which is read only when a metric needs it, what it holds: a
         "number" (or a verdict, as 1 and 0), a "text", a "solution", a "label" (whether it truly
-        passes, where that is known), or an "amount" of what the attempt took, in the unit that
-        UNITS has; "" for other roles.
+        passes, where that is known), the "length" of its task, the "date" of its model, or an
+        "amount" of what the attempt took, in the unit that UNITS has; "" for other roles.
     """
 
     usual: str
@@ -145,6 +145,8 @@ ROLES: dict[str, Role] = {
         "steps num_steps n_steps total_steps step_count api_calls",
         values="amount",
     ),
+    "minutes": Role("human_minutes expert_minutes", values="length"),
+    "date": Role("release_date", values="date"),
     # By name alone: a column of this name is more often the answer that is right.
     TRUTH: Role("", values="label"),
     "n": Role(
@@ -255,6 +257,7 @@ _PLURALS = {
     "line": "attempts in the order of lines",
     **dict.fromkeys(("tokens", "tokens_in", "tokens_out", "tokens_cached"), "token counts"),
     "turns": "turns",
+    "minutes": "lengths of tasks",
 }
 
 # What the columns of LangSmith's evaluators begin with, in its tables of an experiment.

@@ -74,12 +74,18 @@ def _fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for name, value in fields.items():
         if isinstance(value, Estimate):
-            data[name] = {"estimate": value.value, "low": value.low, "high": value.high}
+            data[name] = {"estimate": value.value, **_ends(value)}
         elif isinstance(value, Limits):
-            data[name] = {"low": value.low, "high": value.high}
+            data[name] = _ends(value)
         elif not isinstance(value, Hint | Phrase):
             data[name] = list(value) if isinstance(value, tuple | list) else _plain(value)
     return data
+
+
+def _ends(interval: Estimate | Limits) -> dict[str, float | None]:
+    """The limits of an interval; None for an end that it has not."""
+    ends = {"low": interval.low, "high": interval.high}
+    return {name: end if end is None or math.isfinite(end) else None for name, end in ends.items()}
 
 
 def error_text(error: PasskError, form: str) -> str:

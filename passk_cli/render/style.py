@@ -26,7 +26,7 @@ from passk_cli.report.model import (
     Table,
     signature_line,
 )
-from passk_cli.report.words import p_text
+from passk_cli.report.words import duration, p_text
 from passk_cli.suggested_fix import FULL_OPTION, OptionValue, SuggestedFix
 from passk_cli.text import cells_of, printable
 
@@ -313,7 +313,8 @@ def quantity(value: float, unit: str, style: Style, *, signed: bool = False) -> 
     """
     digits = _digits(value, unit, style, signed)
     sign = digits[0] if digits[0] in "+-−" else ""
-    before, after = {"$": ("$", ""), "s": ("", " s"), "%": ("", " %")}.get(unit, ("", ""))
+    units = {"$": ("$", ""), "s": ("", " s"), "%": ("", " %"), "days": ("", " days")}
+    before, after = units.get(unit, ("", ""))
     return f"{sign}{before}{digits.removeprefix(sign)}{after}"
 
 
@@ -321,6 +322,8 @@ def _digits(value: float, unit: str, style: Style, signed: bool) -> str:
     if math.isinf(value):
         # The upper end of an amount that nothing bounds.
         return "∞" if value > 0 else f"{style.minus}∞"
+    if unit == "min":
+        return duration(value)
     value, known = (100 * value, 1) if unit == "%" else (value, 2)
     size = abs(value)
     decimals = max(0, known - math.floor(math.log10(size))) if size > 1e-12 else 0

@@ -17,8 +17,9 @@ from passk_cli.text import plural, printable, strict_json
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# Units of what attempts use: US dollars, tokens, seconds, turns or steps; and a ratio of two such.
-QUANTITIES = ("$", "tokens", "s", "turns", "ratio", "%")
+# Units of what attempts use: US dollars, tokens, seconds, turns or steps; a ratio of two such; and
+# minutes of a person, written as seconds, minutes or hours; days.
+QUANTITIES = ("$", "tokens", "s", "turns", "ratio", "%", "min", "days")
 
 
 @dataclass(frozen=True)

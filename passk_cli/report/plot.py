@@ -48,7 +48,7 @@ class Plot:
     title, subtitle : what is shown; what was counted, and how certain, in parts joined by " · ".
     answer : the sentences of the report that it shows.
     x_title, y_title : of the axes.  x_names : value of x → what its tick is called.
-    x_unit : "$" where x is an amount of money.
+    x_unit, y_unit : "$" for an amount of money, "min" for a time in minutes, "year" for a date.
     log_x, log_y : whether an axis is logarithmic; None to let the values decide.
     y_limits : the ends of the y-axis; None to fit the values.
     unit : "share" for shares and differences of such, which obey --percent; else "".
@@ -73,6 +73,7 @@ class Plot:
     y_title: str = ""
     x_names: Mapping[float, str] = field(default_factory=dict)
     x_unit: str = ""
+    y_unit: str = ""
     log_x: bool | None = False
     log_y: bool = False
     y_limits: tuple[float, float] | None = None

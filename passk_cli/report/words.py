@@ -126,6 +126,17 @@ def amount_text(amount: float, unit: str) -> str:
     return f"${amount:,.2f}" if round(amount, 2) == amount != round(amount) else f"${text}"
 
 
+def duration(minutes: float) -> str:
+    """A time in seconds, minutes or hours, to three digits.
+
+    >>> [duration(x) for x in (0, 0.05, 0.7, 59, 75.3, 12000)]
+    ['0 s', '3 s', '42 s', '59 min', '1.25 h', '200 h']
+    """
+    scale, unit = (60.0, "s") if minutes < 1 else (1.0, "min") if minutes < 60 else (1 / 60, "h")
+    value = float(f"{scale * minutes:.3g}")
+    return f"{value:,.12g} {unit}"
+
+
 def p_text(p: float) -> str:
     """A p-value with two digits, of four decimals and above the error of its draws; with more
     where it would look like a level that it is not.

@@ -226,6 +226,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "temperature": (0.2, 0.8)[attempt // 6],
             "solution": f"return {task * attempt % 4}",
             "cost": (1 + which) * (1 + (task + attempt) % 7) / 100,
+            "human_minutes": 2**task,
         }
         for which, model in enumerate(("a-model-with-a-long-name", "another-model"))
         for task in range(12)

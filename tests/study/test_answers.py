@@ -13,7 +13,8 @@ from tests.truth import PROOFS
 _PROOFS = (
     "tests.commands.test_cover", "tests.commands.test_headlines", "tests.commands.test_noise",
     "tests.commands.test_truth_costs",
-    "tests.commands.test_truth_gates", "tests.commands.test_truth_numbers",
+    "tests.commands.test_truth_gates", "tests.commands.test_truth_horizon",
+    "tests.commands.test_truth_numbers",
     "tests.commands.test_truth_tasks",
 )  # fmt: skip
 

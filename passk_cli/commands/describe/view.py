@@ -312,8 +312,8 @@ def _of(file: InputFacts, width: int = 0, *, columns: bool = False) -> Iterator[
         # Each with the metrics that need to know it of attempts.
         yield "when asked", names([
             f"{role} = {column} ("
-            + ", ".join(name + "k" * kind.counted for name, kind in FAMILIES.items()
-                        if kind.needs == role) + ")"
+            + (", ".join(name + "k" * kind.counted for name, kind in FAMILIES.items()
+                         if kind.needs == role) or "passk horizon") + ")"
             for role, column in facts
         ])  # fmt: skip
     if len(facts) < len(file.offered):

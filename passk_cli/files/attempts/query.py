@@ -203,6 +203,9 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
         return Attempts.from_rows(
             cell, np.where(empty, np.nan, value), count, passed, len(counts.n)
         )  # fmt: skip
+    if values in (_length, _date):
+        value = np.where(empty, np.nan, value)
+        return Attempts.from_rows(cell, value, count, passed, len(counts.n))
     lost = np.zeros(len(value), dtype=bool)
     if values is _number and statement.request.missing == "fail":
         # A score that is there stays, whatever the outcome.
@@ -326,8 +329,18 @@ def _label(role: str, request: Request) -> str:
     return f"CAST(CASE WHEN {scores} THEN {judged} ELSE {binary} END AS DOUBLE)"
 
 
+def _length(role: str, request: Request) -> str:
+    number = f"TRY_CAST({role} AS DOUBLE)"
+    return f"CASE WHEN isfinite({number}) THEN {number} END"
+
+
+def _date(role: str, request: Request) -> str:
+    return f"epoch(TRY_CAST({role} AS TIMESTAMP))"
+
+
 _KIND_SQL = {
     "number": _number, "text": _text, "solution": _solution, "label": _label, "amount": _amount,
+    "length": _length, "date": _date,
 }  # fmt: skip
 # What is asked of the attempts → SQL of its value, from the role and the request.
 VALUE_SQL: dict[str, Callable[[str, Request], str]] = {

@@ -1,0 +1,64 @@
+"""passk horizon: the length of task at which half of the attempts succeed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from passk_cli.commands.command import Command
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
+from passk_cli.option import Option
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Completeness
+from passk_cli.suggested_fix import OptionValue
+
+
+def parse_rates(value: Any) -> tuple[float, ...]:
+    """Success rates from numbers or texts as "0.5,0.8"; ParameterError for others.
+
+    >>> parse_rates(["0.5,0.8"])
+    (0.5, 0.8)
+    """
+    text = ",".join(map(str, value))
+    try:
+        rates = tuple(dict.fromkeys(float(part) for part in text.split(",")))
+    except ValueError:
+        rates = ()
+    if not rates or not all(0 < rate < 1 for rate in rates):
+        raise ParameterError(OptionValue("--at", text), "write rates between 0 and 1, e.g. 0.5,0.8")
+    return rates
+
+
+@dataclass(frozen=True)
+class HorizonOptions:
+    """The length of task at which half of the attempts succeed.
+
+    A task's length is the time that a human expert needs for it, in minutes. Fits the success rate
+    as a logistic curve in the logarithm of the length, as METR does, and shows how much the answer
+    depends on that curve. With release dates, prints the time in which the longest horizon doubles.
+
+    # find the horizons of models, with families of tasks
+    passk horizon sample_data/cyber.csv.gz --cluster family
+
+    # add the time in which the longest horizon doubles
+    passk horizon sample_data/cyber.csv.gz --cluster family --field date=release_date
+    """
+
+    # fmt: off
+    at: Annotated[tuple[float, ...], Option(
+        "--at", "P,…", "Success rates of the horizons, e.g. 0.5,0.8.", parse=parse_rates,
+        detail="--field minutes=COLUMN names the column of lengths (default: human_minutes);"
+        " --cluster COLUMN, the families of tasks.")] = (0.5, 0.8)
+    penalty: Annotated[float, Option(
+        "--penalty", "L", "Penalty L/2·slope² of the fit.", low=0, high=1,
+        detail="It keeps curves finite. METR's reports of January 2026 and earlier used 0.1.",
+    )] = 1e-5
+    # fmt: on
+
+
+COMMAND = Command(
+    HorizonOptions, (Request, Completeness, Confidence),
+    without=("interval", "bounds", "population", "short_tasks"), charts=True,
+    lacking={"-k": "horizons are about single attempts", "k": "horizons are about single attempts"},
+    view="passk_cli.commands.horizon.view:HorizonQuestion")  # fmt: skip

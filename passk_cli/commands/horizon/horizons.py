@@ -1,0 +1,247 @@
+"""Horizons of models: curves fitted to their attempts, with resamples, other shapes and growth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from passk_cli.activity import steps
+from passk_cli.arrays import Floats
+from passk_cli.errors import DataError
+from passk_cli.inference.horizon import (
+    LOGISTIC,
+    WEIBULL,
+    fit_curves,
+    frontier,
+    growth,
+    horizons,
+    isotonic,
+    isotonic_horizon,
+    limits,
+    minutes_of,
+    resampled_counts,
+    resampled_horizons,
+    task_weights,
+)
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import Estimate
+from passk_cli.report.words import SeriesName
+from passk_cli.study.analysis import Analysis
+from passk_cli.study.result import Result, Size
+from passk_cli.study.values import Series, attempts_of, cluster_codes
+
+# Models on the frontier that a doubling time needs: two are on a line whatever they are.
+_FEWEST = 3
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, eq=False)
+class ModelHorizon:
+    """The horizons of a model.
+
+    x, rates, weights : (tasks,) log₂ of the length, success rate, and the weight of the task.
+    ends : the shortest and the longest task in minutes.  families : how many its tasks are in.
+    date : of its release in days, or None.  curve : a and b of the logistic curve.  draws :
+    (resamples × 2) the same of resamples.  facts : the horizon at each rate.
+    shapes : shape of the curve → log₂ of the horizon at each rate, infinite beyond all tasks.
+    """
+
+    series: Series
+    x: Floats
+    rates: Floats
+    weights: Floats
+    ends: tuple[float, float]
+    families: int
+    date: float | None
+    curve: tuple[float, float]
+    draws: Floats
+    facts: tuple[Result, ...]
+    shapes: Mapping[str, Sequence[float]]
+
+    @property
+    def name(self) -> SeriesName:
+        """The model, for people."""
+        return SeriesName(self.series)
+
+    @property
+    def first(self) -> Estimate:
+        """The horizon at the first rate."""
+        return self.facts[0].estimate
+
+    @property
+    def log2(self) -> float:
+        """log₂ of that horizon."""
+        return self.shapes["logistic"][0]
+
+    @property
+    def extrapolated(self) -> bool:
+        """Whether that horizon lies outside the range of the tasks."""
+        return self.first.value is not None and not self.x.min() <= self.log2 <= self.x.max()
+
+
+def known_minutes(log2: float) -> float | None:
+    """The length in minutes; None unless it is a number above 0."""
+    minutes = minutes_of(log2)
+    return minutes if 0 < minutes < math.inf else None
+
+
+def lengths_of(counts: Counts) -> Floats:
+    """The length of each task in minutes; NaN if it has none above 0.
+
+    Errors: DataError for a task with two lengths.
+    """
+    attempts = counts.attempts["minutes"]
+    known = attempts.value > 0
+    tasks, values = counts.task_codes[attempts.cell[known]], attempts.value[known]
+    low, high = np.full(len(counts.tasks), math.inf), np.zeros(len(counts.tasks))
+    np.minimum.at(low, tasks, values)
+    np.maximum.at(high, tasks, values)
+    for task in np.flatnonzero(high > low * (1 + 1e-9)):
+        raise DataError(
+            f"task {counts.tasks[task]}", f"lengths of {low[task]:g} and {high[task]:g} minutes",
+            "a task has one length; is it the right column?", name="two-values",
+        )  # fmt: skip
+    return np.where(np.isfinite(low), low, math.nan)
+
+
+def horizons_of(
+    study: Analysis, rates: Sequence[float], lengths: Floats, penalty: float
+) -> list[ModelHorizon]:
+    """The horizons of every model with tasks of a known length, the longest first.
+
+    Errors: DataError for a model with two release dates.
+    """
+    places = steps(range(len(study.counts.series)), "computing", "models")
+    models = [
+        model for place in places for model in _horizon(study, rates, lengths, penalty, place)
+    ]
+    return sorted(models, key=lambda m: (m.first.value is None, -(m.first.value or 0), m.series))
+
+
+def _horizon(
+    study: Analysis, rates: Sequence[float], lengths: Floats, penalty: float, place: int
+) -> Iterator[ModelHorizon]:
+    counts, confidence, rows = study.counts, study.confidence, study.counts.rows_of(place)
+    there = np.isfinite(lengths[counts.task_codes[rows]])
+    if not there.any():
+        return
+    tasks, n, c = (each[rows][there] for each in (counts.task_codes, counts.n, counts.c))
+    x, clusters = np.log2(lengths[tasks]), cluster_codes(counts, tasks)
+    # In a single family, tasks are all there is to resample.
+    single = clusters is None or clusters.max() == 0
+    families = np.arange(len(tasks)) if clusters is None or single else clusters
+    weights = task_weights(families)
+    passed, failed = weights * c / n, weights * (n - c) / n
+    (a,), (b,) = fit_curves(x, passed[None], failed[None], penalty=penalty)
+    draws = np.array([[a, b]])
+    if math.isfinite(a):
+        share, blocks = weights / n, resampled_counts(n, c, families, **confidence.draws)
+        draws = np.concatenate([
+            np.stack(fit_curves(x, up * share, down * share, LOGISTIC, (a, b), penalty), axis=1)
+            for up, down in blocks
+        ])  # fmt: skip
+    shapes = {"logistic": [horizons(a, b, rate).item() for rate in rates]}
+    if math.isfinite(a):
+        other, slope = fit_curves(x, passed[None], failed[None], WEIBULL, penalty=penalty)
+        shapes["Weibull"] = [horizons(other, slope, rate, WEIBULL).item() for rate in rates]
+        shapes["isotonic"] = [isotonic_horizon(*isotonic(x, passed, failed), r) for r in rates]
+    ends = float(lengths[tasks].min()), float(lengths[tasks].max())
+    facts = []
+    for rate, log2 in zip(rates, shapes["logistic"], strict=True):
+        estimate = Estimate(known_minutes(log2), unit="min")
+        if estimate.value is None:
+            estimate = replace(estimate, reason=_reason(a, x, log2))
+        else:
+            resampled = resampled_horizons(draws, rate, float(weights @ x))
+            low, high = map(minutes_of, limits(resampled, confidence.level))
+            unknown = ["lower"] * (low == 0) + ["upper"] * (high == math.inf)
+            reason = f"resamples leave the {' and '.join(unknown)} limit open" if unknown else ""
+            estimate = replace(estimate, low=low, high=high, reason=reason)
+        facts.append(Result(
+            counts.series[place], f"horizon@{rate:g}", None, estimate, method="percentile",
+            size=Size(len(tasks), int(n.min()), int(n.max())), level=confidence.level,
+            more={"shape": "logistic", "shortest": ends[0], "longest": ends[1]},
+        ))  # fmt: skip
+    yield ModelHorizon(
+        counts.series[place], x, c / n, weights, ends,
+        len(x) if clusters is None else int(clusters.max()) + 1, _date(counts, place), (a, b),
+        draws, tuple(facts), shapes,
+    )  # fmt: skip
+
+
+def _reason(a: float, x: Floats, log2: float) -> str:
+    """Why a model has no horizon."""
+    if math.isinf(a):
+        return "every attempt passed" if a > 0 else "no attempt passed"
+    if x.max() - x.min() < 1e-9:
+        return "all tasks have one length"
+    if math.isnan(log2):
+        return "success does not fall with the length of the tasks"
+    return "success hardly falls with the length of the tasks"
+
+
+def _date(counts: Counts, place: int) -> float | None:
+    """The release date of a model in days; None without one.  DataError for two of them."""
+    if "date" not in counts.attempts:
+        return None
+    dates = np.unique(attempts_of(counts, "date", counts.rows_of(place)).value)
+    dates = dates[np.isfinite(dates)]
+    if len(dates) > 1:
+        raise DataError(
+            f"model {SeriesName(counts.series[place])}", "two release dates",
+            "a model has one; is it the right column?", name="two-values",
+        )  # fmt: skip
+    return float(dates[0]) / _DAY if len(dates) else None
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The time in which the longest horizon of a group doubles.
+
+    models : those on the frontier.  fact : days, or the reason why there are none.
+    """
+
+    models: Sequence[ModelHorizon]
+    fact: Result
+
+
+def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> Growth:
+    """The doubling time of the longest horizon among models with dates, at least one.
+
+    As METR: the slope of log₂ horizons over the release dates of the models on the frontier, by
+    least squares, with percentile limits over the resamples of all models together.
+    """
+    known = [model for model in rivals if model.first.value is not None]
+    dates, values = [model.date or 0.0 for model in known], [model.log2 for model in known]
+    leading = [known[place] for place in frontier(dates, values)]
+    fact = Result(
+        ("", *rivals[0].series[1:]), f"doubling@{rate:g}", None, Estimate(None, unit="days"),
+        size=Size(None), more={"models": len(leading)},
+    )  # fmt: skip
+    days = np.array([model.date for model in leading])
+    if len(leading) < _FEWEST or days.max() == days.min():
+        reason = f"a doubling time needs {_FEWEST} models on the frontier, of different dates"
+        return Growth(leading, replace(fact, estimate=replace(fact.estimate, reason=reason)))
+    slope = growth(days, np.array([[model.log2 for model in leading]])).item()
+    draws = np.stack(
+        [horizons(model.draws[:, 0], model.draws[:, 1], rate) for model in leading], axis=1
+    )
+    low, high = limits(growth(days, draws), level)
+    # Without growth, no time is long enough.
+    longest, shortest = (1 / each if each > 0 else math.inf for each in (low, high))
+    estimate = Estimate(
+        1 / slope if slope > 0 else None, low=shortest, high=longest, unit="days",
+        reason="" if slope > 0 else "the longest horizon does not grow",
+    )  # fmt: skip
+    return Growth(leading, replace(fact, estimate=estimate, method="percentile", level=level))
+
+
+def success_curve(model: ModelHorizon, x: Floats, level: float) -> tuple[Floats, Floats, Floats]:
+    """The success rate of a model at lengths x, with its pointwise limits."""
+    a, b = model.draws.T
+    rates = LOGISTIC.at(np.clip(a, -700, 700)[:, None] + b[:, None] * x)[2]
+    low, high = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return LOGISTIC.at(model.curve[0] + model.curve[1] * x)[2], low, high

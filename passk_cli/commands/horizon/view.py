@@ -1,0 +1,364 @@
+"""Horizons of models: the table, other shapes of the curve, the answer and the charts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from passk_cli.arrays import grouped
+from passk_cli.commands.horizon import HorizonOptions
+from passk_cli.commands.horizon.horizons import (
+    Growth,
+    ModelHorizon,
+    growth_of,
+    horizons_of,
+    known_minutes,
+    lengths_of,
+    success_curve,
+)
+from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
+from passk_cli.errors import DataError
+from passk_cli.files.request import Request
+from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Estimate, Hint, Report
+from passk_cli.report.plot import Plot, Rule, curves
+from passk_cli.report.words import duration, span
+from passk_cli.study.analysis import Analysis
+from passk_cli.study.answer import Answer, every_true, first_true
+from passk_cli.study.result import Result
+from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.suggested_fix import Placeholder, SuggestedFix
+
+# Points of a curve; models of which a chart shows bands and observed rates; families from which on
+# intervals cover; log₂ of the width of a bin of observed rates.
+_DRAWN, _OBSERVED, _FEW_FAMILIES, _BIN = 60, 3, 15, 2.0
+
+EXTRAPOLATED_HORIZONS = DiagnosticType(
+    "extrapolated-horizons", WARNING,
+    "the {rate} horizon of {models} lies outside the range of the tasks: there are no attempts at"
+    " that length, and the shape of the curve decides", "add tasks of that length",
+    "A horizon beyond the longest task, or below the shortest one, is read off the fitted curve"
+    " where there are no attempts. Other curves fit the attempts as well and give other horizons"
+    " there. `--full` shows the horizons by shape.",
+)  # fmt: skip
+NO_HORIZON = DiagnosticType(
+    "no-horizon", WARNING, "no {rate} horizon of {models}: {reason}", "",
+    "A horizon needs passes and failures, tasks of different lengths, and success that falls with"
+    " the length.",
+)  # fmt: skip
+NO_LENGTH = DiagnosticType(
+    "no-length", WARNING,
+    "{tasks:task} without a length above 0 {tasks:is|are} left out: {names}", "",
+    "A task without a number of minutes, or with 0 minutes or fewer, has no place on the axis of"
+    " lengths. Its attempts count in no horizon.",
+)  # fmt: skip
+FEW_FAMILIES = DiagnosticType(
+    "few-families", WARNING,
+    "the intervals of {models} come from few families ({families}): with fewer than {least} they"
+    " can be too short", "",
+    "The bootstrap draws families with replacement. If there are few large families with tasks that"
+    " are alike, it sees too little of the difference between families. In simulations with 2 to 10"
+    " families of 40 tasks, 95 % intervals contained the true 50 % horizon in 76 to 92 % of the"
+    " cases (benchmarks/horizon.md).",
+)  # fmt: skip
+UNDATED_MODELS = DiagnosticType(
+    "undated-models", WARNING, "no release date of {models}: left out of the doubling time",
+    "write dates as 2025-02-24",
+    "The doubling time is a line through the horizons of models over their release dates. A model"
+    " without a date, or with a text that is not a date, cannot be on it.",
+)  # fmt: skip
+
+LEAD = (
+    Answer("no-horizon", lambda found: found.top.first.value is None,
+           "There is no {rate} horizon{?reason|: {reason}}."),
+    Answer("horizon-of-one", lambda found: len(found.models) == 1,
+           "The {rate} horizon of {model} is {horizon}: {rate} of its attempts succeed at tasks for"
+           " which a human expert needs that long."),
+    Answer("longest-horizon", lambda _: True,
+           "The {rate} horizon is longest for {model}: {horizon}{?rivals|; the"
+           " {count:interval|intervals} of {rivals} {count:overlaps|overlap} with its interval}."),
+)  # fmt: skip
+FURTHER = (
+    Answer("horizon-extrapolated", lambda found: found.top.extrapolated,
+           "It lies outside the range of the tasks ({shortest} to {longest}), so it is"
+           " extrapolated."),
+    Answer("horizon-by-shape", lambda found: found.top.first.value is not None,
+           "By the shape of the curve it ranges from {low} to {high}."),
+    Answer("horizon-doubles", lambda found: found.days and found.days.value,
+           "The longest horizon doubles every {days}."),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Found:
+    """The longest horizon at one rate.
+
+    models : the longest horizon first.  days : in which it doubles; None without dates.
+    """
+
+    models: Sequence[ModelHorizon]
+    rate: str
+    days: Estimate | None
+
+    @property
+    def top(self) -> ModelHorizon:
+        """The model with the longest horizon."""
+        return self.models[0]
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields behind the words."""
+        top, reasons = self.top, {model.first.reason for model in self.models}
+        rivals = [m.name for m in self.models[1:] if (m.first.high or 0) >= (top.first.low or 0)]
+        low, high = _range_of(top)
+        return {
+            "model": top.name, "rate": self.rate, "horizon": top.first, "rivals": rivals,
+            "reason": reasons.pop() if len(reasons) == 1 else "", "count": len(rivals),
+            "shortest": duration(top.ends[0]), "longest": duration(top.ends[1]), "low": low,
+            "high": high, "days": self.days,
+        }  # fmt: skip
+
+
+def _percent(rate: float) -> str:
+    return f"{100 * rate:g} %"
+
+
+def _length(log2: float, model: ModelHorizon) -> str | None:
+    """A horizon in words; if no length of the tasks has it, beyond which of them it lies."""
+    if (value := known_minutes(log2)) is not None:
+        return duration(value)
+    end = model.ends[log2 > 0]
+    return None if math.isnan(log2) else f"{'more' if log2 > 0 else 'less'} than {duration(end)}"
+
+
+def _range_of(model: ModelHorizon) -> tuple[str | None, str | None]:
+    """The shortest and the longest first horizon by all shapes."""
+    values = sorted(log2s[0] for log2s in model.shapes.values() if not math.isnan(log2s[0]))
+    return (_length(values[0], model), _length(values[-1], model)) if values else (None, None)
+
+
+def _by_shape(model: ModelHorizon) -> Cell:
+    low, high = _range_of(model)
+    return None if model.first.value is None else low if low == high else f"{low} to {high}"
+
+
+@dataclass(frozen=True)
+class Horizons(Section[ModelHorizon]):
+    """A row per model: its horizons, the longest first.
+
+    rates : of the horizons.  grown : the growth of each group.  without : tasks without a length.
+    """
+
+    columns = (
+        MODEL, GROUPS,
+        Column("{[1]} horizon", "min", meaning="Length of task, in time of a human expert, at which"
+               " {[1]} of the attempts succeed.", example=(0, "50 %"),
+               across=lambda section: enumerate(map(_percent, section.rates)),
+               cell=lambda model, rate: model.facts[rate[0]].estimate),
+        Column("by shape", meaning="The shortest and the longest of the first horizons if the curve"
+               " is logistic, Weibull or isotonic.", cell=_by_shape),
+        Column("families", "count", meaning="Families of tasks (--cluster), or tasks.",
+               cell=lambda model: model.families, shown=FULL),
+        Column("shortest", "min", meaning="The shortest task.", cell=lambda model: model.ends[0],
+               shown=FULL),
+        Column("longest", "min", meaning="The longest task.", cell=lambda model: model.ends[1],
+               shown=FULL),
+        Column("slope", "number", meaning="Change of the log odds of success if a task is twice as"
+               " long.", cell=lambda model: model.curve[1], shown=FULL),
+        data_field("shape", "Shape of the curve: logistic, Weibull or isotonic."),
+        data_field("shortest", "The shortest task, in minutes."),
+        data_field("longest", "The longest task, in minutes."),
+        data_field("models", "Models that the doubling time, in days, rests on."),
+    )  # fmt: skip
+
+    rates: Sequence[float] = (0.5,)
+    grown: Sequence[Growth] = ()
+    without: Sequence[str] = ()
+
+    def facts(self) -> list[Result]:
+        facts: list[Result] = []
+        for model in self.records:
+            facts += model.facts
+            facts += [
+                replace(fact, method="none", level=None, more={**fact.more, "shape": shape},
+                        estimate=Estimate(known_minutes(log2), unit="min", reason="" if
+                                          known_minutes(log2) else _length(log2, model) or ""))
+                for shape, log2s in model.shapes.items() if shape != "logistic"
+                for fact, log2 in zip(model.facts, log2s, strict=True)
+            ]  # fmt: skip
+        return [*facts, *(growth.fact for growth in self.grown)]
+
+    @cached_property
+    def rate(self) -> str:
+        """The first rate, in words."""
+        return _percent(self.rates[0])
+
+    def answer(self) -> Iterator[AnswerSentence]:
+        group = self.records[0].series[1:]
+        days = [each.fact.estimate for each in self.grown if each.fact.series[1:] == group]
+        found = Found(self.records, self.rate, days[0] if days else None)
+        yield from first_true(LEAD, found)
+        yield from every_true(FURTHER, found)
+
+    def context(self) -> Iterator[str | Hint]:
+        confidence = self.study.confidence
+        yield self.study.sizes(model.facts[0] for model in self.records)
+        units = "families, tasks and attempts" if confidence.cluster else "tasks and attempts"
+        yield f"{100 * confidence.level:g} % intervals from resampled {units}"
+        yield Hint("each shape")
+
+    def messages(self) -> Iterator[Diagnostic]:
+        if self.without:
+            yield NO_LENGTH(tasks=len(self.without), names=list(self.without))
+        known = [model for model in self.records if model.first.value is not None]
+        lacking = grouped([m for m in self.records if m not in known], lambda m: m.first.reason)
+        for reason, models in lacking.items():
+            yield NO_HORIZON(models=[m.name for m in models], rate=self.rate, reason=reason)
+        if far := [model.name for model in known if model.extrapolated]:
+            yield EXTRAPOLATED_HORIZONS(models=far, rate=self.rate)
+        few = [model for model in known if model.families < _FEW_FAMILIES]
+        if few and self.study.confidence.cluster:
+            sizes = [model.families for model in few]
+            yield FEW_FAMILIES(
+                models=[model.name for model in few], families=span(min(sizes), max(sizes)),
+                least=_FEW_FAMILIES,
+            )  # fmt: skip
+        undated = [model.name for model in self.records if model.date is None]
+        if undated and "date" in self.study.counts.attempts:
+            yield UNDATED_MODELS(models=undated)
+
+    def plots(self) -> tuple[Plot, ...]:
+        drawn = [model for model in self.records if math.isfinite(model.curve[0])]
+        over_dates = [self._over_dates(each) for each in self.grown if each.fact.estimate.value]
+        return (self._success(drawn), *over_dates) if drawn else ()
+
+    def _success(self, drawn: Sequence[ModelHorizon]) -> Plot:
+        """Success rates over the lengths of the tasks, with the fitted curves."""
+        few, nothing = len(drawn) <= _OBSERVED, {"low": None, "high": None}
+        ends = [end for model in drawn for end in (*model.ends, model.first.value) if end]
+        grid = np.linspace(math.log2(min(ends)), math.log2(max(ends)), _DRAWN)
+        rows, points = list[dict[str, Any]](), list[dict[str, Any]]()
+        for model in drawn:
+            curve = zip(grid, *success_curve(model, grid, self.study.confidence.level), strict=True)
+            for x, rate, low, high in curve:
+                limits = {"low": low, "high": high} if few else nothing
+                rows.append({"model": model.name, "minutes": 2.0**x, "success": rate, **limits})
+            if few:
+                points += _observed(model)
+        marks = [{"model": model.name, "minutes": model.first.value, "success": self.rates[0]}
+                 for model in drawn if model.first.value is not None]  # fmt: skip
+        rules = [Rule(y=self.rates[0], text=f"{self.rate} horizon")]
+        if len(drawn) == len(marks) == 1:
+            rules = [
+                Rule(y=self.rates[0]),
+                Rule(x=drawn[0].first.value, text=f"{self.rate} horizon"),
+            ]
+            marks = []
+        chart = curves(
+            rows, x="minutes", y="success", low="low", high="high", colour="model",
+            points=points, hollow=marks, rules=rules, title="success rate by length of task",
+            keys={"points": "observed", "line": "logistic curve"} if points else {},
+            subtitle=" · ".join(part for part in self.context() if isinstance(part, str)),
+            x_title="time of a human expert (log scale)", y_title="success rate", log_x=True,
+        )  # fmt: skip
+        return replace(chart, x_unit="min")
+
+    def _over_dates(self, growth: Growth) -> Plot:
+        """Horizons over release dates, with the line of the frontier."""
+        days = np.array([model.date for model in growth.models])
+        middle, mean = days.mean(), np.mean([model.log2 for model in growth.models])
+        slope, nothing = 1 / (growth.fact.estimate.value or math.inf), {"low": None, "high": None}
+        rows = [{"model": None, "line": "longest horizons", "year": _year(day), **nothing,
+                 "minutes": 2.0 ** (mean + slope * (day - middle))}
+                for day in (days.min(), days.max())]  # fmt: skip
+        points = [m.facts[0].point("minutes", year=_year(m.date)) for m in self.records
+                  if m.date is not None and m.series[1:] == growth.fact.series[1:]]  # fmt: skip
+        chart = curves(
+            rows, x="year", y="minutes", low="low", high="high", colour="model", dash="line",
+            points=points, title=f"{self.rate} horizon by release date", x_title="release date",
+            y_title="horizon (log scale)", log_x=False, log_y=True, y_domain=None,
+        )  # fmt: skip
+        return replace(chart, scattered=True, x_unit="year", y_unit="min")
+
+
+def _observed(model: ModelHorizon) -> Iterator[dict[str, Any]]:
+    """Mean length and success rate of the tasks of each bin, weighted."""
+    bins = np.floor(model.x / _BIN)
+    for place in np.unique(bins):
+        inside = bins == place
+        weight = model.weights[inside] / model.weights[inside].sum()
+        minutes, rate = 2.0 ** (weight @ model.x[inside]), weight @ model.rates[inside]
+        yield {"model": model.name, "minutes": float(minutes), "success": float(rate)}
+
+
+def _year(days: float) -> float:
+    """A date, in days since 1970, as a year with decimals."""
+    day = date(1970, 1, 1) + timedelta(days=days)
+    return day.year + (day.timetuple().tm_yday - 1) / 365.25
+
+
+class ByShape(Section[tuple[ModelHorizon, str]]):
+    """A row per model and shape of the curve."""
+
+    title = "Horizons by the shape of the curve"
+    shown = FULL
+    columns = (
+        replace(MODEL, cell=lambda row: row[0].name),
+        Column("shape", meaning="logistic: log odds fall linearly in the logarithm of the length;"
+               " Weibull: the survival function of a Weibull time to failure; isotonic: any curve"
+               " that does not rise, with the horizon between two lengths.",
+               cell=lambda row: row[1]),
+        Column("{[1]} horizon",
+               across=lambda section: [(at, _percent(float(fact.name.partition("@")[2])))
+                                       for at, fact in enumerate(section.records[0][0].facts)],
+               example=(0, "50 %"),
+               cell=lambda row, rate: _length(row[0].shapes[row[1]][rate[0]], row[0])),
+    )  # fmt: skip
+
+
+class HorizonQuestion(Question, HorizonOptions):
+    """The question of `passk horizon`."""
+
+    sections = (Horizons, ByShape)
+    sampled = True
+
+    of_metrics: ClassVar[bool] = False
+
+    unbounded: ClassVar[str] = (
+        "the horizon need not lie between those with all missing outcomes failing and all passing"
+    )
+
+    def request(self, options: SharedOptions) -> Request:
+        roles = ("minutes", *["date"] * ("date" in options.request.fields))
+        return replace(options.request, cluster=options.confidence.cluster, attempts=roles)
+
+    def report(self, study: Analysis) -> Report:
+        """Horizons, their shapes and their growth.
+
+        Errors: DataError if no task has a length, or if something has two values.
+        """
+        lengths, confidence = lengths_of(study.counts), study.confidence
+        if np.isnan(lengths).all():
+            fix = SuggestedFix({"--field": {"minutes": Placeholder("COLUMN")}}, "names the column")
+            raise DataError("minutes", "no task has a length above 0", settles=[fix])
+        models = horizons_of(study, self.at, lengths, self.penalty)
+        dated = grouped([m for m in models if m.date is not None], lambda m: m.series[1:])
+        grown = [growth_of(group, self.at[0], confidence.level) for group in dated.values()]
+        without = [study.counts.tasks[task] for task in np.flatnonzero(np.isnan(lengths))]
+        decided: dict[str, Any] = {
+            "at": ",".join(f"{rate:g}" for rate in self.at), "interval": "percentile",
+            "penalty": self.penalty, "level": confidence.level, "cluster": confidence.cluster,
+            **confidence.draws,
+        }  # fmt: skip
+        return view(
+            study,
+            [Horizons(study, models, rates=self.at, grown=grown, without=without),
+             ByShape(study, [(model, shape) for model in models for shape in model.shapes])],
+            messages=study.messages(()), **decided,
+        )  # fmt: skip

@@ -1,0 +1,231 @@
+"""Time horizons: the length of a task at which a given share of the attempts succeeds.
+
+The success rate is a curve in x = log₂ minutes, P(x) = g(a + b·x), fitted by weighted maximum
+likelihood with a small penalty on b.  With the weights of `task_weights`, the logistic curve and
+the bootstrap of `resampled_counts` these are the horizons of METR (arXiv 2503.14499); source:
+github.com/METR/eval-analysis-public (MIT), compute_task_weights.py, logistic.py, bootstrap.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from passk_cli.arrays import Floats, Ints
+from passk_cli.inference.streams import named_generator
+
+# λ of a penalty λ/2·b² next to a mean loss.  It keeps b finite if all short tasks pass and all long
+# ones fail, and moves other horizons by less than a thousandth.
+PENALTY = 1e-5
+_STEPS, _HALVINGS, _CONVERGED = 60, 30, 1e-6
+# Resamples that are fitted at once, and the largest log₂ of a length that is a number of minutes.
+_BLOCK, _LONGEST = 512, 30.0
+
+
+class Shape(NamedTuple):
+    """A curve of success rates.
+
+    at : η → log P, log(1 − P), P, and dP/dη divided by P·(1 − P).  eta : P → η.
+    """
+
+    at: Callable[[Floats], tuple[Floats, Floats, Floats, Floats]]
+    eta: Callable[[float], float]
+
+
+def _logistic(eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    small = np.exp(-np.abs(eta))
+    success = np.minimum(eta, 0.0) - np.log1p(small)
+    rate = np.where(eta < 0, small, 1.0) / (1.0 + small)
+    return success, success - eta, rate, np.ones_like(eta)
+
+
+def _weibull(eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    hazard = np.exp(-np.clip(eta, -6.0, 300.0))
+    failing = -np.expm1(-hazard)
+    return -hazard, np.log(failing), 1.0 - failing, hazard / failing
+
+
+LOGISTIC = Shape(_logistic, lambda p: math.log(p / (1.0 - p)))
+# P = exp(−(t/scale)^shape): the survival function of a Weibull time to failure.
+WEIBULL = Shape(_weibull, lambda p: -math.log(-math.log(p)))
+
+
+def task_weights(families: Ints) -> Floats:
+    """Weights of tasks that sum to 1: a task counts 1/√m if its family has m tasks.
+
+    >>> task_weights(np.array([0, 0, 0, 0, 1])).round(3).tolist()
+    [0.167, 0.167, 0.167, 0.167, 0.333]
+    """
+    weights = 1.0 / np.sqrt(np.bincount(families)[families])
+    return np.asarray(weights / weights.sum())
+
+
+def fit_curves(
+    x: Floats, passed: Floats, failed: Floats, shape: Shape = LOGISTIC,
+    start: tuple[float, float] = (0.0, 0.0), penalty: float = PENALTY,
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """a and b of the curve g(a + b·x) with the highest weighted likelihood, (rows,) each.
+
+    x : (tasks,) log₂ of the lengths.  passed, failed : (rows × tasks) weights of passes and of
+    failures; a row is a resample.  start : where the search begins.  penalty : λ.
+    Fisher's scoring with halved steps.  If nothing fails, a is infinite; if nothing passes, minus
+    infinity.
+
+    >>> passed = np.array([[4.0, 3.0, 1.0, 0.0]]) / 16
+    >>> a, b = fit_curves(np.arange(4.0), passed, 0.25 - passed)
+    >>> (-a / b).round(2).tolist()
+    [1.5]
+    """
+    some = passed.sum(axis=1) > 0
+    a, b = np.where(some, math.inf, -math.inf), np.zeros(len(passed))
+    rows = np.flatnonzero(some & (failed.sum(axis=1) > 0))
+    # Tasks of one length are one.
+    order = np.argsort(x, kind="stable")
+    x, first = np.unique(x[order], return_index=True)
+    up, down = (np.add.reduceat(each[rows][:, order], first, axis=1) for each in (passed, failed))
+    # Around their mean a and b are nearly independent.
+    middle = float((up + down).sum(axis=0) @ x / max((up + down).sum(), 1e-300))
+    z, reach = x - middle, float(np.abs(x - middle).max())
+    p = np.repeat([[start[0] + start[1] * middle], [start[1]]], len(rows), axis=1)
+
+    def evaluated(at: Ints | slice, p: Floats) -> tuple[Floats, Floats, Floats]:
+        success, failure, rate, weight = shape.at(p[0][:, None] + p[1][:, None] * z)
+        loss = -(up[at] * success + down[at] * failure).sum(axis=1) + penalty / 2 * p[1] ** 2
+        return loss, rate, weight
+
+    loss, rate, weight = evaluated(slice(None), p)
+    for _ in range(_STEPS):
+        score = (up - (up + down) * rate) * weight
+        info = (up + down) * rate * (1.0 - rate) * weight**2
+        g0, g1 = score.sum(axis=1), score @ z - penalty * p[1]
+        i0, i1, i2 = info.sum(axis=1) + 1e-12, info @ z, info @ z**2 + penalty
+        step = np.stack([i2 * g0 - i1 * g1, i0 * g1 - i1 * g0]) / (i0 * i2 - i1**2)
+        left = np.abs(step[0]) + np.abs(step[1]) * reach >= _CONVERGED
+        a[rows[~left]], b[rows[~left]] = p[:, ~left]
+        rows, up, down, p, step, old = (
+            rows[left], up[left], down[left], p[:, left], step[:, left], loss[left])  # fmt: skip
+        if not len(rows):
+            break
+        loss, rate, weight = evaluated(slice(None), p + step)
+        for _ in range(_HALVINGS):
+            worse = np.flatnonzero(~(loss <= old + 1e-12))
+            if not len(worse):
+                break
+            step[:, worse] /= 2
+            loss[worse], rate[worse], weight[worse] = evaluated(worse, (p + step)[:, worse])
+        p = p + step
+    a[rows], b[rows] = p
+    return a - b * middle, b
+
+
+def horizons(a: Floats, b: Floats, rate: float, shape: Shape = LOGISTIC) -> Floats:
+    """log₂ of the length at which the curve has this rate; infinite if all attempts pass, minus
+    infinity if none does, NaN if success does not fall with length."""
+    falls = b < -1e-9
+    with np.errstate(invalid="ignore"):
+        log2 = np.where(falls, (shape.eta(rate) - a) / np.where(falls, b, -1.0), math.nan)
+    return np.where(np.isinf(a), a, log2)
+
+
+def isotonic(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Floats]:
+    """The best curve that never rises: distinct x, increasing, and the rate at each.
+
+    passed, failed : (tasks,) weights.  Pools adjacent violators.
+
+    >>> isotonic(np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.9, 0.2]), np.array([0.5, 0.1, 0.8]))
+    (array([1., 2., 3.]), array([0.7, 0.7, 0.2]))
+    """
+    at, place = np.unique(x, return_inverse=True)
+    weights = np.bincount(place, passed + failed)
+    blocks: list[tuple[float, float, int]] = []
+    for rate, weight in zip(np.bincount(place, passed) / weights, weights, strict=True):
+        blocks.append((float(rate), float(weight), 1))
+        while len(blocks) > 1 and blocks[-1][0] > blocks[-2][0]:
+            (r1, w1, n1), (r0, w0, n0) = blocks.pop(), blocks.pop()
+            blocks.append(((r0 * w0 + r1 * w1) / (w0 + w1), w0 + w1, n0 + n1))
+    rates, _, sizes = zip(*blocks, strict=True)
+    return at, np.repeat(rates, sizes)
+
+
+def isotonic_horizon(at: Floats, rates: Floats, rate: float) -> float:
+    """log₂ of the length midway between the last one with at least this rate and the next one;
+    infinite if all have it, minus infinity if none has."""
+    reached = int((rates >= rate - 1e-9).sum())
+    if reached in (0, len(at)):
+        return math.inf if reached else -math.inf
+    return float(at[reached - 1] + at[reached]) / 2
+
+
+def resampled_counts(
+    n: Ints, c: Ints, families: Ints, resamples: int, seed: int
+) -> Iterator[tuple[Floats, Floats]]:
+    """Passes and failures of tasks in resamples, in blocks of (rows × tasks).
+
+    Families are drawn with replacement, then as many tasks of each drawn family as it has, then the
+    attempts at each drawn task.  Models with the same tasks get the same tasks in each resample.
+
+    n, c : (tasks,) attempts and passes.  families : (tasks,) codes from 0 without gaps.
+    """
+    members = [np.flatnonzero(families == family) for family in range(int(families.max()) + 1)]
+    for block in range(-(-resamples // _BLOCK)):
+        rows = min(_BLOCK, resamples - block * _BLOCK)
+        tasks = named_generator(seed, "horizon tasks", block)
+        drawn = tasks.multinomial(len(members), np.full(len(members), 1 / len(members)), rows)
+        made = np.zeros((rows, len(n)), dtype=np.int64)
+        for family, own in enumerate(members):
+            even = np.full(len(own), 1 / len(own))
+            made[:, own] = tasks.multinomial(drawn[:, family] * len(own), even) * n[own]
+        attempts = named_generator(seed, "horizon attempts", block)
+        passed = attempts.binomial(made, c / n).astype(np.float64)
+        yield passed, made - passed
+
+
+def resampled_horizons(draws: Floats, rate: float, middle: float) -> Floats:
+    """log₂ horizons of resamples, whose a and b are the rows of `draws`.
+
+    middle : mean of x.  A curve that does not fall is the limit of ever flatter ones, so its
+    horizon is infinite if its rate in the middle is higher, and minus infinity if it is lower.
+    """
+    a, b = draws.T
+    log2 = horizons(a, b, rate)
+    flat = np.copysign(math.inf, a + b * middle - LOGISTIC.eta(rate))
+    return np.where(np.isnan(log2), flat, log2)
+
+
+def limits(draws: Floats, level: float) -> tuple[float, float]:
+    """Percentile limits of draws; one that is NaN may be any number."""
+    tail = (1.0 - level) / 2
+    low = np.quantile(np.where(np.isnan(draws), -math.inf, draws), tail, method="lower")
+    high = np.quantile(np.where(np.isnan(draws), math.inf, draws), 1 - tail, method="higher")
+    return float(low), float(high)
+
+
+def minutes_of(log2: float) -> float:
+    """The length in minutes: 0 or infinite if it is absurdly short or long."""
+    return 2.0**log2 if not abs(log2) > _LONGEST else math.inf if log2 > 0 else 0.0
+
+
+def growth(dates: Floats, log2: Floats) -> Floats:
+    """Doublings per day: the slope of log₂ horizons over dates by least squares, (rows,).
+
+    dates : (models,) days.  log2 : (rows × models); a row leaves out what is not finite in it.  NaN
+    if fewer than two dates are left.
+
+    >>> growth(np.array([0.0, 100.0, 200.0]), np.array([[1.0, 2.0, 3.0]])).tolist()
+    [0.01]
+    """
+    there = np.isfinite(log2)
+    count, y = np.maximum(there.sum(axis=1), 1), np.where(there, log2, 0.0)
+    away = np.where(there, dates - ((there @ dates) / count)[:, None], 0.0)
+    square = (away**2).sum(axis=1)
+    return np.where(square > 0, (away * y).sum(axis=1) / np.where(square > 0, square, 1), math.nan)
+
+
+def frontier(dates: Sequence[float], log2: Sequence[float]) -> list[int]:
+    """The models whose horizon is at least that of every model released by their date."""
+    pairs = [*zip(dates, log2, strict=True)]
+    return [place for place, (date, length) in enumerate(pairs)
+            if all(length >= other for day, other in pairs if day <= date)]  # fmt: skip
