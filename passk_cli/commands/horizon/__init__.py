@@ -41,6 +41,9 @@ class HorizonOptions:
     # find the horizons of models, with families of tasks
     passk horizon sample_data/cyber.csv.gz --cluster family
 
+    # find the length at which 90 % of the attempts succeed
+    passk horizon sample_data/cyber.csv.gz --cluster family --at 0.9
+
     # add the time in which the longest horizon doubles
     passk horizon sample_data/cyber.csv.gz --cluster family --field date=release_date
     """
