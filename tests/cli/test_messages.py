@@ -184,7 +184,8 @@ def test_help_explains_every_message(passk: Passk) -> None:
 
 def test_what_to_do_is_the_remedy_of_a_message_without_advice(passk: Passk) -> None:
     def what_to_do(name: str) -> str:
-        return " ".join(passk("help", name).out.partition("What to do:")[2].split())
+        advice = passk("help", name).out.partition("What to do:")[2].partition("Example:")[0]
+        return " ".join(advice.split())
 
     assert what_to_do("assumed-threshold") == (
         "--threshold X sets another one. To leave this warning out, use --ignore assumed-threshold."

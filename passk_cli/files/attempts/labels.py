@@ -30,16 +30,25 @@ _TABLE = "labels.parquet"
 _MOST_LISTED = 10_000
 FOREIGN_LABELS = DiagnosticType(
     "labels-of-others", NOTE,
-    "{place}: {labels:label} of models that these files do not have: {models}", "",
-    "Labels are joined by model, task and attempt. Those of models that are not read here are left"
-    " out; for labels of other models see --truth-from.")  # fmt: skip
+    "{place}: {labels:label} of models that these files do not have: {models}",
+    meaning="passk joins labels to attempts by model, task and attempt. It leaves out labels of"
+    " models that are not in these files.",
+    why="These labels do not correct any number here.",
+    advice="`--truth-from` uses labels of other models to estimate how often the judge errs.",
+    example="note[labels-of-others]: labels.csv: 40 labels of models that these files do not have:"
+    " gpt-4o",
+)  # fmt: skip
 BORROWED_LABELS = DiagnosticType(
     "others-labels", WARNING,
-    "corrected by labels of other attempts, of {models} in {place}: the judge must err as often"
-    " about these", "",
-    "--truth-from takes the rates of false passes and false failures from another file. Where the"
-    " judge errs more, or less, about these models or tasks, corrected numbers are wrong; labels of"
-    " their own attempts (--truth) do not have this risk.")  # fmt: skip
+    "the correction uses labels of other attempts ({models} in {place}): it assumes that the judge"
+    " errs equally often here",
+    meaning="--truth-from takes the rates of false passes and false failures from another file.",
+    why="If the judge errs more or less often about these models or tasks, the corrected numbers"
+    " are wrong.",
+    advice="Label some of these attempts and give the labels with `--truth`.",
+    example="warning[others-labels]: the correction uses labels of other attempts (alpha in"
+    " labelled.csv): it assumes that the judge errs equally often here",
+)  # fmt: skip
 
 
 def write_labels(

@@ -52,39 +52,53 @@ _CURRENCIES = frozenset(
     "eur euro euros gbp chf jpy yen cny rmb yuan inr krw brl cad aud sek nok dkk pln czk".split()
 )
 _KINDS = {"cost": {"cost", "costs", "usd"}, "tokens": {"tokens", "overhead"}}
-_NEVER_0 = (
-    "What an attempt took is not known where the harness wrote nothing, as often after a timeout or"
-    " a crash. Such attempts may be the dearest, so a missing amount never counts as 0;"
-    " --missing-cost decides what becomes of them."
+_NOT_ZERO = (
+    "A missing amount is not 0. Harnesses often write nothing after a timeout or a crash, and these"
+    " attempts may be the most expensive ones."
 )
 MISSING_COSTS_DROPPED = DiagnosticType(
     "missing-costs-dropped", WARNING,
-    "{attempts:attempt} without a {noun} {attempts:is|are} left out of {amount} alone, which rests"
-    " on {known} of {made}: {models}",
-    "",
-    _NEVER_0 + " With drop they are gaps of the amount alone: pass rates rest on all attempts, an"
-    " amount per success on those that have both. Where the dearest attempts lack their amount, as"
-    " those that ran out of time, both amounts are too low.",
+    "{attempts:attempt} without a {noun} {attempts:is|are} left out of {amount} only, which uses"
+    " {known} of {made} attempts: {models}",
+    meaning="With --missing-cost drop, an attempt without an amount counts in pass rates but not in"
+    " the amount. An amount per success uses only the attempts that have both.",
+    why=_NOT_ZERO + " If so, the amount is too low.",
+    advice="`--missing-cost bounds` shows how much the missing amounts can matter.",
+    example="warning[missing-costs-dropped]: 28 attempts without a cost are left out of cost only,"
+    " which uses 47 of 75 attempts: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
 )  # fmt: skip
 MISSING_COSTS_ESTIMATED = DiagnosticType(
     "missing-costs-estimated", WARNING,
     "{attempts:attempt} without a {noun} {attempts:counts|count} with the mean of the other"
     " attempts at the task: {models}",
-    "",
-    _NEVER_0 + " With mean each takes the mean of the model's other attempts at its task, which is"
-    " too little where the dearest attempts are those without an amount.",
+    meaning="With --missing-cost mean, an attempt without an amount gets the mean of the model's"
+    " other attempts at the same task.",
+    why=_NOT_ZERO + " If so, the mean is too low.",
+    advice="`--missing-cost bounds` shows how much the missing amounts can matter.",
+    example="warning[missing-costs-estimated]: 28 attempts without a cost count with the mean of"
+    " the other attempts at the task: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
 )  # fmt: skip
 MISSING_COSTS_BOUNDED = DiagnosticType(
     "missing-costs-bounded", WARNING,
-    "{attempts:attempt} without a {noun} may have taken any amount: {models}", "",
-    _NEVER_0 + " With bounds each may have taken nothing or any amount, and numbers are ranges.",
+    "{attempts:attempt} without a {noun} may have used any amount: {models}",
+    meaning="With --missing-cost bounds, an attempt without an amount may have used nothing or any"
+    " amount, so the numbers are ranges.",
+    why=_NOT_ZERO,
+    advice="`--missing-cost mean` gives one number, if you can assume that the missing amounts are"
+    " like those of the other attempts.",
+    example="warning[missing-costs-bounded]: 28 attempts without a cost may have used any amount:"
+    " glm 28 of 75 (9 passed, 19 failed; timeout 1)",
 )  # fmt: skip
 MISSING_COSTS_KEPT = DiagnosticType(
     "missing-costs-kept", NOTE,
     "{attempts:attempt} without a {noun} {attempts:is|are} recorded as such: {models}",
-    "passk trend asks what becomes of them",
-    _NEVER_0 + " A history keeps them as missing, and their outcomes as those of others, so that"
-    " all of its runs are read with one --missing-cost.",
+    "choose --missing-cost in passk trend",
+    meaning="A history records a missing amount as missing. The outcome of the attempt is recorded"
+    " like any other.",
+    why="All runs of the history can then be read with the same --missing-cost.",
+    advice="Choose `--missing-cost` when you run `passk trend`.",
+    example="note[missing-costs-kept]: 28 attempts without a cost are recorded as such: glm 28 of"
+    " 75 (9 passed, 19 failed; timeout 1); choose --missing-cost in passk trend",
 )  # fmt: skip
 _POLICY_MESSAGES = {
     KEEP: MISSING_COSTS_KEPT,
@@ -94,82 +108,126 @@ _POLICY_MESSAGES = {
 }
 UNPRICED_MODELS = DiagnosticType(
     "unpriced-models", WARNING,
-    "every attempt of {models:and} costs 0, as where a model has no price: a cost of 0 is no"
-    " result",
+    "every attempt of {models:and} costs 0, probably because the price is unknown",
     SuggestedFix({"--price": Placeholder("FILE")}, "computes costs from tokens"),
-    "A harness that has no price for a model often writes 0, and a model that runs on one's own"
-    " machine has a cost that no file knows. A cost per solved task of 0 is then no result, and"
-    " costs of other models cannot be compared with it.",
+    meaning="All costs of these models are 0. Many harnesses write 0 if they have no price for a"
+    " model, or if the model runs on your own machine.",
+    why="A cost per solved task of 0 is not a result, and you cannot compare it with the costs of"
+    " other models.",
+    example="warning[unpriced-models]: every attempt of local-llama costs 0, probably because the"
+    " price is unknown; --price FILE computes costs from tokens",
 )  # fmt: skip
 UNCOUNTED_AMOUNTS = DiagnosticType(
     "uncounted-amounts", WARNING,
-    "the {noun} of every attempt of {models:and} is 0: nobody counted", "",
-    "Some agents report no tokens, turns or times, and their harness writes 0. Means of such"
-    " numbers say nothing.",
+    "the files contain 0 as the {noun} of every attempt of {models:and}: it was probably not"
+    " recorded",
+    meaning="Some agents do not report tokens, turns or times, and their harness writes 0.",
+    why="A mean of such zeros does not show anything about the model.",
+    advice="Leave these models out of the comparison, or use an amount that they report.",
+    example="warning[uncounted-amounts]: the files contain 0 as the duration of every attempt of"
+    " codex: it was probably not recorded",
 )  # fmt: skip
 ZERO_COSTS = DiagnosticType(
     "zero-costs", WARNING,
     "{attempts:attempt} {attempts:costs|cost} 0, unlike others of the same model: {models}",
-    "a crash before the first call costs 0, and so does a price that is missing",
-    "Some attempts of a model cost exactly 0 and others do not. Those that ended before the first"
-    " call to the model cost nothing; where a price or a count of tokens is missing, 0 is wrong."
-    " Either way they make the mean cost smaller. If they were run again, --duplicates or --where"
-    " leaves them out.",
+    "an attempt costs 0 if it crashed before the first call, or if a price is missing",
+    meaning="Some attempts of a model cost exactly 0 and others do not.",
+    why="An attempt that crashed before the first call to the model costs nothing. If a price or a"
+    " token count is missing, 0 is wrong. Both make the mean cost smaller.",
+    advice="If these attempts were run again, leave the failed ones out with `--duplicates` or"
+    " `--where`.",
+    example="warning[zero-costs]: 3 attempts cost 0, unlike others of the same model: glm 3 of 75"
+    " (3 failed; error 3); an attempt costs 0 if it crashed before the first call, or if a price"
+    " is missing",
 )  # fmt: skip
 REPEATED_PRICES = DiagnosticType(
     "repeated-prices", WARNING,
-    "a cache gave the answer of {attempts:attempt}, with the price of the first call again:"
+    "{attempts:attempt} with a cached answer {attempts:repeats|repeat} the price of the first call:"
     " {models}",
     (
         SuggestedFix({"--field": {"cost": "{billed}"}}, "counts them as 0"),
         SuggestedFix({"--where": "{condition}"}, "leaves them out"),
     ),
-    "A cached answer is a copy of an earlier one: it was not paid again, though its price is"
-    " written again, and it is no independent attempt at the task. Run evaluations with repeated"
-    " attempts without a cache.",
+    meaning="A cached answer is a copy of an earlier one. It was not paid again, but the file"
+    " contains its price again.",
+    why="The cost is too high, and a copy is not an independent attempt at the task.",
+    advice="Run evaluations with repeated attempts without a cache. Until then, use one of the"
+    " options in the message.",
+    example="warning[repeated-prices]: 12 attempts with a cached answer repeat the price of the"
+    " first call: gpt-5.5 12 of 40 (12 passed); --field"
+    " 'cost=billed_cost' counts them as 0; --where 'NOT cached' leaves them out",
 )  # fmt: skip
 LEFT_OUT_COSTS = DiagnosticType(
     "left-out-costs", WARNING,
-    "attempts that were run again are left out with what they took: {models}",
+    "attempts that were run again are left out together with their amounts: {models}",
     SuggestedFix({"--duplicates": "keep"}, "counts them"),
-    "Of an attempt that comes more than once one run counts, as --duplicates says. What the other"
-    " runs took was spent all the same and is in no number here.",
+    meaning="If an attempt was run more than once, --duplicates chooses the run that counts. The"
+    " amounts of the other runs are not in any number here.",
+    why="You spent these amounts as well, so the real cost is higher.",
+    example="warning[left-out-costs]: attempts that were run again are left out together with their"
+    " amounts: glm 1.2 of 8.4 dollars; --duplicates keep counts them",
 )  # fmt: skip
 OTHER_COSTS = DiagnosticType(
     "other-costs", NOTE, "{role} is {column}; not counted: {others:and}",
     SuggestedFix({"--field": {"{role}": "{all}"}}, "adds what is not counted"),
-    "A simulated user or a judge that is a model costs as well. It is a component of its own, which"
-    " counts where it is asked for: the cost of the evaluation is more than that of the model.",
+    meaning="The files contain further amounts, for example of a simulated user or of a judge that"
+    " is a model. passk counts only the amount of the evaluated model.",
+    why="The whole evaluation costs more than the numbers here.",
+    example="note[other-costs]: cost is agent_cost; not counted: user_cost; --field"
+    " 'cost=agent_cost+user_cost' adds what is not counted",
 )  # fmt: skip
 UNKNOWN_COSTS = DiagnosticType(
     "unknown-costs", NOTE,
-    "the {noun} is the model's alone; what {others} took is not in the files", "",
-    "A simulated user or a judge that is a model costs as well. The files do not say how much, so"
-    " the cost of the evaluation is more than the numbers here.",
+    "the {noun} covers only the model; the files do not contain that of {others}",
+    meaning="A simulated user or a judge that is a model costs as well. The files do not contain"
+    " how much.",
+    why="The whole evaluation costs more than the numbers here.",
+    advice="Look up the missing amount in the bill of your provider.",
+    example="note[unknown-costs]: the cost covers only the model; the files do not contain that of"
+    " the simulated user",
 )  # fmt: skip
 AMOUNT_READ = DiagnosticType(
-    "amount-read", NOTE, "{role} is {how}{?unit|, in {unit}}", "",
-    "Amounts are dollars, tokens, seconds or turns. A column in another unit is converted, by the"
-    " unit in its name or after a colon (--field duration=latency:ms); one of times without a unit"
-    " is taken as seconds. Entries of a list, and columns joined by +, are added; where one of them"
-    " is missing, the sum is.",
+    "amount-read", NOTE, "{role} is {how}{?unit|, in {unit}}",
+    meaning="passk read the amount from these columns. It converts a unit in the name of a column"
+    " or after a colon, and reads a time without a unit as seconds. It adds the entries of a list"
+    " and columns that are joined by +.",
+    why="If the unit is wrong, all amounts are wrong by the same factor. If one part of a sum is"
+    " missing, the sum is missing.",
+    advice="If the unit is wrong, write it after a colon, for example `--field"
+    " duration=latency:ms`.",
+    example="note[amount-read]: duration is latency:ms, in seconds",
 )  # fmt: skip
 OTHER_UNIT = DiagnosticType(
-    "other-unit", WARNING, "{column} is in {other} by its name, and read as {unit}", "",
-    "--field names a column for an amount that another unit belongs to, as tokens for a cost. Its"
-    " numbers are read as they are. `passk cost --of tokens --field tokens=COLUMN` counts tokens;"
-    " --price makes dollars of them.",
+    "other-unit", WARNING,
+    "the name of {column} suggests {other}, but its values are read as {unit}",
+    meaning="--field names a column for an amount, and the name of the column contains another"
+    " unit, for example tokens for a cost. passk reads the values as they are.",
+    why="The numbers have the wrong unit.",
+    advice="To count tokens, use `passk cost --of tokens --field tokens=COLUMN`. To compute dollars"
+    " from tokens, use `--price`.",
+    example="warning[other-unit]: the name of total_tokens suggests tokens, but its values are read"
+    " as dollars",
 )  # fmt: skip
 OTHER_CURRENCY = DiagnosticType(
-    "other-currency", WARNING, "{column} is in {currency} by its name: read each $ as that", "",
-    "Costs are shown as dollars. Where a column's name says another currency its numbers are read"
-    " as they are, and nothing is converted. Costs of two currencies cannot be compared.",
+    "other-currency", WARNING,
+    "the name of {column} suggests {currency}: read each $ as {currency}",
+    meaning="passk shows costs in dollars. The name of this column contains another currency. passk"
+    " reads its values as they are and does not convert them.",
+    why="You cannot compare costs in two currencies.",
+    advice="Convert the column to dollars before you compare models.",
+    example="warning[other-currency]: the name of cost_eur suggests EUR: read each $ as EUR",
 )  # fmt: skip
 PRICED_TOKENS = DiagnosticType(
     "priced-tokens", NOTE,
-    "cost is computed from tokens at the prices given{?cached|; {cached}}", "",
-    "The cost of an attempt is its input and output tokens times the prices given, per million."
-    " Cached tokens are a part of the input, and cost as much where no price of theirs is given.",
+    "cost is computed from tokens at the prices given{?cached|; {cached}}",
+    meaning="The cost of an attempt is its input and output tokens times the prices of --price, per"
+    " million tokens. Cached tokens are part of the input.",
+    why="Without a price for cached tokens they cost as much as other input tokens, which may be"
+    " more than your provider charges.",
+    advice="If your provider charges less for cached tokens, add `cached = …` to the prices of the"
+    " model.",
+    example="note[priced-tokens]: cost is computed from tokens at the prices given; cached tokens"
+    " of gpt-5.5 at the price of input",
 )  # fmt: skip
 
 

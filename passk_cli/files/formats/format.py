@@ -34,10 +34,12 @@ from passk_cli.suggestions import meant
 from passk_cli.text import shortened
 
 INCOMPLETE_RUN = DiagnosticType(
-    "incomplete-run", WARNING, "the run lists {listed:attempt}, the file holds {held}", "",
-    "The file says how many attempts its run has, and holds another number of them. The run was"
-    " stopped, is still going on, or files are missing. The attempts that are missing may be the"
-    " slow or the difficult ones, so numbers may be too high.",
+    "incomplete-run", WARNING, "the run lists {listed:attempt}, but the file contains {held}",
+    meaning="The file gives the number of attempts of its run, and contains a different number.",
+    why="The run was stopped or is still going on, or files are missing. Attempts that are slow or"
+    " difficult are most likely to be missing, so the numbers may be too high.",
+    advice="Wait until the run is complete, or give all of its files.",
+    example="warning[incomplete-run]: the run lists 300 attempts, but the file contains 287",
 )  # fmt: skip
 
 # How much of a file is looked at, at first and where something long comes before the decisive keys.

@@ -48,9 +48,12 @@ UNJUDGED_IDS = DiagnosticType(
     "unjudged-ids", WARNING,
     "{ids:id} of {key} {ids:is|are} neither in {passed} nor in {failed}, and {ids:has|have} no"
     " outcome",
-    "",
-    "A file lists the ids of tasks that passed and of tasks that failed. A third list has ids that"
-    " stand in neither: those attempts have no outcome, and --missing decides how they count.",
+    meaning="The file lists the ids of tasks that passed and of tasks that failed. A third list"
+    " contains ids that are in neither of them.",
+    why="These attempts have no outcome. If they failed, the pass rate is too high without them.",
+    advice="`--missing fail` counts them as failures and `--missing drop` leaves them out.",
+    example="warning[unjudged-ids]: 3 ids of submitted are neither in resolved nor in unresolved,"
+    " and have no outcome",
 )  # fmt: skip
 
 # DuckDB's reader of arrays takes three times their size of memory; above this they are streamed.
@@ -61,10 +64,14 @@ _LOOKED_AT = 50
 # Averages under these names are no outcome of a task.
 _AVERAGES = ("acc", "accuracy", "score", "scores")
 KEYS_WITHOUT_RECORDS = DiagnosticType(
-    "keys-without-records", WARNING, "{keys:key} {keys:is|are} passed over: no {key} in {names}",
-    "",
-    "--records names keys by a part in braces, and some have nothing where the others hold their"
-    " records: what a document says of itself, or a run whose results lie elsewhere.",
+    "keys-without-records", WARNING,
+    "{keys:key} without {key} {keys:is|are} skipped: {names}",
+    meaning="--records names keys by a part in braces. Some of these keys do not contain the"
+    " records that the other keys contain.",
+    why="The key may be metadata of the document, or a run with its results in another place. In"
+    " that case attempts are missing.",
+    advice="If attempts are missing, give the file or the key that contains them.",
+    example="warning[keys-without-records]: 2 keys without results are skipped: summary and config",
 )  # fmt: skip
 
 _LISTS = tuple(

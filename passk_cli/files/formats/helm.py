@@ -30,14 +30,20 @@ from passk_cli.files.formats.format import (
 )
 
 PERTURBED_INSTANCES = DiagnosticType(
-    "perturbed-instances", NOTE, "{instances:perturbed instance} left out", "",
-    "HELM also runs instances whose text was changed, to measure robustness. They are no further"
-    " attempts at the task and are not counted.",
+    "perturbed-instances", NOTE, "{instances:perturbed instance} left out",
+    meaning="HELM also runs instances with a changed text, to measure robustness. passk leaves"
+    " them out.",
+    why="A perturbed instance is a different task, so it is not another attempt at the original"
+    " one.",
+    advice="You do not have to do anything.",
+    example="note[perturbed-instances]: 120 perturbed instances left out",
 )  # fmt: skip
 OTHER_SPLITS = DiagnosticType(
-    "other-splits", NOTE, "{instances:instance} of other splits left out: {splits}", "",
-    "HELM computes its numbers from the test split. Instances of other splits in the same file are"
-    " left out here too.",
+    "other-splits", NOTE, "{instances:instance} of other splits left out: {splits}",
+    meaning="The file contains instances of several splits. passk reads only the test split.",
+    why="HELM computes its own numbers from the test split, so the results are comparable.",
+    advice="You do not have to do anything.",
+    example="note[other-splits]: 50 instances of other splits left out: valid",
 )  # fmt: skip
 
 _MODEL = re.compile(r"(?:^|[:,])model=([^,]+)")

@@ -32,21 +32,31 @@ from passk_cli.files.roles import words
 from passk_cli.suggested_fix import SuggestedFix
 
 UNFINISHED_RUN = DiagnosticType(
-    "unfinished-run", WARNING, "the run did not finish{?status|: its status is {status}}", "",
-    "The log says that its run was cancelled, ended with an error or has not ended yet. The"
-    " attempts that are there count; those that are missing may be the slow or the difficult ones.",
+    "unfinished-run", WARNING, "the run did not finish{?status|: its status is {status}}",
+    meaning="The run of this log was cancelled, ended with an error, or has not ended yet.",
+    why="The attempts in the log count. Attempts that are slow or difficult are most likely to be"
+    " missing, so the numbers may be too high.",
+    advice="Finish the run, for example with `inspect eval-retry`, and read its log again.",
+    example="warning[unfinished-run]: the run did not finish: its status is cancelled",
 )  # fmt: skip
 INVALIDATED_LOG = DiagnosticType(
-    "invalidated-log", WARNING, "the log is marked as invalidated", "",
-    "Somebody marked this Inspect log as not to be used. Its attempts count all the same; leave the"
-    " file out if the mark is right.",
+    "invalidated-log", WARNING, "the log is marked as invalidated",
+    meaning="Somebody marked this Inspect log as not to be used. passk still counts its attempts.",
+    why="The reason for the mark may make the outcomes wrong.",
+    advice="Leave the file out if the mark is right.",
+    example="warning[invalidated-log]: the log is marked as invalidated",
 )  # fmt: skip
 
 UNCLEAR_SCORE = DiagnosticType(
-    "unclear-score", WARNING, "a score of 1 counts as a pass, and {score} may say what went wrong",
+    "unclear-score", WARNING,
+    "a score of 1 counts as a pass, but {score} may measure what went wrong",
     (SuggestedFix({"--passes": ("false",), "--fails": ("true",)}, "turns it around"),),
-    "A scorer named after a refusal, a deception or a leak may give 1 where the model did what it"
-    " should not. The log does not say which of its values is good; 1 passes as in any other log.",
+    meaning="The scorer is named after something bad, such as a refusal, a deception or a leak."
+    " passk counts its score of 1 as a pass, like that of any other scorer.",
+    why="The log does not contain which value is good. If 1 means that the model did what it"
+    " should not do, the pass rate is the failure rate.",
+    example="warning[unclear-score]: a score of 1 counts as a pass, but refusal may measure what"
+    " went wrong; --passes false --fails true turns it around",
 )  # fmt: skip
 
 # Words of scorers of which nobody knows whether 1 is good.

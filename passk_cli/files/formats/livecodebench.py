@@ -30,10 +30,15 @@ from passk_cli.files.formats.format import (
 
 NUMBERED_PROBLEMS = DiagnosticType(
     "numbered-problems", NOTE,
-    "problems have no ids, but positions: models are compared where they attempted the same list",
+    "problems have positions instead of ids, so compare only models that attempted the same list",
     "the _eval_all.json of the same run has ids",
-    "LiveCodeBench's _eval.json numbers problems by their position in the release and the dates"
-    " that were asked for. The same number is another problem in another release.",
+    meaning="The _eval.json of LiveCodeBench identifies a problem by its position in the list of"
+    " problems of one release and one range of dates.",
+    why="The same position is a different problem in another release, so a comparison of models"
+    " with different lists pairs different tasks.",
+    advice="Give the _eval_all.json of the same run, which contains the ids.",
+    example="note[numbered-problems]: problems have positions instead of ids, so compare only"
+    " models that attempted the same list; the _eval_all.json of the same run has ids",
 )  # fmt: skip
 
 # output/<model>/Scenario.codegeneration_10_0.2_eval_all.json

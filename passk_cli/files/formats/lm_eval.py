@@ -32,10 +32,14 @@ from passk_cli.files.formats.format import (
 
 FILTERED_ANSWERS = DiagnosticType(
     "filtered-answers", WARNING,
-    "{answers:answer} per task count as one attempt, as the filter makes one answer of them", "",
-    "lm-eval generated several answers per task and its filter (such as a majority vote) made one"
-    " of them. Only that one has an outcome, so pass@1 is that of the filter and pass@k for larger"
-    " k cannot be estimated. Evaluate with a filter that keeps every answer.",
+    "{answers:answer} per task count as one attempt, because the filter makes one answer of them",
+    meaning="lm-eval generated several answers per task, and its filter (for example a majority"
+    " vote) made one answer of them. Only that answer has an outcome.",
+    why="pass@1 is the pass rate of the filtered answer, and pass@k cannot be estimated for larger"
+    " k.",
+    advice="Evaluate with a filter that keeps every answer.",
+    example="warning[filtered-answers]: 8 answers per task count as one attempt, because the"
+    " filter makes one answer of them",
 )  # fmt: skip
 
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d-]+(?:\.\d+)?)\.jsonl.*")

@@ -29,12 +29,15 @@ from passk_cli.files.formats.format import (
 REPEATED_TESTS = DiagnosticType(
     "repeated-tests", NOTE,
     "{tests:test} {tests:is|are} repeated: in {example} the last two numbers are the attempt and"
-    " how many there are",
-    "",
-    "pytest-repeat numbers the attempts at a test in its name, [1-5] to [5-5]. Names are taken so"
-    " where all of a function's tests have the same last number and no number before it is"
-    " missing. Where they are parameters instead, --records tests --field task=nodeid reads each"
-    " name as a task.",
+    " the number of attempts",
+    meaning="pytest-repeat numbers the attempts at a test in its name, from [1-5] to [5-5]. passk"
+    " reads names in this way if all tests of a function have the same last number and no number"
+    " before it is missing.",
+    why="The attempts count as attempts at one task, not as several tasks.",
+    advice="If the numbers are parameters of the test, use `--records tests --field task=nodeid`,"
+    " which reads each name as a task.",
+    example="note[repeated-tests]: 2 tests are repeated: in test_agent.py::test_refund[1-2] the"
+    " last two numbers are the attempt and the number of attempts",
 )  # fmt: skip
 
 _STEP = re.compile(r"(.*?(?:\[|\[.*-))([1-9]\d*)-([1-9]\d*)\]", re.DOTALL)

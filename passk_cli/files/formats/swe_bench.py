@@ -45,16 +45,22 @@ COMPLETED_ONLY = DiagnosticType(
     "completed-only", WARNING,
     "instances with an error or an empty patch have no report of their own and are not counted",
     "the run's report names them",
-    "SWE-bench writes a report per instance only where the tests ran. An instance without a patch"
-    " is a failure and is missing here, so the resolved rate is too high. Give the report of the"
-    " run instead.",
+    meaning="SWE-bench writes a report per instance only if the tests of the instance ran.",
+    why="An instance without a patch is a failure, but it is missing here. The resolved rate is"
+    " too high.",
+    advice="Give the report of the run (MODEL.RUN.json) instead.",
+    example="warning[completed-only]: instances with an error or an empty patch have no report of"
+    " their own and are not counted; the run's report names them",
 )  # fmt: skip
 UNLISTED_INSTANCES = DiagnosticType(
     "unlisted-instances", WARNING,
-    "{instances:submitted instance} {instances:is|are} in none of the lists, and not counted", "",
-    "The report of a SWE-bench run names every submitted instance and lists those that were"
-    " resolved, unresolved, or ended in an error. Some stand in none of the lists: nothing is known"
-    " of their outcome.",
+    "{instances:submitted instance} {instances:is|are} in none of the lists, and not counted",
+    meaning="The report of a SWE-bench run lists the instances that were resolved, that were"
+    " unresolved, and that ended in an error. Some submitted instances are in none of these lists.",
+    why="Their outcome is unknown. If they failed, the resolved rate is too high.",
+    advice="Look for these instances in the logs of the run, and evaluate them again.",
+    example="warning[unlisted-instances]: 2 submitted instances are in none of the lists, and not"
+    " counted",
 )  # fmt: skip
 
 _RUN_LOGS = ("logs/run_evaluation", "logs/evaluation")

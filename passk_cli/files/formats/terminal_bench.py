@@ -27,11 +27,14 @@ from passk_cli.files.formats.format import (
 _TRIAL = re.compile(r"\.(\d+)-of-\d+(?:\.(.+)|$)")
 _METADATA = "run_metadata.json"
 UNNAMED_MODEL = DiagnosticType(
-    "unnamed-model", WARNING, "no {file} names the model, so each file counts as one",
+    "unnamed-model", WARNING, "no {file} names the model, so each file counts as one model",
     "name it with label=path",
-    "Terminal-Bench writes the model beside the results. Where that file is missing, passk takes"
-    " each file of results as a model of its own, so attempts of one model may count as several"
-    " models.",
+    meaning="Terminal-Bench writes the name of the model into a file next to the results. That file"
+    " is missing here, so passk treats each file of results as a model.",
+    why="Several runs of one model count as several models.",
+    advice="Copy the missing file along with the results, or write `MODEL=PATH` for each file.",
+    example="warning[unnamed-model]: no run_metadata.json names the model, so each file counts as"
+    " one model; name it with label=path",
 )  # fmt: skip
 
 

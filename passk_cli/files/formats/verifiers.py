@@ -33,8 +33,11 @@ from passk_cli.suggested_fix import Placeholder, SuggestedFix
 ASSUMED_THRESHOLD = DiagnosticType(
     "assumed-threshold", WARNING, "a reward of {bar} or more passes",
     SuggestedFix({"--threshold": Placeholder("X")}, "sets another one"),
-    "Rewards between 0 and 1 are no outcomes. Without --threshold the run's own threshold decides,"
-    " or 1 where it has none.",
+    meaning="Some rewards are between 0 and 1. Without --threshold passk uses the threshold of the"
+    " run, or 0.5 if the run has none.",
+    why="The pass rate depends on this threshold.",
+    example="warning[assumed-threshold]: a reward of 0.5 or more passes; --threshold X sets another"
+    " one",
 )  # fmt: skip
 
 # What v0 and v1 call the folder of a run, which stays the same in a copy.

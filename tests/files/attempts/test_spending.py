@@ -196,7 +196,7 @@ def test_answers_of_a_cache_repeat_their_price(name: str) -> None:
     file = COST / f"promptfoo-{name}.json.gz"
     with (
         pytest.warns(PasskWarning, match="costs 0, .*; price=FILE computes costs from tokens"),
-        pytest.warns(PasskWarning, match='a cache gave .*"billed_cost"} counts them as 0'),
+        pytest.warns(PasskWarning, match='cached answer .*"billed_cost"} counts them as 0'),
     ):
         cost = read(file, attempts=("cost", "tokens"), pool="cached")
     with pytest.warns(PasskWarning, match="costs 0, "):
@@ -331,7 +331,7 @@ def test_a_task_that_has_no_cost_keeps_its_outcomes() -> None:
     assert np.diff(counts.attempts["cost"].start).tolist() == [2, 1, 0]
     text = said(counts)["missing-costs-dropped"].text
     assert text.startswith(
-        "2 attempts without a cost are left out of cost alone, which rests on 3 of 5: "
+        "2 attempts without a cost are left out of cost only, which uses 3 of 5 attempts: "
     )
     with pytest.raises(DataError, match="no attempt has one; is it the right column"):
         read(rows[-1:], attempts="cost", missing_cost="drop")
@@ -478,7 +478,7 @@ def test_describe_says_which_amounts_files_have(pattern: str) -> None:
 def test_tokens_that_nobody_counted_are_said() -> None:
     files = str(DATA / "terminal_bench/2025-09-02__10-00-00")
     counts = read(files, missing="fail", attempts="tokens")
-    assert said(counts)["uncounted-amounts"].text.startswith("the tokens of every attempt of")
+    assert said(counts)["uncounted-amounts"].text.startswith("the files contain 0 as the tokens of")
 
 
 @pytest.mark.parametrize(("column", "other"), [
@@ -491,7 +491,9 @@ def test_another_amount_that_is_asked_for_as_dollars_is_said_to_be(
     data = write("took.csv", f"task,passed,{column}\n1,1,2\n2,0,3\n")
     counts = read(data, fields={"cost": column}, attempts="cost")
     texts = [m.text for m in counts.facts.messages if m.name in ("other-unit", "amount-read")]
-    assert texts == [f"{column} is in {other} by its name, and read as dollars"] * bool(other)
+    assert texts == [
+        f"the name of {column} suggests {other}, but its values are read as dollars"
+    ] * bool(other)
 
 
 @pytest.mark.parametrize("column", ["calls[].cost_usd", "calls.cost_usd"])
@@ -502,7 +504,7 @@ def test_entries_of_a_list_are_said_to_be_summed(column: str) -> None:
 
 
 @pytest.mark.parametrize(("column", "text"), [
-    ("cost_eur", "cost_eur is in EUR by its name: read each $ as that"), ("europe_cost", ""),
+    ("cost_eur", "the name of cost_eur suggests EUR: read each $ as EUR"), ("europe_cost", ""),
 ])  # fmt: skip
 def test_another_currency_is_said(column: str, text: str) -> None:
     rows = [{"task": task, "passed": True, column: 0.5} for task in "ab"]

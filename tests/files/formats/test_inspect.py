@@ -93,7 +93,7 @@ def test_stopped_and_crashed_logs_say_so() -> None:
     assert said == [
         "the run did not finish",
         "the run did not finish: its status is error",
-        "the run lists 32 attempts, the file holds 4",
+        "the run lists 32 attempts, but the file contains 4",
     ]
     (crashed,) = STOPPED.glob("*crashed*")
     (whole,) = LOGS.glob("*words_KfG*")

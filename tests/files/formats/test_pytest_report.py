@@ -47,7 +47,7 @@ def test_repeats_are_attempts_of_one_test() -> None:
     assert [each.name for each in facts.messages] == ["repeated-tests"]
     assert facts.messages[0].text.endswith(
         "9 tests are repeated: in test_agent.py::test_answer[sum-1-5] the last two numbers are the"
-        " attempt and how many there are"
+        " attempt and the number of attempts"
     )
 
 
@@ -72,7 +72,7 @@ def test_repeats_of_a_stopped_run(tmp_path: Path) -> None:
     path = report(tmp_path / "x.json", {}, tests=tests, summary=summary)
     assert cells(path) == {("x", "t.py::add"): (2, 0)}
     texts = [each.text for each in read(path).facts.messages]
-    assert texts[1].endswith("the run lists 5 attempts, the file holds 2")
+    assert texts[1].endswith("the run lists 5 attempts, but the file contains 2")
 
 
 def test_a_second_report_is_a_second_attempt_and_a_copy_is_a_repeat(tmp_path: Path) -> None:

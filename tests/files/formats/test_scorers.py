@@ -111,7 +111,7 @@ def test_repeats_of_docker_agent_are_attempts(tmp_path: Path) -> None:
     found = cells(DATA / name, missing="drop")
     assert found.keys() == {("happy-panda-1234", f"sum {task}") for task in range(3)}
     said = read(DATA / name, missing="drop").facts.messages
-    assert said[0].text.endswith("the run lists 10 attempts, the file holds 9")
+    assert said[0].text.endswith("the run lists 10 attempts, but the file contains 9")
     once = changed(tmp_path / "r.json", name, (["sessions", 0, "title"], "Add up"))
     # Nothing says then that others are repeats; one of the nine ended in an error.
     assert len(cells(once, missing="drop")) == 8

@@ -87,7 +87,9 @@ def test_tau2_folder_says_what_is_missing(tmp_path: Path) -> None:
     index = [{"id": str(i), "task_id": "0", "trial": 0} for i in range(20)]
     results.write_text(json.dumps(json.loads(results.read_text()) | {"simulation_index": index}))
     (warning,) = read(tmp_path / "run", missing="drop").facts.messages
-    assert warning.text.endswith("results.json: the run lists 20 attempts, the file holds 18")
+    assert warning.text.endswith(
+        "results.json: the run lists 20 attempts, but the file contains 18"
+    )
 
 
 def test_tau2_runs_go_on_and_suites_are_apart(tmp_path: Path) -> None:

@@ -66,7 +66,9 @@ def test_fewer_rollouts_than_the_metadata_says(tmp_path: Path) -> None:
     lines = RESULTS.read_text().splitlines(keepends=True)
     (tmp_path / "x" / "results.jsonl").write_text("".join(lines[:30]))
     messages = read(tmp_path, missing="fail").facts.messages
-    assert any("the run lists 32 attempts, the file holds 30" in one.text for one in messages)
+    assert any(
+        "the run lists 32 attempts, but the file contains 30" in one.text for one in messages
+    )
 
 
 def test_results_without_metadata_are_named_by_their_file(tmp_path: Path) -> None:
