@@ -31,6 +31,8 @@ ASKED = {
     "tasks": "sample_data/tau_airline.csv",
     "diversity": "sample_data/cruxeval.jsonl.gz --by temperature --model codellama-7b -k 2",
     "temperature": "sample_data/cruxeval.jsonl.gz --model codellama-7b -k 1",
+    "horizon": "sample_data/cyber.csv.gz --cluster family"
+    " --field date=release_date --resamples 100",
     "extrapolate": "sample_data/counts.csv --to 40",
     "plan": "--mean 0.6 --spread 0.3 --tasks 200 --attempts 10",
     "describe": "sample_data/tau_airline.csv",
