@@ -48,7 +48,7 @@ def _lines() -> Iterator[str]:
         for paragraph in others:
             yield from (".PP", _text(paragraph))
         for title, options in sections(name):
-            if title in declaration.own_titles:
+            if title in declaration.titles:
                 yield from _options(options)
         yield from (".PP", "Examples:", ".EX", *map(_text, chain(*declaration.examples)), ".EE")
     yield from (".SH SHARED OPTIONS", "Options that several commands take.")

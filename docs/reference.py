@@ -116,7 +116,7 @@ def _options(name: str) -> str:
     linked: dict[str, list[str]] = {}
     shared = []
     for title, options in sections(name):
-        if title not in command_of(name).own_titles:
+        if title not in command_of(name).titles:
             shared.append(f"[{title}](../options.md#{title.lower()})")
             continue
         for option in options:
@@ -134,7 +134,7 @@ def _options(name: str) -> str:
 @cache
 def own_lines(name: str) -> frozenset[str]:
     """The lines of the options that a command does not share."""
-    own = command_of(name).own_titles
+    own = command_of(name).titles
     return frozenset(line(o) for title, options in sections(name) if title in own for o in options)
 
 
@@ -168,7 +168,7 @@ def shared_options() -> dict[str, list[DeclaredOption]]:
     options: dict[str, dict[str, DeclaredOption]] = {}
     for name in COMMANDS:
         for title, group in sections(name):
-            if title not in command_of(name).own_titles:
+            if title not in command_of(name).titles:
                 for each in group:
                     known = options.setdefault(title, {}).setdefault(each[0], each)
                     # Of an option that commands have with fewer choices, the one with all.
@@ -182,7 +182,7 @@ def _shared(_: str) -> str:
     users: dict[str, list[str]] = {}
     for name in COMMANDS:
         for title, _ in sections(name):
-            if title not in command_of(name).own_titles:
+            if title not in command_of(name).titles:
                 users.setdefault(title, []).append(name)
     lines = []
     for title, group in shared_options().items():

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from typing import Annotated, Any, Literal, get_args
 
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import Command, command_of, option_meant
+from passk_cli.commands.command import Command, command_of, option_suggestion
 from passk_cli.commands.message_filter import WantedMessages
 from passk_cli.commands.question import Question, Read, answer, require_met
 from passk_cli.diagnostic import WARNING, Diagnostic
@@ -237,7 +237,9 @@ def _unknown(name: str, word: str, value: Any) -> TypeError:
     """Error for an option that a function does not have, with what to write in its place."""
     options = _by_field(name)
     flags = {each.option.name.strip("-").replace("-", "_"): each.field for each in options.values()}
-    reason = _OF_RESULT.get(word) or documented(option_meant(name, word, value, _by_field), options)
+    reason = _OF_RESULT.get(word) or documented(
+        option_suggestion(name, word, value, _by_field), options
+    )
     if word in flags and word not in command_of(name).lacking:
         # As the command line has it.
         reason = did_you_mean([flags[word]])
@@ -258,7 +260,9 @@ def _findings(declaration: Command, call: Call, given: Mapping[str, Any]) -> Fin
                     name="contradicting-options",
                 )
         given = {**given, "cluster": data.cluster}
-    question, shared = declaration.question.ask(given, data, needed=declaration.files == "needed")
+    question, shared = declaration.question.ask(
+        given, data, requires_data=declaration.files == "needed"
+    )
     wanted, options = filled(WantedMessages, given), _by_field(call.name)
 
     def words(message: Diagnostic) -> str:

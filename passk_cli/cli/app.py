@@ -17,7 +17,7 @@ from passk_cli.cli.completion import completion_of, words_so_far
 from passk_cli.cli.failure import write_failure
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of, option_meant
+from passk_cli.commands.command import command_of, option_suggestion
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.limits import MORE_MEMORY
 from passk_cli.option import DATA, Option
@@ -274,7 +274,7 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
             place = next(at for at, word in enumerate(rest) if word.startswith(str(option)))
             _, equals, value = rest[place].partition("=")
             value = value if equals else next(iter(rest[place + 1 :]), "")
-            question = option_meant(first, str(option), value, flags_of)
+            question = option_suggestion(first, str(option), value, flags_of)
             problem = "; ".join(filter(None, (f"no such option: {option}", question)))
     elif first.startswith("-") and (later := [word for word in rest if word in COMMANDS]):
         problem = f"no such option: {first}; the command comes first: passk {later[0]} {first} …"

@@ -132,7 +132,7 @@ def _sections(
     shared : the fields of the shared options in a short help, which has no rare ones of its own;
         without it all options are explained in full.
     """
-    own = declaration.own_titles
+    own = declaration.titles
     rows: dict[str, list[Row]] = {title: [] for title in own}
     if declaration.files != "none":
         rows["Input"] = [("FILE...", FILES)]

@@ -380,7 +380,7 @@ def _require_places(targets: Sequence[str], inputs: Sequence[str]) -> None:
 def edge_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
     """Title and options of where results go; what the question has itself is not among them."""
     edge = (Charting, Output) if declaration.charts else (Output,)
-    without = [*declared(declaration.own), *declaration.without]
+    without = [*declared(declaration.options_type), *declaration.without]
     without += [] if declaration.methods else ["methods"]
     for group, options in sections_of(edge, without):
         if not declaration.judges:

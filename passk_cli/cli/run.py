@@ -71,7 +71,7 @@ def _run(
     messages_only: bool = False,
 ) -> int:  # fmt: skip
     """Run a command; messages_only : the report itself is not printed."""
-    own, writable = declared(declaration.own), False
+    own, writable = declared(declaration.options_type), False
     edge = {name: value for name, value in given.items() if name not in own}
     if declaration.paged and edge["form"] == "html":
         there = any(Path(file).suffix == ".html" for file in edge["output"] or ())
@@ -108,7 +108,7 @@ def _run(
         output.check(inputs, named["written"], charting, declaration)
         writable = True
         question, options = declaration.question.ask(
-            given, files or None, needed=declaration.files == "needed"
+            given, files or None, requires_data=declaration.files == "needed"
         )
         if question.inputs:
             writable = False

@@ -14,7 +14,7 @@ from passk_cli.study.answer import ANSWERS, Answer
 from passk_cli.suggestions import meant
 
 # Modules that declare messages or errors, besides those of commands.
-_BELOW = (
+_DECLARING_MODULES = (
     "passk_cli.error_names", "passk_cli.files.counting.checks",
     "passk_cli.files.counting.words", "passk_cli.files.formats",
     "passk_cli.files.reading.schema_detection", "passk_cli.files.reading.asking",
@@ -27,7 +27,7 @@ _BELOW = (
 
 def messages() -> dict[str, DiagnosticType]:
     """Name → message, in the order of names."""
-    for module in _BELOW:
+    for module in _DECLARING_MODULES:
         import_module(module)
     for name in COMMANDS:
         _ = command_of(name).question
@@ -55,14 +55,14 @@ def message_of(name: str) -> DiagnosticType:
 
 def parse_names(names: Any) -> tuple[str, ...]:
     """Names of messages, refused where there is no such one, or where it is an error's."""
-    chosen = split(names)
-    for name in chosen:
+    message_names = split(names)
+    for name in message_names:
         if message_of(name).severity == ERROR:
             raise ParameterError(f"{name}: this is an error already; name a note or a warning")
-    return chosen
+    return message_names
 
 
 def parse_names_or_all(names: Any) -> tuple[str, ...]:
     """Names of messages, or "all", beside which others say nothing more."""
-    others = parse_names([name for name in split(names) if name != "all"])
-    return ("all",) if "all" in split(names) else others
+    message_names = parse_names([name for name in split(names) if name != "all"])
+    return ("all",) if "all" in split(names) else message_names

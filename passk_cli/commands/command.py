@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from passk_cli.commands.question import Question
 
 # The title of the options that only one command has.
-OWN = "Options"
+DEFAULT_TITLE = "Options"
 # Opens a paragraph of a docstring that is an example: a comment, then a command line.
 _EXAMPLE = "# "
 # Options that all commands had, as of `Command.lacking`.
@@ -58,7 +58,7 @@ class Command:
     view : "module:class" of its question; the module has the sections and messages of its answer.
     """
 
-    own: type
+    options_type: type
     groups: tuple[type, ...]
     without: tuple[str, ...] = ()
     files: str = "needed"
@@ -89,31 +89,37 @@ class Command:
 
     @property
     def _paragraphs(self) -> list[str]:
-        return (inspect.getdoc(self.own) or "").split("\n\n")
+        return (inspect.getdoc(self.options_type) or "").split("\n\n")
 
     def options(self) -> list[DeclaredOption]:
         """Every option, its own first."""
-        groups = sections_of((self.own, *self.groups, WantedMessages), self.without)
+        groups = sections_of((self.options_type, *self.groups, WantedMessages), self.without)
         return [option for _, options in groups for option in options]
 
     def sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
         """Title and options of each group, its own first."""
-        own, *shared = sections_of((self.own, *self.groups, WantedMessages), self.without)
-        for title, fields in self.own_titles.items():
-            yield title, [option for option in own[1] if option.field in fields]
+        own_section, *shared = sections_of(
+            (self.options_type, *self.groups, WantedMessages), self.without
+        )
+        for title, fields in self.titles.items():
+            yield title, [option for option in own_section[1] if option.field in fields]
         for group, options in shared:
             yield getattr(group, "title", ""), options
 
     @property
-    def own_titles(self) -> dict[str, list[str]]:
+    def titles(self) -> dict[str, list[str]]:
         """Title → its own options: those of the classes that declare them, then OWN."""
         titles: dict[str, list[str]] = {}
-        for name in declared(self.own):
-            owner = next(c for c in self.own.__mro__ if name in inspect.get_annotations(c))
-            title = OWN if owner is self.own else getattr(owner, "title", OWN)
+        for name in declared(self.options_type):
+            owner = next(c for c in self.options_type.__mro__ if name in inspect.get_annotations(c))
+            title = (
+                DEFAULT_TITLE
+                if owner is self.options_type
+                else getattr(owner, "title", DEFAULT_TITLE)
+            )
             titles.setdefault(title, []).append(name)
-        if OWN in titles:
-            titles[OWN] = titles.pop(OWN)
+        if DEFAULT_TITLE in titles:
+            titles[DEFAULT_TITLE] = titles.pop(DEFAULT_TITLE)
         return titles
 
 
@@ -123,7 +129,7 @@ def command_of(name: str) -> Command:
     return declaration
 
 
-def option_meant(
+def option_suggestion(
     command: str, word: str, value: Any, spelled: Callable[[str], Mapping[str, DeclaredOption]]
 ) -> str:
     """The words in place of an option that a command does not have; "" where nothing is near.
@@ -134,15 +140,15 @@ def option_meant(
         return reason
     if have := [name for name in COMMANDS if word in spelled(name)]:
         return f"{first_few(have)} {'have' if have[1:] else 'has'} it"
-    known = spelled(command)
-    near = nearest(word, known)
+    options = spelled(command)
+    suggestions = nearest(word, options)
     share = share_meant(str(value))
-    if share is not None and len(near) == 1 and known[near[0]].option.high == 1:
+    if share is not None and len(suggestions) == 1 and options[suggestions[0]].option.high == 1:
         # Who names an error rate means what is left.
         share = 1 - share if word.strip("-") in ("alpha", "significance") else share
-        near = [f"{near[0]} {share:g}"] if share >= 0.5 else near
-    elif near and word.strip("-") in known[near[0]].option.values:
-        near = [f"{near[0]} {word.strip('-')}"]
+        suggestions = [f"{suggestions[0]} {share:g}"] if share >= 0.5 else suggestions
+    elif suggestions and word.strip("-") in options[suggestions[0]].option.values:
+        suggestions = [f"{suggestions[0]} {word.strip('-')}"]
     if not word.startswith("-"):
-        near = [each.replace(" ", "=") for each in near]
-    return did_you_mean(near) if near else ""
+        suggestions = [text.replace(" ", "=") for text in suggestions]
+    return did_you_mean(suggestions) if suggestions else ""

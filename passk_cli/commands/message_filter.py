@@ -37,8 +37,8 @@ class WantedMessages:
         words : of a message, as its reader spells options.
         """
         for message in messages:
-            every = self.error == ("all",) and message.severity != NOTE
-            if message.name not in self.ignore and (message.name in self.error or every):
+            applies_to_all = self.error == ("all",) and message.severity != NOTE
+            if message.name not in self.ignore and (message.name in self.error or applies_to_all):
                 text = words(replace(message, settles=()))
                 raise DataError("", text, name=message.name, settles=message.settles)
 
@@ -50,6 +50,6 @@ class WantedMessages:
         if not self.error and not self.ignore:
             return report
         self.require_none(report.messages, words)
-        kept = tuple(said for said in report.messages if said.name not in self.ignore)
+        messages = tuple(message for message in report.messages if message.name not in self.ignore)
         ignored = {"ignore": ",".join(self.ignore)} if self.ignore else {}
-        return replace(report, messages=kept, sign=lambda: {**report.signature, **ignored})
+        return replace(report, messages=messages, sign=lambda: {**report.signature, **ignored})

@@ -101,7 +101,7 @@ class Question:
 
     @classmethod
     def ask(
-        cls, given: Mapping[str, Any], source: Any, *, needed: bool
+        cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
     ) -> tuple[Self, SharedOptions]:
         """The question and the shared options, from what was given for them.
 
@@ -109,11 +109,11 @@ class Question:
         source : the data, as in `SharedOptions`.  needed : whether it must be there.
         Errors: ParameterError for a value that an option does not know, or files that are missing.
         """
-        own = declared(cls)
-        question = filled(cls, {k: v for k, v in given.items() if k in own})
-        if needed and source is None:
+        own_fields = declared(cls)
+        question = filled(cls, {k: v for k, v in values.items() if k in own_fields})
+        if requires_data and source is None:
             raise ParameterError("no files given", name="no-files")
-        shared = {k: v for k, v in given.items() if k not in own}
+        shared = {k: v for k, v in values.items() if k not in own_fields}
         request, metrics = filled(Request, shared), filled(Metrics, shared)
         if not cls.ranged:
             refuse_ranges(metrics.metrics, "-m")
@@ -129,13 +129,13 @@ class Question:
     @classmethod
     def answer_columns(cls) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """Whose columns a table has, and their headers and meanings; each column once."""
-        known: set[tuple[str, str]] = set()
+        columns_before: set[tuple[str, str]] = set()
         for section in cls.sections:
             columns = [column.stated for column in section.columns if column.shown != DATA]
             rows = [(c.header, c.meaning) for c in columns if c.meaning]
-            if new := [row for row in dict.fromkeys(rows) if row not in known]:
+            if new := [row for row in dict.fromkeys(rows) if row not in columns_before]:
                 yield f'of "{section.title}"' if section.title else section.view, new
-            known.update(rows)
+            columns_before.update(rows)
 
     @classmethod
     def answer_fields(cls) -> dict[str, str]:
@@ -144,16 +144,16 @@ class Question:
         Of sections with a field of one name, the first says what it is.
         """
         common = {column.name: column.meaning for column in FIELDS}
-        every: dict[str, str] = {}
+        meanings: dict[str, str] = {}
         for column in (column for section in cls.sections for column in section.columns):
             if column.name:
-                every.setdefault(column.name, column.meaning or common.get(column.name, ""))
+                meanings.setdefault(column.name, column.meaning or common.get(column.name, ""))
         # Rows of sections without facts are their records.
         facts = not cls.sections or any(
-            (each.facts, each.facts_of) != (Section.facts, Section.facts_of)
-            for each in cls.sections
+            (section.facts, section.facts_of) != (Section.facts, Section.facts_of)
+            for section in cls.sections
         )
-        return {**common, **every} if facts else every
+        return {**common, **meanings} if facts else meanings
 
     @classmethod
     def answer_messages(cls) -> dict[str, DiagnosticType]:
@@ -176,7 +176,7 @@ class Question:
         """The report where no data is needed; None where it is."""
         return None
 
-    def answered(self, options: SharedOptions, read: Read) -> Report:
+    def report_from(self, options: SharedOptions, read: Read) -> Report:
         """The report of what `read` finds, or of no data."""
         report = self.report_without_data(options)
         return self.report(self.study(options, read)) if report is None else report
@@ -194,10 +194,10 @@ class Question:
         if is_corrected(counts):
             confidence = confidence.corrected()
         hint = options.metrics.hint(counts)
-        named = bool(options.metrics.k or options.metrics.metrics)
+        names_metrics = bool(options.metrics.k or options.metrics.metrics)
         short = options.metrics.short_tasks
         return Analysis(
-            counts, metrics, confidence, options.rules, short, hint, named,
+            counts, metrics, confidence, options.rules, short, hint, names_metrics,
             earlier=options.earlier,
         )  # fmt: skip
 
@@ -211,11 +211,12 @@ class Question:
     def refuse_ranges(self) -> None:
         """ParameterError where it, or an option that is given, has no answer for missing outcomes
         that may pass or fail."""
-        given = changed(self)
+        changed_options = changed(self)
         refuse(
             "no-bounds",
             (self.unbounded, OptionValue("--missing", BOUNDS), self.unbounded, COUNTED),
-            *((option.option in given, option, f"with bounds of missing outcomes {reason}",
+            *((option.option in changed_options, option,
+            f"with bounds of missing outcomes {reason}",
                (*COUNTED, SuggestedFix({option.option: None})))
               for option, reason in self.unbounded_options.items()),
         )  # fmt: skip
@@ -223,11 +224,11 @@ class Question:
 
 def refuse_labels(question: Question) -> None:
     """ParameterError where a question, or an option that is given, does not correct by labels."""
-    given = changed(question)
+    changed_options = changed(question)
     refuse(
         "no-labels",
         (question.uncorrected, "", f"{question.uncorrected}; leave them out", ()),
-        *((option in given, OptionValue(option), f"with labels {reason}", (SuggestedFix({
+        *((option in changed_options, OptionValue(option), f"with labels {reason}", (SuggestedFix({
         option: None}),))
           for option, reason in question.uncorrected_options.items()),
     )  # fmt: skip
@@ -238,33 +239,37 @@ def _answerable(question: Question, report: Report) -> Report:
     if not question.unbounded:
         return report
     messages = tuple(
-        replace(said, settles=tuple(s for s in said.settles if s.options != {"--missing": BOUNDS}))
-        for said in report.messages
+        replace(
+            message, settles=tuple(s for s in message.settles if s.options != {"--missing": BOUNDS})
+        )
+        for message in report.messages
     )
     return replace(report, messages=messages)
 
 
-def require_met(names: Collection[tuple[str, str]], every: Sequence[Counts]) -> None:
+def require_met(names: Collection[tuple[str, str]], data: Sequence[Counts]) -> None:
     """ParameterError for a model or a task that an option names and no data has.
 
     names : options and names, as `Request.chosen_names`.  every : the data that was read.
     """
-    near = {
-        each: [c.facts.option_names.get(each, "there are none") for c in every] for each in names
+    nearest_names = {
+        name: [c.facts.option_names.get(name, "there are none") for c in data] for name in names
     }
-    first_absent(sorted(names), {each: texts[0] for each, texts in near.items() if all(texts)})
+    first_absent(
+        sorted(names), {name: texts[0] for name, texts in nearest_names.items() if all(texts)}
+    )
 
 
 def require_few_groups(counts: Counts, most: float) -> None:
     """ParameterError where the data is split into more groups than an answer is given for."""
     names, groups = counts.group_names, {series[1:] for series in counts.series}
-    some = " AND ".join(
+    condition = " AND ".join(
         f"{quote_name(name)} = {quote_text(value)}"
         for name, value in zip(names, min(groups), strict=True)
     )
     refuse_many(
         "groups", len(groups), most,
-        SuggestedFix({"--by": None}, "has one group"), SuggestedFix({"--where": some},
+        SuggestedFix({"--by": None}, "has one group"), SuggestedFix({"--where": condition},
         "keeps some"),
         place=OptionValue("--by", ",".join(names)),
     )  # fmt: skip
@@ -298,14 +303,14 @@ def answer(
         if TRUTH in counts.attempts or counts.facts.judge_errors:
             refuse_labels(question)
         names.update(request.chosen_names)
-        every.append(counts)
+        counts_read.append(counts)
         if counts.group_names:
             require_few_groups(counts, question.most_groups)
         return counts
 
-    names, every = set[tuple[str, str]](), list[Counts]()
-    report = question.answered(options, counts_of)
-    require_met(names, every)
+    names, counts_read = set[tuple[str, str]](), list[Counts]()
+    report = question.report_from(options, counts_of)
+    require_met(names, counts_read)
     report = judged(_answerable(question, report))
     if options.request.by:
         # A group of the name of a column is refused whatever is shown.

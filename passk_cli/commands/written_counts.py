@@ -13,7 +13,7 @@ from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue
 
 
-class OfModel(NamedTuple):
+class WrittenModel(NamedTuple):
     """One model's tasks and attempts, and passes where each attempt passes or fails."""
 
     series: Series
@@ -22,7 +22,7 @@ class OfModel(NamedTuple):
     passed: int | None
 
 
-class Written(Section[OfModel]):
+class WrittenTable(Section[WrittenModel]):
     """The tasks and attempts that were written of each model."""
 
     apart = True
@@ -38,20 +38,20 @@ class Written(Section[OfModel]):
     )  # fmt: skip
 
 
-def refuse_reserved(names: Collection[str], own: Collection[str], whose: str) -> None:
+def refuse_reserved(names: Collection[str], reserved: Collection[str], table_name: str) -> None:
     """ParameterError for a group that has the name of another column of what is written."""
     refuse("reserved-column", *(
-        (name.lower() in own, OptionValue("--by", name),
-         f"{whose} has a column of that name; rename it in the data", ())
+        (name.lower() in reserved, OptionValue("--by", name),
+         f"{table_name} has a column of that name; rename it in the data", ())
         for name in names
     ))  # fmt: skip
 
 
-def of_models(counts: Counts) -> list[OfModel]:
+def written_models(counts: Counts) -> list[WrittenModel]:
     """The rows of `Written`."""
     models = []
     for place, series in enumerate(counts.series):
         n, c = (values[counts.rows_of(place)] for values in (counts.n, counts.c))
         passed = None if counts.facts.not_understood else int(c.sum())
-        models.append(OfModel(series, len(n), int(n.sum()), passed))
+        models.append(WrittenModel(series, len(n), int(n.sum()), passed))
     return models

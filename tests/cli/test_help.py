@@ -61,7 +61,7 @@ def test_help_has_at_most_60_lines(
     shown = passk(name, "--help").out
     assert len(shown.splitlines()) <= 60
     command = command_of(name)
-    own = [option.name for title, options in command.sections() if title in command.own_titles
+    own = [option.name for title, options in command.sections() if title in command.titles
            for _, option, *_ in options if not option.rare]  # fmt: skip
     assert all(re.search(rf"^  (?:-\w, )?{option}\b", shown, re.M) for option in own)
     assert re.search("^Output:$", shown, re.M)

@@ -438,7 +438,7 @@ def test_help_says_what_is_declared(
     assert len({field for field, *_ in options}) == len(options)
     flags = [flag for _, option, *_ in options for flag in option.flags.split()]
     assert len(set(flags)) == len(flags)
-    own = declared(command_of(name).own)
+    own = declared(command_of(name).options_type)
     for field, option, _, default, *_ in options:
         assert not (option.rare and option.name in few)
         for words in (every_word, *[few] * (field in own and not option.rare)):
@@ -513,7 +513,7 @@ def test_what_is_asked_of_reading_arrives_there(results: Path, name: str) -> Non
     refused |= {"truth_from"} if name == "judge" else set()
     expected = {field: READING[field] for field in READING if field in taken - refused}
     given = needed(name) | {field: value for field, (value, _) in expected.items()}
-    question, options = command_of(name).question.ask(given, results, needed=True)
+    question, options = command_of(name).question.ask(given, results, requires_data=True)
     requests: list[Request] = []
 
     def read(request: Request, source: object = None) -> NoReturn:

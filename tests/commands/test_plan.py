@@ -63,7 +63,7 @@ def remarks(report: Report, title: str = "") -> dict[str, str]:
 
 def assumed(metrics: str = "pass@1", rates: BetaRates = RATES, **aims: Any) -> Report:
     plan = Plan(mean=rates.mean, spread=rates.spread, **aims)
-    return plan.assumed(parse_list(metrics))
+    return plan.report_from_assumptions(parse_list(metrics))
 
 
 def piloted(counts: Counts, metrics: str, short_tasks: str = "empty", **aims: Any) -> Report:

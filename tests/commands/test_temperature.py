@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.commands.temperature.temperatures import by_temperature, degrees
+from passk_cli.commands.temperature.temperatures import by_temperature, format_temperature
 from passk_cli.commands.temperature.toy import DEFAULT_KS, fit_report, toy_report
 from passk_cli.commands.temperature.view import Temperature
 from passk_cli.distributions.temperature import best_by_k, power_laws
@@ -339,7 +339,7 @@ def test_equal_numbers_are_one_temperature() -> None:
     cells = [("m", "0.2", "a", 4, 1), ("m", "0.20", "b", 4, 2), ("m", "1.0", "a", 4, 1)]
     split = by_temperature(counts_of(cells), "temperature")
     assert split.series == (("m", "0.2"), ("m", "1"))
-    assert degrees(1e-3) == "0.001"
+    assert format_temperature(1e-3) == "0.001"
 
 
 def test_clusters_and_other_groups_survive() -> None:

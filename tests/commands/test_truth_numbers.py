@@ -18,7 +18,7 @@ from passk_cli.commands.extrapolate.headline import (
     PREDICTED,
     REACHED,
     TOO_FEW_SHARED,
-    Predicted,
+    RankedPredictions,
     TargetReached,
 )  # fmt: skip
 from passk_cli.report.model import AnswerSentence, Estimate
@@ -200,8 +200,10 @@ def counted(draw: random.Random, models: int, tasks: int, n: int) -> list[Row]:
 class Curve:
     """A prediction with given numbers, as the sentences see it."""
 
-    def __init__(self, draw: random.Random, name: str, k: int, *, family: str, known: int) -> None:
-        self.family, self.known = family, known
+    def __init__(
+        self, draw: random.Random, name: str, k: int, *, family: str, known_k: int
+    ) -> None:
+        self.family, self.known_k = family, known_k
         self.rates = type("Rates", (), {"name": name})()
         low = draw.choice([0.2, 0.5, 0.7])
         high = low + draw.choice([0.0001, 0.1, 0.3])
@@ -227,10 +229,10 @@ class Curve:
 def test_what_extrapolate_says_of_a_number_is_true() -> Iterator[str]:
     draw = random.Random(74)
     for number in range(NUMBER):
-        curves = [Curve(draw, m, 30, family="pass@", known=draw.choice([10, 30]))
+        curves = [Curve(draw, m, 30, family="pass@", known_k=draw.choice([10, 30]))
                   for m in "abc"[: number % 3 + 1]]  # fmt: skip
         curves.sort(key=lambda row: -(row.number.value or row.number.low or 0.0))
-        (said,) = first_true(PREDICTED, Predicted(curves, 30, ""))
+        (said,) = first_true(PREDICTED, RankedPredictions(curves, 30, ""))
         fields, best = said.fields, curves[0].number
         unknown = [row for row in curves if row.number.value is None]
         assert bool(unknown) == (said.name in ("not-determined", "some-not-determined"))
@@ -250,7 +252,7 @@ def test_what_extrapolate_says_of_a_number_is_true() -> Iterator[str]:
             elif said.name == "predicted-range":
                 assert fields["rivals"] == overlap
                 assert fields["lowest"].value == min(values)
-            assert fields["within"] == (curves[0].known >= 30)
+            assert fields["within"] == (curves[0].known_k >= 30)
         yield said.name
     # At the tasks that both have, attempts ended with the first pass; at others they did not.
     shared = [(10, 0)] * 20 + [(1, 1), (2, 1), (2, 1), (3, 1), (7, 1)]
@@ -268,7 +270,7 @@ def test_what_extrapolate_says_of_a_target_is_true() -> Iterator[str]:
     draw = random.Random(75)
     for number in range(NUMBER):
         family = draw.choice(["pass@", "pass^"])
-        curves = [Curve(draw, m, 30, family=family, known=10) for m in "abc"[: number % 3 + 1]]
+        curves = [Curve(draw, m, 30, family=family, known_k=10) for m in "abc"[: number % 3 + 1]]
         (said,) = first_true(REACHED, TargetReached(curves, 0.9, ""))
         ends = {
             row.rates.name: (row.reaches[0].estimate.low, row.reaches[0].estimate.high or math.inf)

@@ -48,8 +48,8 @@ class Distribution:
     draws: Floats
     estimates: tuple[Result, ...]
     rivals: int = 1
-    shared: int = 0
-    every: int = 0
+    shared_tasks: int = 0
+    total_tasks: int = 0
     leads: float | None = None
 
     @property
@@ -80,8 +80,8 @@ def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence)
     if tuple(names) == ("all",):
         single = int(counts.n.max()) == 1 and counts.clusters is None
         suitable = [m for m in NAMES[:-1] if population in METHODS[m].populations]
-        others = () if single else ("wilson", "clopper-pearson")
-        return tuple(m for m in suitable if m not in (GUARDED_T, PAIRED_SCORE, *others))
+        excluded = () if single else ("wilson", "clopper-pearson")
+        return tuple(m for m in suitable if m not in (GUARDED_T, PAIRED_SCORE, *excluded))
     if not names:
         return USUAL[population]
     return tuple(check_method(name, level, population) for name in names)
@@ -105,30 +105,34 @@ def distributions(
     fixed = confidence.population != NEW_TASKS
     estimable = [rates for rates in values if rates.there]
     # Numbers over the same tasks share the weights of tasks.
-    together = grouped(estimable, lambda rates: rates.tasks.tobytes())
+    by_tasks = grouped(estimable, lambda rates: rates.tasks.tobytes())
     rivals = grouped(estimable, lambda rates: (rates.metric, *rates.series[1:]))
     draws: dict[int, Floats] = {}
-    for of_tasks in together.values():
+    for same_tasks in by_tasks.values():
         if fixed:
-            draws |= {id(rates): rates.attempt_draws(confidence) for rates in of_tasks}
+            draws |= {id(rates): rates.attempt_draws(confidence) for rates in same_tasks}
         else:
-            means = resampled_means(of_tasks, confidence, kind)
-            draws |= dict(zip(map(id, of_tasks), means.T, strict=True))
+            means = resampled_means(same_tasks, confidence, kind)
+            draws |= dict(zip(map(id, same_tasks), means.T, strict=True))
     records = {}
     for models in rivals.values():
-        own = np.stack([draws[id(rates)] for rates in models], axis=1)
+        model_draws = np.stack([draws[id(rates)] for rates in models], axis=1)
         shared = on_shared_tasks(models)
         tasks = len(shared[0].tasks)
-        every = len(np.unique(np.concatenate([rates.tasks for rates in models])))
+        total_tasks = len(np.unique(np.concatenate([rates.tasks for rates in models])))
         leads: list[float | None] = [None] * len(models)
         if len(models) > 1 and attempts_agree(models) and (fixed or tasks):
-            means = own if fixed or tasks == every else resampled_means(shared, confidence, kind)
+            means = (
+                model_draws
+                if fixed or tasks == total_tasks
+                else resampled_means(shared, confidence, kind)
+            )
             leads = list(lead_shares(models[0].metric.sign * means).tolist())
         for rates, share in zip(models, leads, strict=True):
             suitable = applicable(rates.metric, methods, confidence)
             limited = (study.fact(rates, replace(confidence, interval=name)) for name in suitable)
             records[id(rates)] = Distribution(
-                rates, draws[id(rates)], tuple(limited), len(models), tasks, every, share
+                rates, draws[id(rates)], tuple(limited), len(models), tasks, total_tasks, share
             )
     return [records[id(rates)] for rates in estimable]
 

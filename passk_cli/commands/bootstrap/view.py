@@ -76,7 +76,7 @@ class Gap(NamedTuple):
     most: Result
 
 
-class ShownMethods:
+class MethodComparison:
     """Intervals of one metric by several methods, and how far they are apart."""
 
     def __init__(self, metric: Metric, models: Sequence[Distribution]) -> None:
@@ -110,11 +110,11 @@ class ShownMethods:
 
 
 METHODS = (
-    Answer("one-method", lambda found: found.gap is None,
+    Answer("one-method", lambda comparison: comparison.gap is None,
            "{metric} of {model} is {estimate} ({method}), with standard error {se}."),
-    Answer("methods-agree", lambda found: found.gap.size <= ROUNDING,
+    Answer("methods-agree", lambda comparison: comparison.gap.size <= ROUNDING,
            "The method does not matter: all intervals of {metric} are equal."),
-    Answer("methods-differ", lambda found: True,
+    Answer("methods-differ", lambda comparison: True,
            "The method changes a limit of {metric} by at most {gap}"
            " ({model}: {least} {least_limits:=@unit}, {most} {most_limits:=@unit})."),
 )  # fmt: skip
@@ -178,15 +178,15 @@ class Distributions(Section[Distribution]):
         return (replace(fact, se=record.se) for fact in record.estimates)
 
     def tables(self) -> Iterator[Table]:
-        metrics = [metric for metric in self.study.metrics if self._of(metric)]
+        metrics = [metric for metric in self.study.metrics if self._metric_records(metric)]
         for at, metric in enumerate(metrics):
-            models = self._of(metric)
+            models = self._metric_records(metric)
             models.sort(key=lambda d: (-d.values.ranking_score, d.series))
             part = replace(self, records=models, metric=metric)
             table = part.table(models, metric.name if len(metrics) > 1 else "")
             yield replace(table, shown=FULL) if at else table
 
-    def _of(self, metric: Metric) -> list[Distribution]:
+    def _metric_records(self, metric: Metric) -> list[Distribution]:
         return [d for d in self.records if d.values.metric == metric]
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -195,18 +195,18 @@ class Distributions(Section[Distribution]):
         if not self.records:
             yield range_of(self.lines[:1], self.study.counts.group_names)
             return
-        metric = next(metric for metric in self.study.metrics if self._of(metric))
-        yield from first_true(METHODS, ShownMethods(metric, self._of(metric)))
+        metric = next(metric for metric in self.study.metrics if self._metric_records(metric))
+        yield from first_true(METHODS, MethodComparison(metric, self._metric_records(metric)))
 
     @property
-    def drawn(self) -> str:
+    def resampled_units(self) -> str:
         """The units that a resample draws: "tasks", or "attempts"."""
         return "tasks" if self.study.confidence.population == NEW_TASKS else "attempts"
 
     def context(self) -> Iterator[str | Hint]:
         confidence = self.study.confidence
         yield self.study.sizes(self.lines)
-        yield f"{confidence.resamples:,} resamples of {self.drawn}"
+        yield f"{confidence.resamples:,} resamples of {self.resampled_units}"
         yield f"{100 * confidence.level:g} %"
         if len({d.values.metric for d in self.records}) > 1:
             yield Hint("all metrics")
@@ -233,11 +233,15 @@ class Distributions(Section[Distribution]):
             yield PARTICULAR(methods=methods, numbers=numbers, flaw=flaw)
         fewer: dict[tuple[str, int, int], dict[str, None]] = {}
         for d in self.records:
-            if d.leads is not None and d.shared < d.every and self.drawn == "tasks":
-                size = " ".join(d.series[1:]), d.shared, d.every
+            if (
+                d.leads is not None
+                and d.shared_tasks < d.total_tasks
+                and self.resampled_units == "tasks"
+            ):
+                size = " ".join(d.series[1:]), d.shared_tasks, d.total_tasks
                 fewer.setdefault(size, {})[d.values.metric.name] = None
-        for (group, shared, every), names in fewer.items():
-            yield FEWER_SHARED(metrics=list(names), shared=shared, group=group, every=every)
+        for (group, shared, total), names in fewer.items():
+            yield FEWER_SHARED(metrics=list(names), shared=shared, group=group, every=total)
         if any(d.leads is None and d.rivals > 1 for d in self.records):
             yield UNEQUAL_ATTEMPTS()
 
@@ -245,8 +249,8 @@ class Distributions(Section[Distribution]):
         if not self.records:
             return ()
         first = {d.series: d for d in reversed(self.records)}
-        series = sorted(first, key=lambda each: (-first[each].values.mean, each))
-        metrics, every = list(self.study.metrics), [metric.k for metric in self.study.metrics]
+        series = sorted(first, key=lambda model: (-first[model].values.mean, model))
+        metrics, ks = list(self.study.metrics), [metric.k for metric in self.study.metrics]
         rows = [
             {
                 "model": d.values.name, "metric": d.values.metric.name, "draws": d.draws,
@@ -258,12 +262,12 @@ class Distributions(Section[Distribution]):
                 self.records,
                 key=lambda d: (metrics.index(d.values.metric), series.index(d.series)),
             )
-            if self.study.in_brief(d.values.metric.k, every)
+            if self.study.in_brief(d.values.metric.k, ks)
         ]  # fmt: skip
         confidence = self.study.confidence
         subtitle = (
             f"{self.study.sizes(self.lines)} · {plural(confidence.resamples, 'resample')} of"
-            f" {self.drawn} · {100 * confidence.level:g} % {self.methods[0]} intervals"
+            f" {self.resampled_units} · {100 * confidence.level:g} % {self.methods[0]} intervals"
         )
         chart = densities(
             rows, label="model", draws="draws", within="within", value="estimate", low="low",
@@ -305,12 +309,12 @@ class Bootstrap(Question, BootstrapOptions):
         # The signature names all methods; a number by itself has none yet.
         plain = replace(study, confidence=replace(confidence, interval="none"))
         values = plain.values()
-        lines = [plain.fact(each) for each in values]
+        lines = [plain.fact(model_values) for model_values in values]
         records = distributions(study, values, methods, self.weights)
-        used = dict.fromkeys(fact.method for d in records for fact in d.estimates)
+        method_names = dict.fromkeys(fact.method for d in records for fact in d.estimates)
         report = view(
             plain, [Distributions(study, records, lines, methods, self.weights)],
-            messages=plain.messages(lines), interval=None, intervals=",".join(used),
+            messages=plain.messages(lines), interval=None, intervals=",".join(method_names),
             level=confidence.level, population=confidence.population, weights=self.weights,
             cluster=confidence.cluster, bounds=confidence.signature()["bounds"],
             resamples=confidence.resamples, seed=confidence.seed,

@@ -828,10 +828,10 @@ class Compare(Question, CompareOptions):
         notes = (note.about(f"baseline {label}") for note in reading_notes(other))
         return replace(study, baseline=counts_of_baseline, reading=(*runs.notes, *notes))
 
-    def answered(self, options: SharedOptions, read: Read) -> Report:
+    def report_from(self, options: SharedOptions, read: Read) -> Report:
         """The report; where there is one model, its error with what makes models of its runs."""
         try:
-            return super().answered(options, read)
+            return super().report_from(options, read)
         except OneModel as error:
             if options.once or self.baseline is not None:
                 raise

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from passk_cli.cleanup import atomic_write
 from passk_cli.commands.convert import ConvertOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.commands.written_counts import Written, of_models, refuse_reserved
+from passk_cli.commands.written_counts import WrittenTable, refuse_reserved, written_models
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.export import export_form, write_columns
 from passk_cli.files.request import COUNTED, KEEP, Conversion
@@ -27,15 +27,15 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # Of what --with can name, those that the reader finds under many names.
 _ROLES = ("answer", "solution", *sorted(UNITS))
-_OF_REPORT = ("tasks", "attempts", "passed")
+_REPORT_COLUMNS = ("tasks", "attempts", "passed")
 _COUNTS = (SuggestedFix({"--counts": True}, "adds them up"),)
 
 
 WRITTEN = (
-    Answer("counts-written", lambda written: written["rows"],
+    Answer("counts-written", lambda fields: fields["rows"],
            "Written: n and c of {models:model} at {tasks:task}, {rows:row} for"
            " {attempts:attempt}."),
-    Answer("attempts-written-with-gaps", lambda written: written["empty"],
+    Answer("attempts-written-with-gaps", lambda fields: fields["empty"],
            "Written: {attempts:attempt} of {models:model} at {tasks:task}; {empty} without an"
            " outcome."),
     Answer("attempts-written", lambda _: True,
@@ -43,7 +43,7 @@ WRITTEN = (
 )  # fmt: skip
 
 
-class Converted(Written):
+class Converted(WrittenTable):
     """The table that `passk convert` prints of what it wrote."""
 
     def context(self) -> Iterator[str]:
@@ -63,9 +63,9 @@ class Convert(Question, ConvertOptions):
     def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The data that was read, when the table is written."""
         if self.output is None:
-            named = SuggestedFix({"--output": Placeholder("FILE")}, "names it")
-            raise ParameterError("no file to write", name="bad-output", settles=[named])
-        refuse_reserved(options.request.by, _OF_REPORT, "the output")
+            output_fix = SuggestedFix({"--output": Placeholder("FILE")}, "names it")
+            raise ParameterError("no file to write", name="bad-output", settles=[output_fix])
+        refuse_reserved(options.request.by, _REPORT_COLUMNS, "the output")
         path = Path(self.output)
         _require_outside(options.source, path)
         form, request = export_form(path, self.form), options.request
@@ -94,12 +94,12 @@ class Convert(Question, ConvertOptions):
                 settles = (
                     SuggestedFix({"--counts": True, "--map": Placeholder("FILE")}, "adds them up"),
                 )
-        reasons = ((there, at, problem, settles) for at, there in contradictions.items())
+        reasons = ((applies, at, problem, settles) for at, applies in contradictions.items())
         refuse("contradicting-options", *reasons)
         if self.counts:
             refuse_reserved(request.by, OF_COUNTS, "the output")
-            given = request.given | ({"missing"} if self.missing else set())
-            request = replace(request, missing=self.missing or "error", given=given)
+            option_names = request.given | ({"missing"} if self.missing else set())
+            request = replace(request, missing=self.missing or "error", given=option_names)
             if self.engine == "spark":
                 from passk_cli.files.spark.counting import count
 
@@ -112,10 +112,10 @@ class Convert(Question, ConvertOptions):
             return study
         with atomic_write(path) as file:
             roles = tuple(name for name in self.columns if name in _ROLES)
-            others = tuple(name for name in self.columns if name not in _ROLES)
+            further_columns = tuple(name for name in self.columns if name not in _ROLES)
             request = replace(
                 request, attempts=("line", "score", *roles), missing=self.missing or KEEP,
-                conversion=Conversion(str(file), form, others, amounts=True),
+                conversion=Conversion(str(file), form, further_columns, amounts=True),
             )  # fmt: skip
             try:
                 return Analysis(read(request))
@@ -129,10 +129,12 @@ class Convert(Question, ConvertOptions):
 
     def report(self, study: Analysis) -> Report:
         counts = study.counts
-        written = [Converted(study, of_models(counts))]
+        sections = [Converted(study, written_models(counts))]
         # A table keeps benchmarks apart, so that nothing is pooled in it.
-        said = [each for each in study.messages(()) if each.name != POOLED_BENCHMARKS.name]
-        report = view(study, written, messages=said, interval=None)
+        messages = [
+            message for message in study.messages(()) if message.name != POOLED_BENCHMARKS.name
+        ]
+        report = view(study, sections, messages=messages, interval=None)
         fields = {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
             "attempts": int(counts.n.sum()), "rows": len(counts.n) if self.counts else 0,

@@ -43,10 +43,10 @@ def frontier(cost: Floats, rate: Floats) -> Bools:
     >>> frontier(np.array([1.0, 2.0, 3.0, 1.0]), np.array([0.5, 0.4, 0.9, 0.5])).tolist()
     [True, False, True, True]
     """
-    mine, other = (slice(None), None), (None, slice(None))
+    rows, columns = (slice(None), None), (None, slice(None))
     near_cost = _TIE * np.abs(cost).max(axis=-1, initial=0.0)[..., None, None]
-    dearer = cost[..., *mine] - cost[..., *other]
-    worse = rate[..., *other] - rate[..., *mine]
+    dearer = cost[..., *rows] - cost[..., *columns]
+    worse = rate[..., *columns] - rate[..., *rows]
     behind = (dearer >= -near_cost) & (worse >= -_TIE) & ((dearer > near_cost) | (worse > _TIE))
     on: Bools = ~behind.any(axis=-1)
     return on
@@ -69,23 +69,23 @@ def frontier_shares(
     models = cost.shape[1]
     means = bootstrap_means(np.hstack([cost, rate]), resamples, seed, clusters=clusters)
     inside = np.zeros(models)
-    for here in blocks(resamples, models**2, _TOGETHER):
-        inside += frontier(means[here, :models], means[here, models:]).sum(axis=0)
+    for block in blocks(resamples, models**2, _TOGETHER):
+        inside += frontier(means[block, :models], means[block, models:]).sum(axis=0)
     p, behind = np.ones(models), np.full(models, -1)
     for model in range(models):
-        others = np.delete(np.arange(models), model)
-        if not len(others):
+        rivals = np.delete(np.arange(models), model)
+        if not len(rivals):
             continue
-        gaps = (cost[:, [model]] - cost[:, others]).T, (rate[:, others] - rate[:, [model]]).T
+        gaps = (cost[:, [model]] - cost[:, rivals]).T, (rate[:, rivals] - rate[:, [model]]).T
         one_sided = []
         for gap, reach in zip(gaps, (np.inf, 1.0), strict=True):
-            law = difference_distribution(gap, reach, clusters=clusters)
-            one_sided.append(np.where(law.estimate > 0, law.p() / 2, 1.0))
-        both = np.max(one_sided, axis=0)
-        best = int(both.argmin())
-        if both[best] < 1.0:
-            p[model] = min(1.0, float(both[best]) * models * (models - 1) / 2)
-            behind[model] = others[best]
+            difference = difference_distribution(gap, reach, clusters=clusters)
+            one_sided.append(np.where(difference.estimate > 0, difference.p() / 2, 1.0))
+        joint_p = np.max(one_sided, axis=0)
+        best = int(joint_p.argmin())
+        if joint_p[best] < 1.0:
+            p[model] = min(1.0, float(joint_p[best]) * models * (models - 1) / 2)
+            behind[model] = rivals[best]
     on = frontier(cost.mean(axis=0), rate.mean(axis=0))
     return Frontier(on, inside / resamples, p, behind)
 
@@ -151,8 +151,8 @@ def lead_crossings(
     ends = [first - tops[1], tops[0] - second]
     # Where both ends are one curve, it is drawn once.
     ranged = (tops[0] != first).any(axis=1) | (tops[1] != second).any(axis=1)
-    every = np.concatenate([ends[0], ends[1][ranged]])
-    draws = bootstrap_means(every.T, resamples, seed, clusters=clusters)
+    end_curves = np.concatenate([ends[0], ends[1][ranged]])
+    draws = bootstrap_means(end_curves.T, resamples, seed, clusters=clusters)
     pointwise = pointwise_level(draws, level)
     low = difference_distribution(ends[0], 1.0, clusters=clusters).limits(1.0 - pointwise)[0]
     high = difference_distribution(ends[1], 1.0, clusters=clusters).limits(1.0 - pointwise)[1]
@@ -163,8 +163,10 @@ def lead_crossings(
     leading = np.flatnonzero(ahead)
     turned = leading[1:][np.diff(ahead[leading]) != 0]
     crossings = tuple(
-        BudgetCrossing(float(budgets[each.first - 1]), float(budgets[each.last]), each.certain)
-        for each in possible_crossings(places, signs)
+        BudgetCrossing(
+            float(budgets[crossing.first - 1]), float(budgets[crossing.last]), crossing.certain
+        )
+        for crossing in possible_crossings(places, signs)
     )
     leads = tuple(
         BudgetLead(float(budgets[run.first]), float(budgets[run.last]), run.code)

@@ -27,7 +27,7 @@ _LEAST = {
 }  # fmt: skip
 
 
-def costs_of(
+def cost_fields(
     study: Analysis, records: Sequence[CostSummary], pairs: Sequence[CostComparison],
     ties: Mapping[Series, CostComparison], amount: str,
 ) -> dict[str, Any]:  # fmt: skip
@@ -39,40 +39,42 @@ def costs_of(
     those of the test.
     """
     groups, noun, least = study.counts.group_names, NOUNS[amount], _LEAST[amount]
-    said = {message.name for message in study.counts.facts.messages}
+    message_names = {message.name for message in study.counts.facts.messages}
 
-    def name(outlay: CostSummary) -> str:
-        return named(outlay.series, groups)
+    def name(summary: CostSummary) -> str:
+        return named(summary.series, groups)
 
-    known = [outlay for outlay in records if outlay.known]
+    ranked = [summary for summary in records if summary.has_known_cost]
     fields: dict[str, Any] = {
-        "known": len(known), "groups": groups, "amounts": AMOUNTS[amount][1], "least": least,
+        "known": len(ranked), "groups": groups, "amounts": AMOUNTS[amount][1], "least": least,
         "most": least.removeprefix("is ").removeprefix("needs ").capitalize(),
-        "dropped": noun if MISSING_COSTS_DROPPED.name in said else "",
-        "estimated": noun if MISSING_COSTS_ESTIMATED.name in said else "",
-        "unpriced": all(outlay.unpriced for outlay in records),
-        "passed": any(outlay.attempts.passed.any() for outlay in records),
+        "dropped": noun if MISSING_COSTS_DROPPED.name in message_names else "",
+        "estimated": noun if MISSING_COSTS_ESTIMATED.name in message_names else "",
+        "unpriced": all(summary.unpriced for summary in records),
+        "passed": any(summary.attempts.passed.any() for summary in records),
         "without": [f"{name(o)} ({o.per_success.estimate.reason if o.unpriced else 'no pass'})"
                     for o in records if o.per_success.estimate.value is None],
     }  # fmt: skip
-    if not known:
+    if not ranked:
         return fields
-    best, first = known[0], grouped(known, lambda outlay: outlay.series[1:])
+    best, first = ranked[0], grouped(ranked, lambda summary: summary.series[1:])
     # The cheapest with the others of its group that solved something, the next one first.
-    own = [pair for pair in pairs if pair.first is best and pair.second.known]
-    tied = [pair for pair in own if pair.second.series in ties]
-    tested = [pair for pair in own if pair.difference.p_adjusted is not None]
-    alike = all(np.array_equal(best.tasks, pair.second.tasks) for pair in own)
+    best_pairs = [pair for pair in pairs if pair.first is best and pair.second.has_known_cost]
+    tied = [pair for pair in best_pairs if pair.second.series in ties]
+    tested = [pair for pair in best_pairs if pair.difference.p_adjusted is not None]
+    same_tasks = all(np.array_equal(best.tasks, pair.second.tasks) for pair in best_pairs)
     per_success = best.per_success.estimate
     fields |= {
         "model": name(best), "cost": best.cost.estimate.bare, "rate": best.rate.estimate.bare,
-        "estimate": per_success if len(known) == 1 else per_success.bare, "alike": alike,
-        "shared": not alike, "tested": bool(tested), "ties": [name(pair.second) for pair in tied],
-        "reason": own[0].difference.estimate.reason if own else "no task that both have",
-        "unsure": [name(outlay) for outlay in records if outlay.may_be_below(best)],
+        "estimate": per_success if len(ranked) == 1 else per_success.bare, "alike": same_tasks,
+        "shared": not same_tasks, "tested": bool(tested), "ties": [name(pair.second) for pair
+        in tied],
+        "reason": best_pairs[0].difference.estimate.reason if best_pairs
+        else "no task that both have",
+        "unsure": [name(summary) for summary in records if summary.may_be_below(best)],
         # Models are not ranked across groups.
-        "leaders": [f"{each[0].series[0]} ({groups_named(group, groups)})"
-                    for group, each in first.items()] if groups else [],
+        "leaders": [f"{models[0].series[0]} ({groups_named(group, groups)})"
+                    for group, models in first.items()] if groups else [],
     }  # fmt: skip
     if tested:
         nearest, second = (tied or tested)[0], tested[0].ratio.estimate.value
@@ -85,7 +87,7 @@ def costs_of(
             "highest": max(prices, key=lambda price: price.value or 0.0, default=None),
         }  # fmt: skip
     # The first pair with a lead that changes significantly with the budget.
-    for pair in pairs if len(known) > 1 and not groups else ():
+    for pair in pairs if len(ranked) > 1 and not groups else ():
         ahead = [(pair.ahead(True), pair.first), (pair.ahead(False), pair.second)]
         (low, cheap), (high, big) = sorted(ahead, key=lambda side: side[0] or (math.inf,))
         if low is not None and high is not None:
@@ -101,31 +103,31 @@ _CONDITION = (
 _CHEAPEST = _CONDITION + "{model} {least} per solved task"
 _BY = "{?shared| on shared tasks}{?alike|: {estimate}}"
 CHEAPEST = (
-    Answer("no-price", lambda found: not found["known"] and found["unpriced"],
+    Answer("no-price", lambda fields: not fields["known"] and fields["unpriced"],
            "Every attempt costs 0: without a price a solved task has no cost."),
-    Answer("no-attempt-passed", lambda found: not found["known"] and not found["passed"],
+    Answer("no-attempt-passed", lambda fields: not fields["known"] and not fields["passed"],
            "No attempt passed: the cost of a solved task has only a lower limit."),
-    Answer("costs-not-known", lambda found: not found["known"],
+    Answer("costs-not-known", lambda fields: not fields["known"],
            "No model that solved a task has a cost of every attempt: costs have only a lower"
            " limit."),
-    Answer("cost-of-one", lambda found: found["known"] == 1,
+    Answer("cost-of-one", lambda fields: fields["known"] == 1,
            _CONDITION + "{model} solves a task for {estimate}: {cost} an attempt, pass@1 {rate}."),
-    Answer("cheapest-by-group", lambda found: found["groups"],
+    Answer("cheapest-by-group", lambda fields: fields["groups"],
            _CONDITION + "{most} per solved task: {leaders}."),
-    Answer("cheapest-untested", lambda found: not found["tested"],
+    Answer("cheapest-untested", lambda fields: not fields["tested"],
            _CHEAPEST + ": {estimate}; not tested: {reason}."),
-    Answer("cheapest", lambda found: not found["ties"],
+    Answer("cheapest", lambda fields: not fields["ties"],
            _CHEAPEST + _BY + "; {other} takes {times} times as much, p {relation}."),
-    Answer("cheapest-tie", lambda found: len(found["ties"]) == 1,
+    Answer("cheapest-tie", lambda fields: len(fields["ties"]) == 1,
            _CHEAPEST + _BY + "; {other} ties, p {relation}."),
     Answer("cheapest-ties", lambda _: True,
            _CHEAPEST + _BY + "; {ties} tie (up to {highest})."),
 )  # fmt: skip
 FURTHER = (
-    Answer("budgets-decide", lambda found: "low" in found,
+    Answer("budgets-decide", lambda fields: "low" in fields,
            "Up to {low:=@unit} a task {cheap} solves more, from {high:=@unit} on {big}."),
-    Answer("no-number", lambda found: found["known"] and found["without"],
+    Answer("no-number", lambda fields: fields["known"] and fields["without"],
            "No number: {without}."),
-    Answer("may-need-less", lambda found: found["known"] and found["unsure"],
+    Answer("may-need-less", lambda fields: fields["known"] and fields["unsure"],
            "{unsure} may need less: attempts lack their {amounts}."),
 )  # fmt: skip

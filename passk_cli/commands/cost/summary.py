@@ -54,7 +54,7 @@ class CostSummary:
     per_success: Result
     within: tuple[Result, ...]
 
-    def on(self, tasks: Ints) -> Attempts:
+    def attempts_at(self, tasks: Ints) -> Attempts:
         """The attempts at some of its tasks."""
         return self.attempts.take(np.searchsorted(self.tasks, tasks))
 
@@ -69,18 +69,18 @@ class CostSummary:
         return _spending(self.attempts, None).few_carry
 
     @property
-    def known(self) -> bool:
+    def has_known_cost(self) -> bool:
         """Whether a solved task has a cost: some attempt passed, and every one has its price."""
         estimate = self.per_success.estimate
         return estimate.value is not None and estimate.upper is None
 
-    def may_be_below(self, other: CostSummary) -> bool:
+    def may_be_below(self, rival: CostSummary) -> bool:
         """Whether missing prices leave open that a solved task costs less than another's."""
-        own, least = self.per_success.estimate, other.per_success.estimate.value
-        unknown = own.upper is not None and own.value is not None
-        return unknown and least is not None and (own.value or 0.0) < least
+        estimate, least = self.per_success.estimate, rival.per_success.estimate.value
+        unknown = estimate.upper is not None and estimate.value is not None
+        return unknown and least is not None and (estimate.value or 0.0) < least
 
-    def dearness(self, shared: float | None) -> tuple[bool, bool, bool, float, Series]:
+    def sort_key(self, shared: float | None) -> tuple[bool, bool, bool, float, Series]:
         """Sort key by the cost of a solved task: those with prices missing follow, then those that
         solved nothing, then those without a price.
 
@@ -93,7 +93,7 @@ class CostSummary:
         return self.unpriced, nothing, lacking, value, self.series
 
 
-def outlays(study: Analysis, amount: str, budgets: Sequence[float]) -> list[CostSummary]:
+def cost_summaries(study: Analysis, amount: str, budgets: Sequence[float]) -> list[CostSummary]:
     """Costs of the attempts of each series, the cheapest solved task first, on the tasks that all
     models of a group have.
 
@@ -101,20 +101,22 @@ def outlays(study: Analysis, amount: str, budgets: Sequence[float]) -> list[Cost
     Errors: ParameterError where the counts were read without the amount.
     """
     rates = study.facts(study.values((Metric("pass@", 1),)))
-    each = [_outlay(study, amount, budgets, place, rate) for place, rate in enumerate(rates)]
+    summaries = [
+        _cost_summary(study, amount, budgets, place, rate) for place, rate in enumerate(rates)
+    ]
     shared: dict[Series, float] = {}
-    known = [outlay for outlay in each if outlay.known]
-    for rivals in grouped(known, lambda outlay: outlay.series[1:]).values():
+    priced = [summary for summary in summaries if summary.has_known_cost]
+    for rivals in grouped(priced, lambda summary: summary.series[1:]).values():
         tasks = shared_tasks(rivals)
         if len(tasks) and any(len(rival.tasks) > len(tasks) for rival in rivals):
             for rival in rivals:
-                spent = _spending(rival.on(tasks), None)
+                spent = _spending(rival.attempts_at(tasks), None)
                 rate = float(spent.rate.mean())
                 shared[rival.series] = float(spent.cost.mean()) / rate if rate else math.inf
-    return sorted(each, key=lambda outlay: outlay.dearness(shared.get(outlay.series)))
+    return sorted(summaries, key=lambda summary: summary.sort_key(shared.get(summary.series)))
 
 
-def _outlay(
+def _cost_summary(
     study: Analysis, amount: str, budgets: Sequence[float], place: int, rate: Result
 ) -> CostSummary:
     counts = study.counts
@@ -123,7 +125,7 @@ def _outlay(
     cells, n, _ = known_cells(attempts)
     tasks, attempts = counts.task_codes[rows][cells], attempts.take(cells)
     spending = _spending(attempts, cluster_codes(counts, tasks))
-    cost, per_success = _spent(study, amount, rate, spending)
+    cost, per_success = _mean_costs(study, amount, rate, spending)
     within = []
     priced = attempts.value.any()
     solved = pass_within(*_columns(attempts), np.array(budgets)) if priced else (budgets, budgets)
@@ -147,7 +149,9 @@ def _spending(attempts: Attempts, clusters: Ints | None) -> Spending:
     return Spending.from_attempts(*_columns(attempts), clusters)
 
 
-def _spent(study: Analysis, amount: str, rate: Result, spending: Spending) -> tuple[Result, Result]:
+def _mean_costs(
+    study: Analysis, amount: str, rate: Result, spending: Spending
+) -> tuple[Result, Result]:
     """The cost of an attempt and of a solved task."""
     confidence, unit = study.confidence, AMOUNTS[amount][0]
     about = confidence.level, confidence.population
@@ -159,10 +163,11 @@ def _spent(study: Analysis, amount: str, rate: Result, spending: Spending) -> tu
     mean = ratio_estimate(mean_cost(spending, *about), unit)
     cost = replace(blank, name=amount, estimate=mean, method=method)
     if not spending.cost.any() and spending.missing_cost is None:
-        some = bool(len(spending.cost))
-        reason = UNPRICED if some else f"no attempt has {AMOUNTS[amount][1]}"
+        has_attempts = bool(len(spending.cost))
+        reason = UNPRICED if has_attempts else f"no attempt has {AMOUNTS[amount][1]}"
         zero, nothing = (
-            Estimate(value, reason=reason, unit=unit) for value in (0.0 if some else None, None)
+            Estimate(value, reason=reason, unit=unit)
+            for value in (0.0 if has_attempts else None, None)
         )
         return (
             replace(cost, estimate=zero, level=None),
@@ -181,10 +186,17 @@ def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
     >>> usual_budgets([np.array([0.27, 0.8]), np.array([2.1, 6.2])])
     (0.2, 1.0, 5.0)
     """
-    priced = [each for each in costs if each[0] > 0 and np.isfinite(each).all()]
+    priced = [
+        model_costs
+        for model_costs in costs
+        if model_costs[0] > 0 and np.isfinite(model_costs).all()
+    ]
     if not priced:
         return ()
-    low, high = min(each[0] for each in priced), max(each[1] for each in priced)
+    low, high = (
+        min(model_costs[0] for model_costs in priced),
+        max(model_costs[1] for model_costs in priced),
+    )
     high = max(high, _REACH * low)
     budgets = []
     for amount in (low, math.sqrt(low * high), high):
@@ -231,25 +243,25 @@ class CostComparison:
 
         first : whether the first one.
         """
-        own = [] if self.lead is None else [
+        leads = [] if self.lead is None else [
             lead for lead in self.lead.leads if lead.leader == (1 if first else -1)
         ]  # fmt: skip
-        return (own[0].low, own[-1].high) if own else None
+        return (leads[0].low, leads[-1].high) if leads else None
 
 
-def rivalries(study: Analysis, every: Sequence[CostSummary]) -> list[CostComparison]:
+def cost_comparisons(study: Analysis, summaries: Sequence[CostSummary]) -> list[CostComparison]:
     """Every pair of each group that has a price, the one that comes first in `every` first.
 
     Errors: ParameterError for too many pairs.
     """
-    priced = [outlay for outlay in every if not outlay.unpriced]
-    groups = grouped(priced, lambda outlay: outlay.series[1:])
+    priced = [summary for summary in summaries if not summary.unpriced]
+    groups = grouped(priced, lambda summary: summary.series[1:])
     sizes = [len(rivals) for rivals in groups.values()] or [0]
     refuse_many_pairs(max(sizes), sum(size * (size - 1) // 2 for size in sizes))
-    return [rivalry for rivals in groups.values() for rivalry in _rivalries(study, rivals)]
+    return [rivalry for rivals in groups.values() for rivalry in _group_comparisons(study, rivals)]
 
 
-def _rivalries(study: Analysis, rivals: Sequence[CostSummary]) -> Iterator[CostComparison]:
+def _group_comparisons(study: Analysis, rivals: Sequence[CostSummary]) -> Iterator[CostComparison]:
     """Every pair, the cheapest model's first, on the tasks that all have, as one family; where
     there are no two of them, each pair on its own, adjusted by their number (Bonferroni)."""
     confidence, common = study.confidence, shared_tasks(rivals)
@@ -260,26 +272,27 @@ def _rivalries(study: Analysis, rivals: Sequence[CostSummary]) -> Iterator[CostC
     tests = 1 if together else max(len(shared), 1)
     compared = compare_spendings(
         [(*pair, tasks) for pair, tasks in shared],
-        lambda rival, tasks: _spending(rival.on(tasks), cluster_codes(study.counts, tasks)),
+        lambda rival, tasks: _spending(rival.attempts_at(tasks), cluster_codes(study.counts,
+        tasks)),
         confidence, tests, together=together,
     )  # fmt: skip
-    leads = _leads(study, shared, rivals, together=together)
-    for ((first, second), tasks), each, lead in zip(shared, compared, leads, strict=True):
-        p = None if math.isnan(each.p) else each.p
-        adjusted = None if math.isnan(each.adjusted) else min(each.adjusted * tests, 1.0)
+    leads = _lead_crossings(study, shared, rivals, together=together)
+    for ((first, second), tasks), result, lead in zip(shared, compared, leads, strict=True):
+        p = None if math.isnan(result.p) else result.p
+        adjusted = None if math.isnan(result.adjusted) else min(result.adjusted * tests, 1.0)
         verdict = TIED if adjusted is not None else ""
         if adjusted is not None and adjusted <= 1 - confidence.level + 1e-12:
-            less = (each.difference.high or 0.0) <= 0
+            less = (result.difference.high or 0.0) <= 0
             verdict = BETTER if less else WORSE
         blank = replace(
             first.per_success, against=second.series[0], p=p, p_adjusted=adjusted, verdict=verdict,
             size=first.per_success.size._replace(tasks=len(tasks)),
         )  # fmt: skip
-        own, ratio = first.per_success, ratio_estimate(each.ratio, "ratio")
-        difference = ratio_estimate(each.difference, own.estimate.unit, signed=True)
+        per_success, ratio = first.per_success, ratio_estimate(result.ratio, "ratio")
+        difference = ratio_estimate(result.difference, per_success.estimate.unit, signed=True)
         yield CostComparison(
             first, second, replace(blank, estimate=difference),
-            replace(blank, name=f"{own.name}-ratio", estimate=ratio), lead,
+            replace(blank, name=f"{per_success.name}-ratio", estimate=ratio), lead,
         )  # fmt: skip
 
 
@@ -288,7 +301,7 @@ def shared_tasks(rivals: Sequence[CostSummary]) -> Ints:
     return reduce(np.intersect1d, [rival.tasks for rival in rivals])
 
 
-def _leads(
+def _lead_crossings(
     study: Analysis, shared: Sequence[tuple[tuple[CostSummary, CostSummary], Ints]],
     rivals: Sequence[CostSummary], *,
     together: bool,
@@ -310,47 +323,54 @@ def _leads(
             solved = {}
         if not solved:
             # From the least cost of an attempt to the most that all attempts at a task cost.
-            every = [rival.on(tasks) for rival in (rivals if together else pair)]
-            least = min(each.value[each.value > 0].min() for each in every)
+            group_attempts = [rival.attempts_at(tasks) for rival in (rivals if together else pair)]
+            least = min(
+                model_attempts.value[model_attempts.value > 0].min()
+                for model_attempts in group_attempts
+            )
             most = max(
-                np.bincount(each.cell, each.count * np.nan_to_num(each.value)).max()
-                for each in every
+                np.bincount(
+                    model_attempts.cell, model_attempts.count * np.nan_to_num(model_attempts.value)
+                ).max()
+                for model_attempts in group_attempts
             )
             budgets = np.geomspace(least, most, _BUDGETS)
         for rival in pair:
             if rival.series not in solved:
-                solved[rival.series] = pass_within(*_columns(rival.on(tasks)), budgets)
-        (first, most), (second, other) = (solved[rival.series] for rival in pair)
+                solved[rival.series] = pass_within(*_columns(rival.attempts_at(tasks)), budgets)
+        (first, most), (second, second_most) = (solved[rival.series] for rival in pair)
         yield lead_crossings(
             budgets, first, second, confidence.level, cluster_codes(study.counts, tasks),
-            highest=(most, other), **confidence.draws,
+            highest=(most, second_most), **confidence.draws,
         )  # fmt: skip
 
 
-def frontiers(study: Analysis, every: Sequence[CostSummary]) -> dict[Series, Result]:
+def frontiers(study: Analysis, summaries: Sequence[CostSummary]) -> dict[Series, Result]:
     """Series → the share of the resamples in which none is both cheaper and better.
 
     Of the models of each group whose cost is known, on the tasks that all of them have; p is that
     of being on the frontier against one that is cheaper and better.
     """
-    known = [o for o in every if not o.unpriced and o.cost.estimate.upper is None]
-    groups = grouped(known, lambda outlay: outlay.series[1:])
+    priced = [o for o in summaries if not o.unpriced and o.cost.estimate.upper is None]
+    groups = grouped(priced, lambda summary: summary.series[1:])
     facts = {}
     for rivals in groups.values():
         shared = shared_tasks(rivals)
         if len(rivals) < 2 or len(shared) < 2:
             continue
         clusters = cluster_codes(study.counts, shared)
-        spent = [_spending(rival.on(shared), clusters) for rival in rivals]
+        spent = [_spending(rival.attempts_at(shared), clusters) for rival in rivals]
         # Which attempts have a cost says nothing of how often the model passes.
         rates = [rival.rate.values for rival in rivals]
-        cost = np.stack([each.cost for each in spent], axis=1)
-        rate = np.stack([each.on(shared).values for each in rates if each is not None], axis=1)
-        found = frontier_shares(
+        cost = np.stack([spending.cost for spending in spent], axis=1)
+        rate = np.stack(
+            [values.on(shared).values for values in rates if values is not None], axis=1
+        )
+        frontier = frontier_shares(
             cost, rate, clusters, study.confidence.resamples, study.confidence.seed
         )
         for rival, on, share, p in zip(
-            rivals, found.on, found.share.tolist(), found.p.tolist(), strict=True
+            rivals, frontier.on, frontier.share.tolist(), frontier.p.tolist(), strict=True
         ):
             behind = p <= 1 - study.confidence.level + 1e-12
             facts[rival.series] = replace(

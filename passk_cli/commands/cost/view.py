@@ -11,13 +11,13 @@ import numpy as np
 
 from passk_cli.arrays import grouped
 from passk_cli.commands.cost import CostOptions
-from passk_cli.commands.cost.headline import CHEAPEST, FURTHER, costs_of
+from passk_cli.commands.cost.headline import CHEAPEST, FURTHER, cost_fields
 from passk_cli.commands.cost.summary import (
     CostComparison,
     CostSummary,
+    cost_comparisons,
+    cost_summaries,
     frontiers,
-    outlays,
-    rivalries,
     shared_tasks,
     usual_budgets,
 )
@@ -87,22 +87,22 @@ _WITHIN = Number(
 
 
 _RATE = Column("pass@1", "share", meaning="Probability that an attempt passes.",
-               cell=lambda outlay: outlay.rate.estimate)  # fmt: skip
+               cell=lambda summary: summary.rate.estimate)  # fmt: skip
 _COST = Column(
     "{} per attempt", "$", meaning="Mean {} of an attempt; every task counts once.",
     across=lambda section: [AMOUNTS[section.amount][1]], example="cost",
     units=lambda section, _: AMOUNTS[section.amount][0],
-    cell=lambda outlay, _: at_least(outlay.cost.estimate),
+    cell=lambda summary, _: at_least(summary.cost.estimate),
 )  # fmt: skip
 _PER_SUCCESS = Column(
     "per solved task", "$", meaning="Mean of an attempt divided by pass@1: what is spent for each"
     " attempt that passes, failures included.",
-    cell=lambda outlay: at_least(outlay.per_success.estimate),
+    cell=lambda summary: at_least(summary.per_success.estimate),
 )  # fmt: skip
 _SOLVED = Column(
     "{0.name}", "share", meaning="{0.meaning}", across=lambda section: section.numbers,
-    example=_WITHIN, cell=lambda outlay, number: next(
-        fact.estimate for fact in outlay.within if fact.name == number.name),
+    example=_WITHIN, cell=lambda summary, number: next(
+        fact.estimate for fact in summary.within if fact.name == number.name),
 )  # fmt: skip
 
 
@@ -119,24 +119,24 @@ class CostTable(Section[CostSummary]):
         MODEL, GROUPS,
         replace(_PER_SUCCESS, meaning=f"{_PER_SUCCESS.meaning} ~ not significantly more than the"
                 " least of its group.", across=lambda section: [section.ties], example="",
-                cell=lambda outlay, ties: at_least(outlay.per_success.estimate)
-                if outlay.series not in ties
-                else replace(outlay.per_success.estimate, verdict="~")),
+                cell=lambda summary, ties: at_least(summary.per_success.estimate)
+                if summary.series not in ties
+                else replace(summary.per_success.estimate, verdict="~")),
         _RATE, _COST, _SOLVED,
         Column("frontier", shown=FULL, meaning="Of cost per attempt and pass@1. on: no model is"
                " both cheaper and better; behind: one is, significantly after adjusting for the"
                " number of pairs; undecided: one is, not significantly.",
                across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
-               cell=lambda outlay, facts: _of_frontier(outlay, facts, "verdict")),
+               cell=lambda summary, facts: _frontier_part(summary, facts, "verdict")),
         Column("in resamples", "share", joined=True, shown=FULL, meaning="Share of the resamples of"
                " the tasks in which the model is on the frontier. It is no test.",
                across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
-               cell=lambda outlay, facts: _of_frontier(outlay, facts, "estimate")),
+               cell=lambda summary, facts: _frontier_part(summary, facts, "estimate")),
         data_field("budget", "Budget of pass@$b, in the unit of the amount."),
     )  # fmt: skip
 
     amount: str = "cost"
-    chosen: bool = False
+    budgets_from_data: bool = False
     pairs: Sequence[CostComparison] = ()
     frontiers: Mapping[Series, Result] = field(default_factory=dict)
 
@@ -152,10 +152,14 @@ class CostTable(Section[CostSummary]):
     @cached_property
     def ties(self) -> dict[Series, CostComparison]:
         """The models that tie with the one of their group that comes first, each with the pair."""
-        first = {outlay.series[1:]: outlay for outlay in reversed(self.records) if outlay.known}
+        first = {
+            summary.series[1:]: summary
+            for summary in reversed(self.records)
+            if summary.has_known_cost
+        }
         return {
             pair.second.series: pair for pair in self.pairs
-            if pair.first is first.get(pair.first.series[1:]) and pair.second.known
+            if pair.first is first.get(pair.first.series[1:]) and pair.second.has_known_cost
             and pair.difference.verdict == TIED
         }  # fmt: skip
 
@@ -166,32 +170,34 @@ class CostTable(Section[CostSummary]):
         return [*super().facts(), *self.frontiers.values()]
 
     def answer(self) -> Iterator[AnswerSentence]:
-        found = costs_of(self.study, self.records, self.pairs, self.ties, self.amount)
-        yield from first_true(CHEAPEST, found)
-        yield from every_true(FURTHER, found)
+        fields = cost_fields(self.study, self.records, self.pairs, self.ties, self.amount)
+        yield from first_true(CHEAPEST, fields)
+        yield from every_true(FURTHER, fields)
 
     def plots(self) -> tuple[Plot, ...]:
-        shown = [o for o in self.records if o.cost.estimate.value and o.cost.estimate.upper is None]
-        hidden = [SeriesName(outlay.series) for outlay in self.records if outlay not in shown]
-        if not shown:
+        priced = [
+            o for o in self.records if o.cost.estimate.value and o.cost.estimate.upper is None
+        ]
+        hidden = [SeriesName(summary.series) for summary in self.records if summary not in priced]
+        if not priced:
             return ()
         noun, nothing = AMOUNTS[self.amount][1], {"low": None, "high": None}
-        frontier = _frontier(shown)
+        frontier = _frontier(priced)
         unit = AMOUNTS[self.amount][0]
         costs = [
             end
-            for o in shown
+            for o in priced
             for end in (o.cost.estimate.low, o.cost.estimate.value, o.cost.estimate.high)
             if end
         ]
         log = max(costs) > _LOG * min(costs)
         # The number of the answer is a line: below it a solved task takes more.
-        least = next((o.per_success.estimate.value for o in self.records if o.known), None)
+        least = next((o.per_success.estimate.value for o in self.records if o.has_known_cost), None)
         rows: list[dict[str, Any]] = []
         if least:
-            each = f"{amount_text(float(f'{least:.3g}'), unit)} per solved task"
+            line_label = f"{amount_text(float(f'{least:.3g}'), unit)} per solved task"
             rows += [
-                {"model": None, "line": each, "cost": cost, "pass@1": cost / least, **nothing}
+                {"model": None, "line": line_label, "cost": cost, "pass@1": cost / least, **nothing}
                 for cost in np.geomspace(min(costs), max(costs), _STEPS).tolist()
                 if cost <= least
             ]
@@ -201,23 +207,23 @@ class CostTable(Section[CostSummary]):
             for cost, rate, _ in frontier
             if len(frontier) > 1
         ]  # fmt: skip
-        for outlay in shown:
-            cost, name = outlay.cost.estimate, SeriesName(outlay.series)
+        for summary in priced:
+            cost, name = summary.cost.estimate, SeriesName(summary.series)
             rows += [
-                {"model": name, "line": None, "cost": end, "pass@1": outlay.rate.estimate.value,
+                {"model": name, "line": None, "cost": end, "pass@1": summary.rate.estimate.value,
                  **nothing}
                 for end in (cost.low, cost.high) if end
             ]  # fmt: skip
         scale = ", ".join(["seconds"] * (unit == "s") + ["log scale"] * log)
         kinds = dict.fromkeys(row["line"] for row in rows if row["line"])
-        points = [o.rate.point("pass@1", cost=o.cost.estimate.value) for o in shown]
+        points = [o.rate.point("pass@1", cost=o.cost.estimate.value) for o in priced]
         chart = curves(
             rows, x="cost", y="pass@1", low="low", high="high", colour="model", dash="line",
             points=points, keys={"line": next(iter(kinds))} if len(kinds) == 1 else {},
             title=f"pass@1 against the {noun} of an attempt",
             subtitle=" · ".join((
                 *([f"{noun} not known: {first_few(hidden)}"] if hidden else []),
-                *self.study.basis(outlay.rate for outlay in shown),
+                *self.study.basis(summary.rate for summary in priced),
             )), shares=True, log_x=log,
             x_title=noun + " of an attempt" * (unit in _UNITS) + f" ({scale})" * bool(scale),
             y_title="pass@1",
@@ -234,10 +240,10 @@ class CostTable(Section[CostSummary]):
         if self.ties:
             of_group = " of its group" if self.study.counts.group_names else ""
             yield f"~ tied with the first{of_group}"
-        yield from self.study.basis(outlay.rate for outlay in self.records)
+        yield from self.study.basis(summary.rate for summary in self.records)
         if any(fact.estimate.upper is not None for o in self.records for fact in o.within):
             yield "range: attempts ran out before the budget"
-        elif self.chosen and self.numbers:
+        elif self.budgets_from_data and self.numbers:
             yield Hint("other budgets", OptionValue("--at"))
 
     def details(self) -> Iterator[str]:
@@ -246,15 +252,17 @@ class CostTable(Section[CostSummary]):
         yield "p: Student's t, adjusted over all pairs of a group"
 
     def messages(self) -> Iterator[Diagnostic]:
-        groups = grouped(self.records, lambda outlay: outlay.series[1:])
-        every = [len(np.unique(np.concatenate([o.tasks for o in g]))) for g in groups.values()]
+        groups = grouped(self.records, lambda summary: summary.series[1:])
+        task_counts = [
+            len(np.unique(np.concatenate([o.tasks for o in g]))) for g in groups.values()
+        ]
         shared = [len(shared_tasks(group)) for group in groups.values()]
-        if sum(every) > sum(shared):
+        if sum(task_counts) > sum(shared):
             message = UNSHARED_TASKS if min(shared) > 1 else UNCOMMON_TASKS
-            yield message(tasks=sum(every) - sum(shared), every=sum(every))
-        if few := [outlay for outlay in self.records if outlay.few_carry]:
-            least = min(few, key=lambda outlay: outlay.few_carry)
-            yield FEW_TASKS_COST(models=[SeriesName(outlay.series) for outlay in few],
+            yield message(tasks=sum(task_counts) - sum(shared), every=sum(task_counts))
+        if few := [summary for summary in self.records if summary.few_carry]:
+            least = min(few, key=lambda summary: summary.few_carry)
+            yield FEW_TASKS_COST(models=[SeriesName(summary.series) for summary in few],
                                  fewest=least.few_carry, tasks=len(least.tasks))  # fmt: skip
         yield from super().messages()
 
@@ -262,8 +270,12 @@ class CostTable(Section[CostSummary]):
 def _frontier(records: Sequence[CostSummary]) -> list[tuple[float, float, str]]:
     """Cost of an attempt, pass@1 and name of models; none is cheaper and better than these."""
     points = sorted(
-        (outlay.cost.estimate.value or 0.0, -(outlay.rate.estimate.value or 0.0), outlay.series[0])
-        for outlay in records
+        (
+            summary.cost.estimate.value or 0.0,
+            -(summary.rate.estimate.value or 0.0),
+            summary.series[0],
+        )
+        for summary in records
     )
     best: list[tuple[float, float, str]] = []
     for cost, rate, model in points:
@@ -272,8 +284,8 @@ def _frontier(records: Sequence[CostSummary]) -> list[tuple[float, float, str]]:
     return best
 
 
-def _of_frontier(outlay: CostSummary, facts: Mapping[Series, Result], part: str) -> Cell:
-    fact = facts.get(outlay.series)
+def _frontier_part(summary: CostSummary, facts: Mapping[Series, Result], part: str) -> Cell:
+    fact = facts.get(summary.series)
     return None if fact is None else getattr(fact, part)
 
 
@@ -307,7 +319,7 @@ class CostPairs(Section[CostComparison]):
         Column("{} ahead at budgets", meaning="Budgets at which the {} model solves significantly"
                " more tasks: by a band that is simultaneous over budgets, for this pair.",
                across=lambda section: ("first", "other"), example="first",
-               cell=lambda pair, which: _ahead(pair, first=which == "first")),
+               cell=lambda pair, position: _ahead(pair, first=position == "first")),
         Column("crosses at", "$", meaning="Budget at which the lead changes, with the limits of"
                " that budget.", cell=lambda pair: pair.crossing),
     )  # fmt: skip
@@ -337,46 +349,54 @@ class CostQuestion(Question, CostOptions):
         try:
             return super().study(options, read)
         except DataError as error:
-            found = any(settle.complete for settle in error.settles)
-            if found or error.problem != f"no {self.of} column" or options.once:
+            has_fix = any(settle.complete for settle in error.settles)
+            if has_fix or error.problem != f"no {self.of} column" or options.once:
                 raise
             try:
                 inputs = read(replace(self.request(options), attempts=())).facts.inputs
             except DataError:
                 # Whatever else is wrong, it comes after this.
                 raise error from None
-            there = [name for name in AMOUNTS if any(name in each.offered for each in inputs)]
-            if not there:
+            amounts_in_data = [
+                name for name in AMOUNTS if any(name in file.offered for file in inputs)
+            ]
+            if not amounts_in_data:
                 raise
-            amounts = [SuggestedFix({"--of": name}) for name in there]
-            raise error.but(DataError, remedy=f"it has {listed(there)}", settles=amounts) from None
+            amounts = [SuggestedFix({"--of": name}) for name in amounts_in_data]
+            raise error.but(
+                DataError, remedy=f"it has {listed(amounts_in_data)}", settles=amounts
+            ) from None
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         return (Metric("pass@", 1),)
 
     def report(self, study: Analysis) -> Report:
-        budgets = self.at or usual_budgets(_scales(study.counts, self.of))
+        budgets = self.at or usual_budgets(_cost_scales(study.counts, self.of))
         study = replace(study, decided={
             "of": self.of, "at": ",".join(f"{budget:.12g}" for budget in budgets),
         })  # fmt: skip
-        each = outlays(study, self.of, budgets)
-        pairs, chosen = rivalries(study, each), not self.at
+        summaries = cost_summaries(study, self.of, budgets)
+        pairs, budgets_from_data = cost_comparisons(study, summaries), not self.at
         return view(
             study, [
-                CostTable(study, each, amount=self.of, chosen=chosen, pairs=pairs,
-                      frontiers=frontiers(study, each)),
+                CostTable(study, summaries, amount=self.of, budgets_from_data=budgets_from_data,
+                pairs=pairs,
+                      frontiers=frontiers(study, summaries)),
                 CostPairs(study, pairs),
             ],
-            messages=study.messages([outlay.rate for outlay in each]),
+            messages=study.messages([summary.rate for summary in summaries]),
         )  # fmt: skip
 
 
-def _scales(counts: Counts, amount: str) -> list[Any]:
+def _cost_scales(counts: Counts, amount: str) -> list[Any]:
     """Of each series, the mean cost of an attempt and of all attempts at a task."""
     attempts = counts.attempts[amount]
     total = np.bincount(attempts.cell, attempts.count * attempts.value, len(counts.n))
-    made = np.bincount(attempts.cell, attempts.count, len(counts.n))
+    attempt_counts = np.bincount(attempts.cell, attempts.count, len(counts.n))
     rows = [
-        np.flatnonzero(made[r]) + r.start for r in map(counts.rows_of, range(len(counts.series)))
+        np.flatnonzero(attempt_counts[r]) + r.start
+        for r in map(counts.rows_of, range(len(counts.series)))
     ]
-    return [np.array([(total[r] / made[r]).mean(), total[r].mean()]) for r in rows if len(r)]
+    return [
+        np.array([(total[r] / attempt_counts[r]).mean(), total[r].mean()]) for r in rows if len(r)
+    ]

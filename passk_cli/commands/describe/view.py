@@ -101,14 +101,14 @@ class ReadingSummary(Section[Fact]):
         counts = self.study.counts
         facts = counts.facts
         # A message that says what is missing says how to decide it.
-        said = any(message.name == "missing-outcome" for message in facts.messages)
+        has_message = any(message.name == "missing-outcome" for message in facts.messages)
         return {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
             "attempts": spanned(counts.n.tolist(), "attempt"), "k": int(counts.n.min()),
-            "settings": [each.column for each in facts.columns if each.pooled],
+            "settings": [column.column for column in facts.columns if column.pooled],
             "missing": facts.missing, "unclear": facts.not_understood,
             "repeated": facts.duplicates, "kept": facts.duplicates_policy == "error",
-            "undecided": facts.missing_policy == "error" and not said,
+            "undecided": facts.missing_policy == "error" and not has_message,
             **{name: Hint("choose", OptionValue(option)) for name, option in _DECIDED_BY.items()},
         }  # fmt: skip
 
@@ -131,10 +131,10 @@ class Columns(Section[tuple[str, Cell, str]]):
 
     title = "Columns by role"
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("role", cell=lambda each: each[0], meaning="Its role, or another one that it may"
+        Column("role", cell=lambda row: row[0], meaning="Its role, or another one that it may"
                " play; nothing for a column without a role."),
-        Column("option", cell=lambda each: each[1], meaning="What chooses it, or its name."),
-        Column("values", cell=lambda each: each[2], meaning="Its most frequent values."),
+        Column("option", cell=lambda row: row[1], meaning="What chooses it, or its name."),
+        Column("values", cell=lambda row: row[2], meaning="Its most frequent values."),
     )  # fmt: skip
 
 
@@ -243,61 +243,61 @@ class Describe(Question, DescribeOptions):
         sizes.sort(key=lambda size: odd.index(size.series) if size.series in odd else len(odd))
         inputs = counts.facts.inputs
         columns = bool(counts.facts.columns)
-        short = list(_alike(inputs, columns=columns))
-        every = [fact for file in inputs for fact in _of(file, columns=columns)]
+        short = list(_reading_facts(inputs, columns=columns))
+        file_facts = [fact for file in inputs for fact in _file_facts(file, columns=columns)]
         sections: list[Section[Any]] = [
-            ReadingSummary(study, [*short, *_counted(counts)]),
+            ReadingSummary(study, [*short, *_count_facts(counts)]),
             Columns(study, list(_by_role(counts.facts.columns)), first=_COLUMNS),
-            FileTable(study, every if set(every) - set(short) else []),
+            FileTable(study, file_facts if set(file_facts) - set(short) else []),
             ModelTable(study, sizes, first=max(_MODELS, len(odd))),
         ]
-        messages = [said for said in study.messages(()) if said.severity == WARNING]
+        messages = [message for message in study.messages(()) if message.severity == WARNING]
         report = view(study, sections, messages=messages, interval=None)
-        listed = [{**each._asdict(), "option": str(each.option or "")}
-                  for each in counts.facts.columns]  # fmt: skip
-        return replace(report, lists={"columns": listed})
+        column_list = [{**column._asdict(), "option": str(column.option or "")}
+                  for column in counts.facts.columns]  # fmt: skip
+        return replace(report, lists={"columns": column_list})
 
 
 def _by_role(columns: Sequence[ColumnChoice]) -> Iterator[tuple[str, Cell, str]]:
     """The rows of the columns by role, each on one line of a usual terminal."""
-    used = {each.role for each in columns if each.used}
-    names = [each.option or each.column for each in columns]
+    used_roles = {choice.role for choice in columns if choice.used}
+    names = [choice.option or choice.column for choice in columns]
     room = _WIDE - max((len(str(name)) for name in names[:_COLUMNS]), default=0)
-    for each in columns:
-        role = f"or {each.role}" if each.role in used and not each.used else each.role
-        name = Phrase((Hint("", each.option),)) if each.option else each.column
-        yield role, name, shortened(each.values, max(room - 14, 20))
+    for choice in columns:
+        role = f"or {choice.role}" if choice.role in used_roles and not choice.used else choice.role
+        name = Phrase((Hint("", choice.option),)) if choice.option else choice.column
+        yield role, name, shortened(choice.values, max(room - 14, 20))
 
 
 def _end(size: ModelSize, at: int) -> Cell:
     return size.rate.ends[at] if isinstance(size.rate, Estimate) else size.rate
 
 
-def _alike(inputs: Sequence[InputFacts], *, columns: bool) -> Iterator[Fact]:
+def _reading_facts(inputs: Sequence[InputFacts], *, columns: bool) -> Iterator[Fact]:
     """How the files were read: of all that are read alike, or a line for each folder of these."""
     groups = grouped(inputs, lambda file: (dirname(file.name), file.format, _roles(file)))
     if len(groups) == 1 and inputs:
-        (_, name), *others = _of(inputs[0], _WIDE, columns=columns)
+        (_, name), *facts = _file_facts(inputs[0], _WIDE, columns=columns)
         several = f"{plural(len(inputs), 'file')}, as {name}"
         yield "file", several if len(inputs) > 1 else name
-        yield from others
+        yield from facts
         return
     for (folder, form, roles), files in list(groups.items())[:_GROUPS]:
         name = files[0].name if len(files) == 1 else f"{folder or '.'}/ ({len(files):,} files)"
         yield "files", f"{name}: {form}; {roles}"
     if len(groups) > _GROUPS:
-        rest = sum(len(files) for files in list(groups.values())[_GROUPS:])
-        yield "files", Phrase((Hint(f"and {plural(rest, 'more file')}, read in other ways"),))
+        file_count = sum(len(files) for files in list(groups.values())[_GROUPS:])
+        yield "files", Phrase((Hint(f"and {plural(file_count, 'more file')}, read in other ways"),))
 
 
-def _of(file: InputFacts, width: int = 0, *, columns: bool = False) -> Iterator[Fact]:
+def _file_facts(file: InputFacts, width: int = 0, *, columns: bool = False) -> Iterator[Fact]:
     """How one file was read.
 
     width : columns for lists of names; 0 for all names.  columns : whether these are shown apart.
     """
 
-    def names(each: Sequence[str]) -> str:
-        return names_cut(each, width, ", ") if width else ", ".join(each)
+    def names(words: Sequence[str]) -> str:
+        return names_cut(words, width, ", ") if width else ", ".join(words)
 
     yield "file", file.name
     yield "format", file.format
@@ -329,10 +329,12 @@ def _roles(file: InputFacts) -> str:
     return roles if "model" in file.roles else f"{roles}; model from the label or the file's name"
 
 
-def _counted(counts: Counts) -> Iterator[Fact]:
+def _count_facts(counts: Counts) -> Iterator[Fact]:
     """Attempts, outcomes and duplicates, after remarks on what could have been read otherwise."""
     facts = counts.facts
-    yield from _first("read as", [said.text for said in facts.messages if said.severity == NOTE])
+    yield from _first(
+        "read as", [message.text for message in facts.messages if message.severity == NOTE]
+    )
     yield "attempts", f"{int(counts.n.sum()):,} in all; per task {_spread(counts.n)}"
     missing = f"{plural(facts.missing, 'attempt')} without an outcome"
     outcomes = [missing if facts.missing else "none missing"]

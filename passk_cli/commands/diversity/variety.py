@@ -45,12 +45,12 @@ def variety(study: Analysis, place: int) -> SeriesRow:
     gains = [fact for fact in metrics if fact.name.startswith("gain@")]
     facts = [*metrics]
     for gain in gains:
-        facts += _variety_of(gain, kinds[gain.k])
+        facts += _gain_variety(gain, kinds[gain.k])
     facts += _solutions(study, place)
     return SeriesRow(study.counts.series[place], {fact.name: fact for fact in facts})
 
 
-def _variety_of(gain: Result, kinds: Result) -> Iterator[Result]:
+def _gain_variety(gain: Result, kinds: Result) -> Iterator[Result]:
     """The variety that comes with a gain, and the least that can.
 
     variety@k : distinct@k, each task weighted by its gain; None where nothing is gained.
@@ -63,7 +63,8 @@ def _variety_of(gain: Result, kinds: Result) -> Iterator[Result]:
         weight, n, c = gain.values.values, gain.values.n, gain.values.c
         verdicts = pass_at_k(n, c, k) + 1 - pass_hat_k(n, c, k)
         value, least = (
-            float((weight * each).sum() / weight.sum()) for each in (kinds.values.values, verdicts)
+            float((weight * values).sum() / weight.sum())
+            for values in (kinds.values.values, verdicts)
         )
         certain = gain.estimate.low is not None and gain.estimate.low > 0
         little = value < least + _LITTLE * min(least, k - least) - 1e-12
@@ -84,18 +85,18 @@ def _solutions(study: Analysis, place: int) -> Iterator[Result]:
         # Two attempts agree, or one repeats another: nothing to say of tasks with too few passes.
         pairs, repeats = agreement(bag.start, times), duplicates(bag.start, times)
         yield study.mean(series, f"distinct{kind}", kinds, tasks, n, bounds=(least, most))
-        yield _inverse(study.mean(series, f"effective{kind}", pairs, tasks, n))
+        yield _effective_number(study.mean(series, f"effective{kind}", pairs, tasks, n))
         yield study.mean(series, f"duplicates{kind}", repeats, tasks, n)
 
 
-def _inverse(fact: Result) -> Result:
+def _effective_number(fact: Result) -> Result:
     """The effective number of solutions, from the probability that two attempts agree."""
     chance, number = fact.estimate, replace(fact, se=None)
     if chance.value is None:
         return replace(number, estimate=Estimate(None, reason=chance.reason, unit="score"))
     if chance.value == 0:
-        alike = "all solutions differ: no two attempts agree"
-        return replace(number, estimate=Estimate(None, reason=alike, unit="score"), flaw="")
+        reason = "all solutions differ: no two attempts agree"
+        return replace(number, estimate=Estimate(None, reason=reason, unit="score"), flaw="")
     low, high = (1 / limit if limit else None for limit in (chance.high, chance.low))
     open_ = "no upper limit: two attempts may never agree" if chance.low == 0 else ""
     flaw = "; ".join(filter(None, (fact.flaw, open_)))

@@ -79,9 +79,9 @@ _MEANINGS = {
 DIFFERENT_SOLUTIONS = Answer(
     "different-solutions", lambda _: True,
     "{k:attempt} of {model} hold {different} different solutions, {correct} of them correct.",
-    lambda found: {
-        "k": found[0].k, "model": named(found[0].series, found[2]),
-        "different": found[0].estimate, "correct": found[1].estimate,
+    lambda facts_and_groups: {
+        "k": facts_and_groups[0].k, "model": named(facts_and_groups[0].series, facts_and_groups[2]),
+        "different": facts_and_groups[0].estimate, "correct": facts_and_groups[1].estimate,
     },
 )  # fmt: skip
 
@@ -239,22 +239,22 @@ class Diversity(Question, DiversityOptions):
 
     def report(self, study: Analysis) -> Report:
         study = replace(study, decided={"normalise": self.normalise, "similarity": self.similarity})
-        near = "" if self.similarity is None else f", similarity {self.similarity:g}"
+        similarity_words = "" if self.similarity is None else f", similarity {self.similarity:g}"
         rows = [variety(study, place) for place in study.best_first]
         ks = [k for k in diversity_ks(study.counts, self.k) if k > 1]
         gains = [Gain(row.series, k, row) for row in rows for k in ks]
-        solutions = Solutions(study, rows, compared=_FORMS[self.normalise] + near)
+        solutions = Solutions(study, rows, compared=_FORMS[self.normalise] + similarity_words)
         return view(study, [solutions, VarietyOfGains(study, gains)])
 
 
-def diversity_ks(counts: Counts, asked: Sequence[int] = ()) -> tuple[int, ...]:
+def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:
     """The k's asked for; else those of 2, 10, 100 that every task of most models supports; where
     these are fewer than three, half and all of its attempts as well.
 
     Errors: ParameterError where no model has two attempts at every task.
     """
-    if asked:
-        return tuple(asked)
+    if ks:
+        return tuple(ks)
     most = max(usual_k(counts), min(supported_k(counts), 2))
     if most < 2:
         raise ParameterError(

@@ -17,21 +17,21 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 CURVES = ("pass@k", "pass^k")
 
 
-def parse_to(given: Any) -> tuple[int, ...]:
+def parse_to(value: Any) -> tuple[int, ...]:
     """k's, increasing, from numbers or texts as "100,1000"; ParameterError for anything else."""
-    text = ",".join(map(str, given))
+    text = ",".join(map(str, value))
     return tuple(
         sorted({whole_number(OptionValue("--to", text), part) for part in text.split(",")})
     )
 
 
-def parse_curves(given: Any) -> tuple[str, ...]:
+def parse_curves(value: Any) -> tuple[str, ...]:
     """pass@k, pass^k or both, from their names; pass@k where none is named.
 
     >>> parse_curves(["pass^k, pass@k"]), parse_curves([","])
     (('pass^k', 'pass@k'), ('pass@k',))
     """
-    names = tuple(name.lower() for name in split(given))
+    names = tuple(name.lower() for name in split(value))
     for name in names:
         if name not in CURVES:
             raise ParameterError(
@@ -46,13 +46,13 @@ def parse_curves(given: Any) -> tuple[str, ...]:
 _REMOVED = ("ex-gaussian", "smooth", "beta", "beta+0", "beta+0+1", "power", "weighed")
 
 
-def parse_fit(given: Any) -> str:
+def parse_fit(value: Any) -> str:
     """The name of a fit; ParameterError for another one.
 
     >>> parse_fit("log-logit")
     'log-logit'
     """
-    name = str(given)
+    name = str(value)
     if name in _REMOVED:
         raise ParameterError(
             OptionValue("--fit", name), "this fit was removed, and the range needs no fit",

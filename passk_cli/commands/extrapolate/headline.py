@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from passk_cli.commands.extrapolate.prediction import SOUGHT_WORDS, Prediction
+from passk_cli.commands.extrapolate.prediction import LARGEST_SEARCH_K_WORDS, Prediction
 from passk_cli.report.model import Cell, Estimate, Limits, Phrase
 from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import all_of
@@ -15,7 +15,7 @@ from passk_cli.study.headlines import all_of
 _ALIKE = 0.0005
 
 
-class Predicted:
+class RankedPredictions:
     """The number of each model at one k, the highest first.
 
     where : the tasks, if these are not all.
@@ -24,17 +24,17 @@ class Predicted:
     def __init__(self, models: Sequence[Prediction], k: int, where: str) -> None:
         self.models, self.k, self.where = models, k, where
         self.open = [row for row in models if row.numbers[k].estimate.value is None]
-        self.top, *self.others = (row.numbers[k].estimate for row in models)
+        self.top, *self.lower_estimates = (row.numbers[k].estimate for row in models)
         low = math.inf if self.top.low is None else self.top.low
         self.rivals = [
-            row.rates.name for row, other in zip(models[1:], self.others, strict=True)
-            if other.high is None or other.high >= low
+            row.rates.name for row, rival in zip(models[1:], self.lower_estimates, strict=True)
+            if rival.high is None or rival.high >= low
         ]  # fmt: skip
 
     @property
-    def alike(self) -> bool:
+    def look_equal(self) -> bool:
         """Whether all numbers look the same."""
-        values = [estimate.value or 0.0 for estimate in (self.top, *self.others)]
+        values = [estimate.value or 0.0 for estimate in (self.top, *self.lower_estimates)]
         return values[0] - values[-1] < _ALIKE
 
     @property
@@ -45,13 +45,13 @@ class Predicted:
             "number": f"{best.family}{self.k}", "model": best.rates.name, "where": self.where,
             "models": len(self.models), "all": all_of(len(self.models)), "estimate": self.top,
             "highest": self.top.bare, "rivals": self.rivals, "count": len(self.rivals),
-            "within": self.k <= best.known, "open": len(self.open), "last": last.rates.name,
-            "lowest": (self.top, *self.others)[-1].bare,
+            "within": self.k <= best.known_k, "open": len(self.open), "last": last.rates.name,
+            "lowest": (self.top, *self.lower_estimates)[-1].bare,
         }  # fmt: skip
         if self.open:
             widest = max(self.open, key=lambda row: _width(row.numbers[self.k].estimate))
             limits, prospect = widest.numbers[self.k].estimate, widest.prospect(self.k)
-            fields |= {"attempts": widest.known, "limits": Limits(limits.low, limits.high)}
+            fields |= {"attempts": widest.known_k, "limits": Limits(limits.low, limits.high)}
             if prospect:
                 fields |= {"ahead": prospect.attempts, "next": f"{best.family}{prospect.k}"}
         return fields
@@ -61,17 +61,18 @@ _WHERE = "{?where| on {where}}"
 _WITHIN = "{?within|, within the attempts made}."
 _AHEAD = "{?ahead|; with {ahead:attempt} {next} could be predicted}."
 PREDICTED = (
-    Answer("not-determined", lambda found: found.open and not found.others,
+    Answer("not-determined", lambda predictions: predictions.open
+    and not predictions.lower_estimates,
            "{attempts:attempt} per task do not determine {number} of {model}" + _WHERE
            + ": it is in {limits}" + _AHEAD),
-    Answer("some-not-determined", lambda found: found.open,
+    Answer("some-not-determined", lambda predictions: predictions.open,
            "{attempts:attempt} per task do not determine {number} of {open} of {models:model}"
            + _WHERE + _AHEAD),
-    Answer("predicted", lambda found: not found.others,
+    Answer("predicted", lambda predictions: not predictions.lower_estimates,
            "{number} of {model}" + _WHERE + ": {estimate}" + _WITHIN),
-    Answer("predicted-highest", lambda found: not found.rivals,
+    Answer("predicted-highest", lambda predictions: not predictions.rivals,
            "{number} is highest for {model}" + _WHERE + ": {highest}" + _WITHIN),
-    Answer("predicted-alike", lambda found: found.alike,
+    Answer("predicted-alike", lambda predictions: predictions.look_equal,
            "{number}" + _WHERE + " is about {highest} for {all}."),
     Answer("predicted-range", lambda _: True,
            "{number}" + _WHERE + " ranges from {lowest} ({last}) to {highest} ({model}); the"
@@ -91,8 +92,8 @@ class TargetReached:
 
     def __init__(self, models: Sequence[Prediction], target: float, where: str) -> None:
         self.rising, self.target, self.where = models[0].family == "pass@", target, where
-        self.models = sorted(models, key=_ends, reverse=not self.rising)
-        self.ends = [_ends(row) for row in self.models]
+        self.models = sorted(models, key=_k_range, reverse=not self.rising)
+        self.ends = [_k_range(row) for row in self.models]
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -104,16 +105,17 @@ class TargetReached:
         ]  # fmt: skip
         return {
             "rising": int(self.rising), "target": self.target, "where": self.where,
-            "model": best.rates.name, "all": all_of(len(self.models)), "ks": Phrase((*k_of(best),)),
+            "model": best.rates.name, "all": all_of(len(self.models)), "ks": Phrase((*target_k_text(
+            best),)),
             "low": low, "high": high, "rivals": rivals, "count": len(rivals),
         }  # fmt: skip
 
 
 _TARGET = "{rising:k for pass@k =|k up to which pass^k ≥} {target}"
 REACHED = (
-    Answer("target-of-one", lambda found: len(found.models) == 1,
+    Answer("target-of-one", lambda targets: len(targets.models) == 1,
            _TARGET + " of {model}" + _WHERE + ": {ks}."),
-    Answer("target-alike", lambda found: len({*found.ends}) == 1,
+    Answer("target-alike", lambda targets: len({*targets.ends}) == 1,
            _TARGET + " for {all}" + _WHERE + ": {ks}."),
     Answer("target-first", lambda _: True,
            _TARGET + " is {rising:lowest|highest} for {model}" + _WHERE + ": {ks}"
@@ -132,7 +134,7 @@ def _width(estimate: Estimate) -> float:
     return (estimate.high or 0.0) - (estimate.low or 0.0)
 
 
-def _ends(prediction: Prediction) -> tuple[float, float]:
+def _k_range(prediction: Prediction) -> tuple[float, float]:
     """The ends of the target's k; without an upper one, infinity."""
     [fact] = prediction.reaches
     low, high = (math.inf if end is None else end
@@ -140,7 +142,7 @@ def _ends(prediction: Prediction) -> tuple[float, float]:
     return low, high
 
 
-def k_of(prediction: Prediction) -> Iterator[Cell]:
+def target_k_text(prediction: Prediction) -> Iterator[Cell]:
     """A target's k: "17 [12, 26]", "94 to 3,400", "not before 94; no k is certain"."""
     [fact] = prediction.reaches
     value, low, high = (
@@ -149,7 +151,9 @@ def k_of(prediction: Prediction) -> Iterator[Cell]:
     )
     rising = prediction.family == "pass@"
     if low is None:
-        yield f"not up to {SOUGHT_WORDS}" if rising else f"{SOUGHT_WORDS} or more"
+        yield (
+            f"not up to {LARGEST_SEARCH_K_WORDS}" if rising else f"{LARGEST_SEARCH_K_WORDS} or more"
+        )
     elif high is None and rising:
         yield from ("not before ", low, "; no k is certain")
     elif high is None:

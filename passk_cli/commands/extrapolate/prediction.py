@@ -22,7 +22,7 @@ from passk_cli.study.result import Result, Size
 from passk_cli.study.values import Series, TaskValues
 
 # A target is sought up to here, in digits and in words.
-SOUGHT, SOUGHT_WORDS = 1_000_000, "10⁶"
+LARGEST_SEARCH_K, LARGEST_SEARCH_K_WORDS = 1_000_000, "10⁶"
 # The one fit by name, a heuristic; and the method of its interval.
 LOG_LOGIT, AVERAGE = "log-logit", "average"
 
@@ -77,30 +77,30 @@ class Prediction(_PredictedCurve):
     reaches : the k that reaches the target, in whole attempts; empty without a target.
     """
 
-    source: _Numbers
+    source: _PredictedNumbers
     numbers: Mapping[int, Result]
     further: tuple[Result, ...]
     reaches: tuple[Result, ...]
 
     @property
-    def ahead(self) -> Extrapolation:
+    def extrapolation(self) -> Extrapolation:
         """What the counts say of any k."""
-        return self.source.ahead
+        return self.source.extrapolation
 
     @property
-    def known(self) -> int:
+    def known_k(self) -> int:
         """The largest k that nine tasks in ten have attempts for."""
-        return self.ahead.largest_known_k
+        return self.extrapolation.largest_known_k
 
     @property
     def measured(self) -> Result:
         """The number at the largest k known."""
-        return self.numbers[self.known]
+        return self.numbers[self.known_k]
 
     @property
     def open(self) -> int:
         """Tasks that never passed; for pass^k, that never failed."""
-        return int((self.ahead.passes == 0).sum())
+        return int((self.extrapolation.passes == 0).sum())
 
     @property
     def facts(self) -> Iterator[Result]:
@@ -120,7 +120,7 @@ class Prediction(_PredictedCurve):
 
     def prospect(self, k: int) -> AttemptsNeeded | None:
         """What more attempts would determine."""
-        return self.ahead.attempts_needed(k)
+        return self.extrapolation.attempts_needed(k)
 
 
 def predict(study: Analysis, rates: TaskValues, aim: PredictionTarget) -> Prediction | Refusal:
@@ -135,36 +135,36 @@ def predict(study: Analysis, rates: TaskValues, aim: PredictionTarget) -> Predic
         facts = (replace(nothing, name=f"{family}{k}", k=k) for k in aim.ks)
         return Refusal(rates, reason, tuple(facts))
     ahead = Extrapolation(n, rates.c, family == "pass^", level, rates.clusters)
-    numbers = _Numbers(study, rates, ahead, blank)
+    numbers = _PredictedNumbers(study, rates, ahead, blank)
     ks = sorted({ahead.largest_known_k, *aim.ks})
     further = _further(numbers, [k for k in aim.ks if k > ahead.largest_known_k], aim.fit)
-    reaches = () if aim.target is None else (_reach(numbers, aim.target),)
+    reaches = () if aim.target is None else (_target_k(numbers, aim.target),)
     return Prediction(rates, numbers, {k: numbers.at(k) for k in ks}, tuple(further), reaches)
 
 
 @dataclass(frozen=True)
-class _Numbers:
+class _PredictedNumbers:
     """The number of a series at any k: measured if attempts suffice, else predicted."""
 
     study: Analysis
     rates: TaskValues
-    ahead: Extrapolation
+    extrapolation: Extrapolation
     blank: Result
 
     def at(self, k: int) -> Result:
         """The number at k; beyond the attempts a point only if the range is narrow enough."""
-        metric, known = Metric(self.rates.metric.family, k), self.ahead.largest_known_k
+        metric, known_k = Metric(self.rates.metric.family, k), self.extrapolation.largest_known_k
         if k <= self.rates.n.min():
             values = metric.values(self.rates.n, self.rates.c)
             fact = self.study.fact(replace(self.rates, metric=metric, values=values))
             return replace(fact, more={"beyond": "no"})
         low, high = self.limits(k)
-        value = self.ahead.point(k)
-        reason = "" if value is not None else f"{known} attempts per task do not determine it"
+        value = self.extrapolation.point(k)
+        reason = "" if value is not None else f"{known_k} attempts per task do not determine it"
         if value is not None:
             value = min(max(value, low), high)
         estimate = Estimate(value, low=low, high=high, reason=reason)
-        more: dict[str, Cell] = {"beyond": "yes" if k > known else "no"}
+        more: dict[str, Cell] = {"beyond": "yes" if k > known_k else "no"}
         return replace(self.blank, name=metric.name, k=k, estimate=estimate, more=more)
 
     def measured(self, k: int) -> float:
@@ -181,19 +181,19 @@ class _Numbers:
         if k <= least:
             estimate = self.at(k).estimate
             return estimate.low or 0.0, 1.0 if estimate.high is None else estimate.high
-        (low, high), (measured_low, measured_high) = self.ahead.range(k), self.limits(least)
-        end = min if self.ahead.mirrored else max
+        (low, high), (measured_low, measured_high) = self.extrapolation.range(k), self.limits(least)
+        end = min if self.extrapolation.mirrored else max
         return end(low, measured_low), end(high, measured_high)
 
 
-def _further(numbers: _Numbers, ks: Sequence[int], fit: str | None) -> Iterator[Result]:
+def _further(numbers: _PredictedNumbers, ks: Sequence[int], fit: str | None) -> Iterator[Result]:
     """The average of models, and the log-logit line, at each of ks, which are beyond the attempts.
 
     They have names of their own, as "pass@100 by average", and k in `fit_k`: a k has one answer.
     """
     if not ks:
         return
-    at, ahead = np.array(ks), numbers.ahead
+    at, ahead = np.array(ks), numbers.extrapolation
     averaged, line = ahead.average(at), ahead.line(at) if fit else None
     for place, k in enumerate(ks):
         name = f"{numbers.rates.metric.family}{k} by "
@@ -206,10 +206,10 @@ def _further(numbers: _Numbers, ks: Sequence[int], fit: str | None) -> Iterator[
             method=AVERAGE, more=more,
         )  # fmt: skip
         if line is not None:
-            there = not np.isnan(line[place])
+            is_defined = not np.isnan(line[place])
             estimate = (
                 Estimate(float(line[place]))
-                if there
+                if is_defined
                 else Estimate(None, reason=f"{name[:5]}k is 0 or 1 at all but one k")
             )
             yield replace(
@@ -218,14 +218,14 @@ def _further(numbers: _Numbers, ks: Sequence[int], fit: str | None) -> Iterator[
             )  # fmt: skip
 
 
-def _reach(numbers: _Numbers, target: float) -> Result:
+def _target_k(numbers: _PredictedNumbers, target: float) -> Result:
     """The k of the target: by the average, and by both ends of the range, as attempts.
 
     For pass@k the first k that reaches it, for pass^k the last one that still has it, 0 if none
     has.  None beyond SOUGHT.
     """
-    ahead, family = numbers.ahead, numbers.rates.metric.family
-    ks = _sought(ahead.largest_known_k)
+    ahead, family = numbers.extrapolation, numbers.rates.metric.family
+    ks = _search_ks(ahead.largest_known_k)
     by_low, by_high = (
         _crossing(ks, lambda k, end=end: numbers.limits(k)[end], target, falling=ahead.mirrored)  # type: ignore[misc]
         for end in (0, 1)
@@ -246,14 +246,14 @@ def _reach(numbers: _Numbers, target: float) -> Result:
     return replace(
         numbers.blank, name=f"k for {family}k = {target:g}",
         estimate=Estimate(value, low=low, high=high, reason=reason, unit="score"),
-        flaw=f"high: more than {SOUGHT_WORDS}" if high is None else "",
+        flaw=f"high: more than {LARGEST_SEARCH_K_WORDS}" if high is None else "",
     )  # fmt: skip
 
 
-def _sought(known: int) -> list[int]:
+def _search_ks(known_k: int) -> list[int]:
     """The k's among which a target's k is sought: all known ones, then those of two digits."""
-    beyond = {two_digits(k) for k in np.geomspace(1, SOUGHT, 2_000).tolist()}
-    return sorted({*range(1, known + 1), *(k for k in beyond if k > known)})
+    beyond = {two_digits(k) for k in np.geomspace(1, LARGEST_SEARCH_K, 2_000).tolist()}
+    return sorted({*range(1, known_k + 1), *(k for k in beyond if k > known_k)})
 
 
 def _crossing(

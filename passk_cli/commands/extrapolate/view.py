@@ -15,10 +15,10 @@ from passk_cli.commands.extrapolate.headline import (
     PREDICTED,
     REACHED,
     TOO_FEW_SHARED,
-    Predicted,
+    RankedPredictions,
     TargetReached,
-    k_of,
     rank,
+    target_k_text,
 )
 from passk_cli.commands.extrapolate.prediction import (
     Prediction,
@@ -81,12 +81,12 @@ class Predictions(Section[Prediction]):
 
     family: str
     aim: PredictionTarget
-    every: Sequence[Prediction | Refusal]
+    results: Sequence[Prediction | Refusal]
     columns = (
         MODEL,
         GROUPS,
         Column("n", "count", meaning="Attempts that nearly all tasks have.",
-               cell=lambda row: row.known, where=lambda section: section.several),
+               cell=lambda row: row.known_k, where=lambda section: section.several),
         Column("{}", "share", meaning="{} as measured.",
                across=lambda section: [section.measured], example="pass@n",
                cell=lambda row, name: Estimate(row.measured.estimate.value)),
@@ -97,7 +97,7 @@ class Predictions(Section[Prediction]):
                f" it if the range is at most {WIDEST} wide.",
                across=lambda section: [f"{section.family}{k}" for k in section.aim.ks],
                example="pass@K",
-               cell=lambda row, name: _number(row.numbers[int(name[5:])].estimate)),
+               cell=lambda row, name: _estimate_or_range(row.numbers[int(name[5:])].estimate)),
         Column("{} by log-logit", "share", meaning="{} by the line of its logit in log k, a"
                " heuristic (`--fit log-logit`).", example="pass@K",
                across=lambda section: section.lines,
@@ -106,7 +106,7 @@ class Predictions(Section[Prediction]):
                " reached; beyond the attempts made, two digits.",
                across=lambda section: (section.aim.target and [section.aim.target]) or (),
                example=0.9,
-               cell=lambda row, target: Phrase(tuple(k_of(row)))),
+               cell=lambda row, target: Phrase(tuple(target_k_text(row)))),
         Column("never {}", "count", meaning="Tasks that never {}: only they can change the curve.",
                shown=FULL, across=lambda section: [section.outcome], example="passed",
                cell=lambda row, _: row.open),
@@ -127,7 +127,7 @@ class Predictions(Section[Prediction]):
     @property
     def several(self) -> bool:
         """Whether models differ in their attempts."""
-        return len({row.known for row in self.records}) > 1
+        return len({row.known_k for row in self.records}) > 1
 
     @property
     def measured(self) -> str:
@@ -138,16 +138,16 @@ class Predictions(Section[Prediction]):
     @property
     def lines(self) -> list[str]:
         """The numbers that the log-logit line has a column for."""
-        known = max((row.known for row in self.records), default=0)
-        return [f"{self.family}{k}" for k in self.aim.ks if self.aim.fit and k > known]
+        known_k = max((row.known_k for row in self.records), default=0)
+        return [f"{self.family}{k}" for k in self.aim.ks if self.aim.fit and k > known_k]
 
     @property
     def refused(self) -> list[Refusal]:
         """The models without a prediction."""
-        return [r for r in self.every if isinstance(r, Refusal) and r.family == self.family]
+        return [r for r in self.results if isinstance(r, Refusal) and r.family == self.family]
 
     def facts(self) -> list[Result]:
-        return [fact for row in self.every if row.family == self.family for fact in row.facts]
+        return [fact for row in self.results if row.family == self.family for fact in row.facts]
 
     def tables(self) -> Iterator[Table]:
         table = self.table(self.records)
@@ -173,7 +173,7 @@ class Predictions(Section[Prediction]):
         if self.aim.target:
             yield from first_true(REACHED, TargetReached(models, self.aim.target, where))
         else:
-            yield from first_true(PREDICTED, Predicted(models, k, where))
+            yield from first_true(PREDICTED, RankedPredictions(models, k, where))
 
     def context(self) -> Iterator[str | Hint]:
         if not self.leads:
@@ -182,8 +182,8 @@ class Predictions(Section[Prediction]):
         if self.records:
             yield self.study.sizes(row.measured for row in self.records)
             if self.refused:
-                every = plural(len(self.refused) + len(self.records), "model")
-                yield f"{len(self.records)} of {every}: no prediction of the others"
+                models_text = plural(len(self.refused) + len(self.records), "model")
+                yield f"{len(self.records)} of {models_text}: no prediction of the others"
         sampled = confidence.population == NEW_TASKS
         about = "tasks as a sample" if sampled else "for these tasks"
         clusters = f", clustered by {confidence.cluster}" if confidence.cluster else ""
@@ -200,15 +200,15 @@ class Predictions(Section[Prediction]):
     def plots(self) -> tuple[Plot, ...]:
         if not self.leads:
             return ()
-        every, aim = [row for row in self.every if isinstance(row, Prediction)], self.aim
-        known = {row.known for row in every}
-        rules = [Rule(x=float(max(known)), text="attempts made")] if len(known) == 1 else []
+        predictions, aim = [row for row in self.results if isinstance(row, Prediction)], self.aim
+        known_ks = {row.known_k for row in predictions}
+        rules = [Rule(x=float(max(known_ks)), text="attempts made")] if len(known_ks) == 1 else []
         if aim.target is not None:
             rules.append(Rule(y=aim.target, text=f"target {aim.target:g}"))
-        end = max(*aim.ks, *known)
-        rows = [row for prediction in every for row in _line(prediction, end)]
+        end = max(*aim.ks, *known_ks)
+        rows = [row for prediction in predictions for row in _curve_points(prediction, end)]
         marks = {f * 10**d for d in range(7) for f in (1, 2, 5)}
-        points = [row for row in rows if row["k"] in marks | known and row["measured"]]
+        points = [row for row in rows if row["k"] in marks | known_ks and row["measured"]]
         names = ", ".join(aim.curves)
         chart = curves(
             rows, x="k", y="value", low="low", high="high", colour="model",
@@ -245,22 +245,22 @@ class Averages(Section[Result]):
                    " of tasks at one rate")  # fmt: skip
 
 
-def _number(estimate: Estimate) -> Cell:
+def _estimate_or_range(estimate: Estimate) -> Cell:
     """An estimate with its range, or only the range."""
     return Limits(estimate.low, estimate.high) if estimate.value is None else estimate
 
 
-def _line(prediction: Prediction, end: int) -> list[dict[str, Any]]:
+def _curve_points(prediction: Prediction, end: int) -> list[dict[str, Any]]:
     """Points of one series up to k = end: measured, then the average where it is determined."""
     least = int(prediction.rates.n.min())
     ks = np.unique(np.geomspace(1, end, _DRAWN).round().astype(np.int64)).tolist()
     marks = {f * 10**d for d in range(7) for f in (1, 2, 5) if f * 10**d <= least}
-    ks = sorted({*ks, *marks, prediction.known})
+    ks = sorted({*ks, *marks, prediction.known_k})
     return [
         {
             "model": prediction.rates.name, "metric": f"{prediction.family}k", "k": k,
             "value": number.estimate.value, "low": number.estimate.low,
-            "high": number.estimate.high, "measured": k <= prediction.known,
+            "high": number.estimate.high, "measured": k <= prediction.known_k,
         }
         for k in ks
         for number in [prediction.at(k)]
@@ -283,7 +283,7 @@ class Extrapolate(Question, ExtrapolateOptions):
     def require(self, options: SharedOptions, counts: Counts) -> None:
         """DataError if the counts of no series allow a prediction."""
         rows = [counts.rows_of(place) for place in range(len(counts.series))]
-        reasons = [refusal(counts.n[own], counts.c[own]) for own in rows]
+        reasons = [refusal(counts.n[part], counts.c[part]) for part in rows]
         if all(reasons):
             raise DataError(SeriesName(counts.series[0]), reasons[0])
 
@@ -296,13 +296,15 @@ class Extrapolate(Question, ExtrapolateOptions):
         most, confidence = int(study.counts.n.max()), study.confidence
         refuse_many_steps("extrapolation", most, remedy="thin out the attempts")
         families = [curve.removesuffix("k") for curve in self.metrics]
-        every = [rates for family in families for rates in study.values([Metric(family, 1)])]
-        attempts = max(largest_known_k(rates.n) for rates in every)
+        series_values = [
+            rates for family in families for rates in study.values([Metric(family, 1)])
+        ]
+        attempts = max(largest_known_k(rates.n) for rates in series_values)
         to = self.to or (min(_TIMES * attempts, FARTHEST),)
         aim = PredictionTarget(self.metrics, to, self.target, self.fit)
         with ThreadPoolExecutor() as pool:
-            computed = pool.map(lambda rates: predict(study, rates, aim), every)
-            results = list(steps(computed, "computing", "models", len(every)))
+            computed = pool.map(lambda rates: predict(study, rates, aim), series_values)
+            results = list(steps(computed, "computing", "models", len(series_values)))
         predictions = [row for row in results if isinstance(row, Prediction)]
         if not predictions:
             raise DataError(results[0].rates.name, getattr(results[0], "reason", ""))

@@ -45,19 +45,19 @@ class KnownFormat(NamedTuple):
 
 def known_formats() -> list[KnownFormat]:
     """Every format, in the order in which a file is tried."""
-    every = []
+    formats = []
     for name, form in FORMATS.items():
         source = form.source or "written by scripts, not by one harness"
-        every.append(KnownFormat(name, form.kind, form.rule, source, form.example))
+        formats.append(KnownFormat(name, form.kind, form.rule, source, form.example))
     rule = "outcome column: true/false, 1/0, pass/fail; scores need a threshold"
     tables = (KnownFormat(n, "general", rule, s, TABLE_EXAMPLES[n]) for n, s in TABLES.items())
-    return [*every, *tables]
+    return [*formats, *tables]
 
 
-def unknown(name: str) -> ParameterError:
+def unknown_format(name: str) -> ParameterError:
     """Error for what is no format; it names the nearest ones."""
     word = name.lower()
-    inside = [each for each in NAMES if word in each]
+    inside = [known_name for known_name in NAMES if word in known_name]
     question = meant(word, NAMES, "`passk formats` lists them")
     question = did_you_mean(inside[:3]) if inside else question
     return ParameterError(f"no format is named {name!r}; {question}", name="unknown-name")
@@ -87,26 +87,26 @@ class FormatTable(Section[KnownFormat]):
     shown = FULL
     view = "with --full"
     columns = (
-        Column("format", name="format", cell=lambda each: each.name,
+        Column("format", name="format", cell=lambda form: form.name,
                meaning="Its name, as --from takes it."),
-        Column("kind", name="kind", cell=lambda each: each.kind, meaning=_KINDS),
-        Column("what passes", name="passes", cell=lambda each: each.rule,
+        Column("kind", name="kind", cell=lambda form: form.kind, meaning=_KINDS),
+        Column("what passes", name="passes", cell=lambda form: form.rule,
                meaning="Which outcomes of a file pass."),
-        Column("layout from", name="source", cell=lambda each: each.source,
+        Column("layout from", name="source", cell=lambda form: form.source,
                meaning="Where its layout was read."),
         data_field("files", "Where its files lie; words in capitals stand for what differs.",
-                   lambda each: ", ".join(each.example.paths)),
+                   lambda form: ", ".join(form.example.paths)),
         data_field("use", "The command that reads the example; of a refused format what to do"
-                   " instead.", lambda each: each.example.use),
+                   " instead.", lambda form: form.example.use),
         data_field("example", "A small file of it, as its harness writes it; of a binary one the"
-                   " JSON in it.", lambda each: each.example.text),
+                   " JSON in it.", lambda form: form.example.text),
     )  # fmt: skip
 
     answers = (
         Answer("formats-read", lambda _: True,
                "{harness} formats of evaluation harnesses are read, and {general} general ones;"
                " {refused} more are recognised and refused.",
-               lambda section: Counter(each.kind for each in section.records)),
+               lambda section: Counter(form.kind for form in section.records)),
     )  # fmt: skip
 
     def details(self) -> Iterator[str]:
@@ -137,13 +137,13 @@ class OneFormat(Section[KnownFormat]):
     )  # fmt: skip
 
     def tables(self) -> Iterator[Table]:
-        (each,) = self.records
-        example = each.example
+        (form,) = self.records
+        example = form.example
         facts = {
-            "kind": each.kind,
+            "kind": form.kind,
             "files": ", ".join(example.paths),
-            **({} if example.instead else {"what passes": each.rule}),
-            "layout from": each.source,
+            **({} if example.instead else {"what passes": form.rule}),
+            "layout from": form.source,
             "instead" if example.instead else "command": example.use,
         }
         lines: list[tuple[str, str]] = []
@@ -160,19 +160,19 @@ class Formats(Question, FormatsOptions):
 
     sections = (Kinds, FormatTable, OneFormat)
 
-    def report_without_data(self, asked: SharedOptions) -> Report:
+    def report_without_data(self, options: SharedOptions) -> Report:
         if self.name not in (None, *NAMES):
-            raise unknown(str(self.name))
+            raise unknown_format(str(self.name))
         no_study: Any = None
-        every = [each for each in known_formats() if self.name in (None, each.name)]
-        each_format = FormatTable(no_study, every)
+        formats = [form for form in known_formats() if self.name in (None, form.name)]
+        each_format = FormatTable(no_study, formats)
         if self.name is not None:
-            one = OneFormat(no_study, every)
-            tables, answer = tuple(one.tables()), tuple(one.answer())
+            section = OneFormat(no_study, formats)
+            tables, answer = tuple(section.tables()), tuple(section.answer())
             return Report(tables, each_format.data, (VERSION,), answer=answer)
         lines: list[tuple[str, str]] = []
-        for kind in dict.fromkeys(each.kind for each in every):
-            names = sorted(each.name for each in every if each.kind == kind)
+        for kind in dict.fromkeys(form.kind for form in formats):
+            names = sorted(form.name for form in formats if form.kind == kind)
             text = wrap(", ".join(names), _WIDE, break_on_hyphens=False)
             lines += zip([kind, *[""] * (len(text) - 1)], text, strict=True)
         kinds = Kinds(no_study, lines)

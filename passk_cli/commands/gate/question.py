@@ -60,13 +60,13 @@ class Gate(Question, GateOptions):
 
     @classmethod
     def ask(
-        cls, given: Mapping[str, Any], source: Any, *, needed: bool
+        cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
     ) -> tuple[Self, SharedOptions]:
         """The question of a run, or of the suites of a file of rules.
 
         Errors: ParameterError if there are neither files nor rules, or both.
         """
-        question, options = super().ask(given, source, needed=False)
+        question, options = super().ask(values, source, requires_data=False)
         if source is not None:
             of_suites = {"--rules": question.rules, "--tier": question.tier,
                          "--check": question.check, "--trust-rules": question.trust_rules,
@@ -86,7 +86,7 @@ class Gate(Question, GateOptions):
                 name="no-files",
                 settles=[SuggestedFix({"--rules": Placeholder("FILE")}, "names rules")],
             )
-        return replace(question, book=book.asked(super().ask, given)), options
+        return replace(question, book=book.asked(super().ask, values)), options
 
     @classmethod
     def answer_messages(cls) -> dict[str, DiagnosticType]:
@@ -103,13 +103,13 @@ class Gate(Question, GateOptions):
         files += [self.book.trend.history] if self.book and self.book.trend else []
         return [file for file in files if is_file_argument(file)]
 
-    def answered(self, options: SharedOptions, read: Read) -> Report:
+    def report_from(self, options: SharedOptions, read: Read) -> Report:
         if self.book is not None:
             return answer_suites(self, self.book, read)
         gate = self.on_first_night(options, read) if self.first_run else self
         if gate is None:
             raise self.not_first()
-        return super(Gate, gate).answered(options, read)
+        return super(Gate, gate).report_from(options, read)
 
     @cached_property
     def chosen(self) -> list[GateRule]:

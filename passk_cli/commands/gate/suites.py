@@ -217,8 +217,8 @@ def _trend_rows(entry: TrendEntry | None, read: Read, *, first_run: bool) -> lis
         return []
     given, history = {"metrics": "pass@1", **entry.given, "fail": True}, [entry.history]
     try:
-        question, options = Trend.ask(given, history, needed=True)
-        report = question.answered(
+        question, options = Trend.ask(given, history, requires_data=True)
+        report = question.report_from(
             options, lambda request, source=None, /: read(request, source or history)
         )
     except DataError as error:

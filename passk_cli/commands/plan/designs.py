@@ -50,12 +50,13 @@ class DesignChoice:
 class Designs:
     """Every metric in the designs asked for, in the best splits, and in those that detect.
 
-    outlooks : one per metric.  asked : what was asked for.  several : whether the pilot has several
-    models.  cost : of an attempt of the pilot, where it was measured.
+    metric_components : one per metric.  targets : the plan's options.
+    several : whether the pilot has several models.
+    cost : the mean cost of an attempt of the pilot, if it was measured.
     """
 
-    outlooks: Sequence[VarianceComponents]
-    asked: PlanTargets
+    metric_components: Sequence[VarianceComponents]
+    targets: PlanTargets
     several: bool = False
     cost: Estimate | None = None
 
@@ -66,22 +67,26 @@ class Designs:
         Around a pilot: a quarter of its tasks, as many, and four times as many; 1, k, its own and
         twice its attempts; what it spent on a model.  Never more tasks than there are.
         """
-        asked, pilots = self.asked, [o.pilot for o in self.outlooks if o.pilot is not None]
-        ks = [outlook.metric.k for outlook in self.outlooks]
+        targets, pilots = (
+            self.targets,
+            [o.pilot for o in self.metric_components if o.pilot is not None],
+        )
+        ks = [components.metric.k for components in self.metric_components]
         tasks: tuple[int, ...] = _USUAL_TASKS
-        attempts, spent, most = 2 * max(ks), _USUAL_TASKS[1] * max(ks), asked.max_tasks
+        attempts, spent, most = 2 * max(ks), _USUAL_TASKS[1] * max(ks), targets.max_tasks
         if pilots:
-            own = max(len(pilot.n) for pilot in pilots)
-            tasks = tuple(sorted({max(own // 4, 2), own, 4 * own}))
+            pilot_tasks = max(len(pilot.n) for pilot in pilots)
+            tasks = tuple(sorted({max(pilot_tasks // 4, 2), pilot_tasks, 4 * pilot_tasks}))
             attempts = min(pilot.fewest for pilot in pilots)
             spent = max(int(pilot.n.sum()) for pilot in pilots)
-            most = str(own) if most == PILOT else most
+            most = str(pilot_tasks) if most == PILOT else most
         if most is not None:
-            tasks = tuple(sorted({min(each, int(most)) for each in tasks}))
+            tasks = tuple(sorted({min(number, int(most)) for number in tasks}))
         usual = {min(ks), max(ks), attempts, 2 * attempts}
         return replace(
-            asked, tasks=asked.tasks or tasks, attempts=asked.attempts or tuple(sorted(usual)),
-            budget=asked.budget or f"{spent} attempts", max_tasks=most,
+            targets, tasks=targets.tasks or tasks, attempts=targets.attempts or tuple(sorted(
+            usual)),
+            budget=targets.budget or f"{spent} attempts", max_tasks=most,
         )  # fmt: skip
 
     @cached_property
@@ -89,45 +94,53 @@ class Designs:
         """Each design asked for, with all metrics."""
         aims = self.aims
         return [
-            self.in_design(DESIGN, outlook, tasks, n)
+            self.in_design(DESIGN, components, tasks, n)
             for tasks in aims.tasks
             for n in aims.attempts
-            for outlook in self.outlooks
+            for components in self.metric_components
         ]
 
     @cached_property
     def splits(self) -> list[Result]:
         """Each best split of the budget, with all metrics."""
-        aims, outlooks = self.aims, self.outlooks
-        ks = sorted({outlook.metric.k for outlook in outlooks})
+        aims, metric_components = self.aims, self.metric_components
+        ks = sorted({components.metric.k for components in metric_components})
         options = sorted({s for k in ks for s in splits(aims.spend, k, aims.most_tasks)})
         errors = {}
-        for outlook in outlooks:
-            every = [math.sqrt(outlook.variances(n)[0] / tasks) for tasks, n in options]
+        for components in metric_components:
+            standard_errors = [
+                math.sqrt(components.variances(n)[0] / tasks) for tasks, n in options
+            ]
             # Infinite where there is none.
-            errors[outlook.metric.name] = [
-                math.inf if math.isnan(error) else max(error, 1e-300) for error in every
+            errors[components.metric.name] = [
+                math.inf if math.isnan(error) else max(error, 1e-300) for error in standard_errors
             ]
         best = best_splits(options, errors)
         goals = gathered((split, name) for name, split in best.items())
         return [
-            self.in_design(SPLIT, outlook, tasks, n, ", ".join(names))
+            self.in_design(SPLIT, components, tasks, n, ", ".join(names))
             for (tasks, n), names in goals.items()
-            for outlook in outlooks
+            for components in metric_components
         ]
 
     @cached_property
     def facts(self) -> list[Result]:
         """All of them, with the widths of their intervals, those of as many attempts together."""
-        detecting = [self.needed(each, n) for n in self.aims.attempts for each in self.outlooks]
+        detecting = [
+            self.detecting_design(components, n)
+            for n in self.aims.attempts
+            for components in self.metric_components
+        ]
         facts = [*self.designs, *self.splits, *detecting]
-        outlooks = {outlook.metric.name: outlook for outlook in self.outlooks}
+        metric_components = {
+            components.metric.name: components for components in self.metric_components
+        }
         widths: dict[tuple[str, int | None, int | None], float | None] = {}
-        alike = grouped(facts, lambda fact: (fact.name, fact.size.n_min or 0))
-        for (name, n), those in alike.items():
-            tasks = [fact.size.tasks for fact in those if fact.size.tasks is not None]
-            found = outlooks[name].widths(n, tasks, self.aims.level)
-            widths |= {(name, n, each): w for each, w in zip(tasks, found, strict=True)}
+        same_size = grouped(facts, lambda fact: (fact.name, fact.size.n_min or 0))
+        for (name, n), group in same_size.items():
+            tasks = [fact.size.tasks for fact in group if fact.size.tasks is not None]
+            interval_widths = metric_components[name].widths(n, tasks, self.aims.level)
+            widths |= {(name, n, count): w for count, w in zip(tasks, interval_widths, strict=True)}
         return [
             replace(fact, more={**fact.more, "width": widths.get((fact.name, n, tasks))})
             for fact in facts
@@ -138,17 +151,20 @@ class Designs:
     def reference(self) -> int:
         """The attempts per task that the answer is about: the pilot's, else the largest k; of those
         asked for, the most."""
-        first, ks = self.outlooks[0], [outlook.metric.k for outlook in self.outlooks]
-        own = max(first.pilot.fewest, first.metric.k) if first.pilot else max(ks)
-        return own if own in self.aims.attempts else self.aims.attempts[-1]
+        first, ks = (
+            self.metric_components[0],
+            [components.metric.k for components in self.metric_components],
+        )
+        attempts = max(first.pilot.fewest, first.metric.k) if first.pilot else max(ks)
+        return attempts if attempts in self.aims.attempts else self.aims.attempts[-1]
 
     @property
     def correlations(self) -> str:
         """The correlation of each metric: "measured; assumed 0.5 for pass@4"."""
         metrics = gathered(
-            (f"{source} {outlook.correlation:g}" if source == ASSUMED else source,
-             outlook.metric.name)
-            for outlook in self.outlooks for source in [outlook.correlation_source]
+            (f"{source} {components.correlation:g}" if source == ASSUMED else source,
+             components.metric.name)
+            for components in self.metric_components for source in [components.correlation_source]
         )  # fmt: skip
         if len(metrics) == 1:
             return next(iter(metrics))
@@ -158,33 +174,33 @@ class Designs:
         )
 
     @property
-    def chosen(self) -> list[DesignChoice]:
+    def decisive_choices(self) -> list[DesignChoice]:
         """The designs of the first metric that change a decision.
 
         Those asked for, or of the usual ones those not smaller than the pilot and with its
         attempts; the best splits of a budget asked for; those that detect the difference.
         """
-        first, asked = self.outlooks[0], self.asked
+        first, targets = self.metric_components[0], self.targets
         least = len(first.pilot.n) if first.pilot else 0
 
         def decisive(fact: Result) -> bool:
             tasks, n, _ = fact.size
             if fact.more["fact"] == DESIGN:
                 usual = n == self.reference and (tasks or 0) >= least
-                return usual or bool(asked.tasks or asked.attempts)
+                return usual or bool(targets.tasks or targets.attempts)
             if fact.more["fact"] == SPLIT:
-                return asked.budget is not None and bool({fact.name, "all"} & {*goals(fact)})
+                return targets.budget is not None and bool({fact.name, "all"} & {*goals(fact)})
             return tasks is not None
 
         return self.choices(first.metric.name, decisive)
 
     def choices(
-        self, metric: str, kept: Callable[[Result], bool] = lambda fact: True
+        self, metric: str, include: Callable[[Result], bool] = lambda fact: True
     ) -> list[DesignChoice]:
         """The designs with the numbers of a metric, by tasks and attempts, each once."""
-        aims, pilot = self.aims, self.outlooks[0].pilot
-        own = (len(pilot.n), pilot.fewest) if pilot else None
-        facts = (fact for fact in self.facts if fact.name == metric and kept(fact))
+        aims, pilot = self.aims, self.metric_components[0].pilot
+        pilot_size = (len(pilot.n), pilot.fewest) if pilot else None
+        facts = (fact for fact in self.facts if fact.name == metric and include(fact))
         sizes = grouped(facts, lambda f: (f.size.tasks or math.inf, f.size.n_min or 0))
         detecting = [
             size for size, facts in sizes.items()
@@ -192,23 +208,28 @@ class Designs:
         ]  # fmt: skip
         fewest = min(detecting, key=lambda size: size[0] * size[1], default=None)
         split = "best split"
-        if self.asked.budget is None:
+        if self.targets.budget is None:
             split += f" of {aims.words(aims.amount)}"
         records = []
         for size in sorted(sizes):
-            fact, best = sizes[size][0], [goal for each in sizes[size] for goal in goals(each)]
+            fact, best = (
+                sizes[size][0],
+                [goal for design_fact in sizes[size] for goal in goals(design_fact)],
+            )
             total = None if fact.size.tasks is None else fact.size.tasks * size[1]
-            rest = round(aims.left(total), 2) if total and {metric, "all"} & {*best} else 0
+            remainder = (
+                round(aims.remainder(total), 2) if total and {metric, "all"} & {*best} else 0
+            )
             difference = fact.more["difference"]
-            found = 100 * difference if isinstance(difference, float) else 0.0
+            points = 100 * difference if isinstance(difference, float) else 0.0
             # What rounds to the difference asked for need not detect it.
-            short = found > 100 * aims.detect and f"{found:.2g}" == f"{100 * aims.detect:.2g}"
+            short = points > 100 * aims.detect and f"{points:.2g}" == f"{100 * aims.detect:.2g}"
             remarks = {
-                "pilot": size == own,
-                f"{found:.3g} points": short and f"{found:.3g}" != f"{found:.2g}",
+                "pilot": size == pilot_size,
+                f"{points:.3g} points": short and f"{points:.3g}" != f"{points:.2g}",
                 split: metric in best,
                 f"{split} for all metrics": metric not in best and "all" in best,
-                f"{aims.words(rest)} left": rest > 0,
+                f"{aims.words(remainder)} left": remainder > 0,
                 "fewest attempts": size == fewest and len(detecting) > 1,
                 "fewest tasks": detecting and size == min(detecting) != fewest,
                 "too many tasks": aims.most_tasks is not None and size[0] > aims.most_tasks,
@@ -219,38 +240,39 @@ class Designs:
         return records
 
     def smallest_difference(
-        self, outlook: VarianceComponents, tasks: int, n: int
+        self, components: VarianceComponents, tasks: int, n: int
     ) -> tuple[float | None, str]:
         """The smallest difference that a design detects; None where there is none, and why."""
-        if reason := outlook.unknown_difference(n):
+        if reason := components.unknown_difference(n):
             return None, reason
-        if outlook.largest_difference <= ROUNDING:
+        if components.largest_difference <= ROUNDING:
             # Both pass every attempt, or fail every one.
-            return None, f"two models around {outlook.values.expected:.4g} cannot differ"
-        difference = outlook.test(n, self.aims.level).detectable(tasks, self.aims.power)
-        if difference > outlook.largest_difference:
+            return None, f"two models around {components.values.expected:.4g} cannot differ"
+        difference = components.test(n, self.aims.level).detectable(tasks, self.aims.power)
+        if difference > components.largest_difference:
             return None, "too few tasks to detect any difference"
         return difference, ""
 
     def in_design(
-        self, kind: str, outlook: VarianceComponents, tasks: int, n: int, best_for: str = ""
+        self, kind: str, components: VarianceComponents, tasks: int, n: int, best_for: str = ""
     ) -> Result:
         """A metric in a design: its standard error and the smallest difference it detects."""
-        difference, reason = self.smallest_difference(outlook, tasks, n)
-        return self._fact(kind, outlook, tasks, n, difference, reason, best_for)
+        difference, reason = self.smallest_difference(components, tasks, n)
+        return self._fact(kind, components, tasks, n, difference, reason, best_for)
 
-    def needed(self, outlook: VarianceComponents, n: int) -> Result:
+    def detecting_design(self, components: VarianceComponents, n: int) -> Result:
         """The tasks that detect the difference asked for, with n attempts of either model."""
-        aims, tasks, reason = self.aims, None, outlook.unknown_difference(n)
-        if not reason and aims.detect > outlook.largest_difference:
-            reason = f"two models around {outlook.values.expected:.4g} cannot differ so much"
+        aims, tasks, reason = self.aims, None, components.unknown_difference(n)
+        if not reason and aims.detect > components.largest_difference:
+            reason = f"two models around {components.values.expected:.4g} cannot differ so much"
         if not reason:
-            tasks = outlook.test(n, aims.level).tasks_needed(aims.detect, aims.power)
+            tasks = components.test(n, aims.level).tasks_needed(aims.detect, aims.power)
             reason = "" if tasks else "more than a billion tasks"
-        return self._fact(DETECT, outlook, tasks, n, aims.detect, reason)
+        return self._fact(DETECT, components, tasks, n, aims.detect, reason)
 
     def _fact(
-        self, kind: str, outlook: VarianceComponents, tasks: int | None, n: int, difference: float
+        self, kind: str, components: VarianceComponents, tasks: int | None, n: int,
+        difference: float
         | None,
         reason: str, best_for: str = "",
     ) -> Result:  # fmt: skip
@@ -259,23 +281,23 @@ class Designs:
         difference : the smallest one detected, or the one asked for.  reason : why a number is
         missing.  best_for : the metrics, or "all", that a split is best for.
         """
-        metric, aims, se = outlook.metric, self.aims, None
-        if tasks is not None and not outlook.unknown(n):
-            se = math.sqrt(outlook.variances(n)[0] / tasks)
+        metric, aims, se = components.metric, self.aims, None
+        if tasks is not None and not components.unknown(n):
+            se = math.sqrt(components.variances(n)[0] / tasks)
         total = None if tasks is None else tasks * n
         ends = (self.cost.low, self.cost.high) if self.cost else (None, None)
         limits = [None if total is None or end is None else total * end for end in ends]
         return Result(
-            outlook.series, metric.name, metric.k,
-            Estimate(outlook.values.expected, reason=reason), se=se, size=Size(tasks, n, n),
+            components.series, metric.name, metric.k,
+            Estimate(components.values.expected, reason=reason), se=se, size=Size(tasks, n, n),
             method=DEFAULT[NEW_TASKS], level=aims.level,
             more={
                 "fact": kind, "best_for": best_for, "attempts_in_all": total,
                 "cost": aims.cost(total), "cost_low": limits[0], "cost_high": limits[1],
-                "left": None if total is None or kind != SPLIT else aims.left(total),
+                "left": None if total is None or kind != SPLIT else aims.remainder(total),
                 "width": None, "difference": difference, "power": aims.power,
-                "correlation": outlook.correlation,
-                "correlation_source": outlook.correlation_source, "source": outlook.source(n),
+                "correlation": components.correlation,
+                "correlation_source": components.correlation_source, "source": components.source(n),
             },
         )  # fmt: skip
 

@@ -39,8 +39,8 @@ class Step:
         return f"{self.tasks:,} × {' and '.join(map(str, dict.fromkeys(self.n)))}"
 
 
-def steps(
-    outlook: VarianceComponents, budget: float | None, prices: Mapping[str, float] | None
+def next_steps(
+    components: VarianceComponents, budget: float | None, prices: Mapping[str, float] | None
 ) -> list[Step]:
     """The run as it is, and the ways to spend a budget on it, the smallest error first.
 
@@ -51,40 +51,55 @@ def steps(
     budget : dollars where there are prices, else attempts, of all models; as much as the run took
         when None.  prices : model → dollars of an attempt.
     """
-    values = (outlook.difference.first, outlook.difference.second)
-    pilots = [each for each in values if isinstance(each, PilotEstimate)] if outlook.pair else []
-    pilots = pilots or [outlook.values] if isinstance(outlook.values, PilotEstimate) else pilots
-    names = outlook.pair if outlook.pair and len(pilots) == 2 else (outlook.name,)
-    between = outlook.difference.between if len(names) == 2 else pilots[0].between
-    between += outlook.excess[len(names) == 2]
-    tasks, n = len(pilots[0].n), tuple(each.fewest for each in pilots)
+    values = (components.difference.first, components.difference.second)
+    pilots = (
+        [estimate for estimate in values if isinstance(estimate, PilotEstimate)]
+        if components.pair
+        else []
+    )
+    pilots = (
+        pilots or [components.values] if isinstance(components.values, PilotEstimate) else pilots
+    )
+    names = components.pair if components.pair and len(pilots) == 2 else (components.name,)
+    between = components.difference.between if len(names) == 2 else pilots[0].between
+    between += components.excess[len(names) == 2]
+    tasks, n = len(pilots[0].n), tuple(pilot.fewest for pilot in pilots)
     unit = [1.0 if prices is None else prices[name] for name in names]
     spend = budget
     if spend is None:
-        spend = tasks * sum(price * each for price, each in zip(unit, n, strict=True))
+        spend = tasks * sum(price * attempts for price, attempts in zip(unit, n, strict=True))
 
     def step(way: str, new: int, more: Sequence[int]) -> Step:
-        after = tuple(each + extra for each, extra in zip(n, more, strict=True))
+        after = tuple(attempts + extra for attempts, extra in zip(n, more, strict=True))
         variance = between + sum(p.within(m) for p, m in zip(pilots, after, strict=True))
-        made = [(tasks + new) * m - tasks * each for m, each in zip(after, n, strict=True)]
-        cost = None if prices is None else sum(p * m for p, m in zip(unit, made, strict=True))
+        new_attempts = [
+            (tasks + new) * m - tasks * attempts for m, attempts in zip(after, n, strict=True)
+        ]
+        cost = (
+            None if prices is None else sum(p * m for p, m in zip(unit, new_attempts, strict=True))
+        )
         error = math.sqrt(max(variance, 0.0) / (tasks + new))
-        return Step(way, tasks + new, after, sum(made), cost, error)
+        return Step(way, tasks + new, after, sum(new_attempts), cost, error)
 
     def affordable(weights: Sequence[float]) -> int:
         price = sum(w * p for w, p in zip(weights, unit, strict=True))
         return math.floor(spend / price * (1 + 1e-12)) if price > 0 else 0
 
-    none, both = [0] * len(n), [1] * len(n)
-    ways = [step("new tasks", affordable(n), none)]
-    same = affordable([tasks * each for each in both])
+    zeros, units = [0] * len(n), [1] * len(n)
+    ways = [step("new tasks", affordable(n), zeros)]
+    same = affordable([tasks * weight for weight in units])
     ways.append(step(f"attempts{' of both' * (len(n) == 2)}", 0, [same] * len(n)))
     for at, name in enumerate(names if len(n) == 2 else ()):
-        own = [int(at == each) for each in range(2)]
-        alone = affordable([tasks * each for each in own])
-        ways.append(step(f"attempts of {name}", 0, [alone * each for each in own]))
-    ways = [each for each in ways if each.more and not math.isnan(each.error)]
-    return [step(NOW, 0, none), *sorted(ways, key=lambda each: (each.error, each.way))]
+        weights = [int(at == index) for index in range(2)]
+        affordable_attempts = affordable([tasks * weight for weight in weights])
+        ways.append(
+            step(f"attempts of {name}", 0, [affordable_attempts * weight for weight in weights])
+        )
+    ways = [candidate for candidate in ways if candidate.more and not math.isnan(candidate.error)]
+    return [
+        step(NOW, 0, zeros),
+        *sorted(ways, key=lambda candidate: (candidate.error, candidate.way)),
+    ]
 
 
 _FALLS = (
@@ -97,7 +112,7 @@ _FALLS = (
 class Next(Section[Step]):
     """The run as it is, and the ways to go on, the best first."""
 
-    outlook: VarianceComponents
+    components: VarianceComponents
     costs: bool = False
 
     view = "with --next"
@@ -117,9 +132,10 @@ class Next(Section[Step]):
     )  # fmt: skip
 
     def facts_of(self, record: Step) -> Iterator[Result]:
-        outlook, pair = self.outlook, self.outlook.pair or ("", "")
+        components, pair = self.components, self.components.pair or ("", "")
         yield Result(
-            (pair[0],) if pair[0] else outlook.series, outlook.metric.name, outlook.metric.k,
+            (pair[0],) if pair[0] else components.series, components.metric.name,
+            components.metric.k,
             Estimate(None), se=record.error, against=pair[1],
             size=Size(record.tasks, min(record.n), max(record.n)),
         )  # fmt: skip
@@ -139,6 +155,6 @@ class Next(Section[Step]):
         now, best = self.records[:2]
         return {
             "way": best.way, "new": best.tasks - now.tasks, "more": best.more,
-            "metric": self.outlook.metric.name, "pair": self.outlook.pair or (),
+            "metric": self.components.metric.name, "pair": self.components.pair or (),
             "before": now.error, "after": best.error,
         }  # fmt: skip

@@ -39,7 +39,7 @@ class FixedSuite(Section[SuiteDesign]):
     within : the difference that chance may make.
     """
 
-    within: float
+    allowed_difference: float
 
     view = "with --population these-tasks"
     columns = (
@@ -65,14 +65,20 @@ class FixedSuite(Section[SuiteDesign]):
     @property
     def fields(self) -> Mapping[str, Any]:
         """The attempts that the noisiest series needs."""
-        noise = max((d.noise for d in self.records), key=lambda each: each.needed(self.within))
-        needed, shown = noise.needed(self.within), {design.series for design in self.records}
-        silent = [SeriesName(s) for s in self.study.counts.series if s not in shown]
+        noise = max(
+            (d.noise for d in self.records),
+            key=lambda candidate: candidate.needed(self.allowed_difference),
+        )
+        attempts_needed, planned_series = (
+            noise.needed(self.allowed_difference),
+            {design.series for design in self.records},
+        )
+        silent = [SeriesName(s) for s in self.study.counts.series if s not in planned_series]
         return {
-            "needed": needed, "model": SeriesName(noise.series),
+            "needed": attempts_needed, "model": SeriesName(noise.series),
             "several": int(noise.several.sum()), "single_attempts": int((noise.n == 1).sum()),
-            "floor": noise.floor(needed), "level": f"{100 * noise.level:g} %",
-            "single": noise.floor(), "others": len(shown) > 1, "silent": silent,
+            "floor": noise.floor(attempts_needed), "level": f"{100 * noise.level:g} %",
+            "single": noise.floor(), "others": len(planned_series) > 1, "silent": silent,
         }  # fmt: skip
 
     def facts_of(self, record: SuiteDesign) -> Iterator[Result]:
@@ -87,13 +93,17 @@ class FixedSuite(Section[SuiteDesign]):
         yield "attempts as independent"
 
 
-def designs(
-    noises: Iterable[NoiseOfModel], within: float, attempts: Sequence[int]
+def suite_designs(
+    noises: Iterable[NoiseOfModel], allowed_difference: float, attempts: Sequence[int]
 ) -> Iterator[SuiteDesign]:
     """These numbers of attempts for each series; when none are given, each twice the one before, up
     to those needed."""
     for noise in noises:
-        needed = noise.needed(within)
-        usual = [1 << power for power in range(needed.bit_length()) if 1 << power < needed]
-        for number in attempts or (*usual, needed):
+        attempts_needed = noise.needed(allowed_difference)
+        usual = [
+            1 << power
+            for power in range(attempts_needed.bit_length())
+            if 1 << power < attempts_needed
+        ]
+        for number in attempts or (*usual, attempts_needed):
             yield SuiteDesign(noise, number)

@@ -21,27 +21,27 @@ PILOT = "pilot"
 _BUDGET = re.compile(r"([$]?)([0-9.]+(?:e[+-]?[0-9]+)?) ?(usd|dollars?|attempts?|)", re.IGNORECASE)
 
 
-def parse_tasks(given: Any) -> tuple[int, ...]:
+def parse_tasks(value: Any) -> tuple[int, ...]:
     """Numbers of tasks from numbers or texts as "200,50", ascending and each once.
 
     >>> parse_tasks(["200,50"])
     (50, 200)
     """
-    return _sizes("--tasks", given, *_TASKS)
+    return _sizes("--tasks", value, *_TASKS)
 
 
-def parse_attempts(given: Any) -> tuple[int, ...]:
+def parse_attempts(value: Any) -> tuple[int, ...]:
     """Numbers of attempts per task, likewise."""
-    return _sizes("--attempts", given, *_ATTEMPTS)
+    return _sizes("--attempts", value, *_ATTEMPTS)
 
 
-def parse_most_tasks(given: Any) -> str:
+def parse_most_tasks(value: Any) -> str:
     """A number of tasks as text, or "pilot" for those of the pilot.
 
     >>> parse_most_tasks(115), parse_most_tasks("pilot")
     ('115', 'pilot')
     """
-    text = str(given).strip()
+    text = str(value).strip()
     return (
         text
         if text == PILOT
@@ -49,13 +49,13 @@ def parse_most_tasks(given: Any) -> str:
     )
 
 
-def parse_budget(given: Any) -> str:
+def parse_budget(value: Any) -> str:
     """A budget above 0 with its unit, where one is written.
 
     >>> [parse_budget(x) for x in (200, "$200", "0.5 usd", "200attempts")]
     ['200', '$200', '$0.5', '200 attempts']
     """
-    text = str(given).strip()
+    text = str(value).strip()
     match = _BUDGET.fullmatch(text)
     sign, number, unit = match.groups() if match else ("", "", "")
     dollars, attempts = bool(sign) or unit[:1].lower() in ("u", "d"), unit[:1].lower() == "a"
@@ -71,13 +71,13 @@ def parse_budget(given: Any) -> str:
     return f"{'$' * dollars}{amount:.12g}{' attempts' * attempts}"
 
 
-def parse_cost(given: Any) -> str:
+def parse_cost(value: Any) -> str:
     """Dollars above 0 as text, or "pilot" for what an attempt of the pilot cost.
 
     >>> parse_cost("$0.25"), parse_cost(0.25), parse_cost("pilot")
     ('0.25', '0.25', 'pilot')
     """
-    text = str(given).strip()
+    text = str(value).strip()
     number = text.removeprefix("$")
     if text != PILOT and not _positive(number):
         raise ParameterError(
@@ -95,8 +95,8 @@ def _positive(number: str) -> float:
     return amount if 0.0 < amount < math.inf else 0.0
 
 
-def _sizes(option: str, given: Any, least: int, most: int) -> tuple[int, ...]:
-    text = ",".join(map(str, given))
+def _sizes(option: str, value: Any, least: int, most: int) -> tuple[int, ...]:
+    text = ",".join(map(str, value))
     try:
         sizes = {whole_number("", part, least, most) for part in text.split(",")}
     except ParameterError:
@@ -181,24 +181,24 @@ class PlanTargets:
         """ParameterError for a budget that pays for no attempt, or for too many; once its unit and
         the cost of an attempt are known."""
         if self.budget is not None and not 1 <= self.spend < 10**12:
-            price = f"; an attempt costs ${self.unit_cost:.3g}" if self.in_money else ""
+            price = f"; an attempt costs ${self.unit_cost:.3g}" if self.in_dollars else ""
             problem = f"it must pay for 1 to 10¹² attempts{price}"
             raise ParameterError(OptionValue("--budget", self.budget), problem)
 
     @property
     def unit_cost(self) -> float | None:
         """Dollars of an attempt, once "pilot" is an amount; None where they are not known."""
-        known = self.cost_per_attempt not in (None, PILOT)
-        return float(str(self.cost_per_attempt)) if known else None
+        has_amount = self.cost_per_attempt not in (None, PILOT)
+        return float(str(self.cost_per_attempt)) if has_amount else None
 
     @property
-    def unsettled(self) -> bool:
+    def has_open_unit(self) -> bool:
         """Whether the pilot decides if the budget is dollars or attempts."""
         text = str(self.budget)
         return self.cost_per_attempt is None and text[:1].isdigit() and text[-1:].isdigit()
 
     @property
-    def in_money(self) -> bool:
+    def in_dollars(self) -> bool:
         """Whether the budget is dollars."""
         text = str(self.budget)
         return text[:1] == "$" or (self.cost_per_attempt is not None and text[-1:].isdigit())
@@ -216,18 +216,20 @@ class PlanTargets:
     @property
     def spend(self) -> int:
         """Attempts that the budget pays for."""
-        unit = (self.unit_cost or math.inf) if self.in_money else 1.0
+        unit = (self.unit_cost or math.inf) if self.in_dollars else 1.0
         return math.floor(self.amount / unit * (1.0 + 1e-12))
 
-    def left(self, attempts: int) -> float:
+    def remainder(self, attempts: int) -> float:
         """Rest of the budget after so many attempts, in its unit."""
-        if self.in_money:
+        if self.in_dollars:
             return max(self.amount - attempts * (self.unit_cost or 0.0), 0.0)
         return self.spend - attempts
 
     def words(self, amount: float) -> str:
         """An amount in the unit of the budget: "$200", "2,000 attempts"."""
-        return amount_text(amount, "$") if self.in_money else plural(math.floor(amount), "attempt")
+        return (
+            amount_text(amount, "$") if self.in_dollars else plural(math.floor(amount), "attempt")
+        )
 
     def cost(self, attempts: int | None) -> float | None:
         """Dollars of so many attempts; None where they are not known."""

@@ -86,7 +86,7 @@ class VarianceComponents:
         return ASSUMED if self.pair is None else MEASURED
 
     def at(self, between: float) -> VarianceComponents:
-        """The outlook with another variance of true differences."""
+        """The components with another variance of true differences."""
         return replace(self, difference=replace(self.difference, estimated=between))
 
     @property
@@ -166,10 +166,10 @@ class VarianceComponents:
         rounding.
         """
         if n not in self._variances:
-            both = (self.values.variance(n), self.difference.variance(n))
+            sampling_variances = (self.values.variance(n), self.difference.variance(n))
             value, difference = (
                 0.0 if variance + excess <= _NO_VARIANCE else variance + excess
-                for variance, excess in zip(both, self.excess, strict=True)
+                for variance, excess in zip(sampling_variances, self.excess, strict=True)
             )
             self._variances[n] = value, difference
         return self._variances[n]
@@ -193,7 +193,7 @@ class VarianceComponents:
         return {}
 
 
-def alike(
+def similar_models(
     metric: Metric,
     values: AssumedModel | PilotEstimate,
     correlation: float | None = None,
@@ -214,13 +214,13 @@ class Pilot:
         None without clusters.
     """
 
-    outlooks: list[VarianceComponents]
+    metric_components: list[VarianceComponents]
     silent: dict[str, list[TaskValues]]
     clustering: float | None
 
 
-def pilot_of(study: Analysis, correlation: float | None) -> Pilot:
-    """The outlooks of a study's metrics.
+def analyse_pilot(study: Analysis, correlation: float | None) -> Pilot:
+    """The metric_components of a study's metrics.
 
     correlation : for a pilot of one model.
     Errors: ParameterError when several models make an assumed correlation superfluous.
@@ -228,16 +228,16 @@ def pilot_of(study: Analysis, correlation: float | None) -> Pilot:
     refuse_many_steps("the pilot", int(study.counts.n.max()))
     silent = grouped(study.values(), _silence)
     usable = grouped(silent.pop("", ()), lambda values: values.metric.name)
-    outlooks = []
+    metric_components = []
     for metric in study.metrics:
         if estimable := usable.get(metric.name):
-            outlooks.append(_outlook(estimable, correlation))
+            metric_components.append(_components(estimable, correlation))
     clustering = None
-    if outlooks and study.counts.clusters is not None:
-        first = outlooks[0]
+    if metric_components and study.counts.clusters is not None:
+        first = metric_components[0]
         values = next(v for v in usable[first.metric.name] if v.series == first.series)
         clustering = 1.0 + first.excess[0] / float(values.values.var(ddof=1))
-    return Pilot(outlooks, silent, clustering)
+    return Pilot(metric_components, silent, clustering)
 
 
 def _silence(values: TaskValues) -> str:
@@ -258,7 +258,7 @@ def _one_cluster(values: TaskValues) -> bool:
     return values.clusters is not None and bool(np.ptp(values.clusters) == 0)
 
 
-def _outlook(usable: Sequence[TaskValues], correlation: float | None) -> VarianceComponents:
+def _components(usable: Sequence[TaskValues], correlation: float | None) -> VarianceComponents:
     """One metric, by the model whose values vary most and the pair whose differences do.
 
     With one attempt per task the correlation is not known and not needed: only designs of one
@@ -266,7 +266,7 @@ def _outlook(usable: Sequence[TaskValues], correlation: float | None) -> Varianc
     """
     widest = max(usable, key=lambda values: float(values.values.var()))
     values, clusters = PilotEstimate(widest.metric, widest.n, widest.c), widest.clusters
-    outlook = alike(widest.metric, values, correlation, widest.series)
+    components = similar_models(widest.metric, values, correlation, widest.series)
     if pairs := _pairs(usable):
         if correlation is not None:
             raise ParameterError(
@@ -276,24 +276,30 @@ def _outlook(usable: Sequence[TaskValues], correlation: float | None) -> Varianc
                     SuggestedFix({"--model": (widest.series[0],)}, "plans with one"),
                 ],
             )  # fmt: skip
-        one, other = max(pairs, key=_spread)
-        names = (one.name, other.name)
-        first, second = (PilotEstimate(each.metric, each.n, each.c) for each in (one, other))
+        first_model, second_model = max(pairs, key=_spread)
+        names = (first_model.name, second_model.name)
+        first, second = (
+            PilotEstimate(model.metric, model.n, model.c) for model in (first_model, second_model)
+        )
         covariance = float(np.cov(first.values, second.values)[0, 1])
         variance, *ends = true_difference(first, second)
         estimated = None if math.isnan(variance) else variance
         difference = Difference(first, second, covariance, estimated)
-        outlook = VarianceComponents(widest.metric, values, difference, difference.correlation,
+        components = VarianceComponents(widest.metric, values, difference, difference.correlation,
         widest.series,
                           names, None if estimated is None else (ends[0], ends[1]))  # fmt: skip
     if clusters is None:
-        return outlook
-    own = cluster_excess(widest.values, clusters)
-    both = 2.0 * (1.0 - (outlook.correlation or 0.0)) * own
-    if outlook.pair is not None:
-        both = cluster_excess(one.values - other.values, one.clusters)
+        return components
+    value_excess = cluster_excess(widest.values, clusters)
+    difference_excess = 2.0 * (1.0 - (components.correlation or 0.0)) * value_excess
+    if components.pair is not None:
+        difference_excess = cluster_excess(
+            first_model.values - second_model.values, first_model.clusters
+        )
     size, codes = Sample(widest.values, clusters=clusters).guard_size, tuple(clusters.tolist())
-    return replace(outlook, excess=(own, both), cluster_size=size, clusters=codes)
+    return replace(
+        components, excess=(value_excess, difference_excess), cluster_size=size, clusters=codes
+    )
 
 
 def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
@@ -304,7 +310,7 @@ def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
     """
     groups = grouped(usable, lambda values: values.series[1:])
     refuse_many_pairs(
-        max(map(len, groups.values())), sum(math.comb(len(each), 2) for each in groups.values())
+        max(map(len, groups.values())), sum(math.comb(len(models), 2) for models in groups.values())
     )
     pairs = []
     for group in groups.values():

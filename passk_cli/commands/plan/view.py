@@ -12,10 +12,15 @@ import numpy as np
 
 from passk_cli.commands.plan import PlanOptions
 from passk_cli.commands.plan.designs import DesignChoice, Designs, goals
-from passk_cli.commands.plan.next import Next, steps
-from passk_cli.commands.plan.suite import FixedSuite, designs
+from passk_cli.commands.plan.next import Next, next_steps
+from passk_cli.commands.plan.suite import FixedSuite, suite_designs
 from passk_cli.commands.plan.targets import PILOT, PlanTargets
-from passk_cli.commands.plan.variance import Pilot, VarianceComponents, alike, pilot_of
+from passk_cli.commands.plan.variance import (
+    Pilot,
+    VarianceComponents,
+    analyse_pilot,
+    similar_models,
+)
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse
@@ -40,7 +45,7 @@ from passk_cli.study.values import Series, attempts_of, cluster_codes
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # Options of plans for new tasks only.
-_OF_NEW_TASKS = frozenset({
+_NEW_TASKS_OPTIONS = frozenset({
     "--mean", "--spread", "--correlation", "--tasks", "--budget", "--max-tasks", "--cluster",
     "--power", "--next", "--cost-per-attempt",
 })  # fmt: skip
@@ -201,9 +206,9 @@ class DesignChoices(Section[DesignChoice]):
     )  # fmt: skip
 
     @property
-    def outlook(self) -> VarianceComponents:
+    def components(self) -> VarianceComponents:
         """The first metric as it is expected to vary."""
-        return self.designs.outlooks[0]
+        return self.designs.metric_components[0]
 
     def facts(self) -> list[Result]:
         """The designs asked for, the best splits, the designs that detect; every metric."""
@@ -211,8 +216,8 @@ class DesignChoices(Section[DesignChoice]):
 
     def tables(self) -> Iterator[Table]:
         yield self.table(self.records)
-        for outlook in self.designs.outlooks:
-            name = outlook.metric.name
+        for components in self.designs.metric_components:
+            name = components.metric.name
             table = self.table(self.designs.choices(name), f"Designs for {name}")
             yield replace(table, shown=FULL)
 
@@ -246,13 +251,15 @@ class DesignChoices(Section[DesignChoice]):
     ),)  # fmt: skip
 
     @cached_property
-    def own(self) -> Result | None:
+    def headline_design(self) -> Result | None:
         """The best split of the budget, or the largest design asked for; None where none is."""
-        designs, name = self.designs, self.outlook.metric.name
-        if designs.asked.budget is not None:
+        designs, name = self.designs, self.components.metric.name
+        if designs.targets.budget is not None:
             return next((f for f in designs.splits if f.name == name and name in goals(f)), None)
-        own = [f for f in designs.designs if f.name == name and f.size.n_min == designs.reference]
-        return own[-1] if own else None
+        same_attempts = [
+            f for f in designs.designs if f.name == name and f.size.n_min == designs.reference
+        ]
+        return same_attempts[-1] if same_attempts else None
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
@@ -261,84 +268,93 @@ class DesignChoices(Section[DesignChoice]):
         planned : whether a design has a standard error.  untestable : whether the pilot shows no
         differences.  sized : whether it is said what one design detects.
         """
-        designs, outlook, own = self.designs, self.outlook, self.own
-        aims, asked, budget = designs.aims, designs.asked, designs.asked.budget is not None
-        n = (own and own.size.n_min) or designs.reference
-        in_money, several = budget and aims.in_money, designs.several
-        reason, price = outlook.unknown(n), aims.unit_cost or 0.0
+        designs, components, headline = self.designs, self.components, self.headline_design
+        aims, targets, budget = designs.aims, designs.targets, designs.targets.budget is not None
+        n = (headline and headline.size.n_min) or designs.reference
+        in_dollars, several = budget and aims.in_dollars, designs.several
+        reason, price = components.unknown(n), aims.unit_cost or 0.0
         fields: dict[str, Any] = {
-            "metric": outlook.metric.name, "k": outlook.metric.k, "reason": reason,
-            "spend": aims.words(aims.amount) if budget else "", "pays": aims.spend * in_money,
-            "measured": price if in_money and designs.cost else None,
-            "of_model": outlook.name if in_money and designs.cost and several else "",
-            "price": amount_text(price, "$") if in_money and not designs.cost else "",
-            "unaffordable": budget and own is None,
-            "planned": not (budget and own is None) and not reason,
-            "untestable": own is not None and bool(outlook.unknown_difference(n)),
-            "sized": own is not None and bool(asked.tasks or budget),
+            "metric": components.metric.name, "k": components.metric.k, "reason": reason,
+            "spend": aims.words(aims.amount) if budget else "", "pays": aims.spend * in_dollars,
+            "measured": price if in_dollars and designs.cost else None,
+            "of_model": components.name if in_dollars and designs.cost and several else "",
+            "price": amount_text(price, "$") if in_dollars and not designs.cost else "",
+            "unaffordable": budget and headline is None,
+            "planned": not (budget and headline is None) and not reason,
+            "untestable": headline is not None and bool(components.unknown_difference(n)),
+            "sized": headline is not None and bool(targets.tasks or budget),
         }  # fmt: skip
-        if own is not None:
-            fields |= {"own": _words(own), "error": own.se, "difference": own.more["difference"]}
+        if headline is not None:
+            fields |= {
+                "own": _design_words(headline),
+                "error": headline.se,
+                "difference": headline.more["difference"],
+            }
         if not fields["planned"] or fields["untestable"]:
             return fields
-        needed, most = designs.needed(outlook, n), aims.most_tasks
-        pair = (outlook.pair or ()) if several else ()
+        detecting, most = designs.detecting_design(components, n), aims.most_tasks
+        pair = (components.pair or ()) if several else ()
         return {
             **fields, "pair": pair, "widest": bool(pair) and len(self.study.counts.series) > 2,
-            "similar": ("it" if in_money else outlook.name) if several and not pair else "",
-            "power": f"{aims.power:g}", "wanted": aims.detect, "why": needed.estimate.reason,
-            "needed": _words(needed) if needed.size.tasks else "", "tasks": needed.size.tasks,
-            "beyond": most is not None and (needed.size.tasks or 0) > most,
+            "similar": ("it" if in_dollars else components.name) if several and not pair else "",
+            "power": f"{aims.power:g}", "wanted": aims.detect, "why": detecting.estimate.reason,
+            "needed": _design_words(detecting) if detecting.size.tasks else "",
+            "tasks": detecting.size.tasks,
+            "beyond": most is not None and (detecting.size.tasks or 0) > most,
         }  # fmt: skip
 
     def context(self) -> Iterator[str | Hint]:
-        aims, outlook = self.designs.aims, self.outlook
-        if outlook.pilot is None:
-            yield f"{_rates(aims)}, correlation {outlook.correlation:g}"
+        aims, components = self.designs.aims, self.components
+        if components.pilot is None:
+            yield f"{_rates_words(aims)}, correlation {components.correlation:g}"
         elif not self.designs.several:
-            yield f"pilot: {outlook.name}"
-        if outlook.pilot is not None and outlook.correlation is not None:
-            shown = f"{outlook.correlation:g} ({outlook.correlation_source})"
-            if outlook.correlations is not None:
-                low, high = outlook.correlations
-                shown = f"{outlook.correlation:.2f} [{low:.2f}, {high:.2f}]"
+            yield f"pilot: {components.name}"
+        if components.pilot is not None and components.correlation is not None:
+            correlation_text = f"{components.correlation:g} ({components.correlation_source})"
+            if components.correlations is not None:
+                low, high = components.correlations
+                correlation_text = f"{components.correlation:.2f} [{low:.2f}, {high:.2f}]"
                 if high - low > 2 - 1e-9:
-                    shown = "not known, -1 to 1"
-            yield f"correlation of models {shown}"
+                    correlation_text = "not known, -1 to 1"
+            yield f"correlation of models {correlation_text}"
         yield f"test at {100 * (1 - aims.level):.3g} %"
-        if len(self.designs.outlooks) > 1:
+        if len(self.designs.metric_components) > 1:
             yield Hint("all metrics")
 
     def details(self) -> Iterator[str]:
-        yield _start(self.designs)
-        if (pilot := self.outlook.pilot) is not None:
+        yield _basis_words(self.designs)
+        if (pilot := self.components.pilot) is not None:
             if pilot.rates is not None:
-                yield f"{self.outlook.name}: {_rates(pilot.rates)}"
-            units, error = self.outlook.uncertainty
-            others = "".join(
-                f", of {each.metric.name} by ±{100 * each.uncertainty[1]:.2g} %"
-                for each in self.designs.outlooks[1:]
+                yield f"{self.components.name}: {_rates_words(pilot.rates)}"
+            units, error = self.components.uncertainty
+            other_errors = "".join(
+                f", of {components.metric.name} by ±{100 * components.uncertainty[1]:.2g} %"
+                for components in self.designs.metric_components[1:]
             )
-            yield f"standard errors uncertain by ±{100 * error:.2g} % ({units}){others}"
+            yield f"standard errors uncertain by ±{100 * error:.2g} % ({units}){other_errors}"
         cost, amount = self.designs.cost, self.designs.aims.amount
-        if self.designs.aims.in_money and cost and cost.low and cost.high:
-            least, most = (math.floor(amount / each) for each in (cost.high, cost.low))
+        if self.designs.aims.in_dollars and cost and cost.low and cost.high:
+            least, most = (math.floor(amount / cost_limit) for cost_limit in (cost.high, cost.low))
             yield (
                 f"{self.designs.aims.words(amount)} pays for {span(least, most)} attempts"
                 f" ({100 * self.designs.aims.level:g} % interval of the mean cost)"
             )
-        outlooks, aims = self.designs.outlooks, self.designs.aims
-        if names := [o.metric.name for o in outlooks if o.modelled(aims.attempts)]:
+        metric_components, aims = self.designs.metric_components, self.designs.aims
+        if names := [o.metric.name for o in metric_components if o.modelled(aims.attempts)]:
             yield f"partly by Beta rates: {', '.join(names)}"
-        if names := [o.metric.name for o in outlooks if o.extreme]:
+        if names := [o.metric.name for o in metric_components if o.extreme]:
             yield f"power is rough: {', '.join(names)} near 0 or 1"
         yield f"{100 * aims.level:g} % guard intervals for new tasks"
         yield self.study.hint
 
     def messages(self) -> Iterator[Diagnostic]:
-        designs, outlooks, aims = self.designs, self.designs.outlooks, self.designs.aims
-        first, pilot = self.outlook, self.outlook.pilot
-        pilots = [(o.metric.name, o.pilot) for o in outlooks if o.pilot is not None]
+        designs, metric_components, aims = (
+            self.designs,
+            self.designs.metric_components,
+            self.designs.aims,
+        )
+        first, pilot = self.components, self.components.pilot
+        pilots = [(o.metric.name, o.pilot) for o in metric_components if o.pilot is not None]
         if designs.several:
             yield PILOT_MODELS(model=first.name)
         if any(pilot.rates is None for _, pilot in pilots):
@@ -354,7 +370,9 @@ class DesignChoices(Section[DesignChoice]):
             yield UNSURE(units=units, metric=first.metric.name, error=f"{100 * error:.2g}")
         if first.correlations and first.ends and first.pair:
             n = designs.reference
-            few, many = (designs.needed(first.at(end), n).size.tasks for end in first.ends)
+            few, many = (
+                designs.detecting_design(first.at(end), n).size.tasks for end in first.ends
+            )
             if few and many and many > _APART * few:
                 yield UNCERTAIN(
                     models=first.pair, metric=first.metric.name, few=few, many=many,
@@ -366,9 +384,9 @@ class DesignChoices(Section[DesignChoice]):
             places += [f"where {first.metric.name} is near 0 or 1"] * first.extreme
             yield ROUGH(where=" and ".join(places))
         served = {goal for split in designs.splits for goal in goals(split)}
-        if names := [o.metric.name for o in outlooks if o.metric.name not in served]:
+        if names := [o.metric.name for o in metric_components if o.metric.name not in served]:
             yield SMALL_BUDGET(metrics=names, attempts=aims.spend)
-        if designs.asked.budget is not None and any(
+        if designs.targets.budget is not None and any(
             first.metric.name in goals(fact) and fact.size.n_min == 1 for fact in designs.splits
         ):
             yield NEW_TASKS_FIRST()
@@ -379,25 +397,25 @@ class DesignChoices(Section[DesignChoice]):
 
         The designs asked for are marked.
         """
-        designs, outlook, aims = self.designs, self.outlook, self.designs.aims
-        own = self.own
-        n = designs.reference if own is None else own.size.n_min or designs.reference
-        needed = designs.needed(outlook, n)
-        sizes = (*aims.tasks, own.size.tasks if own else None, needed.size.tasks)
+        designs, components, aims = self.designs, self.components, self.designs.aims
+        headline = self.headline_design
+        n = designs.reference if headline is None else headline.size.n_min or designs.reference
+        detecting = designs.detecting_design(components, n)
+        sizes = (*aims.tasks, headline.size.tasks if headline else None, detecting.size.tasks)
         marked = {tasks for tasks in sizes if tasks is not None}
         low, high = min(marked), max(marked)
         if low == high:
             low, high = max(low // 4, 2), 4 * high
         between = np.geomspace(low, high, _CURVE_POINTS).round().astype(int).tolist()
         rows = [
-            {"tasks": tasks, "attempts": plural(each, "attempt"),
-             "difference": designs.smallest_difference(outlook, tasks, each)[0]}
-            for each in sorted({*aims.attempts, n})
+            {"tasks": tasks, "attempts": plural(attempts, "attempt"),
+             "difference": designs.smallest_difference(components, tasks, attempts)[0]}
+            for attempts in sorted({*aims.attempts, n})
             for tasks in sorted({*between, *marked})
         ]  # fmt: skip
-        wanted = f"{100 * aims.detect:.3g} points: {_words(needed)}"
+        detect_label = f"{100 * aims.detect:.3g} points: {_design_words(detecting)}"
         rules = [Rule(y=aims.detect)]
-        rules += [Rule(x=needed.size.tasks, text=wanted)] if needed.size.tasks else []
+        rules += [Rule(x=detecting.size.tasks, text=detect_label)] if detecting.size.tasks else []
         if all(row["difference"] is None for row in rows):
             return ()
         return (
@@ -405,9 +423,10 @@ class DesignChoices(Section[DesignChoice]):
                 rows, x="tasks", y="difference", colour="attempts", x_title="tasks", log_x=True,
                 y_title="difference (log scale)", log_y=True, y_domain=None, shares=True,
                 marked=marked, rules=rules,
-                title=f"{outlook.metric.name}: smallest difference detected with power"
+                title=f"{components.metric.name}: smallest difference detected with power"
                 f" {aims.power:g}",
-                subtitle=f"{_start(designs)} · two-sided test at {100 * (1 - aims.level):.3g} %"
+                subtitle=f"{_basis_words(designs)}"
+                f" · two-sided test at {100 * (1 - aims.level):.3g} %"
                 f" · correlation {designs.correlations}",
             ),
         )  # fmt: skip
@@ -419,32 +438,32 @@ class VarianceTable(Section[VarianceComponents]):
     title = "Planned for"
     shown = FULL
     columns = (
-        Column("metric", meaning="The metric.", cell=lambda outlook: outlook.metric.name),
+        Column("metric", meaning="The metric.", cell=lambda components: components.metric.name),
         Column("mean", "share", meaning="Expected value of the metric.",
-               cell=lambda outlook: outlook.values.expected),
+               cell=lambda components: components.values.expected),
         Column("standard deviation", "share", meaning="Standard deviation of true values over"
-               " tasks, chance taken out.", cell=lambda outlook: outlook.deviation),
+               " tasks, chance taken out.", cell=lambda components: components.deviation),
         Column("correlation", "amount", name="correlation", meaning="Correlation of the true"
                " values of two models over tasks; --correlation or a pilot of two models sets it.",
-               cell=lambda outlook: outlook.correlation),
+               cell=lambda components: components.correlation),
         Column("tasks needed, relative to {0[0]}", "amount",
                meaning="Tasks that give the standard error that one task gives {0[0]}, at {0[1]}"
                " attempts per task.",
                across=lambda section: section.relative, example=("the first metric", "k"),
-               cell=lambda outlook, first: outlook.variances(first[1])[0] / first[2]),
+               cell=lambda components, first: components.variances(first[1])[0] / first[2]),
         Column("model", meaning="The model whose values vary most.",
                where=lambda section: bool(section.records[0].name),
-               cell=lambda outlook: outlook.name),
+               cell=lambda components: components.name),
         Column("pair", meaning="The models whose differences are planned: of several pairs the one"
                " whose differences vary most.",
                where=lambda section: bool(section.records[0].name),
-               cell=lambda outlook: " − ".join(outlook.pair or ("two similar to it",))),
+               cell=lambda components: " − ".join(components.pair or ("two similar to it",))),
     )  # fmt: skip
 
     @property
     def relative(self) -> list[tuple[str, int, float]]:
         """The first of several metrics, the largest k, and its variance at as many attempts."""
-        first, n = self.records[0], max(outlook.metric.k for outlook in self.records)
+        first, n = self.records[0], max(components.metric.k for components in self.records)
         variance = first.variances(n)[0]
         return [(first.metric.name, n, variance)] * (len(self.records) > 1 and variance > 0)
 
@@ -455,25 +474,27 @@ def _decisions(designs: Designs) -> dict[str, Any]:
     return {
         "level": aims.level, "power": aims.power, "difference": aims.detect,
         "correlation": designs.correlations,
-        "budget": f"${aims.amount:.12g}" if aims.in_money else aims.spend,
+        "budget": f"${aims.amount:.12g}" if aims.in_dollars else aims.spend,
         "max_tasks": aims.most_tasks, "cluster": aims.cluster, "cost": aims.unit_cost,
     }  # fmt: skip
 
 
-def _start(designs: Designs) -> str:
+def _basis_words(designs: Designs) -> str:
     """The pilot's size, or the assumed success rates, in words."""
-    pilots = [outlook.pilot for outlook in designs.outlooks if outlook.pilot is not None]
+    pilots = [
+        components.pilot for components in designs.metric_components if components.pilot is not None
+    ]
     if not pilots:
-        return f"Beta success rates: {_rates(designs.aims)}"
+        return f"Beta success rates: {_rates_words(designs.aims)}"
     n = np.concatenate([pilot.n for pilot in pilots]).tolist()
     return f"pilot of {sized([len(pilot.n) for pilot in pilots], n)}"
 
 
-def _rates(rates: BetaRates | PlanTargets) -> str:
+def _rates_words(rates: BetaRates | PlanTargets) -> str:
     return f"mean {rates.mean:.3g}, standard deviation {rates.spread:.2g}"
 
 
-def _words(fact: Result) -> str:
+def _design_words(fact: Result) -> str:
     """A design in a sentence."""
     return f"{plural(fact.size.tasks or 0, 'task')} × {plural(fact.size.n_min or 0, 'attempt')}"
 
@@ -489,14 +510,14 @@ class Plan(Question, PlanOptions):
     def request(self, options: SharedOptions) -> Request:
         # Designs are known for passes and failures.
         request = replace(super().request(options), cluster=self.cluster)
-        in_dollars = (self.in_money and self.unit_cost is None) or self.cost_per_attempt == PILOT
-        priced = in_dollars or (self.unsettled and not options.once)
+        in_dollars = (self.in_dollars and self.unit_cost is None) or self.cost_per_attempt == PILOT
+        priced = in_dollars or (self.has_open_unit and not options.once)
         return replace(request, attempts=("cost",)) if priced else request
 
     @property
-    def measured(self) -> bool:
+    def uses_pilot_costs(self) -> bool:
         """Whether an attempt costs what the pilot's attempts did, whatever it holds."""
-        return self.cost_per_attempt == PILOT or (self.in_money and self.unit_cost is None)
+        return self.cost_per_attempt == PILOT or (self.in_dollars and self.unit_cost is None)
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
         """The plan without a pilot, from assumed success rates."""
@@ -513,55 +534,60 @@ class Plan(Question, PlanOptions):
              f"{metric.name}: plans are for k up to {MOST_PLANNED_K:,}; choose a smaller k", ())
             for metric in metrics
         ))  # fmt: skip
-        assumed, there = (self.mean, self.spread), options.data
+        assumptions, has_pilot = (self.mean, self.spread), options.data
         if self.population == THESE_TASKS:
             self._check_fixed(options)
         refuse("contradicting-options", (
-            there and assumed != (None, None), "",
+            has_pilot and assumptions != (None, None), "",
             "a mean and a spread are for planning without a pilot",
             (SuggestedFix({"--mean": None, "--spread": None}),),
         ))  # fmt: skip
-        if there:
+        if has_pilot:
             return None
         rates = {"--mean": self.mean or 0.6, "--spread": self.spread or 0.3}
         read = self.cluster or options.metrics.short_tasks != "empty" or changed(options.request)
         number = "there is no pilot; name its FILE, or give a number"
         refuse(
             "no-pilot",
-            (None in assumed, "", "nothing to plan from; give the FILE of a pilot",
+            (None in assumptions, "", "nothing to plan from; give the FILE of a pilot",
              (SuggestedFix(rates, "says what there would be"),)),
-            (self.in_money and self.cost_per_attempt is None, OptionValue("--budget", self.budget),
+            (self.in_dollars and self.cost_per_attempt is None, OptionValue("--budget",
+            self.budget),
              "without a pilot nothing says what an attempt costs",
              (SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "does"),)),
             (self.max_tasks == PILOT, OptionValue("--max-tasks", PILOT), number, ()),
             (self.cost_per_attempt == PILOT, OptionValue("--cost-per-attempt", PILOT), number, ()),
             (read, "", "without a pilot there is nothing to read or leave out; name its FILE", ()),
         )  # fmt: skip
-        return self.assumed(tuple(dict.fromkeys(metrics)) or standard_metrics((1, 10)))
+        metrics = tuple(dict.fromkeys(metrics)) or standard_metrics((1, 10))
+        return self.report_from_assumptions(metrics)
 
     def _check_fixed(self, options: SharedOptions) -> None:
         """ParameterError for what a plan for a fixed suite has no use for."""
-        given = [name for name in changed(self) if name in _OF_NEW_TASKS]
-        given += ["-k"] * (options.metrics.k not in ((), (1,)))
-        given += ["-m"] * any(metric.name != "pass@1" for metric in options.metrics.metrics)
+        useless_options = [name for name in changed(self) if name in _NEW_TASKS_OPTIONS]
+        useless_options += ["-k"] * (options.metrics.k not in ((), (1,)))
+        useless_options += ["-m"] * any(
+            metric.name != "pass@1" for metric in options.metrics.metrics
+        )
         place = OptionValue("--population", self.population)
         refuse("contradicting-options", (
-            given, place, f"a fixed suite has no use for {first_few(given)}",
-            (SuggestedFix(dict.fromkeys(given)),),
+            useless_options, place, f"a fixed suite has no use for {first_few(useless_options)}",
+            (SuggestedFix(dict.fromkeys(useless_options)),),
         ))  # fmt: skip
         refuse(
             "no-pilot",
             (not options.data, place, "a fixed suite is planned from the FILE of a pilot", ()),
         )
 
-    def assumed(self, metrics: Sequence[Metric]) -> Report:
+    def report_from_assumptions(self, metrics: Sequence[Metric]) -> Report:
         """The plan for a model, and a second one similar to it, with Beta success rates."""
         rates = BetaRates(self.mean or 0.0, self.spread or 0.0)
-        outlooks = [
-            alike(metric, AssumedModel(metric, rates), self.correlation) for metric in metrics
+        metric_components = [
+            similar_models(metric, AssumedModel(metric, rates), self.correlation)
+            for metric in metrics
         ]
         nothing = Analysis(Counts.from_cells([("", "", 1, 0)]), tuple(metrics))
-        designs = Designs(outlooks, self)
+        designs = Designs(metric_components, self)
         entries = {"mean": rates.mean, "spread": rates.spread, **_decisions(designs)}
         return replace(_report(nothing, designs), sign=lambda: signature(metrics, entries))
 
@@ -572,22 +598,23 @@ class Plan(Question, PlanOptions):
         try:
             pilot = super().study(options, read)
         except DataError as error:
-            if not self.unsettled or options.once:
+            if not self.has_open_unit or options.once:
                 raise
             refusal = error
             pilot = super(Plan, replace(self, budget=f"{self.budget} attempts")).study(
                 options, read
             )
-        offered = any("cost" in each.offered for each in pilot.counts.facts.inputs)
+        offered = any("cost" in file.offered for file in pilot.counts.facts.inputs)
         without = refusal and (refusal.name == "no-attempts" or refusal.problem == "no cost column")
         if refusal is not None and (offered or not without):
-            raise refusal.but(DataError, settles=[*refusal.settles, self._in_attempts])
-        if self.unsettled and options.once and offered:
+            raise refusal.but(DataError, settles=[*refusal.settles, self._attempts_fix])
+        if self.has_open_unit and options.once and offered:
             raise ParameterError(
                 OptionValue("--budget", self.budget),
                 "the pilot has costs, and a pipe is read once",
                 settles=[
-                    SuggestedFix({"--budget": f"{self.budget}usd"}, "is dollars"), self._in_attempts
+                    SuggestedFix({"--budget": f"{self.budget}usd"}, "is dollars"),
+                    self._attempts_fix
                 ],
             )  # fmt: skip
         ks = sorted({metric.k for metric in pilot.metrics})
@@ -603,33 +630,35 @@ class Plan(Question, PlanOptions):
         Errors: ParameterError when the pilot says nothing about any metric.
         """
         if self.population == THESE_TASKS:
-            return self._fixed(study)
-        pilot = pilot_of(study, self.correlation)
+            return self._suite_report(study)
+        pilot = analyse_pilot(study, self.correlation)
         messages = list(_pilot_messages(pilot, study.counts.cluster))
-        if not pilot.outlooks:
-            reasons = "; ".join(said.text for said in messages)
+        if not pilot.metric_components:
+            reasons = "; ".join(message.text for message in messages)
             raise ParameterError(f"nothing to plan from; {reasons}", name="no-pilot")
-        study = replace(study, metrics=tuple(outlook.metric for outlook in pilot.outlooks))
-        asked, cost = self, None
-        if self.measured or (self.unsettled and "cost" in study.counts.attempts):
-            first, costs = pilot.outlooks[0], _costs(study, self.level)
+        study = replace(
+            study, metrics=tuple(components.metric for components in pilot.metric_components)
+        )
+        targets, cost = self, None
+        if self.uses_pilot_costs or (self.has_open_unit and "cost" in study.counts.attempts):
+            first, costs = pilot.metric_components[0], _mean_costs(study, self.level)
             cost = costs.pop(first.series)
             if not cost.value or cost.upper is not None:
-                raise self.unpriced(first.name, cost)
-            others = [
-                f"{SeriesName(series)} {amount_text(float(f'{each.value:.3g}'), '$')}"
-                for series, each in costs.items() if each.value and each.upper is None
+                raise self.price_error(first.name, cost)
+            other_costs = [
+                f"{SeriesName(series)} {amount_text(float(f'{price.value:.3g}'), '$')}"
+                for series, price in costs.items() if price.value and price.upper is None
             ]  # fmt: skip
-            messages.append(PILOT_COST(model=first.name, cost=cost, others=first_few(others)))
-            if self.unsettled:
+            messages.append(PILOT_COST(model=first.name, cost=cost, others=first_few(other_costs)))
+            if self.has_open_unit:
                 messages.append(MONEY_BUDGET(number=self.budget))
-            asked = replace(self, cost_per_attempt=repr(cost.value))
+            targets = replace(self, cost_per_attempt=repr(cost.value))
         if self.next:
-            return self._next(study, pilot.outlooks[0], asked, messages)
-        designs = Designs(pilot.outlooks, asked, len(study.counts.series) > 1, cost)
+            return self._next_report(study, pilot.metric_components[0], targets, messages)
+        designs = Designs(pilot.metric_components, targets, len(study.counts.series) > 1, cost)
         return _report(study, designs, (*study.messages(()), *messages))
 
-    def _fixed(self, study: Analysis) -> Report:
+    def _suite_report(self, study: Analysis) -> Report:
         """The attempts at each task of a fixed suite."""
         noises = [noise for noise in noise_of(study.counts, self.level) if noise.flaky]
         if not noises:
@@ -637,37 +666,41 @@ class Plan(Question, PlanOptions):
             place = OptionValue("--population", self.population)
             raise ParameterError(place, f"{problem}; make more attempts per task", name="no-pilot")
         study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
-        rows = list(designs(noises, self.detect, self.attempts))
+        rows = list(suite_designs(noises, self.detect, self.attempts))
         section = FixedSuite(study, rows, self.detect)
         return view(study, [section], messages=study.messages(()), interval=None,
                     population=self.population, detect=self.detect, level=self.level)  # fmt: skip
 
-    def _next(
+    def _next_report(
         self,
         study: Analysis,
-        outlook: VarianceComponents,
-        asked: PlanTargets,
+        components: VarianceComponents,
+        targets: PlanTargets,
         messages: Sequence[Diagnostic],
     ) -> Report:
         """The ways to spend a budget on a run that there is."""
         prices: dict[str, float] | None = None
-        unit = asked.unit_cost
+        unit = targets.unit_cost
         if unit is not None:
-            costs = _costs(study, self.level) if self.measured else {}
-            prices = {SeriesName(each): unit for each in study.counts.series}
-            prices |= {SeriesName(each): cost.value for each, cost in costs.items() if cost.value}
+            mean_costs = _mean_costs(study, self.level) if self.uses_pilot_costs else {}
+            prices = {SeriesName(series): unit for series in study.counts.series}
+            prices |= {
+                SeriesName(series): cost.value for series, cost in mean_costs.items() if cost.value
+            }
         budget = None
         if self.budget is not None:
-            asked.check_budget()
+            targets.check_budget()
             budget = (
-                asked.amount if asked.in_money or prices is None else asked.amount * (unit or 1)
+                targets.amount
+                if targets.in_dollars or prices is None
+                else targets.amount * (unit or 1)
             )
-        ways = steps(outlook, budget, prices)
-        section = Next(study, ways, outlook, prices is not None)
-        every = (*study.messages(()), *messages, BY_OUTCOMES())
-        return view(study, [section], messages=every, interval=None, budget=self.budget)
+        ways = next_steps(components, budget, prices)
+        section = Next(study, ways, components, prices is not None)
+        all_messages = (*study.messages(()), *messages, BY_OUTCOMES())
+        return view(study, [section], messages=all_messages, interval=None, budget=self.budget)
 
-    def unpriced(self, model: str, cost: Estimate) -> ParameterError:
+    def price_error(self, model: str, cost: Estimate) -> ParameterError:
         """The error of a plan of dollars for a model whose attempts have no cost, or not all."""
         place = (
             OptionValue("--budget", self.budget)
@@ -676,22 +709,25 @@ class Plan(Question, PlanOptions):
         )
         why = "lack their cost" if cost.value else "cost 0, as where a model has no price"
         settles = [SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "gives one")]
-        settles += [self._in_attempts] * self.unsettled
+        settles += [self._attempts_fix] * self.has_open_unit
         problem = f"attempts of {model} {why}"
         return ParameterError(place, problem, name="no-price", settles=settles)
 
     @property
-    def _in_attempts(self) -> SuggestedFix:
+    def _attempts_fix(self) -> SuggestedFix:
         return SuggestedFix({"--budget": f"{self.budget}attempts"}, "is attempts")
 
 
 def _report(study: Analysis, designs: Designs, messages: Sequence[Diagnostic] = ()) -> Report:
-    designs.asked.check_budget()
-    sections = DesignChoices(study, designs.chosen, designs), VarianceTable(study, designs.outlooks)
+    designs.targets.check_budget()
+    sections = (
+        DesignChoices(study, designs.decisive_choices, designs),
+        VarianceTable(study, designs.metric_components),
+    )
     return view(study, sections, messages=messages, interval=None, **_decisions(designs))
 
 
-def _costs(study: Analysis, level: float) -> dict[Series, Estimate]:
+def _mean_costs(study: Analysis, level: float) -> dict[Series, Estimate]:
     """The mean cost of an attempt of each model, with its limits; no upper end where costs are
     missing."""
     counts, costs = study.counts, dict[Series, Estimate]()
@@ -716,5 +752,5 @@ def _pilot_messages(pilot: Pilot, cluster: str | None) -> Iterator[Diagnostic]:
         models = list(dict.fromkeys(values.name for values in silent))
         yield LEFT_OUT(metrics=metrics, models=models, reason=reason)
     if pilot.clustering is not None:
-        first = pilot.outlooks[0].metric.name
+        first = pilot.metric_components[0].metric.name
         yield CLUSTERED(cluster=cluster, times=pilot.clustering, metric=first)

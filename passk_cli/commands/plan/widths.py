@@ -37,32 +37,36 @@ def guard_widths(
     >>> guard_widths(np.array([0.0, 1.0]), np.array([0.5, 0.5]), [10, 1000]).round(4).tolist()
     [0.6227, 0.0628]
     """
-    values, shares = _merged(values, shares)
+    values, shares = _merge_atoms(values, shares)
     mean = float(shares @ values)
-    own = float(shares @ (values - mean) ** 2)
+    distribution_variance = float(shares @ (values - mean) ** 2)
     amounts = designs = np.atleast_1d(np.asarray(tasks, dtype=np.float64))[:, None]
-    if variance is not None and own > _ROUNDING:
-        values = mean + min(math.sqrt(max(variance, 0.0) / own), 1.0) * (values - mean)
+    if variance is not None and distribution_variance > _ROUNDING:
+        values = mean + min(math.sqrt(max(variance, 0.0) / distribution_variance), 1.0) * (
+            values - mean
+        )
         # One independent task is the least there is.
-        amounts = np.maximum(amounts / max(variance / own, 1.0), 1.0)
+        amounts = np.maximum(amounts / max(variance / distribution_variance, 1.0), 1.0)
     tail = (1.0 - level) / 2.0
     counts = amounts * shares
     counts = np.where(counts > _ROUNDING, counts, 0.0)
-    laws = []
-    for bound, far in (bounds, bounds[::-1]):
-        away = np.broadcast_to(distances(values, np.ones_like(values), bound, far), counts.shape)
+    atoms_by_bound = []
+    for bound, opposite in (bounds, bounds[::-1]):
+        away = np.broadcast_to(
+            distances(values, np.ones_like(values), bound, opposite), counts.shape
+        )
         guards = (
             guard_weights(away, np.ones_like(counts), counts)[:, None] * unit * amounts / designs
         )
         atoms = np.broadcast_to(np.append(values, bound), (len(designs), len(values) + 1))
-        laws.append((atoms, np.concatenate([counts, guards], axis=1)))
-    atoms, weights = map(np.concatenate, zip(*laws, strict=True))
+        atoms_by_bound.append((atoms, np.concatenate([counts, guards], axis=1)))
+    atoms, weights = map(np.concatenate, zip(*atoms_by_bound, strict=True))
     p = np.repeat([tail, 1.0 - tail], len(designs))
     low, high = np.split(dirichlet_quantiles(atoms, weights, p, np.ones_like(weights)), 2)
     return np.maximum(high - low, 0.0)
 
 
-def _merged(values: Floats, shares: Floats) -> tuple[Floats, Floats]:
+def _merge_atoms(values: Floats, shares: Floats) -> tuple[Floats, Floats]:
     """At most about `_ATOMS` values: neighbours of little probability become their mean."""
     order = np.argsort(values, kind="stable")
     values, shares = values[order], shares[order] / shares.sum()
@@ -71,5 +75,5 @@ def _merged(values: Floats, shares: Floats) -> tuple[Floats, Floats]:
     bins = np.clip((before + shares / 2) * _ATOMS, 0, _ATOMS - 1).astype(np.int64)
     mass = np.bincount(bins, shares).astype(np.float64)
     sums = np.bincount(bins, shares * values).astype(np.float64)
-    some = mass > 0.0
-    return sums[some] / mass[some], mass[some]
+    occupied = mass > 0.0
+    return sums[occupied] / mass[occupied], mass[occupied]

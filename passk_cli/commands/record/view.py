@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.record import RecordOptions
-from passk_cli.commands.written_counts import Written, of_models, refuse_reserved
+from passk_cli.commands.written_counts import WrittenTable, refuse_reserved, written_models
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, append, is_folder
@@ -82,7 +82,7 @@ NEW_MODEL = DiagnosticType(
 
 
 @dataclass(frozen=True)
-class RecordedSizes(Written):
+class RecordedSizes(WrittenTable):
     """The tasks and attempts of each model that were added."""
 
     to: str = ""
@@ -270,7 +270,7 @@ class Record(Question, RecordOptions):
         }  # fmt: skip
         columns = run_columns | replace(counts, clusters=None).columns | _attempt_lists(counts)
         place = to.rstrip("/") + "/" if is_folder(to) else to
-        added = RecordedSizes(study, of_models(counts), to=place, run=run)
+        added = RecordedSizes(study, written_models(counts), to=place, run=run)
         report = view(study, [added], messages=study.messages(()), interval=None)
         return replace(report, commit=lambda: append(to, columns))
 

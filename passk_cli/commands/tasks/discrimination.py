@@ -67,15 +67,15 @@ def item_rest(rates: Floats, level: float = 0.95) -> ItemRest:
     ([1.0, 1.0, 1.0, -1.0], [1.0, 1.0, 1.0, 0.0014])
     """
     tasks = rates.shape[1]
-    there = ~np.isnan(rates)
-    filled = np.where(there, rates, 0.0)
-    total, number = filled.sum(axis=1, keepdims=True), there.sum(axis=1, keepdims=True)
+    has_attempts = ~np.isnan(rates)
+    filled = np.where(has_attempts, rates, 0.0)
+    total, number = filled.sum(axis=1, keepdims=True), has_attempts.sum(axis=1, keepdims=True)
     rests = np.full(rates.shape, np.nan)
-    np.divide(total - filled, number - 1, out=rests, where=there & (number > 1))
+    np.divide(total - filled, number - 1, out=rests, where=has_attempts & (number > 1))
     # Equal rests must not be parted by rounding.
     x, y = _ranked(rates), _ranked(np.round(rests, 12))
     scale = np.sqrt((x**2).sum(axis=0) * (y**2).sum(axis=0))
-    count = there.sum(axis=0)
+    count = has_attempts.sum(axis=0)
     defined = (scale > _ROUNDING) & (count >= FEWEST)
     correlation = np.full(tasks, np.nan)
     np.divide((x * y).sum(axis=0), scale, out=correlation, where=defined)
@@ -98,10 +98,10 @@ def _ranked(values: Floats) -> Floats:
     order = np.argsort(values, axis=0, kind="stable")
     ascending = np.take_along_axis(values, order, axis=0)
     first, last = tied_places(ascending)
-    there = ~np.isnan(ascending)
-    middle = (there.sum(axis=0) - 1) / 2
+    has_value = ~np.isnan(ascending)
+    middle = (has_value.sum(axis=0) - 1) / 2
     ranks = np.empty(values.shape)
-    np.put_along_axis(ranks, order, np.where(there, (first + last) / 2 - middle, 0.0), axis=0)
+    np.put_along_axis(ranks, order, np.where(has_value, (first + last) / 2 - middle, 0.0), axis=0)
     return ranks
 
 
@@ -122,8 +122,10 @@ def _tests(x: Floats, y: Floats, correlation: Floats, count: Ints) -> tuple[Floa
         # Without attempts a model's centred ranks are 0 in both: only the others are put in order.
         absent = (x[:, at] == 0.0) & (y[:, at] == 0.0)
         places = np.argsort(absent, axis=0, kind="stable")[:models]
-        own_x, own_y = (np.take_along_axis(values[:, at], places, axis=0) for values in (x, y))
-        p[at], smallest[at] = _all_orders(own_x, own_y)
+        present_x, present_y = (
+            np.take_along_axis(values[:, at], places, axis=0) for values in (x, y)
+        )
+        p[at], smallest[at] = _all_orders(present_x, present_y)
     return p, smallest
 
 
@@ -143,20 +145,22 @@ def _all_orders(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """P(Σ x π(y) ≤ Σ x y) over all orders π, and the share of the lowest sum."""
     orders = np.array(list(itertools.permutations(range(len(x)))))
     p, smallest = np.empty(x.shape[1]), np.empty(x.shape[1])
-    for some in blocks(x.shape[1], orders.size, _CELLS):
-        sums = np.einsum("oit,it->ot", y[orders][..., some], x[:, some])
-        p[some] = (sums <= (x[:, some] * y[:, some]).sum(axis=0) + _ROUNDING).mean(axis=0)
-        smallest[some] = (sums <= sums.min(axis=0) + _ROUNDING).mean(axis=0)
+    for block in blocks(x.shape[1], orders.size, _CELLS):
+        sums = np.einsum("oit,it->ot", y[orders][..., block], x[:, block])
+        p[block] = (sums <= (x[:, block] * y[:, block]).sum(axis=0) + _ROUNDING).mean(axis=0)
+        smallest[block] = (sums <= sums.min(axis=0) + _ROUNDING).mean(axis=0)
     return p, smallest
 
 
 def _shares(rates: Floats) -> Floats:
     """Share of each task in the variance between the models' means."""
-    there = ~np.isnan(rates)
-    number = np.maximum(there.sum(axis=1), 1)
-    means = np.where(there, rates, 0.0).sum(axis=1) / number
-    count = np.maximum(there.sum(axis=0), 1)
-    centred = np.where(there, rates - np.where(there, rates, 0.0).sum(axis=0) / count, 0.0)
+    has_attempts = ~np.isnan(rates)
+    number = np.maximum(has_attempts.sum(axis=1), 1)
+    means = np.where(has_attempts, rates, 0.0).sum(axis=1) / number
+    count = np.maximum(has_attempts.sum(axis=0), 1)
+    centred = np.where(
+        has_attempts, rates - np.where(has_attempts, rates, 0.0).sum(axis=0) / count, 0.0
+    )
     covariance = (centred * (means - means.mean())[:, None]).sum(axis=0)
     total = float(covariance.sum())
     if not math.isfinite(total) or total <= _ROUNDING:

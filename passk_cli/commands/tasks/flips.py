@@ -114,10 +114,10 @@ class FlippedPairs(Section[Flips]):
         lacking = [flips for flips in self.records if flips.only or flips.only_base]
         if lacking:
             most = max(lacking, key=lambda flips: flips.only + flips.only_base)
-            others = plural(len(lacking) - 1, "other pair") if len(lacking) > 1 else ""
+            other_pairs = plural(len(lacking) - 1, "other pair") if len(lacking) > 1 else ""
             yield TASKS_OF_ONE_SIDE(
                 only=most.only, model=most.name, only_base=most.only_base, against=most.against,
-                others=others,
+                others=other_pairs,
             )  # fmt: skip
         tests = sum(len(flips.tasks) for flips in self.records)
         if not tests:
@@ -147,7 +147,7 @@ class FlippedTasks(Section[Result]):
         well.
     """
 
-    asked: bool = False
+    rows_requested: bool = False
 
     title = "Tasks that flipped"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -191,8 +191,8 @@ class FlippedTasks(Section[Result]):
     def sides(self) -> tuple[str, str]:
         """The headers of the columns of both sides."""
         first = self.records[0]
-        both = SeriesName(first.series), first.against
-        return ("passed", "other passed") if self.several else both
+        headers = SeriesName(first.series), first.against
+        return ("passed", "other passed") if self.several else headers
 
     @property
     def in_order(self) -> bool:
@@ -212,8 +212,8 @@ class FlippedTasks(Section[Result]):
 
     def tables(self) -> Iterator[Table]:
         if changes := self.changes:
-            shown = FULL if self.several and not self.asked else ALWAYS
-            yield replace(self.table(changes, self.title), shown=shown)
+            visibility = FULL if self.several and not self.rows_requested else ALWAYS
+            yield replace(self.table(changes, self.title), shown=visibility)
 
     def plots(self) -> tuple[Plot, ...]:
         largest = self.changes[: max(self.first, DRAWN)]
@@ -283,44 +283,44 @@ def _expected(flips: Flips) -> str:
     return f"{several} + 0 to {flips.most_single:.0f}" if flips.single.any() else several
 
 
-def flips_answer(every: Sequence[Flips]) -> Iterator[AnswerSentence]:
+def flips_answer(pairs: Sequence[Flips]) -> Iterator[AnswerSentence]:
     """How many flipped, how many chance alone would flip, and which differ significantly."""
-    found = FlipTotals(every)
-    yield from first_true(FLIPS, found)
-    yield from first_true(BEYOND_CHANCE, found)
-    yield from first_true(CHANGED, found)
+    totals = FlipTotals(pairs)
+    yield from first_true(FLIPS, totals)
+    yield from first_true(BEYOND_CHANCE, totals)
+    yield from first_true(CHANGED, totals)
 
 
 class FlipTotals:
     """The flips of all pairs together, and the pairs that chance does not explain."""
 
-    def __init__(self, every: Sequence[Flips]) -> None:
-        self.every, self.first = every, every[0]
+    def __init__(self, pairs: Sequence[Flips]) -> None:
+        self.pairs, self.first = pairs, pairs[0]
         # Holm over the pairs: more flips than chance explains.
-        adjusted = holm([flips.p_more for flips in every]).tolist()
+        adjusted = holm([flips.p_more for flips in pairs]).tolist()
         level = (1 - self.first.level) / 2
-        pairs = (flips for flips, p in zip(every, adjusted, strict=True) if p <= level)
-        self.beyond = sorted(pairs, key=lambda flips: flips.p_more)
+        significant = (flips for flips, p in zip(pairs, adjusted, strict=True) if p <= level)
+        self.beyond = sorted(significant, key=lambda flips: flips.p_more)
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
         """The flips of the first pair and of all, and the tasks that changed significantly."""
         first = self.first
-        verdicts = [verdict for flips in self.every for verdict in flips.verdicts.tolist()]
+        verdicts = [verdict for flips in self.pairs for verdict in flips.verdicts.tolist()]
         improved, regressed = verdicts.count(1), verdicts.count(-1)
         return {
-            **_of_pair(first), "pairs": len(self.every),
-            "all_flips": sum(flips.number for flips in self.every), "improved": improved,
+            **_pair_fields(first), "pairs": len(self.pairs),
+            "all_flips": sum(flips.number for flips in self.pairs), "improved": improved,
             "regressed": regressed, "changed": improved + regressed,
         }  # fmt: skip
 
     @property
-    def of_beyond(self) -> Mapping[str, Any]:
+    def beyond_fields(self) -> Mapping[str, Any]:
         """The pair with the most flips beyond chance, and how many more there are."""
-        return {**_of_pair(self.beyond[0]), "more": len(self.beyond) - 1}
+        return {**_pair_fields(self.beyond[0]), "more": len(self.beyond) - 1}
 
 
-def _of_pair(flips: Flips) -> dict[str, Any]:
+def _pair_fields(flips: Flips) -> dict[str, Any]:
     """How many tasks of a pair flipped, and how many chance alone flips."""
     gains, losses = (flips.signs.tolist().count(sign) for sign in (1, -1))
     return {
@@ -338,27 +338,27 @@ _FLIPPED = (
 )
 _EXPECTED = "{expected} ({range}) expected with no change."
 FLIPS = (
-    Answer("flips-of-pairs", lambda found: len(found.every) > 1,
+    Answer("flips-of-pairs", lambda totals: len(totals.pairs) > 1,
            "{pairs:pair} of models: {all_flips:flip}."),
-    Answer("flips-of-single-attempts", lambda found: found.first.single.all(),
+    Answer("flips-of-single-attempts", lambda totals: totals.first.single.all(),
            _FLIPPED + "one attempt each: 0 to {most} expected with no change."),
-    Answer("flips-of-some-single-attempts", lambda found: found.first.single.any(),
+    Answer("flips-of-some-single-attempts", lambda totals: totals.first.single.any(),
            _FLIPPED + "of {several:task} with several attempts {repeated}, " + _EXPECTED),
     Answer("flips", lambda _: True, _FLIPPED + _EXPECTED),
 )  # fmt: skip
 BEYOND_CHANCE = (
-    Answer("flips-beyond-chance", lambda found: found.beyond and len(found.every) == 1,
+    Answer("flips-beyond-chance", lambda totals: totals.beyond and len(totals.pairs) == 1,
            "Chance does not explain so many."),
-    Answer("pairs-beyond-chance", lambda found: found.beyond,
+    Answer("pairs-beyond-chance", lambda totals: totals.beyond,
            "More than chance explains: {model} against {against} ({repeated:flip}, {expected}"
-           " expected){?more| and {more:more pair}}.", lambda found: found.of_beyond),
-    Answer("no-pair-beyond-chance", lambda found: len(found.every) > 1,
+           " expected){?more| and {more:more pair}}.", lambda totals: totals.beyond_fields),
+    Answer("no-pair-beyond-chance", lambda totals: len(totals.pairs) > 1,
            "No pair has more flips than chance explains."),
 )  # fmt: skip
 CHANGED = (
-    Answer("no-task-changed", lambda found: not found.fields["changed"],
+    Answer("no-task-changed", lambda totals: not totals.fields["changed"],
            "No task differs significantly."),
-    Answer("tasks-changed-of-pairs", lambda found: len(found.every) > 1,
+    Answer("tasks-changed-of-pairs", lambda totals: len(totals.pairs) > 1,
            "{changed:task} changed significantly: {improved} improved, {regressed} regressed."),
     Answer("tasks-changed", lambda _: True,
            "{changed:task} changed significantly from {against} to {model}: {improved} improved,"
@@ -372,14 +372,14 @@ def _loss(fact: Result) -> tuple[bool, float]:
     return change >= 0, -abs(change)
 
 
-def changes_of(every: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks]:
+def changes_of(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks]:
     """For a pipeline: what changed in each pair, with a line for each of the first tasks, losses
     before gains.
 
     failed : whether the gate fails, so that every change counts; else significant ones come first.
     """
-    for flips in every:
-        answer = " ".join("".join(map(str, said)) for said in flips_answer([flips]))
+    for flips in pairs:
+        answer = " ".join("".join(map(str, sentence)) for sentence in flips_answer([flips]))
         changes = sorted(filter(changed, facts_of_flips([flips])), key=lambda fact: (
             not (failed or fact.verdict), *_loss(fact),
         ))  # fmt: skip
@@ -395,7 +395,7 @@ def changes_of(every: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks
         yield ChangedTasks(answer, tuple(lines[:significant]), tuple(lines[significant:]))
 
 
-def flips_report(study: Analysis, rows: int, *, asked: bool) -> Report:
+def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
     """Every model of the data against another run or model.
 
     asked : whether so many rows were asked for.
@@ -406,18 +406,18 @@ def flips_report(study: Analysis, rows: int, *, asked: bool) -> Report:
             OptionValue("--against", against),
             "no model of the data is there as well, in the same groups", name="no-such-model",
         )  # fmt: skip
-    every = find_flips(pairs, study.confidence.level)
-    if not any(flips.tasks for flips in every):
+    all_flips = find_flips(pairs, study.confidence.level)
+    if not any(flips.tasks for flips in all_flips):
         raise ParameterError(
             OptionValue("--against", against), "no task that both have", name="nothing-to-compare"
         )
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
-    n = [attempts for flips in every for attempts in (*flips.n, *flips.n_base)]
+    n = [attempts for flips in all_flips for attempts in (*flips.n, *flips.n_base)]
     return view(
         study,
-        [FlippedPairs(study, every), ComparedTasks(study, facts_of_flips(every), first=rows,
-                                                    asked=asked)],
-        context=[sized([len(flips.tasks) for flips in every], n)],
+        [FlippedPairs(study, all_flips), ComparedTasks(study, facts_of_flips(all_flips), first=rows,
+                                                    rows_requested=rows_requested)],
+        context=[sized([len(flips.tasks) for flips in all_flips], n)],
         messages=study.messages(()), interval=None, test="boschloo", adjust="bh",
         level=study.confidence.level,
     )  # fmt: skip

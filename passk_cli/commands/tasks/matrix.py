@@ -127,11 +127,11 @@ def task_rates(counts: Counts) -> list[TaskRates]:
     rates = []
     for group in by_group.values():
         slices = [counts.rows_of(s) for s in group]
-        rows = [np.arange(own.start, own.stop) for own in slices]
+        rows = [np.arange(part.start, part.stop) for part in slices]
         tasks = np.unique(counts.task_codes[np.concatenate(rows)])
         cells = np.full((len(group), len(tasks)), -1)
-        for own, of_model in zip(cells, rows, strict=True):
-            own[np.searchsorted(tasks, counts.task_codes[of_model])] = of_model
+        for model_cells, model_rows in zip(cells, rows, strict=True):
+            model_cells[np.searchsorted(tasks, counts.task_codes[model_rows])] = model_rows
         names = tuple(counts.tasks[task] for task in tasks.tolist())
         rates.append(TaskRates(counts, np.array(group), names, cells))
     return rates
@@ -169,19 +169,19 @@ def facts_by_task(
     rank_of = {task: rank for rank, task in enumerate(tasks)}
     parts = []
     for group in task_rates(counts):
-        needed = np.zeros_like(group.n)
+        missing_passes = np.zeros_like(group.n)
         if rate is not None:
-            needed = passes_needed(group.n, group.c, rate, level)
+            missing_passes = passes_needed(group.n, group.c, rate, level)
         columns = (
             group.series[:, None], np.array([rank_of[task] for task in group.tasks]), group.n,
             group.c, group.at(low, 0.0), group.at(high, 1.0), group.codes, group.at(strips, ""),
-            needed,
+            missing_passes,
         )  # fmt: skip
         parts.append([np.broadcast_to(column, group.n.shape).ravel() for column in columns])
-    whole = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    series, ranks, n, c, _, _, codes, _, needed = whole
+    all_columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    series, ranks, n, c, _, _, codes, _, missing_passes = all_columns
     varied = np.where(n > 0, np.abs(c / np.maximum(n, 1) - 0.5), 1.0)
-    keys = [places[series], ranks, *([] if by_name else [-n, varied, codes, needed])]
+    keys = [places[series], ranks, *([] if by_name else [-n, varied, codes, missing_passes])]
 
     def fact(at: int) -> Result:
         values = (column[at : at + 1].tolist()[0] for column in cells)
@@ -196,7 +196,7 @@ def facts_by_task(
         )  # fmt: skip
 
     order = np.lexsort(keys)
-    cells = [column[order] for column in whole]
+    cells = [column[order] for column in all_columns]
     return LazyResults(len(n), fact)
 
 
@@ -214,7 +214,7 @@ class SuspectTask(NamedTuple):
     groups: Series
     models: int
     task: str
-    tried: int
+    models_with_attempts: int
     n: int
     c: int
     mean: float

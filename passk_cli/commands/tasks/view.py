@@ -116,7 +116,7 @@ PAIRS_WITHOUT_ATTEMPTS = DiagnosticType(
 _FLAKY = "{flaky} of {tasks:task} {flaky:is|are} flaky"
 
 
-def _agreed(section: Section[Any]) -> Mapping[str, int]:
+def _agreement_fields(section: Section[Any]) -> Mapping[str, int]:
     """How many tasks every attempt of every model passed, and how many every attempt failed."""
     counts = section.study.counts
     n, c = (np.bincount(counts.task_codes, values) for values in (counts.n, counts.c))
@@ -125,16 +125,16 @@ def _agreed(section: Section[Any]) -> Mapping[str, int]:
     }  # fmt: skip
 
 
-AGREED = (
-    Answer("agreed", lambda section: all(_agreed(section).values()),
+AGREEMENT = (
+    Answer("agreed", lambda section: all(_agreement_fields(section).values()),
            "{passed} of {tasks:task} passed every attempt of every model, {failed} failed all.",
-           _agreed),
-    Answer("passed-by-all", lambda section: _agreed(section)["passed"],
-           "{passed} of {tasks:task} passed every attempt of every model.", _agreed),
-    Answer("failed-by-all", lambda section: _agreed(section)["failed"],
-           "{failed} of {tasks:task} failed every attempt of every model.", _agreed),
+           _agreement_fields),
+    Answer("passed-by-all", lambda section: _agreement_fields(section)["passed"],
+           "{passed} of {tasks:task} passed every attempt of every model.", _agreement_fields),
+    Answer("failed-by-all", lambda section: _agreement_fields(section)["failed"],
+           "{failed} of {tasks:task} failed every attempt of every model.", _agreement_fields),
     Answer("nothing-agreed", lambda _: True,
-           "No task passed, or failed, every attempt of every model.", _agreed),
+           "No task passed, or failed, every attempt of every model.", _agreement_fields),
 )  # fmt: skip
 
 
@@ -269,7 +269,7 @@ class FlakyModels(Section[ClassesOfModel]):
         Answer("flakiest", lambda _: True,
                "Flaky tasks per model: {least} to {most} of {tasks}, most for {flakiest}."),
     )  # fmt: skip
-    further_answers = (AGREED,)
+    further_answers = (AGREEMENT,)
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
@@ -448,9 +448,9 @@ class MatrixOfModels(Section[MatrixRow]):
     @cached_property
     def models(self) -> list[tuple[str, str]]:
         """Every model with its header, which no other column has."""
-        others = (*self.study.counts.group_names, "task", "models' mean")
+        reserved = (*self.study.counts.group_names, "task", "models' mean")
         models = list(dict.fromkeys(model for row in self.records for model in row.rates))
-        heads = (f"{name} (model)" if name in others else name for name in models)
+        heads = (f"{name} (model)" if name in reserved else name for name in models)
         return list(zip(models, short_names(list(heads), self.room), strict=True))
 
     @cached_property
@@ -476,7 +476,7 @@ class MatrixOfModels(Section[MatrixRow]):
         long = any(len(header) > _NAME for _, header in self.models)
         return replace(self, room=_NAME) if len(self.parts) > 1 or long else self
 
-    answers = AGREED
+    answers = AGREEMENT
 
     def context(self) -> Iterator[str | Hint]:
         yield "best models and easiest tasks first"
@@ -486,9 +486,14 @@ class MatrixOfModels(Section[MatrixRow]):
     def tables(self) -> Iterator[Table]:
         """As many models beside one another as a screen has columns for; with --full the others
         below."""
-        every = [(self.brief, self.brief.parts[0], BRIEF)]
-        for section, part, shown in [*every, *((self, part, FULL) for part in self.parts)]:
-            yield replace(replace(section, part=part).table(self.records, self.title), shown=shown)
+        brief_part = [(self.brief, self.brief.parts[0], BRIEF)]
+        for section, part, visibility in [
+            *brief_part,
+            *((self, part, FULL) for part in self.parts),
+        ]:
+            yield replace(
+                replace(section, part=part).table(self.records, self.title), shown=visibility
+            )
 
     def plots(self) -> tuple[Plot, ...]:
         return heat_maps(self.study)
@@ -501,8 +506,8 @@ def matrix_report(study: Analysis, rows: int) -> Report:
         means = np.nanmean(group.rates.T.copy(), axis=1).tolist()
         for task, mean, rates in zip(group.tasks, means, group.rates.T.tolist(), strict=True):
             by_model = zip(group.models, rates, strict=True)
-            own = {model: rate for model, rate in by_model if not math.isnan(rate)}
-            records.append(MatrixRow(group.groups, task, mean, own))
+            model_rates = {model: rate for model, rate in by_model if not math.isnan(rate)}
+            records.append(MatrixRow(group.groups, task, mean, model_rates))
     matrix = MatrixOfModels(study, records, first=rows)
     return view(study, [matrix], messages=study.messages(()), interval=None)
 
@@ -528,8 +533,8 @@ def heat_maps(study: Analysis) -> tuple[Plot, ...]:
              "tasks": group.tasks[low] if high == low + 1 else f"{high - low} tasks"}
             for low, high in pairwise(ends.tolist())
         ]  # fmt: skip
-        for model, *of_model in zip(group.models, sums.tolist(), numbers.tolist(), strict=True):
-            for place, total, number in zip(places, *of_model, strict=True):
+        for model, *totals in zip(group.models, sums.tolist(), numbers.tolist(), strict=True):
+            for place, total, number in zip(places, *totals, strict=True):
                 rate = total / number if number else None
                 cells.append({"model": model, **place, "pass rate": rate})
     together = f"about {most / most_across:.0f} tasks share a cell" if most > most_across else ""
@@ -570,7 +575,8 @@ class SuspectTasks(Section[SuspectTask]):
                meaning="The p-value by Benjamini and Hochberg over all tasks."),
         Column("finding", name="verdict", cell=lambda task: task.kind,
                meaning="What the task says of differences between models."),
-        data_field("models", "Models with attempts at the task.", lambda task: task.tried),
+        data_field("models", "Models with attempts at the task.",
+        lambda task: task.models_with_attempts),
         data_field("n", "Attempts of all models at the task.", lambda task: task.n),
         data_field("c", "Passes of all models at the task.", lambda task: task.c),
         data_field("mean_rate", "Mean of the models' pass rates.", lambda task: task.mean),
@@ -625,11 +631,11 @@ class SuspectTasks(Section[SuspectTask]):
             yield FEW_MODELS(fewest=FEWEST, models=fewest)
         tests = [task.smallest for task in self.records if task.smallest is not None]
         if tests and min(tests) * len(tests) > 1 - self.records[0].level:
-            alone = math.ceil(min(tests) * len(tests) / (1 - self.records[0].level))
-            message = SUSPECTS_TOGETHER if alone <= len(tests) else NO_SUSPECT_POSSIBLE
-            yield message(models=most, smallest=min(tests), alone=alone)
+            tasks_together = math.ceil(min(tests) * len(tests) / (1 - self.records[0].level))
+            message = SUSPECTS_TOGETHER if tasks_together <= len(tests) else NO_SUSPECT_POSSIBLE
+            yield message(models=most, smallest=min(tests), alone=tasks_together)
         yield RELATED_MODELS()
-        if gone := sum(task.models - task.tried for task in self.records):
+        if gone := sum(task.models - task.models_with_attempts for task in self.records):
             yield PAIRS_WITHOUT_ATTEMPTS(pairs=gone)
 
     def plots(self) -> tuple[Plot, ...]:
@@ -677,9 +683,10 @@ class TasksQuestion(Question, TasksOptions):
         """The data, and what it is compared with, where that is another file."""
         views = {"--against": self.against is not None, "--suspects": self.suspects,
                  "--matrix": self.matrix, "--always": self.always is not None}  # fmt: skip
-        asked = [name for name, given in views.items() if given]
+        views_set = [name for name, is_set in views.items() if is_set]
         refuse("contradicting-options", (
-            asked[1:], OptionValue(next(iter(asked), "")), "it is a view of its own; give no other",
+            views_set[1:], OptionValue(next(iter(views_set), "")),
+            "it is a view of its own; give no other",
             (),
         ))  # fmt: skip
         if self.against is None:
@@ -692,15 +699,15 @@ class TasksQuestion(Question, TasksOptions):
             return replace(study, decided={"against": self.against})
         study = super().study(options, lambda request, source=None: read(request, runs.files))
         request = self.request(options)
-        other = only_models(runs.read_baseline(read, request), request)
+        baseline = only_models(runs.read_baseline(read, request), request)
         names = [distinguishing_name(path, options.files) for path in paths_of(self.against)]
         label = ", ".join(names) or label_of(self.against)
-        return replace(study, baseline=other, reading=runs.notes, decided={"against": label})
+        return replace(study, baseline=baseline, reading=runs.notes, decided={"against": label})
 
     def report(self, study: Analysis) -> Report:
         first = self.rows or _ROWS
         if self.against is not None:
-            return flips_report(study, first, asked=self.rows is not None)
+            return flips_report(study, first, rows_requested=self.rows is not None)
         if self.suspects:
             return suspects_report(study, first)
         if self.matrix:

@@ -49,7 +49,9 @@ def by_temperature(counts: Counts, column: str) -> Counts:
     called temperature.
     """
     place = 1 + counts.group_names.index(column)
-    heats = [degrees(_number(column, series[place])) for series in counts.series]
+    temperatures = [
+        format_temperature(_parse_temperature(column, series[place])) for series in counts.series
+    ]
     if column != TEMPERATURE and TEMPERATURE in counts.group_names:
         values = {series[1 + counts.group_names.index(TEMPERATURE)] for series in counts.series}
         settle = SuggestedFix({"--temperature": TEMPERATURE, "--by": None})
@@ -57,17 +59,17 @@ def by_temperature(counts: Counts, column: str) -> Counts:
             OptionValue("--by", TEMPERATURE), f"the output's column of that name holds {column}",
             name="reserved-column", settles=[settle] * all(map(_PLAIN.fullmatch, values)),
         )  # fmt: skip
-    others = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
+    other_groups = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
     return counts.regrouped(
         [
-            (series[0], heat, *(series[i] for i in others))
-            for series, heat in zip(counts.series, heats, strict=True)
+            (series[0], temperature, *(series[i] for i in other_groups))
+            for series, temperature in zip(counts.series, temperatures, strict=True)
         ],
-        (TEMPERATURE, *(counts.group_names[i - 1] for i in others)),
+        (TEMPERATURE, *(counts.group_names[i - 1] for i in other_groups)),
     )
 
 
-def degrees(temperature: float) -> str:
+def format_temperature(temperature: float) -> str:
     """A temperature as text, the shortest that is the same number.
 
     >>> degrees(0.2), degrees(1.0)
@@ -76,17 +78,17 @@ def degrees(temperature: float) -> str:
     return repr(temperature).removesuffix(".0")
 
 
-def _number(column: str, text: str) -> float:
+def _parse_temperature(column: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        shown = repr(text) if text else "empty"
-        others = {"--where": f"CAST({column} AS VARCHAR) <> {quote_text(text)}"}
+        value_text = repr(text) if text else "empty"
+        keep_others = {"--where": f"CAST({column} AS VARCHAR) <> {quote_text(text)}"}
         raise DataError(
-            f"column {column}", f"a temperature is {shown}; expected a number of at least 0",
-            "correct it", name="no-temperature", settles=[SuggestedFix(others,
+            f"column {column}", f"a temperature is {value_text}; expected a number of at least 0",
+            "correct it", name="no-temperature", settles=[SuggestedFix(keep_others,
             "leaves its rows out")],
         )  # fmt: skip
     return value + 0.0
@@ -110,14 +112,14 @@ class TemperatureVerdict:
     @property
     def series(self) -> Series:
         """The model and its groups, without the temperature."""
-        return model_of(self.ranked[0].series)
+        return without_temperature(self.ranked[0].series)
 
     @property
     def best(self) -> list[str]:
         """The temperatures with the highest mean: one, or several that are equal; increasing."""
-        differences = ((heat(c.second), c.difference) for c in self.against)
-        equal = [other for other, d in differences if d is not None and abs(d) < _EQUAL]
-        return sorted((heat(self.ranked[0]), *equal), key=float)
+        differences = ((temperature_text(c.second), c.difference) for c in self.against)
+        equal = [temperature for temperature, d in differences if d is not None and abs(d) < _EQUAL]
+        return sorted((temperature_text(self.ranked[0]), *equal), key=float)
 
     @property
     def leads(self) -> bool:
@@ -125,21 +127,23 @@ class TemperatureVerdict:
         return self.against[0].verdict == BETTER
 
     @property
-    def alike(self) -> list[str]:
+    def ties(self) -> list[str]:
         """The temperatures that tie with T*, as they are not significantly worse, increasing."""
-        return sorted((heat(c.second) for c in self.against if c.verdict != BETTER), key=float)
+        return sorted(
+            (temperature_text(c.second) for c in self.against if c.verdict != BETTER), key=float
+        )
 
 
-def heat(rates: TaskValues) -> str:
+def temperature_text(rates: TaskValues) -> str:
     """The temperature, which is the first group."""
     return rates.series[1]
 
 
-def _degrees(rates: TaskValues) -> float:
-    return float(heat(rates))
+def _temperature_value(rates: TaskValues) -> float:
+    return float(temperature_text(rates))
 
 
-def model_of(series: Series) -> Series:
+def without_temperature(series: Series) -> Series:
     """The model and its groups, without the temperature."""
     return (series[0], *series[2:])
 
@@ -150,22 +154,22 @@ def rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
     T* comes first: the highest mean on the tasks that all of them share, and of equal ones the
     lowest temperature.  The others follow by their means.
     """
-    there = filter(lambda rates: rates.there, values)
-    cells = grouped(there, lambda rates: (model_of(rates.series), rates.metric))
+    estimable = filter(lambda rates: rates.there, values)
+    cells = grouped(estimable, lambda rates: (without_temperature(rates.series), rates.metric))
     ranked = []
     for temperatures in cells.values():
-        temperatures.sort(key=_degrees)
+        temperatures.sort(key=_temperature_value)
         shared = on_shared_tasks(temperatures)
         if len(temperatures) > 1 and len(shared[0].tasks):
             means = np.stack([rates.values for rates in shared], axis=1).mean(axis=0)
             best = best_by_k(means[:, None])[0]
-            others = (i for i in np.argsort(-means, kind="stable") if i != best)
-            ranked.append([temperatures[i] for i in (best, *others)])
+            remaining = (i for i in np.argsort(-means, kind="stable") if i != best)
+            ranked.append([temperatures[i] for i in (best, *remaining)])
     return ranked
 
 
 @dataclass(frozen=True)
-class TemperatureLead:
+class ModelComparison:
     """Two models (of one group) at every metric and temperature that both have.
 
     same : at one temperature, increasing.  own : metric → each at its own T*, first − second.
@@ -173,13 +177,13 @@ class TemperatureLead:
 
     first: Series
     second: Series
-    same: Sequence[Comparison]
-    own: dict[Metric, Comparison]
+    at_equal: Sequence[Comparison]
+    at_best: dict[Metric, Comparison]
 
     @property
     def flips(self) -> bool:
         """Whether each of the two leads somewhere."""
-        return {BETTER, WORSE} <= {c.verdict for c in self.same}
+        return {BETTER, WORSE} <= {c.verdict for c in self.at_equal}
 
 
 def model_pairs(
@@ -190,38 +194,47 @@ def model_pairs(
     best : of each model and metric.  The model that is better over all its metrics and
     temperatures comes first.
     """
-    alike: dict[tuple[Metric, Series], list[TaskValues]] = {}
+    comparable: dict[tuple[Metric, Series], list[TaskValues]] = {}
     means: dict[str, list[float]] = {}
     for rates in values:
         if rates.there:
-            alike.setdefault((rates.metric, rates.series[1:]), []).append(rates)
+            comparable.setdefault((rates.metric, rates.series[1:]), []).append(rates)
             means.setdefault(rates.series[0], []).append(rates.mean)
     for rates in best:
-        alike.setdefault((rates.metric, ("best", *rates.series[2:])), []).append(rates)
-    order = {model: (-sum(each) / len(each), model) for model, each in means.items()}
+        comparable.setdefault((rates.metric, ("best", *rates.series[2:])), []).append(rates)
+    order = {
+        model: (-sum(model_means) / len(model_means), model) for model, model_means in means.items()
+    }
     pairs: dict[tuple[Metric, Series, Series], tuple[TaskValues, TaskValues]] = {}
-    for (metric, _), models in alike.items():
+    for (metric, _), models in comparable.items():
         for a, b in combinations(sorted(models, key=lambda rates: order[rates.series[0]]), 2):
             pairs.setdefault((metric, a.series, b.series), (a, b))
     return list(pairs.values())
 
 
-def leads_of(
+def model_comparisons(
     comparisons: Sequence[Comparison], best: Sequence[TaskValues]
-) -> list[TemperatureLead]:
+) -> list[ModelComparison]:
     """The comparisons of `model_pairs`, per pair of models; pairs that flip first."""
     stars = {(rates.metric, rates.series) for rates in best}
-    by_pair = grouped(comparisons, lambda c: (model_of(c.first.series), model_of(c.second.series)))
+    by_pair = grouped(
+        comparisons,
+        lambda c: (without_temperature(c.first.series), without_temperature(c.second.series)),
+    )
     leads = []
-    for (first, second), each in by_pair.items():
-        same = [c for c in each if heat(c.first) == heat(c.second)]
-        own = {
+    for (first, second), pair_results in by_pair.items():
+        at_equal = [
+            c for c in pair_results if temperature_text(c.first) == temperature_text(c.second)
+        ]
+        at_best = {
             c.first.metric: c
-            for c in each
+            for c in pair_results
             if {(c.first.metric, rates.series) for rates in (c.first, c.second)} <= stars
         }
         leads.append(
-            TemperatureLead(first, second, sorted(same, key=lambda c: _degrees(c.first)), own)
+            ModelComparison(
+                first, second, sorted(at_equal, key=lambda c: _temperature_value(c.first)), at_best
+            )
         )
     return sorted(leads, key=lambda lead: not lead.flips)
 
@@ -241,7 +254,7 @@ class PowerLaw:
     exponent: Result
 
 
-def laws_of(values: Sequence[TaskValues], confidence: Confidence) -> list[PowerLaw]:
+def fit_power_laws(values: Sequence[TaskValues], confidence: Confidence) -> list[PowerLaw]:
     """The power law of pass@k's best temperature, for each model with two temperatures or more.
 
     T*(k) is taken at every k up to the fewest attempts any of the temperatures has (64 of them
@@ -251,27 +264,29 @@ def laws_of(values: Sequence[TaskValues], confidence: Confidence) -> list[PowerL
     models: dict[Series, dict[str, TaskValues]] = {}
     for rates in values:
         if rates.n.min() > 1:
-            models.setdefault(model_of(rates.series), {}).setdefault(heat(rates), rates)
-    laws = []
+            models.setdefault(without_temperature(rates.series), {}).setdefault(
+                temperature_text(rates), rates
+            )
+    fits = []
     for model, temperatures in steps(models.items(), "computing", "models"):
-        shared = on_shared_tasks(sorted(temperatures.values(), key=_degrees))
+        shared = on_shared_tasks(sorted(temperatures.values(), key=_temperature_value))
         if len(shared) > 1 and len(shared[0].tasks):
             k_max = min(int(rates.n.min()) for rates in temperatures.values())
-            laws.append(_law(model, shared, k_max, confidence))
-    return laws
+            fits.append(_fit_power_law(model, shared, k_max, confidence))
+    return fits
 
 
-def _law(
+def _fit_power_law(
     model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Confidence
 ) -> PowerLaw:
     """The law of one model.  shared : its temperatures, increasing, on the tasks of all."""
     ks = np.unique(np.geomspace(1, k_max, _KS).round().astype(np.int64))
     curves = [curve(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
     values = np.stack(curves, axis=1)  # tasks × temperatures × k's
-    temperatures = np.array([_degrees(rates) for rates in shared])
+    temperatures = np.array([_temperature_value(rates) for rates in shared])
     means = values.mean(axis=0)
-    best = [heat(shared[i]) for i in np.unique(best_by_k(means))]
-    exponent, factor = (float(each[0]) for each in power_laws(temperatures, ks, means[None]))
+    best = [temperature_text(shared[i]) for i in np.unique(best_by_k(means))]
+    exponent, factor = (float(value[0]) for value in power_laws(temperatures, ks, means[None]))
     n = np.concatenate([rates.n for rates in shared])
     reason, low, high = "", None, None
     if math.isnan(exponent):
@@ -306,9 +321,9 @@ def _law(
 
 
 def temperatures_of(
-    study: Analysis, shown: Sequence[Metric]
+    study: Analysis, table_metrics: Sequence[Metric]
 ) -> tuple[
-    list[Result], list[Comparison], list[TemperatureVerdict], list[TemperatureLead], list[PowerLaw]
+    list[Result], list[Comparison], list[TemperatureVerdict], list[ModelComparison], list[PowerLaw]
 ]:
     """Best temperatures with their tests, models against each other, power laws.
 
@@ -323,52 +338,61 @@ def temperatures_of(
     # By model, the one with the best pass rate at some temperature first, then by temperature.
     top: dict[Series, float] = {}
     for name, rate in zip(series, study.pass_rates, strict=True):
-        top[model_of(name)] = max(rate, top.get(model_of(name), 0.0))
-    keys = [(-top[model_of(name)], model_of(name), float(name[1])) for name in series]
+        top[without_temperature(name)] = max(rate, top.get(without_temperature(name), 0.0))
+    keys = [
+        (-top[without_temperature(name)], without_temperature(name), float(name[1]))
+        for name in series
+    ]
     values = study.values(only=sorted(range(len(series)), key=keys.__getitem__))
     ranked = rankings(values)
     if not ranked:
-        heats = {heat(rates) for rates in values}
-        if len(heats) == 1:
-            raise ParameterError(f"nothing to compare: the only temperature is {heats.pop()}")
+        temperatures = {temperature_text(rates) for rates in values}
+        if len(temperatures) == 1:
+            raise ParameterError(
+                f"nothing to compare: the only temperature is {temperatures.pop()}"
+            )
         reasons = (rates.reason for rates in values if not rates.there)
         why = next(reasons, "no model has two, or no task is shared by them")
         raise ParameterError(
             f"nothing to compare between temperatures: {why}; passk estimate shows what there is"
         )
-    best = [each[0] for each in ranked]
-    own = [pair for each in ranked for pair in combinations(each, 2)]
-    pairs = [*own, *model_pairs(values, best)]
-    leads = {id(each[0]): each[1] for each in ranked if each[0].metric in shown}
-    primary = [at for at, (first, second) in enumerate(own) if leads.get(id(first)) is second]
+    best = [ranking[0] for ranking in ranked]
+    temperature_pairs = [pair for ranking in ranked for pair in combinations(ranking, 2)]
+    pairs = [*temperature_pairs, *model_pairs(values, best)]
+    leads = {id(ranking[0]): ranking[1] for ranking in ranked if ranking[0].metric in table_metrics}
+    primary = [
+        at for at, (first, second) in enumerate(temperature_pairs) if leads.get(id(first)) is second
+    ]
     answers = dict(
         zip(primary, compare_pairs([pairs[at] for at in primary], confidence, study.rules),
             strict=True)
     )  # fmt: skip
     secondary = [at for at in range(len(pairs)) if at not in answers]
-    others = compare_pairs([pairs[at] for at in secondary], confidence, study.rules)
-    answers |= {at: c.having(family=SECONDARY) for at, c in zip(secondary, others, strict=True)}
+    other_comparisons = compare_pairs([pairs[at] for at in secondary], confidence, study.rules)
+    answers |= {
+        at: c.having(family=SECONDARY) for at, c in zip(secondary, other_comparisons, strict=True)
+    }
     compared = [answers[at] for at in range(len(pairs))]
-    verdicts, every = [], iter(compared)
-    for each in ranked:
+    verdicts, remaining = [], iter(compared)
+    for ranking in ranked:
         # Pairs come in the order of the ranking: first those of T*.
-        against = list(islice(every, math.comb(len(each), 2)))[: len(each) - 1]
-        increasing = sorted(each, key=_degrees)
+        against = list(islice(remaining, math.comb(len(ranking), 2)))[: len(ranking) - 1]
+        increasing = sorted(ranking, key=_temperature_value)
         shares = shares_of_lead(increasing, confidence)
-        verdicts.append(TemperatureVerdict(each, shares, against, against[0].fact(confidence)))
+        verdicts.append(TemperatureVerdict(ranking, shares, against, against[0].fact(confidence)))
     rates = any(metric.family == "pass@" for metric in study.metrics)
-    laws = laws_of(values, confidence) if rates else []
+    power_law_fits = fit_power_laws(values, confidence) if rates else []
     facts = _estimates(study.facts(values), verdicts)
-    return facts, compared, verdicts, leads_of(list(every), best), laws
+    return facts, compared, verdicts, model_comparisons(list(remaining), best), power_law_fits
 
 
 def _estimates(facts: Sequence[Result], verdicts: Sequence[TemperatureVerdict]) -> list[Result]:
     """The estimates with the shares of resamples in which they come first; best temperatures say
     so, and are marked when they are significantly better than every other."""
     shares = {(v.lead.name, series): s for v in verdicts for series, s in v.shares.items()}
-    alone = {(v.lead.name, v.ranked[0].series): not v.alike for v in verdicts}
+    is_sole_best = {(v.lead.name, v.ranked[0].series): not v.ties for v in verdicts}
     words = {None: "", False: "best", True: "best, alone"}
-    marks = [(fact, alone.get((fact.name, fact.series))) for fact in facts]
+    marks = [(fact, is_sole_best.get((fact.name, fact.series))) for fact in facts]
     return [
         replace(
             fact, estimate=replace(fact.estimate, marked=bool(mark)), verdict=words[mark],

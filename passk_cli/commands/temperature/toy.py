@@ -81,37 +81,38 @@ class BestByK(Section[Sequence[Point]]):
     def ks(self) -> list[int]:
         """All k, or some of them from the first to the last."""
         ks = list(dict.fromkeys(p.k for p in self.records[0]))
-        last, shown = len(ks) - 1, min(len(ks), _KS_SHOWN)
-        return [ks[round(i * last / max(shown - 1, 1))] for i in range(shown)]
+        last, columns = len(ks) - 1, min(len(ks), _KS_SHOWN)
+        return [ks[round(i * last / max(columns - 1, 1))] for i in range(columns)]
 
     answers = (
-        Answer("all-tasks-pass", lambda section: not section.there,
+        Answer("all-tasks-pass", lambda section: not section.points_with_best,
                "No T*: every task passes at the best temperatures.", lambda _: {}),
         Answer("range-of-t-star", lambda section: len(section.records) > 1,
                "At k = {k}, T* is {low:=number} ({low_tasks}, spread {low_spread}) to"
                " {high:=number} ({high_tasks}, spread {high_spread}).",
-               lambda section: _ends(section.at_most_k) | {"k": section.at_most_k[0].k}),
+               lambda section: _end_fields(section.points_at_common_k) | {
+               "k": section.points_at_common_k[0].k}),
         Answer("t-star-over-k", lambda _: True,
                "T* is {low:=number} at k = {low_k} and {high:=number} at k = {high_k} for"
                " {high_tasks} tasks with spread {high_spread}.",
-               lambda section: _ends(sorted(section.there, key=lambda p: p.k))),
+               lambda section: _end_fields(sorted(section.points_with_best, key=lambda p: p.k))),
     )  # fmt: skip
 
     @property
-    def there(self) -> list[Point]:
+    def points_with_best(self) -> list[Point]:
         """The points that have a best temperature."""
         return [p for points in self.records for p in points if p.temperature is not None]
 
     @property
-    def at_most_k(self) -> list[Point]:
+    def points_at_common_k(self) -> list[Point]:
         """The points at the k that most tasks have, the lowest T* first."""
-        ks = Counter(p.k for p in self.there)
+        ks = Counter(p.k for p in self.points_with_best)
         k = max(ks, key=lambda k: (ks[k], k))
-        own = (p for p in self.there if p.k == k)
-        return sorted(own, key=lambda p: p.temperature or 0.0)
+        points_at_k = (p for p in self.points_with_best if p.k == k)
+        return sorted(points_at_k, key=lambda p: p.temperature or 0.0)
 
 
-def _ends(points: Sequence[Point]) -> dict[str, Any]:
+def _end_fields(points: Sequence[Point]) -> dict[str, Any]:
     """The fields of the first and of the last point."""
     return {
         f"{end}{name}": value
@@ -178,10 +179,11 @@ class FittedPoints(ToyPoints):
                 if p.family == family
             ]  # fmt: skip
             by_k = [row for row in rows if row["k"] in fourfold]
-            for drawn, x, colour in ((rows, "k", "s"), (by_k, "spread", "of k")):
+            for chart_rows, x, colour in ((rows, "k", "s"), (by_k, "spread", "of k")):
                 charts.append(
                     curves(
-                        drawn, x=x, y="T*", colour=colour, marked={row[x] for row in drawn},
+                        chart_rows, x=x, y="T*", colour=colour, marked={row[x] for row
+                        in chart_rows},
                         x_title=x, y_title="T*",
                         title=f"Best temperature: toy model, {family} tasks, 0.03 < pass@k < 0.98",
                         log_x=True, log_y=True, y_domain=None,
@@ -250,9 +252,9 @@ def _row(p: Point) -> dict[str, Any]:
     return {**p._asdict(), "note": lost}
 
 
-def _cut(every: Sequence[Point]) -> Iterator[Diagnostic]:
+def _cutoff_messages(all_points: Sequence[Point]) -> Iterator[Diagnostic]:
     """Where power laws of tasks are cut off."""
-    cut = sorted({(p.largest, p.spread, p.gamma) for p in every if p.largest is not None})
+    cut = sorted({(p.largest, p.spread, p.gamma) for p in all_points if p.largest is not None})
     if cut:
         ends, between = (cut, ", ") if len(cut) < 4 else ((cut[0], cut[-1]), " to ")
         yield CUT_POWER_LAW(
@@ -263,14 +265,14 @@ def _cut(every: Sequence[Point]) -> Iterator[Diagnostic]:
 
 def _report(
     sections: Sequence[Section[Any]], points: Sequence[Point], rows: Sequence[Mapping[str, Any]],
-    messages: Sequence[Diagnostic], asked: Mapping[str, str],
+    messages: Sequence[Diagnostic], options: Mapping[str, str],
 ) -> Report:  # fmt: skip
     """The report of two sections, the second one in full only, and the tidy rows."""
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
     fields = [c.name for c in Regressions.columns if any(c.name in row for row in rows)]
     table = Table(tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows])
     report = view(NO_STUDY, sections, context=(_CONTEXT,), messages=messages)
-    signature = {"passk": __version__, **asked, **({"gamma": gamma} if gamma else {})}
+    signature = {"passk": __version__, **options, **({"gamma": gamma} if gamma else {})}
     return replace(report, rows=lambda: table, sign=lambda: signature, methods=None)
 
 
@@ -284,18 +286,19 @@ def toy_report(
     Errors: ParameterError for what the model does not have.
     """
     sets = [points(f, family_of_spread(f, s, gamma), ks, gamma) for f in families for s in spreads]
-    every = [p for each in sets for p in each]
-    messages = [*_cut(every)]
-    if lost := [p for p in every if p.temperature is None]:
+    all_points = [p for set_points in sets for p in set_points]
+    messages = [*_cutoff_messages(all_points)]
+    if lost := [p for p in all_points if p.temperature is None]:
         first = min(lost, key=lambda p: p.k)
         messages.append(
-            NOTHING_TO_CHOOSE(lost=len(lost), points=len(every), k=first.k, family=first.family,
+            NOTHING_TO_CHOOSE(lost=len(lost), points=len(all_points), k=first.k,
+            family=first.family,
                               spread=f"{first.spread:.4g}")
         )  # fmt: skip
-    asked = {"toy": ",".join(families), "spread": ",".join(f"{s:g}" for s in spreads),
+    options = {"toy": ",".join(families), "spread": ",".join(f"{s:g}" for s in spreads),
              "k": ",".join(map(str, ks))}  # fmt: skip
-    sections = BestByK(NO_STUDY, sets), ToyPoints(NO_STUDY, every)
-    return _report(sections, every, [_row(p) for p in every], messages, asked)
+    sections = BestByK(NO_STUDY, sets), ToyPoints(NO_STUDY, all_points)
+    return _report(sections, all_points, [_row(p) for p in all_points], messages, options)
 
 
 def fit_report(families: Sequence[str], gamma: float) -> Report:
@@ -304,25 +307,29 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     The grid is scales 2⁰ … 2⁹ (of a power law: the spreads it has among these) and k = 2 … 16, 32,
     64, … 16384; points with 0.03 < pass@k < 0.98 are kept, of a power law those with k > 20.
     """
-    every: list[Point] = []
+    all_points: list[Point] = []
     lines = []
     for family in families:
-        own = [p for tasks in grid(family, gamma) for p in points(family, tasks, GRID_KS, gamma)]
-        every += own
-        law = np.array([(p.k, p.spread, p.temperature) for p in own if p.in_fit], dtype=np.float64)
+        family_points = [
+            p for tasks in grid(family, gamma) for p in points(family, tasks, GRID_KS, gamma)
+        ]
+        all_points += family_points
+        law = np.array(
+            [(p.k, p.spread, p.temperature) for p in family_points if p.in_fit], dtype=np.float64
+        )
         fit = scaling_fit(*law.reshape(-1, 3).T)
-        lines.append(Regression(family, own[0].gamma, "exact sums", fit))
+        lines.append(Regression(family, family_points[0].gamma, "exact sums", fit))
         if family in _ARTICLE:
-            lines.append(Regression(family, own[0].gamma, "article", _ARTICLE[family]))
+            lines.append(Regression(family, family_points[0].gamma, "article", _ARTICLE[family]))
     rows: list[dict[str, Any]] = [
         {"fact": "regression", "note": "", **line._asdict(), **line.fit._asdict()} for line in lines
     ]
-    rows += [{**_row(p), "fact": "point", "kept": p.in_fit, "source": ""} for p in every]
+    rows += [{**_row(p), "fact": "point", "kept": p.in_fit, "source": ""} for p in all_points]
     messages = [SCALES_OF_GRID()] if "exponential" in families else []
-    if spreads := {p.spread for p in every if p.family == "power-law"}:
-        messages += _cut(every)
+    if spreads := {p.spread for p in all_points if p.family == "power-law"}:
+        messages += _cutoff_messages(all_points)
         messages.append(POWER_LAW_GRID(k=SCALING_FROM, spreads=len(spreads), all=len(GRID_SCALES)))
-    kept = [p for p in every if p.in_fit]
-    sections = Regressions(NO_STUDY, lines), FittedPoints(NO_STUDY, kept)
-    asked = {"toy": ",".join(families), "fit": "the article's grid"}
-    return _report(sections, kept, rows, messages, asked)
+    fitted = [p for p in all_points if p.in_fit]
+    sections = Regressions(NO_STUDY, lines), FittedPoints(NO_STUDY, fitted)
+    options = {"toy": ",".join(families), "fit": "the article's grid"}
+    return _report(sections, fitted, rows, messages, options)

@@ -12,13 +12,13 @@ from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.temperature import TemperatureOptions, toy
 from passk_cli.commands.temperature.temperatures import (
     TEMPERATURE,
+    ModelComparison,
     PowerLaw,
-    TemperatureLead,
     TemperatureVerdict,
     by_temperature,
-    heat,
-    model_of,
+    temperature_text,
     temperatures_of,
+    without_temperature,
 )
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.distributions.toy_model import FAMILIES
@@ -115,12 +115,12 @@ class TablePlace(NamedTuple):
 
     temperatures: tuple[str, ...]
     number: int
-    whole: int
+    total: int
 
     @property
     def models(self) -> str:
         """As "all 4 models", "3 of 4 models"."""
-        return _of(self.number, self.whole, "model")
+        return _part_words(self.number, self.total, "model")
 
 
 _SIGNIFICANT = "; {which} {verb:is|are} significant."
@@ -147,7 +147,7 @@ class BestTemperatures(Section[BestTemperature]):
     )  # fmt: skip
     estimates: Sequence[Result]
     adjustment: Adjustment
-    others: Adjustment
+    other_tests: Adjustment
     metrics: Sequence[Metric]
 
     @property
@@ -163,10 +163,12 @@ class BestTemperatures(Section[BestTemperature]):
             yield BestColumn("ahead by", ahead, metric, "share")
 
     @property
-    def shown_verdicts(self) -> list[TemperatureVerdict]:
+    def table_verdicts(self) -> list[TemperatureVerdict]:
         """The verdicts of the table."""
         names = [metric.name for metric in self.metrics]
-        return [each.verdicts[n] for n in names for each in self.records if n in each.verdicts]
+        return [
+            choice.verdicts[n] for n in names for choice in self.records if n in choice.verdicts
+        ]
 
     answers = (
         Answer("best-temperature", lambda section: len(section.places) == 1,
@@ -184,8 +186,8 @@ class BestTemperatures(Section[BestTemperature]):
         """The temperatures that are best for most models, and at which metrics."""
         places: dict[TablePlace, list[str]] = {}
         for metric in self.metrics:
-            own = [v for v in self.shown_verdicts if v.lead.name == metric.name]
-            if best := [tuple(v.best) for v in own]:
+            verdicts = [v for v in self.table_verdicts if v.lead.name == metric.name]
+            if best := [tuple(v.best) for v in verdicts]:
                 most = max(best, key=best.count)
                 place = TablePlace(most, best.count(most), len(best))
                 places.setdefault(place, []).append(_short(metric, _all_pass(self.metrics)))
@@ -200,21 +202,21 @@ class BestTemperatures(Section[BestTemperature]):
     def fields(self) -> Mapping[str, Any]:
         """The best temperatures, at which metrics and for how many models, and how many leads are
         significant."""
-        first, *others = self.places
-        verdicts, plain = self.shown_verdicts, _all_pass(self.metrics)
+        first, *other_places = self.places
+        verdicts, plain = self.table_verdicts, _all_pass(self.metrics)
         significant = sum(v.leads for v in verdicts)
         several = len(self.records) > 1
         return {
             "best": list(first.temperatures), "count": len(first.temperatures), "plain": plain,
             "metrics": self.places[first], "models": first.models if several else "",
-            "second": " or ".join(others[0].temperatures) if others else "",
-            "second_metrics": self.places[others[0]] if others else [],
+            "second": " or ".join(other_places[0].temperatures) if other_places else "",
+            "second_metrics": self.places[other_places[0]] if other_places else [],
             "places": [
                 f"{' or '.join(place.temperatures)} at {'k = ' * plain}{', '.join(metrics)}"
                 + f" ({place.models})" * several for place, metrics in self.places.items()
             ],
             "significant": significant, "leads": len(verdicts),
-            "which": _of(significant, len(verdicts), "lead"),
+            "which": _part_words(significant, len(verdicts), "lead"),
             "verb": 1 if len(verdicts) == 1 else max(significant, 1),
         }  # fmt: skip
 
@@ -222,23 +224,23 @@ class BestTemperatures(Section[BestTemperature]):
         yield self.study.sizes(self.estimates)
         level = f"{100 * self.study.confidence.level:g}"
         yield f"{level} % intervals, {self.adjustment.words.removesuffix(' and their intervals')}"
-        if not all(v.leads for v in self.shown_verdicts):
+        if not all(v.leads for v in self.table_verdicts):
             yield "~: not significant"
 
     def details(self) -> Iterator[str]:
         confidence = self.study.confidence
         yield confidence.words(confidence.for_differences().as_used(self.adjustment.methods))
         yield f"leads of the table: {self.adjustment.words}, paired by task"
-        if self.others.comparisons:
-            yield f"all other tests: {self.others.words}"
+        if self.other_tests.comparisons:
+            yield f"all other tests: {self.other_tests.words}"
         yield self.adjustment.test_words
 
     def messages(self) -> Iterator[Diagnostic]:
         yield from self.study.messages(self.estimates)
         tasks: dict[Series, set[int]] = {}
         for fact in self.estimates:
-            own = fact.values.tasks.tolist() if fact.values else ()
-            tasks.setdefault(model_of(fact.series), set()).update(own)
+            fact_tasks = fact.values.tasks.tolist() if fact.values else ()
+            tasks.setdefault(without_temperature(fact.series), set()).update(fact_tasks)
         parts = []
         for series, verdicts in self.records:
             shared = min(len(on_shared_tasks(v.ranked)[0].tasks) for v in verdicts.values())
@@ -255,17 +257,17 @@ class BestTemperatures(Section[BestTemperature]):
             yield UNEQUAL_TEMPERATURES(models=unequal)
         if lone := tasks.keys() - {series for series, _ in self.records}:
             yield NO_BEST_TEMPERATURE(models=[SeriesName(m) for m in tasks if m in lone])
-        if fields := self.adjustment.disagreement or self.others.disagreement:
+        if fields := self.adjustment.disagreement or self.other_tests.disagreement:
             yield DISAGREEMENT(**fields)
 
     def plots(self) -> tuple[Plot, ...]:
         facts, metrics = self.estimates, self.study.metrics
-        several = len({model_of(fact.series) for fact in facts}) > 1
+        several = len({without_temperature(fact.series) for fact in facts}) > 1
         rows = [
             fact.point(
                 "estimate", temperature=float(fact.series[1]), metric=fact.name,
-                model=SeriesName(model_of(fact.series)),
-                panel=SeriesName(model_of(fact.series)),
+                model=SeriesName(without_temperature(fact.series)),
+                panel=SeriesName(without_temperature(fact.series)),
             )
             for fact in facts
         ]  # fmt: skip
@@ -281,13 +283,13 @@ class BestTemperatures(Section[BestTemperature]):
         return (chart,)
 
 
-def _of(count: int, whole: int, noun: str) -> str:
+def _part_words(count: int, total: int, noun: str) -> str:
     """A part of a number of things: "all 4 models", "3 of 4 models", "no lead"."""
     if count == 0:
         return f"no {noun}"
-    if count < whole:
-        return f"{count} of {whole} {noun}s"
-    return f"the {noun}" if whole == 1 else every_one(plural(whole, noun))
+    if count < total:
+        return f"{count} of {total} {noun}s"
+    return f"the {noun}" if total == 1 else every_one(plural(total, noun))
 
 
 class ByTemperature(NumberTable):
@@ -314,25 +316,27 @@ class Margins(Section[TemperatureVerdict]):
         MODEL, _GROUPS,
         Column("metric", meaning="The metric.", cell=lambda v: v.lead.name),
         Column("T*", meaning="Temperature with the highest estimate on the tasks that all"
-               " temperatures share; the lowest of equals.", cell=lambda v: heat(v.ranked[0])),
+               " temperatures share; the lowest of equals.", cell=lambda v: temperature_text(
+               v.ranked[0])),
         Column("first in resamples", "share", meaning=_FIRST,
                cell=lambda v: v.shares[v.ranked[0].series]),
-        Column("next", meaning="The second-best temperature.", cell=lambda v: heat(v.ranked[1])),
+        Column("next", meaning="The second-best temperature.", cell=lambda v: temperature_text(
+        v.ranked[1])),
         Column("difference", "share", True, meaning="T* minus the next best temperature.",
                cell=lambda v: v.lead.estimate),
         Column("p", "p", True, meaning="p-value, adjusted over the leads of the first table; at"
                " other k over all other tests.", cell=lambda v: v.lead.p_adjusted),
         Column("tied with T*", meaning="Temperatures that are not significantly worse.",
-               cell=lambda v: ", ".join(v.alike)),
+               cell=lambda v: ", ".join(v.ties)),
     )  # fmt: skip
     compared: Sequence[Comparison]
 
     def facts(self) -> list[Result]:
         facts = []
         for c in self.compared:
-            same = model_of(c.first.series) == model_of(c.second.series)
-            kind, other = "temperatures" if same else "models", heat(c.second)
-            facts.append(c.fact(self.study.confidence, fact=kind, temperature_against=other))
+            same = without_temperature(c.first.series) == without_temperature(c.second.series)
+            kind, temperature = "temperatures" if same else "models", temperature_text(c.second)
+            facts.append(c.fact(self.study.confidence, fact=kind, temperature_against=temperature))
         return facts
 
 
@@ -367,7 +371,7 @@ class Superiority(NamedTuple):
 
     series: Series
     verdict: str
-    other: str
+    rival: str
     where: str
 
 
@@ -383,16 +387,18 @@ class ModelPairs(Section[Superiority]):
                " leads.",
                cell=lambda row: row.verdict),
         Column("other model", meaning="The model that is compared with.",
-               cell=lambda row: row.other),
+               cell=lambda row: row.rival),
         _GROUPS,
         Column("at", meaning="Temperatures and metrics where the verdict holds.",
                cell=lambda row: row.where),
     )  # fmt: skip
-    leads: Sequence[TemperatureLead]
+    leads: Sequence[ModelComparison]
 
     def messages(self) -> Iterator[Diagnostic]:
         if flips := [lead for lead in self.leads if lead.flips]:
-            places = partial(_places, flips[0], plain=_all_pass(self.study.metrics), own=False)
+            places = partial(
+                _places, flips[0], plain=_all_pass(self.study.metrics), with_best=False
+            )
             yield RANK_FLIP(
                 first=SeriesName(flips[0].first), second=SeriesName(flips[0].second),
                 where=places(BETTER), elsewhere=places(WORSE), more=len(flips) - 1,
@@ -400,22 +406,24 @@ class ModelPairs(Section[Superiority]):
         yield from lacking_tasks(self.study.counts)
 
 
-def _places(lead: TemperatureLead, verdict: str, *, plain: bool, own: bool = True) -> str:
+def _places(lead: ModelComparison, verdict: str, *, plain: bool, with_best: bool = True) -> str:
     """ "T 0.2, 0.8 (k = 1, 10), own T* (k = 10)"; metrics by name where not all are pass@k."""
-    ks_of = gathered((heat(c.first), _short(c.first.metric, plain))
-                     for c in lead.same if c.verdict == verdict)  # fmt: skip
+    ks_of = gathered((temperature_text(c.first), _short(c.first.metric, plain))
+                     for c in lead.at_equal if c.verdict == verdict)  # fmt: skip
     same = gathered((", ".join(ks), temperature) for temperature, ks in ks_of.items())
     where = {ks: f"T {', '.join(temperatures)}" for ks, temperatures in same.items()}
-    own_ks = ", ".join(_short(m, plain) for m, c in lead.own.items() if c.verdict == verdict)
-    if own and own_ks:
+    own_ks = ", ".join(_short(m, plain) for m, c in lead.at_best.items() if c.verdict == verdict)
+    if with_best and own_ks:
         where[own_ks] = " and own T*".join((where[own_ks], "")) if own_ks in where else "own T*"
     k = "k = " if plain else ""
     return ", ".join(f"{temperatures} ({k}{ks})" for ks, temperatures in where.items())
 
 
-def _ends(metrics: Sequence[Metric]) -> list[Metric]:
+def _extreme_metrics(metrics: Sequence[Metric]) -> list[Metric]:
     """The metrics with the smallest and the largest k of each family."""
-    families = [[other for other in metrics if other.family == m.family] for m in metrics]
+    families = [
+        [candidate for candidate in metrics if candidate.family == m.family] for m in metrics
+    ]
     return list(dict.fromkeys(
         end(family, key=lambda metric: metric.k or 0) for family in families for end in (min, max)
     ))  # fmt: skip
@@ -451,16 +459,19 @@ class Temperature(Question, TemperatureOptions):
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
         """The toy model, which needs no data; ParameterError for options that contradict it."""
-        given = changed(self)
-        needless = ["[FILE...]"] * options.data + ["--temperature"] * ("--temperature" in given)
+        options_set = changed(self)
+        needless = ["[FILE...]"] * options.data + ["--temperature"] * (
+            "--temperature" in options_set
+        )
         for group in (options.request, options.rules, options.confidence, options.metrics):
             needless += changed(group)
-        own = [name for name in given if name not in ("-k", "--temperature")]
+        toy_options = [name for name in options_set if name not in ("-k", "--temperature")]
         away = SuggestedFix({name: None for name in needless if name.startswith("-")})
         refuse(
             "contradicting-options",
-            (not self.toy and own, OptionValue(next(iter(own), "")), "it is for the toy model",
-             (SuggestedFix(dict.fromkeys(own)) if options.data else _TOY,)),
+            (not self.toy and toy_options, OptionValue(next(iter(toy_options), "")),
+            "it is for the toy model",
+             (SuggestedFix(dict.fromkeys(toy_options)) if options.data else _TOY,)),
             (self.toy and needless, "",
              "the toy model reads no data, draws nothing and has pass@k only", (away,)),
             (self.toy and self.gamma is not None and "power-law" not in self.toy, "",
@@ -487,17 +498,17 @@ class Temperature(Question, TemperatureOptions):
         options = replace(options, metrics=replace(options.metrics, k=self.k))
         request = self.request(options)
         first, *further = TEMPERATURES if self.temperature is None else (self.temperature,)
-        others = tuple(name for name in request.by if name not in (first, *further))
+        other_groups = tuple(name for name in request.by if name not in (first, *further))
         column = first
         try:
-            counts = read(replace(request, by=(*others, column)))
+            counts = read(replace(request, by=(*other_groups, column)))
         except DataError as error:
             # What comes through a pipe cannot be read a second time.
             if not further or options.once or error.problem != f"no column {first!r}":
                 raise
             [column] = further
             try:
-                counts = read(replace(request, by=(*others, column)))
+                counts = read(replace(request, by=(*other_groups, column)))
             except DataError as again:
                 if again.problem != f"no column {column!r}":
                     raise
@@ -515,21 +526,23 @@ class Temperature(Question, TemperatureOptions):
 
     def report(self, study: Analysis) -> Report:
         """Estimates by temperature, the best ones, which model is better where, the power law."""
-        metrics = _ends(study.metrics)
-        facts, compared, verdicts, leads, laws = temperatures_of(study, metrics)
+        metrics = _extreme_metrics(study.metrics)
+        facts, compared, verdicts, leads, power_law_fits = temperatures_of(study, metrics)
         confidence, plain = study.confidence, _all_pass(study.metrics)
-        adjustment, others = (
+        adjustment, other_tests = (
             Adjustment(family, confidence.level, study.rules)
             for family in ([c for c in compared if c.family != SECONDARY],
                            [c for c in compared if c.family == SECONDARY])
         )  # fmt: skip
         method = (
-            confidence.for_differences().as_used([*adjustment.methods, *others.methods]).method_name
+            confidence.for_differences()
+            .as_used([*adjustment.methods, *other_tests.methods])
+            .method_name
         )
-        standings = [
-            Superiority((model[0], *lead.first[1:]), sign, other[0], where)
+        superiorities = [
+            Superiority((model[0], *lead.first[1:]), sign, rival[0], where)
             for lead in leads
-            for model, sign, other, verdict in (
+            for model, sign, rival, verdict in (
                 (lead.first, "better than", lead.second, BETTER),
                 (lead.second, "better than", lead.first, WORSE),
                 (lead.first, "tied with", lead.second, TIED),
@@ -539,15 +552,15 @@ class Temperature(Question, TemperatureOptions):
         choices: dict[Series, dict[str, TemperatureVerdict]] = {}
         for v in verdicts:
             choices.setdefault(v.series, {})[v.lead.name] = v
-        best = [BestTemperature(*each) for each in choices.items()]
-        answered: list[Section[Any]] = [
-            BestTemperatures(study, best, facts, adjustment, others, metrics),
+        best = [BestTemperature(*model_choices) for model_choices in choices.items()]
+        sections: list[Section[Any]] = [
+            BestTemperatures(study, best, facts, adjustment, other_tests, metrics),
             ByTemperature(study, rows_of(facts)),
-            Margins(study, verdicts, compared), PowerLawTable(study, laws),
-            ModelPairs(study, standings, leads),
+            Margins(study, verdicts, compared), PowerLawTable(study, power_law_fits),
+            ModelPairs(study, superiorities, leads),
         ]  # fmt: skip
         return view(
-            study, answered, differences=None if method == confidence.method else method,
+            study, sections, differences=None if method == confidence.method else method,
             messages=(), resamples=confidence.resamples, seed=confidence.seed,
             **adjustment.signature,
         )  # fmt: skip

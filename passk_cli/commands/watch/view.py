@@ -263,7 +263,7 @@ class Watch(Question, WatchOptions):
 
     @classmethod
     def ask(
-        cls, given: Mapping[str, Any], source: Any, *, needed: bool
+        cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
     ) -> tuple[Self, SharedOptions]:
         """The question of a run, or of a suite of a file of rules.
 
@@ -271,24 +271,24 @@ class Watch(Question, WatchOptions):
         """
         skipped: list[str] = []
         rules_options = filled(
-            WatchOptions, {name: given.get(name) for name in ("rules", "suite", "trust_rules")}
+            WatchOptions, {name: values.get(name) for name in ("rules", "suite", "trust_rules")}
         )
         if rules_options.rules is not None:
             entry = _suite(rules_options.rules, rules_options.suite, rules_options.trust_rules)
             suite_options = {
                 name: value for name, value in entry.given.items() if name not in _GATE_ONLY
             }
-            overrides = {name: value for name, value in given.items() if is_given(value)}
+            overrides = {name: value for name, value in values.items() if is_given(value)}
             skipped = [key for name, key in _NOT_WATCHED.items() if is_given(entry.given.get(name))]
             source = entry.given["runs"] if source is None else source
-            given = {**suite_options, **overrides}
+            values = {**suite_options, **overrides}
         refuse("contradicting-options", (
             rules_options.rules is None and rules_options.suite is not None, OptionValue("--suite",
             rules_options.suite),
             "it is about a file of rules", (SuggestedFix({"--rules": Placeholder("FILE")},
             "names it"),),
         ))  # fmt: skip
-        question, options = super().ask(given, source, needed=True)
+        question, options = super().ask(values, source, requires_data=True)
         if rules_options.rules is not None:
             refused_uses = {
                 "by": options.request.by, "cluster": options.confidence.cluster,
@@ -310,7 +310,7 @@ class Watch(Question, WatchOptions):
         )  # fmt: skip
         return question, options
 
-    def answered(self, options: SharedOptions, read: Read) -> Report:
+    def report_from(self, options: SharedOptions, read: Read) -> Report:
         path = (
             Path(self.looks)
             if self.looks
