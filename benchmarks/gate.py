@@ -36,7 +36,7 @@ from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.history import KEYS, PooledBaseline, moved, past_of
+from passk_cli.study.history import KEYS, PooledBaseline, read_pooled_baseline, shift_logits
 from passk_cli.study.rules import ALL, Rules
 
 Ints = NDArray[np.int64]
@@ -357,8 +357,8 @@ def histories(sets: int) -> str:
             blank: PooledBaseline = blank, base: Counts = base, scale: float = scale, p: Any = p,
             scales: dict[Any, float] = scales, rng: np.random.Generator = rng,
         ) -> GateContext:  # fmt: skip
-            past, passes = blank.drawn(base, p, scales, rng)
-            new = rng.binomial(n, moved(p, scale * rng.standard_normal()))
+            past, passes = blank.resample_runs(base, p, scales, rng)
+            new = rng.binomial(n, shift_logits(p, scale * rng.standard_normal()))
             counts = replace(base, c=new, n=np.full(tasks, n))
             study = Analysis(counts, (PASS_1,), Confidence(resamples=1000), Rules(), past=past)
             sides = BaselineMatch.against(counts, replace(base, c=passes), "old")
@@ -402,7 +402,7 @@ def _history(tasks: int, n: int, runs: int) -> PooledBaseline:
         names, every, np.full(len(every), n), np.zeros(len(every), dtype=np.int64), KEYS
     )
     with NamedTemporaryFile(suffix=".parquet") as file:
-        return past_of(lambda *_: counts, Request(), f"{file.name}:last5")
+        return read_pooled_baseline(lambda *_: counts, Request(), f"{file.name}:last5")
 
 
 def trial(

@@ -25,7 +25,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.missing_outcomes import uneven_pairs
 from passk_cli.study.pairs import compare_pairs
 from passk_cli.study.rules import Rules
-from passk_cli.study.values import values_of
+from passk_cli.study.values import compute_values
 
 Ints = NDArray[np.int64]
 Rng = np.random.Generator
@@ -158,7 +158,7 @@ def verdicts(runs: int, seed: int, sizes: list[tuple[int, int]]) -> list[list[ob
                     counts_of(n, c - passes, failures + passes),
                 )
                 for i, counts in enumerate(cases):
-                    first, second = values_of(counts, metrics)
+                    first, second = compute_values(counts, metrics)
                     [pair] = compare_pairs([(first, second)], confidence, Rules())
                     hits[i] += pair.verdict in ("better", "worse")
             rows.append([tasks, attempts, words, *(f"{100 * hit / runs:.1f}" for hit in hits)])

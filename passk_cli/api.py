@@ -34,9 +34,9 @@ from passk_cli.python.spelling import (
     Options,
     call_of,
     documented,
-    in_keywords,
     python_spelling,
     whole_names,
+    with_python_fixes,
 )
 from passk_cli.render.style import said
 from passk_cli.suggested_fix import literal
@@ -170,7 +170,7 @@ def read(
         require_met(request.chosen_names, [counts])
     for message in counts.facts.messages:
         if message.severity == WARNING and message.settles:
-            text = said(in_keywords(message, declared(Reading), call).pieces(), STYLE)
+            text = said(with_python_fixes(message, declared(Reading), call).pieces(), STYLE)
             warnings.warn(PasskWarning(text, message.name), stacklevel=2)
     return counts if is_read_once(data) else replace(counts, reread=_again(data, request))
 
@@ -266,13 +266,13 @@ def _findings(declaration: Command, call: Call, given: Mapping[str, Any]) -> Fin
     wanted, options = filled(WantedMessages, given), _by_field(call.name)
 
     def words(message: Diagnostic) -> str:
-        return said(in_keywords(message, options, call).pieces(), STYLE)
+        return said(with_python_fixes(message, options, call).pieces(), STYLE)
 
     numeric: set[str] = set()
     with fetched_once():
         read = _reader(data, question, numeric)
         report = answer(question, shared, read, lambda each: wanted.judged(each, words))
-    messages = tuple(in_keywords(message, options, call) for message in report.messages)
+    messages = tuple(with_python_fixes(message, options, call) for message in report.messages)
     spelled = replace(
         report, messages=messages, methods=report.methods if declaration.methods else None
     )

@@ -183,7 +183,7 @@ class Question:
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Any, ...]:
         """The metrics it is about, of those the data supports."""
-        return options.metrics.of(counts) if self.of_metrics else ()
+        return options.metrics.choose(counts) if self.of_metrics else ()
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The data and what is asked of it."""
@@ -192,7 +192,7 @@ class Question:
         metrics = self.metrics_of(options, counts)
         confidence = options.confidence.for_metrics(metrics)
         if is_corrected(counts):
-            confidence = confidence.corrected()
+            confidence = confidence.for_corrected_values()
         hint = options.metrics.hint(counts)
         names_metrics = bool(options.metrics.k or options.metrics.metrics)
         short = options.metrics.short_tasks

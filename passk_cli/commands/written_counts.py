@@ -25,7 +25,7 @@ class WrittenModel(NamedTuple):
 class WrittenTable(Section[WrittenModel]):
     """The tasks and attempts that were written of each model."""
 
-    apart = True
+    separate_schema = True
     columns = (
         MODEL,
         GROUPS,

@@ -18,7 +18,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.export import write_columns
 from passk_cli.option import loaded
 from passk_cli.outcomes.selection import parse_numbers
-from passk_cli.python.pickling import keepable
+from passk_cli.python.pickling import picklable
 from passk_cli.python.spelling import python_spelling, spelled
 from passk_cli.render import FORMATS, SUFFIXES
 from passk_cli.render.data import message_data
@@ -53,7 +53,7 @@ class Chart:
     @property
     def svg(self) -> str:
         """The picture as SVG."""
-        return self._drawn(".svg").decode()
+        return self._render(".svg").decode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it in the format of the suffix, .png, .svg, .pdf or .html, whole or not at all.
@@ -63,10 +63,10 @@ class Chart:
         """
         path = Path(path)
         if path.suffix.lower() not in PICTURES:
-            raise _unknown(path, PICTURES)
-        write_whole(path, self._drawn(path.suffix.lower()))
+            raise _unknown_suffix_error(path, PICTURES)
+        write_whole(path, self._render(path.suffix.lower()))
 
-    def _drawn(self, suffix: str) -> bytes:
+    def _render(self, suffix: str) -> bytes:
         from passk_cli.charts.picture import picture
 
         with python_spelling({}):
@@ -76,7 +76,7 @@ class Chart:
     def __repr__(self) -> str:
         return f"<Chart: {', '.join(plot.title or plot.kind for plot in self.report.plots)}>"
 
-    def _repr_mimebundle_(self, **chosen: object) -> dict[str, str]:
+    def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
         """The picture, for a notebook."""
         return {"image/svg+xml": self.svg, "text/plain": repr(self)}
 
@@ -130,7 +130,7 @@ class Findings:
     frame_as: str = "pandas"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (keepable(self.report), self.numeric, self.frame_as)
+        return type(self), (picklable(self.report), self.numeric, self.frame_as)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -192,19 +192,19 @@ class Findings:
         if theme not in THEMES:
             raise ParameterError(f'theme="{theme}": {meant(theme, THEMES)}')
         panels = [p for c in page.sections for p in c.panels] if (page := self.report.page) else []
-        every = [(panel.name, plot) for panel in panels for plot in panel.report.plots]
-        every += [(plot.kind, plot) for plot in self.report.plots]
-        kinds = list(dict.fromkeys(kind for kind, _ in every))
+        charts = [(panel.name, plot) for panel in panels for plot in panel.report.plots]
+        charts += [(plot.kind, plot) for plot in self.report.plots]
+        kinds = list(dict.fromkeys(kind for kind, _ in charts))
         if not name and not self.report.plots:
-            remedy = f" as a whole; name one of {', '.join(kinds)}" * bool(every)
+            remedy = f" as a whole; name one of {', '.join(kinds)}" * bool(charts)
             raise ParameterError(f"there is nothing to draw{remedy}", name="no-chart")
-        plots = tuple(plot for kind, plot in every if kind.startswith(name))
+        plots = tuple(plot for kind, plot in charts if kind.startswith(name))
         if not plots:
             raise ParameterError(f"no chart {name!r}; {meant(name, kinds)}", name="no-chart")
         with python_spelling({}):
-            asked = PictureSize.parse(size) if size else None
+            picture_size = PictureSize.parse(size) if size else None
         models = (highlight,) if isinstance(highlight, str) else tuple(highlight)
-        look = Appearance(title, bands, models, panel, asked)
+        look = Appearance(title, bands, models, panel, picture_size)
         return Chart(replace(self.report, draw=lambda: plots), look, theme, percent)
 
     def save(
@@ -236,12 +236,14 @@ class Findings:
         """
         path = Path(path)
         suffix = path.suffix.lower()
-        drawn = suffix in PICTURES or (self.report.page is not None and suffix in pages.SUFFIXES)
+        is_picture = suffix in PICTURES or (
+            self.report.page is not None and suffix in pages.SUFFIXES
+        )
         of_pictures = {
             "theme": theme != "light", "size": size, "title": not title, "bands": not bands,
             "highlight": list(highlight), "panel": panel,
         }  # fmt: skip
-        ignored = [name for name, given in of_pictures.items() if given and not drawn]
+        ignored = [name for name, value in of_pictures.items() if value and not is_picture]
         ignored += ["stacked"] * (stacked and suffix != ".tex")
         if ignored and suffix in (*SUFFIXES, ".parquet", *PICTURES):
             raise ParameterError(
@@ -265,7 +267,7 @@ class Findings:
                 )  # fmt: skip
                 chart.save(path)
             else:
-                raise _unknown(path, (*SUFFIXES, ".parquet", *PICTURES))
+                raise _unknown_suffix_error(path, (*SUFFIXES, ".parquet", *PICTURES))
 
     def _frame(self, table: Table) -> Any:
         # Numbers where the data have numbers.
@@ -275,9 +277,9 @@ class Findings:
             name: [row[place] for row in rows] for place, name in enumerate(names)
         }
         for name, cells in columns.items():
-            named = name.removesuffix("_against") in self.numeric
+            is_numeric = name.removesuffix("_against") in self.numeric
             texts = ["" if cell is None else cell for cell in cells]
-            if named and all(isinstance(text, str) for text in texts):
+            if is_numeric and all(isinstance(text, str) for text in texts):
                 columns[name] = parse_numbers(map(str, texts)) or cells
         if self.frame_as == "polars":
             import polars
@@ -299,23 +301,25 @@ class Findings:
 
     __repr__ = __str__
 
-    def _repr_mimebundle_(self, **chosen: object) -> dict[str, str]:
+    def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
         """The tables, for a notebook, and for those without HTML the text."""
         return {"text/html": html(self.report, STYLE), "text/plain": str(self)}
 
 
-def _unknown(path: Path, known: Sequence[str]) -> ParameterError:
-    there = ", ".join(dict.fromkeys(known))
-    return ParameterError(f"{path}: no format has this suffix; use {there}", name="bad-output")
+def _unknown_suffix_error(path: Path, suffixes: Sequence[str]) -> ParameterError:
+    choices = ", ".join(dict.fromkeys(suffixes))
+    return ParameterError(f"{path}: no format has this suffix; use {choices}", name="bad-output")
 
 
 def _with_limits(table: Table) -> Table:
     columns, cells = list[Column](), list[Sequence[Cell]]()
     for at, column in enumerate(table.columns):
-        own = [row[at] for row in table.rows]
-        columns, cells = [*columns, column], [*cells, own]
+        column_cells = [row[at] for row in table.rows]
+        columns, cells = [*columns, column], [*cells, column_cells]
         for end in ("low", "high"):
-            limits = [getattr(cell, end) if isinstance(cell, Estimate) else None for cell in own]
+            limits = [
+                getattr(cell, end) if isinstance(cell, Estimate) else None for cell in column_cells
+            ]
             if any(limit is not None for limit in limits):
                 columns.append(Column(f"{column.header} {end}"))
                 cells.append(limits)

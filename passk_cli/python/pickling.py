@@ -11,36 +11,38 @@ from passk_cli.report.model import Column, LazyRows, Report
 from passk_cli.report.words import DrawnP
 
 
-def _made(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
-def _of_report(report: Report) -> tuple[Any, ...]:
-    made = {
+def _reduce_report(report: Report) -> tuple[Any, ...]:
+    results = {
         "rows": report.data, "explain": tuple(report.explain()), "sign": report.signature,
         "draw": report.plots, "changes": report.changes(),
     }  # fmt: skip
     if report.methods is not None:
-        made["methods"] = report.methods()
-    own = {each.name: getattr(report, each.name) for each in fields(report)} | {"commit": None}
-    own |= {name: partial(_made, value) for name, value in made.items()}
-    return partial(Report, **own), ()
+        results["methods"] = report.methods()
+    arguments = {item.name: getattr(report, item.name) for item in fields(report)} | {
+        "commit": None
+    }
+    arguments |= {name: partial(_identity, value) for name, value in results.items()}
+    return partial(Report, **arguments), ()
 
 
-def _of_column(column: Column) -> tuple[Any, ...]:
+def _reduce_column(column: Column) -> tuple[Any, ...]:
     # What makes its cells has made them.
     words = (column.header, column.kind, column.joined, column.meaning, column.name, column.shown)
     return Column, words
 
 
-def _of_rows(rows: LazyRows) -> tuple[Any, ...]:
+def _reduce_rows(rows: LazyRows) -> tuple[Any, ...]:
     return tuple, (list(rows),)
 
 
-def keepable(report: Report) -> Report:
+def picklable(report: Report) -> Report:
     """The report, of types that caches and other processes know how to keep from now on."""
-    copyreg.pickle(Report, _of_report)
-    copyreg.pickle(Column, _of_column)
-    copyreg.pickle(LazyRows, _of_rows)
+    copyreg.pickle(Report, _reduce_report)
+    copyreg.pickle(Column, _reduce_column)
+    copyreg.pickle(LazyRows, _reduce_rows)
     copyreg.pickle(DrawnP, lambda p: (DrawnP, (float(p), p.error)))
     return report

@@ -40,13 +40,13 @@ class Call:
 
     name: str
     data: Any
-    given: Mapping[str, Any]
+    options: Mapping[str, Any]
 
-    def takes(self, settle: SuggestedFix) -> bool:
+    def has_files(self, settle: SuggestedFix) -> bool:
         """Whether the files that a remedy labels stand in the call."""
         several = isinstance(self.data, list | tuple)
-        there = {each for each in self.data if isinstance(each, str)} if several else ()
-        return settle.labels.keys() <= {*there}
+        files = {item for item in self.data if isinstance(item, str)} if several else ()
+        return settle.labels.keys() <= {*files}
 
     def changed(self, settle: SuggestedFix) -> SuggestedFix:
         """A remedy without the options that it takes away and that were not given.
@@ -54,7 +54,7 @@ class Call:
         >>> Call("compare", "a.csv", {}).changed(SuggestedFix({"by": None, "k": 5})).options
         {'k': 5}
         """
-        changes = {f: v for f, v in settle.options.items() if v is not None or f in self.given}
+        changes = {f: v for f, v in settle.options.items() if v is not None or f in self.options}
         return replace(settle, options=changes)
 
     @property
@@ -65,7 +65,7 @@ class Call:
             return "columns"
         if not isinstance(data, list | tuple):
             return "df"
-        if any(isinstance(each, Mapping) for each in data):
+        if any(isinstance(item, Mapping) for item in data):
             return "rows"
         return literal(self.data, "data")
 
@@ -76,10 +76,12 @@ class Call:
         >>> Call("estimate", "a.csv", {"by": "x", "k": 5}).with_options(settle)
         'passk_cli.estimate("a.csv", by=("x", "arm"), k=5, fields={"task": "case"})'
         """
-        options, name = dict(self.given), settle.command or self.name
+        options, name = dict(self.options), settle.command or self.name
         if name != self.name:
-            there = {each.field: each for each in command_of(name).options()}
-            options = {f: v for f, v in options.items() if f in there and accepts(there[f], v)}
+            by_field = {option.field: option for option in command_of(name).options()}
+            options = {
+                f: v for f, v in options.items() if f in by_field and accepts(by_field[f], v)
+            }
         for field, value in settle.options.items():
             before = options.get(field)
             if isinstance(value, Mapping) and not isinstance(before, Mapping):
@@ -88,10 +90,10 @@ class Call:
             elif before is not None and isinstance(value, tuple):
                 before = split(whole_names(field, before)) if field != "threshold" else before
             options[field] = with_value(field, before, value)
-        given = self
+        call = self
         if settle.labels or (isinstance(self.data, list) and settle.options.get("to") in self.data):
-            given = replace(self, data=settle.read(self.data))
-        data = [] if self.data is None else [given.source]
+            call = replace(self, data=settle.read(self.data))
+        data = [] if self.data is None else [call.source]
         return f"passk_cli.{name}({', '.join([*data, *keywords(options)])})"
 
 
@@ -102,23 +104,27 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
     try:
         yield
     except (DataError, ParameterError) as error:
-        settles = tuple(filter(None, (named(settle, options) for settle in error.settles)))
+        settles = tuple(filter(None, (in_python(settle, options) for settle in error.settles)))
         place = error.place
         place = spelled(place, options) if isinstance(place, OptionValue) else place
         kind = DataError if isinstance(error, DataError) else ParameterError
         if call:
-            settles = tuple(map(call.changed, filter(call.takes, settles)))
-        own = error.but(kind, place=place, settles=settles)
+            settles = tuple(map(call.changed, filter(call.has_files, settles)))
+        translated = error.but(kind, place=place, settles=settles)
         offers = [settle for settle in settles if settle.complete and call]
-        own.remedies = [call.with_options(each) for each in offers] if call else []
-        if own.candidates:
+        translated.remedies = [call.with_options(fix) for fix in offers] if call else []
+        if translated.candidates:
             from passk_cli.files.reading.asking import screen
 
-            for line in screen(own.candidates, lambda settle: str(named(settle, options))):
-                own.add_note(printable(f"  {line}"))
-        for line, settle in zip(own.remedies, offers, strict=True):
-            own.add_note(printable(f"  {line}  # {settle.why}" if settle.why else f"  {line}"))
-        raise own from None
+            for line in screen(
+                translated.candidates, lambda settle: str(in_python(settle, options))
+            ):
+                translated.add_note(printable(f"  {line}"))
+        for line, settle in zip(translated.remedies, offers, strict=True):
+            translated.add_note(
+                printable(f"  {line}  # {settle.why}" if settle.why else f"  {line}")
+            )
+        raise translated from None
 
 
 def whole_names(field: str, value: Any) -> Any:
@@ -128,19 +134,19 @@ def whole_names(field: str, value: Any) -> Any:
     (['"temp, C"', 'a'], 'a,b')
     """
     return (
-        [whole_number(field, each) for each in value] if isinstance(value, list | tuple) else value
+        [whole_number(field, name) for name in value] if isinstance(value, list | tuple) else value
     )
 
 
-def in_keywords(said: Diagnostic, options: Options, call: Call) -> Diagnostic:
+def with_python_fixes(message: Diagnostic, options: Options, call: Call) -> Diagnostic:
     """A message with the calls that settle it."""
-    known = filter(None, (named(settle, options) for settle in said.settles))
-    settles = tuple(map(call.changed, filter(call.takes, known)))
+    fixes = filter(None, (in_python(settle, options) for settle in message.settles))
+    settles = tuple(map(call.changed, filter(call.has_files, fixes)))
     calls = tuple(call.with_options(settle) for settle in settles if settle.complete)
-    return replace(said, settles=settles, remedies=calls)
+    return replace(message, settles=settles, remedies=calls)
 
 
-def named(settle: SuggestedFix, options: Options) -> SuggestedFix | None:
+def in_python(settle: SuggestedFix, options: Options) -> SuggestedFix | None:
     """A remedy with its options as keywords; None where Python has not all of them.
 
     options : those of the function, where the remedy names no other one; none for what is done with
@@ -149,21 +155,21 @@ def named(settle: SuggestedFix, options: Options) -> SuggestedFix | None:
     if not any(name.startswith("-") for name in settle.options):
         # It has keywords already, where one function calls another.
         return replace(settle, listed=True)
-    own = by_flag(options.values()) or _flags_of_all()
-    every = by_flag(command_of(settle.command).options()) if settle.command else own
-    fields = {flag: each.field for flag, each in every.items()} | _OF_CHARTS
+    flags = by_flag(options.values()) or _flags_of_all()
+    all_flags = by_flag(command_of(settle.command).options()) if settle.command else flags
+    fields = {flag: option.field for flag, option in all_flags.items()} | _OF_CHARTS
     # What Python has not need not be taken away.
-    given = {f: value for f, value in settle.options.items() if f in fields or value is not None}
-    if not given.keys() <= fields.keys():
+    values = {f: value for f, value in settle.options.items() if f in fields or value is not None}
+    if not values.keys() <= fields.keys():
         return None
-    return replace(settle, options={fields[f]: v for f, v in given.items()}, listed=True)
+    return replace(settle, options={fields[f]: v for f, v in values.items()}, listed=True)
 
 
 # What the command line alone declares → where Python has it.
 _OF_CHARTS = {"--chart-size": "size", "--highlight": "highlight", "--panel": "panel"}
 
 
-def spelled(given: OptionValue | SuggestedFix, options: Options = MappingProxyType({})) -> str:
+def spelled(item: OptionValue | SuggestedFix, options: Options = MappingProxyType({})) -> str:
     """An option that a text names, or the options of a remedy, as Python spells them.
 
     options : those of the command it is about, which stand before those of others.
@@ -174,10 +180,10 @@ def spelled(given: OptionValue | SuggestedFix, options: Options = MappingProxyTy
     >>> spelled(FULL_OPTION), spelled(OptionValue("passk formats", "NAME"))
     ('.tables', 'passk_cli.formats(NAME)')
     """
-    if isinstance(given, SuggestedFix):
-        return str(named(given, options) or "")
-    flag, value = given.option, given.value
-    if given == FULL_OPTION:
+    if isinstance(item, SuggestedFix):
+        return str(in_python(item, options) or "")
+    flag, value = item.option, item.value
+    if item == FULL_OPTION:
         return ".tables"
     if flag.startswith("passk "):
         return f"passk_cli.{flag.removeprefix('passk ')}({value or ''})"

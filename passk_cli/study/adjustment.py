@@ -50,8 +50,8 @@ class Adjustment:
     @property
     def name(self) -> str:
         """Of the adjustment that was made."""
-        made = (c.adjustment for c in self.comparisons if c.adjustment)
-        return next(made, self.rules.adjust or HOLM)
+        adjustments = (c.adjustment for c in self.comparisons if c.adjustment)
+        return next(adjustments, self.rules.adjust or HOLM)
 
     @property
     def signature(self) -> dict[str, str]:
@@ -83,12 +83,12 @@ class Adjustment:
     def words(self) -> str:
         """For the caption: "min-P over 28 tests of pass@1 and their intervals"."""
         (could, tests), adjust = self.tests, self.name
-        others = {c.adjustment for c in self.comparisons if c.family == SECONDARY}
+        secondary = {c.adjustment for c in self.comparisons if c.family == SECONDARY}
         primary = next((c.first.metric.name for c in self.comparisons if c.family == PRIMARY), "")
         if adjust == UNADJUSTED:
-            order = f"; {primary} is primary, other metrics secondary" if others else ""
+            order = f"; {primary} is primary, other metrics secondary" if secondary else ""
             return f"unadjusted{order}"
-        of = f" of {primary}" if others else ""
+        of = f" of {primary}" if secondary else ""
         words = f"{ADJUSTED[adjust]} over {plural(tests, 'test')}{of}"
         if adjust in (MIN_P, BONFERRONI) and tests < 2:
             words = f"one test{of}" if tests else "no test"
@@ -96,24 +96,24 @@ class Adjustment:
             words += " and their intervals"
         elif adjust == HOLM and could < tests:
             words = f"Holm over the {could} of {plural(tests, 'test')}{of} that could reject"
-        if others:
-            ways = " or ".join(ADJUSTED[way] for way in (MIN_P, HOLM) if way in others)
-            by = "" if others == {adjust} else f" ({ways})"
+        if secondary:
+            ways = " or ".join(ADJUSTED[way] for way in (MIN_P, HOLM) if way in secondary)
+            by = "" if secondary == {adjust} else f" ({ways})"
             words += f"; other metrics are secondary, each adjusted separately{by}"
         return words
 
     @property
     def test_words(self) -> str:
         """For the caption, where tests are not the usual ones; else nothing."""
-        made, words = [c for c in self.comparisons if c.test], []
-        if any(c.test == WITHIN for c in made):
+        tested, words = [c for c in self.comparisons if c.test], []
+        if any(c.test == WITHIN for c in tested):
             words.append("test: attempts permuted within tasks")
-            more = [c.first.metric for c in made if c.first.metric.kind.needs]
+            more = [c.first.metric for c in tested if c.first.metric.kind.needs]
             names = ", ".join(dict.fromkeys(metric.name for metric in more))
             needs = ", ".join(dict.fromkeys(metric.kind.needs for metric in more))
             if more:
                 words[0] += f" ({names}: equal models give every {needs} equally often)"
-        tests = {c.first.metric.name: c.test for c in made}
+        tests = {c.first.metric.name: c.test for c in tested}
         binary = [name for name, test in tests.items() if test == SUISSA_SHUSTER]
         if len(binary) == len(tests) > 0:
             words.append("values of 0 and 1: Suissa–Shuster test")
@@ -130,9 +130,13 @@ class Adjustment:
         """
         judged = (c for c in self.comparisons if c.testable and c.leaves_out_zero is not None)
         alpha = 1 - self.level + 1e-12
-        apart = [c for c in judged if c.leaves_out_zero != (c.adjusted <= alpha)]
-        names = [f"{c.first.name} − {c.second.name} at {c.first.metric.name}" for c in apart]
-        return {"differences": len(apart), "pair": names[0] * (len(apart) == 1)} if apart else {}
+        disagreeing = [c for c in judged if c.leaves_out_zero != (c.adjusted <= alpha)]
+        names = [f"{c.first.name} − {c.second.name} at {c.first.metric.name}" for c in disagreeing]
+        return (
+            {"differences": len(disagreeing), "pair": names[0] * (len(disagreeing) == 1)}
+            if disagreeing
+            else {}
+        )
 
     @property
     def methods(self) -> list[tuple[str, str]]:

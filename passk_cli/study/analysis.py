@@ -23,12 +23,18 @@ from passk_cli.study.notes import (
     MORE_ATTEMPTS,
     ODD_K,
     OF_STOPPING,
-    notes_of_numbers,
     reading_notes,
+    result_notes,
 )
 from passk_cli.study.result import Result, Size, range_between, ratio_estimate
 from passk_cli.study.rules import Rules
-from passk_cli.study.values import Series, TaskValues, cluster_codes, on_shared_tasks, values_of
+from passk_cli.study.values import (
+    Series,
+    TaskValues,
+    cluster_codes,
+    compute_values,
+    on_shared_tasks,
+)
 from passk_cli.text import Category
 
 if TYPE_CHECKING:
@@ -57,7 +63,7 @@ class Analysis:
     rules: Rules = field(default_factory=Rules)
     short_tasks: str = "empty"
     hint: str = ""
-    named: bool = True
+    metrics_requested: bool = True
     baseline: Counts | None = None
     past: PooledBaseline | None = None
     reading: tuple[Diagnostic, ...] = ()
@@ -77,17 +83,20 @@ class Analysis:
             replace(self, counts=self.counts.filled(passing=passing)) for passing in (False, True)
         )
 
-    def in_brief(self, k: int | None, others: Iterable[int | None]) -> bool:
+    def in_brief(self, k: int | None, shown_ks: Iterable[int | None]) -> bool:
         """Whether a number at this k stands beside those at others without --full: of numbers that
         nobody asked for, those at the least and at the most attempts say enough."""
-        return self.named or (k or 1) in (1, max((other or 1 for other in others), default=1))
+        return self.metrics_requested or (k or 1) in (
+            1,
+            max((shown_k or 1 for shown_k in shown_ks), default=1),
+        )
 
     @property
     def best_first(self) -> list[int]:
         """Series by their pass rate, the best first, as `ranked` has them."""
         places = {series: place for place, series in enumerate(self.counts.series)}
         rates = dict(zip(places, self.pass_rates, strict=True))
-        return [places[each] for each in ranked({each: -rates[each] for each in places})]
+        return [places[series] for series in ranked({series: -rates[series] for series in places})]
 
     @property
     def pass_rates(self) -> list[float]:
@@ -104,7 +113,7 @@ class Analysis:
         metrics : those of the study when None.  only : indices of series; None for all.
         """
         chosen_metrics = self.metrics if metrics is None else metrics
-        return values_of(self.counts, chosen_metrics, self.short_tasks, only)
+        return compute_values(self.counts, chosen_metrics, self.short_tasks, only)
 
     def fact(self, values: TaskValues, confidence: Confidence | None = None) -> Result:
         """The mean of these values, with its standard error and interval.
@@ -119,31 +128,38 @@ class Analysis:
         """`fact` of each of these values, of all when None; intervals are computed together."""
         values = self.values() if values is None else values
         confidence = confidence or self.confidence
-        if any(each.passing is not None for each in values):
+        if any(task_values.passing is not None for task_values in values):
             return self._ranges(values, confidence)
         facts = [
             Result(
-                each.series, each.metric.name, each.metric.k,
-                Estimate(None, reason=each.reason, unit=each.metric.unit),
-                size=Size(len(each.n), int(each.n.min()), int(each.n.max())),
-                method=confidence.method, level=confidence.interval_level, values=each,
-                more={"judged": float(each.judged.mean())} if len(each.judged) else {},
+                task_values.series, task_values.metric.name, task_values.metric.k,
+                Estimate(None, reason=task_values.reason, unit=task_values.metric.unit),
+                size=Size(len(task_values.n), int(task_values.n.min()), int(task_values.n.max())),
+                method=confidence.method, level=confidence.interval_level, values=task_values,
+                more={"judged": float(task_values.judged.mean())} if len(task_values.judged) else {
+                },
             )
-            for each in values
+            for task_values in values
         ]  # fmt: skip
-        there = [at for at, v in enumerate(values) if len(v.values) and not v.metric.kind.ranged]
-        samples = [values[at].sample(confidence) for at in there]
-        limited = _with_limits([facts[at] for at in there], samples, confidence)
-        for at, fact in zip(there, limited, strict=True):
+        nonempty = [
+            at
+            for at, task_values in enumerate(values)
+            if len(task_values.values) and not task_values.metric.kind.ranged
+        ]
+        samples = [values[at].sample(confidence) for at in nonempty]
+        limited = _with_limits([facts[at] for at in nonempty], samples, confidence)
+        for at, fact in zip(nonempty, limited, strict=True):
             facts[at] = fact
         about = confidence.level, confidence.population
-        for at, each in enumerate(values if confidence.method != "none" else ()):
-            if each.metric.kind.ratio and each.attempts is not None:
+        for at, task_values in enumerate(values if confidence.method != "none" else ()):
+            if task_values.metric.kind.ratio and task_values.attempts is not None:
                 from passk_cli.inference.ratio import cost_per_success
 
-                ratio = ratio_estimate(cost_per_success(each.spending, *about), each.metric.unit)
+                ratio = ratio_estimate(
+                    cost_per_success(task_values.spending, *about), task_values.metric.unit
+                )
                 flaw = "" if ratio.value is None else ratio.reason
-                ratio = replace(ratio, reason=each.reason)
+                ratio = replace(ratio, reason=task_values.reason)
                 facts[at] = replace(facts[at], estimate=ratio, method=FIELLER, flaw=flaw)
         for at, each in enumerate(values):
             if each.metric.kind.ranged and len(each.values):
@@ -159,7 +175,7 @@ class Analysis:
         for rivals in grouped(facts, lambda fact: (fact.name, fact.series[1:])).values():
             values = [fact.values for fact in rivals if fact.values is not None]
             common = on_shared_tasks(values)
-            if all(own is each for own, each in zip(values, common, strict=True)):
+            if all(before is after for before, after in zip(values, common, strict=True)):
                 shared += rivals
             elif len(common[0].tasks):
                 shared += self.facts(common)
@@ -179,14 +195,18 @@ class Analysis:
 
     def _ranges(self, values: Sequence[TaskValues], confidence: Confidence) -> list[Result]:
         """`facts` of values of which some are ranges, with limits that hold those of both ends."""
-        ranges = [each for each in values if each.passing is not None]
-        ends = [end for each in ranges for end in each.missing_bounds]
-        both = iter(self.facts(ends, confidence.required_steady()))
-        points = iter(self.facts([each for each in values if each.passing is None], confidence))
+        ranges = [task_values for task_values in values if task_values.passing is not None]
+        ends = [end for task_values in ranges for end in task_values.missing_bounds]
+        end_results = iter(self.facts(ends, confidence.require_steady()))
+        points = iter(
+            self.facts(
+                [task_values for task_values in values if task_values.passing is None], confidence
+            )
+        )
         return [
-            next(points) if each.passing is None
-            else replace(range_between(next(both), next(both)), values=each)
-            for each in values
+            next(points) if task_values.passing is None
+            else replace(range_between(next(end_results), next(end_results)), values=task_values)
+            for task_values in values
         ]  # fmt: skip
 
     def mean(
@@ -233,32 +253,32 @@ class Analysis:
         short : the facts whose lack of attempts is told; all of them when None.
         """
         short = facts if short is None else short
-        said = [*reading_notes(self.counts), *self.reading]
+        notes = [*reading_notes(self.counts), *self.reading]
         if self.metrics and all(metric.family == "first@" for metric in self.metrics):
             # It is not biased by when sampling stops.
-            said = [each for each in said if each.name not in OF_STOPPING]
+            notes = [note for note in notes if note.name not in OF_STOPPING]
         odd = (m for m in self.metrics if m.family == "mgpass@" and m.k % 2)
-        said += [ODD_K(metric=m.name, most=f"{1 - 1 / m.k:.3f}") for m in odd]
+        notes += [ODD_K(metric=m.name, most=f"{1 - 1 / m.k:.3f}") for m in odd]
         if self.counts.facts.sampled is not None:
             from passk_cli.study.dependence import sample_notes
 
-            said += sample_notes(self.counts, self.confidence)
-        if not self.named:
-            said += self._more_attempts()
+            notes += sample_notes(self.counts, self.confidence)
+        if not self.metrics_requested:
+            notes += self._more_attempts()
         if any(fact.note for fact in (*facts, *short)):
             # Those that the table shows are named first.
-            every = {fact.k for fact in facts}
-            facts = sorted(facts, key=lambda fact: not self.in_brief(fact.k, every))
-            said += notes_of_numbers(facts, short, self.short_tasks)
-        return said
+            ks = {fact.k for fact in facts}
+            facts = sorted(facts, key=lambda fact: not self.in_brief(fact.k, ks))
+            notes += result_notes(facts, short, self.short_tasks)
+        return notes
 
     def _more_attempts(self) -> Iterator[Diagnostic]:
         """The note of models that allow a larger k than most."""
         allowed, most = allowed_ks(self.counts), max((m.k for m in self.metrics), default=0)
         k = default_ks(max(allowed))[-1]
         if most and most < k > usual_k(self.counts):
-            both = zip(self.counts.series, allowed, strict=True)
-            models = [SeriesName(series) for series, own in both if own >= k]
+            largest_ks = zip(self.counts.series, allowed, strict=True)
+            models = [SeriesName(series) for series, largest in largest_ks if largest >= k]
             yield MORE_ATTEMPTS(models=models, count=len(models), k=k)
 
     def sizes(self, facts: Iterable[Result]) -> str:
@@ -293,10 +313,10 @@ def _with_limits(
     limits = intervals(samples, confidence.method, confidence.level, confidence.population)
     return [
         replace(
-            fact, estimate=replace(estimate, low=each.low, high=each.high), se=se,
-            method=each.method, flaw=each.reason,
+            fact, estimate=replace(estimate, low=interval.low, high=interval.high), se=se,
+            method=interval.method, flaw=interval.reason,
         )
-        for fact, estimate, se, each in zip(facts, estimates, errors, limits, strict=True)
+        for fact, estimate, se, interval in zip(facts, estimates, errors, limits, strict=True)
     ]  # fmt: skip
 
 
@@ -312,16 +332,16 @@ def range_estimate(values: TaskValues, level: float) -> Estimate:
     return Estimate(cover.point, None, *cover.limits, reason)
 
 
-def ranked(merits: Mapping[Series, float]) -> list[Series]:
+def ranked(scores: Mapping[Series, float]) -> list[Series]:
     """Series by their merit, the least first; those that are equal but for rounding, by name.
 
     Those of groups without a name come last.  Where a group's column has an order, a model's series
     stay together in it, at the place of the model's best.
     """
-    merits = {series: round(merit, 12) for series, merit in merits.items()}
-    if not any(isinstance(part, Category) for series in merits for part in series):
-        return sorted(merits, key=lambda each: ("" in each[1:], merits[each], each))
+    scores = {series: round(score, 12) for series, score in scores.items()}
+    if not any(isinstance(part, Category) for series in scores for part in series):
+        return sorted(scores, key=lambda series: ("" in series[1:], scores[series], series))
     best: dict[str, float] = {}
-    for series, merit in merits.items():
-        best[series[0]] = min(merit, best.get(series[0], math.inf))
-    return sorted(merits, key=lambda each: (best[each[0]], each))
+    for series, score in scores.items():
+        best[series[0]] = min(score, best.get(series[0], math.inf))
+    return sorted(scores, key=lambda series: (best[series[0]], series))

@@ -18,7 +18,7 @@ from passk_cli.report.model import AnswerSentence
 ANSWERS: dict[str, Answer] = {}
 
 
-def _of_subject(subject: Any) -> Mapping[str, Any]:
+def _default_fields(subject: Any) -> Mapping[str, Any]:
     return subject if isinstance(subject, Mapping) else subject.fields
 
 
@@ -43,7 +43,7 @@ class Answer:
     name: str
     when: Callable[[Any], object]
     template: str
-    fields: Callable[[Any], Mapping[str, Any]] = _of_subject
+    fields: Callable[[Any], Mapping[str, Any]] = _default_fields
 
     def __post_init__(self) -> None:
         if ANSWERS.setdefault(self.name, self).template != self.template:
@@ -67,7 +67,7 @@ def first_true(answers: Iterable[Answer], subject: Any) -> Iterator[AnswerSenten
             return
 
 
-def every_true(
+def all_true(
     answers: Iterable[Answer | Sequence[Answer]], subject: Any
 ) -> Iterator[AnswerSentence]:
     """The sentences of all answers whose conditions hold; of alternatives that of the first."""

@@ -27,7 +27,7 @@ BASELINE_LEFT_OUT = DiagnosticType(
 
 
 @dataclass(frozen=True)
-class Runs:
+class RunAndBaseline:
     """The files of the new run and, where it is data of its own, the baseline.
 
     files : None for the data as it was given.
@@ -38,7 +38,7 @@ class Runs:
     notes: tuple[Diagnostic, ...] = ()
 
     @classmethod
-    def apart(cls, files: Sequence[str], baseline: Any) -> Runs:
+    def from_arguments(cls, files: Sequence[str], baseline: Any) -> RunAndBaseline:
         """The baseline's file apart from the new run's, whose globs and folders leave it out.
 
         A file that is both and alone is compared with itself.
@@ -53,14 +53,14 @@ class Runs:
                 "no such file, and several baselines are files that are"
                 " read together; name a model alone", name="no-such-model",
             )  # fmt: skip
-        others, name = list(files), label_of(baseline)
+        new_files, name = list(files), label_of(baseline)
         for path in paths_of(baseline):
-            others = without_file(others, path)
-        if others == list(files):
+            new_files = without_file(new_files, path)
+        if new_files == list(files):
             return cls(None, baseline)
-        if not others:
+        if not new_files:
             return cls(None, baseline, (SAME_RUN(file=name),))
-        return cls(others, baseline, (BASELINE_LEFT_OUT(file=name),))
+        return cls(new_files, baseline, (BASELINE_LEFT_OUT(file=name),))
 
     def read_baseline(self, read: Callable[..., Counts], request: Request) -> Counts:
         """The baseline, of all its models.
@@ -70,10 +70,10 @@ class Runs:
         try:
             return read(request.of_all_models(), self.baseline)
         except DataError as error:
-            error.settles = self.fitting(error.settles, read, request)
+            error.settles = self.applicable_fixes(error.settles, read, request)
             raise
 
-    def fitting(
+    def applicable_fixes(
         self, settles: Sequence[SuggestedFix], read: Callable[..., Counts], request: Request
     ) -> tuple[SuggestedFix, ...]:
         """The remedies of a baseline whose columns the new run has as well, and of this command:
@@ -105,7 +105,7 @@ def only_models(counts: Counts, request: Request) -> Counts:
     return counts.regrouped(names, counts.group_names) if any(names) else counts
 
 
-def joined(counts: Counts, baseline: Counts, label: str) -> tuple[Counts, Counts]:
+def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts, Counts]:
     """A run and its baseline as one, and the baseline under the name it has there.
 
     The baseline's model keeps its name, with its file behind it where the run has the same one.
@@ -119,15 +119,15 @@ def joined(counts: Counts, baseline: Counts, label: str) -> tuple[Counts, Counts
             "read it with the others",
             settles=[SuggestedFix({"--baseline": Placeholder("NAME")}, "names the model")],
         )
-    taken = {series[0] for series in counts.series}
-    name = f"{models[0]} ({label})" if models[0] in taken else models[0]
+    run_models = {series[0] for series in counts.series}
+    name = f"{models[0]} ({label})" if models[0] in run_models else models[0]
     renamed = baseline.regrouped([(name, *s[1:]) for s in baseline.series], baseline.group_names)
-    clusters = clusters_of(counts, baseline, label)
-    whole = Counts.concatenate([replace(counts, clusters=None), replace(renamed, clusters=None)])
-    return (whole if clusters is None else whole.with_clusters(clusters)), renamed
+    clusters = merged_clusters(counts, baseline, label)
+    combined = Counts.concatenate([replace(counts, clusters=None), replace(renamed, clusters=None)])
+    return (combined if clusters is None else combined.with_clusters(clusters)), renamed
 
 
-def clusters_of(counts: Counts, baseline: Counts, label: str) -> dict[str, str] | None:
+def merged_clusters(counts: Counts, baseline: Counts, label: str) -> dict[str, str] | None:
     """The cluster of each task of both; None where one of them has none.
 
     Errors: DataError when a task belongs to one cluster here and to another there.
@@ -137,7 +137,7 @@ def clusters_of(counts: Counts, baseline: Counts, label: str) -> dict[str, str] 
     clusters = dict(zip(baseline.tasks, baseline.clusters, strict=True))
     for task, cluster in zip(counts.tasks, counts.clusters, strict=True):
         if clusters.setdefault(task, cluster) != cluster:
-            both = f"cluster {clusters[task]!r}, to {cluster!r} in the new run"
-            problem, remedy = f"task {task!r} belongs to {both}", "the clusters must agree"
+            assignment = f"cluster {clusters[task]!r}, to {cluster!r} in the new run"
+            problem, remedy = f"task {task!r} belongs to {assignment}", "the clusters must agree"
             raise DataError(label, problem, remedy, name="bad-cluster")
     return clusters

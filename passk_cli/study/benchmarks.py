@@ -37,15 +37,17 @@ BENCHMARKS_DISAGREE = DiagnosticType(
 
 def pooled_benchmarks(counts: Counts) -> Iterator[Diagnostic]:
     """The warning about benchmarks that one series of the counts pools, with their sizes."""
-    named = counts.facts.benchmarks
-    if not named:
+    benchmark_by_task = counts.facts.benchmarks
+    if not benchmark_by_task:
         return
-    codes = {name: place for place, name in enumerate(dict.fromkeys(named.values()))}
-    of_task = np.array([codes[named[task]] for task in counts.tasks])
-    cells = zip(counts.series_codes.tolist(), of_task[counts.task_codes].tolist(), strict=True)
+    codes = {name: place for place, name in enumerate(dict.fromkeys(benchmark_by_task.values()))}
+    codes_by_task = np.array([codes[benchmark_by_task[task]] for task in counts.tasks])
+    cells = zip(
+        counts.series_codes.tolist(), codes_by_task[counts.task_codes].tolist(), strict=True
+    )
     most = max(Counter(series for series, _ in {*cells}).values())
     if most > 1:
-        sizes = Counter(named[task] for task in counts.tasks).most_common()
+        sizes = Counter(benchmark_by_task[task] for task in counts.tasks).most_common()
         yield POOLED_BENCHMARKS(
             number=len(sizes), column=counts.facts.benchmark,
             sizes=[f"{name} ({plural(size, 'task')})" for name, size in sizes],
@@ -54,13 +56,15 @@ def pooled_benchmarks(counts: Counts) -> Iterator[Diagnostic]:
 
 def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, float]:
     """Benchmark → difference of the means of a pair at the tasks of it that both have."""
-    named = counts.facts.benchmarks
+    benchmark_by_task = counts.facts.benchmarks
     differences = (pair.values[0] - pair.values[1]).tolist()
-    found = grouped(
+    by_benchmark = grouped(
         zip(pair.tasks.tolist(), differences, strict=True),
-        lambda item: named.get(counts.tasks[item[0]], ""),
+        lambda item: benchmark_by_task.get(counts.tasks[item[0]], ""),
     )
-    return {name: float(np.mean([d for _, d in own])) for name, own in found.items() if name}
+    return {
+        name: float(np.mean([d for _, d in items])) for name, items in by_benchmark.items() if name
+    }
 
 
 def disagreements(counts: Counts, pairs: Sequence[Comparison]) -> Iterator[Diagnostic]:
@@ -70,17 +74,18 @@ def disagreements(counts: Counts, pairs: Sequence[Comparison]) -> Iterator[Diagn
     """
     if not counts.facts.benchmarks:
         return
-    found = [
+    conflicting = [
         (pair, by) for pair in pairs if len(pair.values[0])
         for by in [differences_by_benchmark(counts, pair)]
         if by and min(by.values()) < 0 < max(by.values())
     ]  # fmt: skip
-    if found:
-        pair, by = found[0]
+    if conflicting:
+        pair, by = conflicting[0]
         same = pair.first.name == pair.second.name
         yield BENCHMARKS_DISAGREE(
             model=pair.first.name, against="its baseline" if same else pair.second.name,
             metric=pair.first.metric.name,
             differences=[f"{value:+.3f} ({name})" for name, value in by.items()],
-            more=[f"{other.first.name} minus {other.second.name}" for other, _ in found[1:]],
+            more=[f"{further.first.name} minus {further.second.name}" for further, _ in conflicting[
+            1:]],
         )  # fmt: skip

@@ -27,7 +27,7 @@ from passk_cli.metrics.registry import Change
 from passk_cli.report.model import Cell, Estimate, ranged
 from passk_cli.study.result import Result, Size
 from passk_cli.study.rules import ALL
-from passk_cli.study.values import NOTHING, NOWHERE, TaskValues
+from passk_cli.study.values import NO_TASKS, NO_VALUES, TaskValues
 from passk_cli.suggested_fix import SuggestedFix
 
 if TYPE_CHECKING:
@@ -51,20 +51,20 @@ _EVERY = slice(None)
 Value = TypeVar("Value")
 
 
-class _Lazy(Generic[Value]):
+class _CachedValue(Generic[Value]):
     """A property that is computed once and kept; `cached_property` would take 1.5 kB of each."""
 
     def __init__(self, compute: Callable[[Comparison], Value]) -> None:
         self._compute, self._name = compute, compute.__name__
 
     def __get__(self, comparison: Comparison, owner: type) -> Value:
-        kept = comparison.kept
-        if kept.setdefault("values", comparison.values) is not comparison.values:
+        cache = comparison.cache
+        if cache.setdefault("values", comparison.values) is not comparison.values:
             # Kept of other values, from which this comparison was made.
             return self._compute(comparison)
-        if self._name not in kept:
-            kept[self._name] = self._compute(comparison)
-        value: Value = kept[self._name]
+        if self._name not in cache:
+            cache[self._name] = self._compute(comparison)
+        value: Value = cache[self._name]
         return value
 
 
@@ -116,12 +116,12 @@ class Comparison:
     equivalent: bool = False
     family: str = ALL
     verdict: str = ""
-    ends: tuple[Comparison, ...] = ()
+    missing_bounds: tuple[Comparison, ...] = ()
     opposite: Comparison | None = None
     floor: float | None = None
-    law: tuple[DifferenceDistribution, int] | None = None
+    distribution: tuple[DifferenceDistribution, int] | None = None
     ratio: RatioInterval | None = None
-    kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     share: float = 1.0
 
     def with_share(self, share: float) -> Comparison:
@@ -129,8 +129,8 @@ class Comparison:
         own: its interval leaves out 0 where the ratio of the means is another."""
         first, second = self.values
         return self.having(
-            values=(first, second * (share / self.share)), share=share, law=None,
-            kept={"why_not_binary": "values are no differences"},
+            values=(first, second * (share / self.share)), share=share, distribution=None,
+            cache={"why_not_binary": "values are no differences"},
         )  # fmt: skip
 
     def having(self, **results: Any) -> Comparison:
@@ -138,9 +138,9 @@ class Comparison:
 
         Unlike `dataclasses.replace` it keeps what was computed of the values.
         """
-        other = object.__new__(Comparison)
-        other.__dict__.update(self.__dict__, **results)
-        return other
+        comparison = object.__new__(Comparison)
+        comparison.__dict__.update(self.__dict__, **results)
+        return comparison
 
     @property
     def d(self) -> Floats:
@@ -151,11 +151,11 @@ class Comparison:
     def hidden(self) -> tuple[float, int | None]:
         """Variance of the mean difference that values do not show, and degrees of freedom where
         they are fewer; see `Corrected`."""
-        own, other = self.first, self.second
-        degrees = own.degrees
-        if degrees is None or (other.degrees is not None and other.degrees < degrees):
-            degrees = other.degrees
-        return own.hidden + self.share**2 * other.hidden, degrees
+        first, second = self.first, self.second
+        degrees = first.degrees
+        if degrees is None or (second.degrees is not None and second.degrees < degrees):
+            degrees = second.degrees
+        return first.hidden + self.share**2 * second.hidden, degrees
 
     @property
     def between(self) -> tuple[Floats, Floats] | None:
@@ -164,21 +164,23 @@ class Comparison:
             return None
         return np.minimum(self.d, self.opposite.d), np.maximum(self.d, self.opposite.d)
 
-    @_Lazy
+    @_CachedValue
     def estimates(self) -> tuple[Cell, Cell]:
         """Both means on the shared tasks."""
         if self.reason:
             return None, None
-        if self.ends:
+        if self.missing_bounds:
             # The first model is at its lowest where the second is at its highest.
-            low, high = self.ends
-            both = zip(
+            low, high = self.missing_bounds
+            value_pairs = zip(
                 (low.values[0], high.values[1]), (high.values[0], low.values[1]), strict=True
             )
             unit = self.first.metric.unit
-            one, other = (ranged(float(a.mean()), float(b.mean()), unit) for a, b in both)
-            return one, other
-        if self._whole:
+            first_range, second_range = (
+                ranged(float(a.mean()), float(b.mean()), unit) for a, b in value_pairs
+            )
+            return first_range, second_range
+        if self._same_tasks:
             return self.first.mean, self.second.mean
         return float(self.values[0].mean()), float(self.values[1].mean())
 
@@ -195,26 +197,26 @@ class Comparison:
     @property
     def attempts(self) -> tuple[Attempts, Attempts]:
         """Attempts of both at each shared task; for a metric that needs more than counts."""
-        bags = [rates.on(self.tasks).attempts for rates in (self.first, self.second)]
+        bags = [rates.restrict(self.tasks).attempts for rates in (self.first, self.second)]
         first, second = (bag for bag in bags if bag is not None)
         return first, second
 
     @property
     def span(self) -> tuple[int | None, int | None]:
         """The fewest and the most attempts of either model at a compared task; None without any."""
-        if self._whole:
+        if self._same_tasks:
             ends = [*self.first.span, *self.second.span]
         else:
             ends = [int(end) for n in self.n if len(n) for end in (n.min(), n.max())]
         return min(ends, default=None), max(ends, default=None)
 
-    @_Lazy
+    @_CachedValue
     def discordant(self) -> tuple[int, int]:
         """Tasks that only the first model passes, and only the second; for values of 0 and 1."""
         d = self.d
         return int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
 
-    @_Lazy
+    @_CachedValue
     def attempts_differ(self) -> bool:
         """Whether one of the two made more attempts at some shared task."""
         return not np.array_equal(*self.n)
@@ -224,7 +226,7 @@ class Comparison:
         """Whether every value can only be 0 or 1, by design, and tasks have no clusters."""
         return not self.why_not_binary
 
-    @_Lazy
+    @_CachedValue
     def why_not_binary(self) -> str:
         """Why values can be others than 0 and 1, or tasks are not independent; "" where neither."""
         metric = self.first.metric
@@ -236,8 +238,8 @@ class Comparison:
             return "tasks have clusters"
         ordered = metric.family == "first@"
         sides = [
-            side if self._whole or (side.all_or_one and side.zeros_and_ones)
-            else side.on(self.tasks)
+            side if self._same_tasks or (side.all_or_one and side.zeros_and_ones)
+            else side.restrict(self.tasks)
             for side in (self.first, self.second)
         ]  # fmt: skip
         if not ordered and not all(side.all_or_one for side in sides):
@@ -247,7 +249,7 @@ class Comparison:
         return ""
 
     @property
-    def _whole(self) -> bool:
+    def _same_tasks(self) -> bool:
         """Whether both have the same tasks."""
         return isinstance(self.at[0], slice)
 
@@ -264,13 +266,13 @@ class Comparison:
             return None
         return limits.low > 0 or limits.high < 0
 
-    @_Lazy
+    @_CachedValue
     def difference(self) -> float | None:
         """The mean difference; the lowest where it is a range."""
-        if self.ends:
-            return self.ends[0].difference
-        if self.law is not None:
-            return float(self.law[0].estimate[self.law[1]])
+        if self.missing_bounds:
+            return self.missing_bounds[0].difference
+        if self.distribution is not None:
+            return float(self.distribution[0].estimate[self.distribution[1]])
         if not self.reason and self.binary:
             only_first, only_second = self.discordant
             return (only_first - only_second) / len(self.tasks)
@@ -279,8 +281,8 @@ class Comparison:
     @property
     def sign(self) -> int:
         """Of the mean difference: 1, −1, or 0, also where it is a range that holds 0."""
-        one, other = (end.difference or 0.0 for end in self.ends or (self, self))
-        return int(min(one, other) > 0) - int(max(one, other) < 0)
+        low, high = (end.difference or 0.0 for end in self.missing_bounds or (self, self))
+        return int(min(low, high) > 0) - int(max(low, high) < 0)
 
     def fact(self, confidence: Confidence, **more: Cell) -> Result:
         """The mean difference, first − second, as a number with its limits, test and verdict."""
@@ -291,7 +293,8 @@ class Comparison:
             limits = Interval(None, None, confidence.level, method, confidence.population)
         estimate = Estimate(
             self.difference, low=limits.low, high=limits.high, reason=self.reason, signed=True,
-            unit=metric.unit, upper=self.ends[1].difference if self.ends else None,
+            unit=metric.unit, upper=self.missing_bounds[1].difference if self.missing_bounds
+            else None,
         )  # fmt: skip
         return Result(
             first.series, metric.name, metric.k, estimate, against=second.series[0],
@@ -312,14 +315,14 @@ def difference_intervals(
     at the level asked for.  Where a difference is a range, the hull of the intervals at both ends.
     """
     confidence = confidence.for_differences()
-    plain = [end for c in comparisons for end in c.ends or (c,)]
-    if any(c.ends for c in comparisons):
-        confidence.required_steady()
-    alphas = [c.alpha for c in comparisons for _ in c.ends or (c,)]
+    plain = [end for c in comparisons for end in c.missing_bounds or (c,)]
+    if any(c.missing_bounds for c in comparisons):
+        confidence.require_steady()
+    alphas = [c.alpha for c in comparisons for _ in c.missing_bounds or (c,)]
     answers: dict[int, Interval] = {}
     alphas = [1.0 - confidence.level if math.isnan(alpha) else alpha for alpha in alphas]
     levels = [1.0 - alpha for alpha in alphas]
-    made: dict[tuple[int, float], list[list[float]]] = {}
+    limits_by_alpha: dict[tuple[int, float], list[list[float]]] = {}
     scored: dict[tuple[int, float], list[int]] = {}
     about = confidence.level, GUARDED_T, confidence.population
     for at, (c, alpha) in enumerate(zip(plain, alphas, strict=True)):
@@ -329,27 +332,35 @@ def difference_intervals(
             if tasks not in (b, m, tasks - b - m):
                 scored.setdefault((tasks, levels[at]), []).append(at)
         # Differences that are one number have a remark, which no law knows.
-        if c.law is None or c.law[0].constant[c.law[1]] or method != GUARDED_T:
+        if (
+            c.distribution is None
+            or c.distribution[0].constant[c.distribution[1]]
+            or method != GUARDED_T
+        ):
             continue
-        (law, row), key = c.law, (id(c.law[0]), alpha)
-        if key not in made:
+        (law, row), key = c.distribution, (id(c.distribution[0]), alpha)
+        if key not in limits_by_alpha:
             # Not 1 − (1 − α), in which few digits of a small α are left.
-            made[key] = [ends.tolist() for ends in law.limits(alpha)]
-        answers[at] = Interval(made[key][0][row], made[key][1][row], *about)
+            limits_by_alpha[key] = [ends.tolist() for ends in law.limits(alpha)]
+        answers[at] = Interval(limits_by_alpha[key][0][row], limits_by_alpha[key][1][row], *about)
     for (tasks, level), part in scored.items():
         b, m = np.array([plain[at].discordant for at in part]).T
         ends = zip(*(limit.tolist() for limit in score_limits(tasks, b, m, level)), strict=True)
         for at, (low, high) in zip(part, ends, strict=True):
             answers[at] = Interval(low, high, confidence.level, PAIRED_SCORE, confidence.population)
-    others = [at for at in range(len(plain)) if at not in answers]
-    for part, method, level in _alike(plain, others, levels, confidence):
+    remaining = [at for at in range(len(plain)) if at not in answers]
+    for part, method, level in _batches(plain, remaining, levels, confidence):
         samples = difference_samples([plain[at] for at in part], confidence)
         limits = intervals(samples, method, level, confidence.population)
         answers |= {
-            at: replace(each, level=confidence.level) for at, each in zip(part, limits, strict=True)
+            at: replace(interval, level=confidence.level)
+            for at, interval in zip(part, limits, strict=True)
         }
-    each = iter(answers[at] for at in range(len(plain)))
-    return [next(each).hull(next(each)) if c.ends else next(each) for c in comparisons]
+    in_order = iter(answers[at] for at in range(len(plain)))
+    return [
+        next(in_order).hull(next(in_order)) if c.missing_bounds else next(in_order)
+        for c in comparisons
+    ]
 
 
 def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
@@ -371,10 +382,10 @@ def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
     def upper(share: float) -> float:
         return limits(share).high or 0.0
 
-    def root(limit: Callable[[float], float], other: float) -> float:
+    def root(limit: Callable[[float], float], end: float) -> float:
         # Where every difference at the estimate is 0, rounding gives its limits a sign.
-        same = limit(value) * limit(other) >= 0
-        return value if same else float(brentq(limit, *sorted((value, other)), xtol=1e-9))
+        same = limit(value) * limit(end) >= 0
+        return value if same else float(brentq(limit, *sorted((value, end)), xtol=1e-9))
 
     if limits(value).low is None:
         return Estimate(value - 1.0, reason=limits(value).reason, signed=True, unit="%")
@@ -393,14 +404,17 @@ def equivalence_tests(
     They have the law of the interval.  Where the difference is a range, the larger p of both ends.
     """
     confidence = confidence.for_differences()
-    plain = [end for c in comparisons for end in c.ends or (c,)]
+    plain = [end for c in comparisons for end in c.missing_bounds or (c,)]
     answers: dict[int, float] = {}
-    for part, method, _ in _alike(plain, range(len(plain)), [0.0] * len(plain), confidence):
+    for part, method, _ in _batches(plain, range(len(plain)), [0.0] * len(plain), confidence):
         samples = difference_samples([plain[at] for at in part], confidence)
         tests = equivalences(samples, margin, method, confidence.population)
         answers |= zip(part, tests, strict=True)
-    each = iter(answers[at] for at in range(len(plain)))
-    return [max(next(each), next(each)) if c.ends else next(each) for c in comparisons]
+    in_order = iter(answers[at] for at in range(len(plain)))
+    return [
+        max(next(in_order), next(in_order)) if c.missing_bounds else next(in_order)
+        for c in comparisons
+    ]
 
 
 def _method(comparison: Comparison, confidence: Confidence) -> str:
@@ -409,16 +423,16 @@ def _method(comparison: Comparison, confidence: Confidence) -> str:
     return PAIRED_SCORE if by_default and comparison.binary else confidence.method
 
 
-def _alike(
+def _batches(
     plain: Sequence[Comparison], places: Iterable[int], levels: Sequence[float],
     confidence: Confidence,
 ) -> Iterator[tuple[list[int], str, float]]:  # fmt: skip
     """Places of comparisons whose intervals have one method and level."""
     together = grouped(places, lambda at: (_method(plain[at], confidence), levels[at]))
-    for (method, level), alike in together.items():
-        size = max(1, _VALUES_TOGETHER // max(len(plain[at].tasks) for at in alike))
-        for first in range(0, len(alike), size):
-            yield alike[first : first + size], method, level
+    for (method, level), members in together.items():
+        size = max(1, _VALUES_TOGETHER // max(len(plain[at].tasks) for at in members))
+        for first in range(0, len(members), size):
+            yield members[first : first + size], method, level
 
 
 def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Sample]:
@@ -429,7 +443,7 @@ def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence
         within, mixed = None, 0
         passes: tuple[MetricCounts, ...] = ()
         if confidence.population != NEW_TASKS:
-            sides = [side.on(c.tasks) for side in (c.first, c.second)]
+            sides = [side.restrict(c.tasks) for side in (c.first, c.second)]
             within = sides[0].within_task_variance + c.share**2 * sides[1].within_task_variance
             mixed = int((sides[0].mixed | sides[1].mixed).sum())
             passes = (*sides[0].passes, *sides[1].passes) if c.share == 1.0 else ()
@@ -447,28 +461,33 @@ def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> li
     floored = list(comparisons)
     if confidence.population != NEW_TASKS:
         return floored
-    alike = gathered(
+    groups = gathered(
         ((c.first.metric, len(c.tasks), c.opposite is not None), at)
         for at, c in enumerate(comparisons)
         if c.floor is None and not c.first.metric.kind.needs
         and c.hidden[1] is None and not c.binary
     )  # fmt: skip
-    for (metric, tasks, between), places in alike.items():
+    for (metric, tasks, between), places in groups.items():
         size = max(1, _FLOORS_TOGETHER // tasks)
         for first in range(0, len(places), size):
             part = [comparisons[at] for at in places[first : first + size]]
-            n, c = _both([each.n for each in part]), _both([each.c for each in part])
+            n, c = (
+                _stacked([comparison.n for comparison in part]),
+                _stacked([comparison.c for comparison in part]),
+            )
             largest = None
             if between:
-                others = _both([each.opposite.c for each in part if each.opposite])
-                c, largest = np.minimum(c, others), np.maximum(c, others)
+                opposite_c = _stacked(
+                    [comparison.opposite.c for comparison in part if comparison.opposite]
+                )
+                c, largest = np.minimum(c, opposite_c), np.maximum(c, opposite_c)
             floors = attempt_floor(metric, n, c, largest).tolist()
             for at, floor in zip(places[first : first + size], floors, strict=True):
                 floored[at] = floored[at].having(floor=floor)
     return floored
 
 
-def _both(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
+def _stacked(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
     """Numbers of both sides at each task, (2 × comparisons × tasks)."""
     arrays = [side[place] for place in (0, 1) for side in sides]
     return np.concatenate(arrays).reshape(2, len(sides), -1)
@@ -477,28 +496,28 @@ def _both(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
 def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
     """`discordant` of comparisons over equally many tasks, counted together and kept by each."""
     tasks, counts = len(comparisons[0].tasks), np.empty((2, len(comparisons)), dtype=np.int64)
-    for here in blocks(len(comparisons), tasks, _VALUES_TOGETHER):
-        both = [c.values for c in comparisons[here]]
+    for block in blocks(len(comparisons), tasks, _VALUES_TOGETHER):
+        value_pairs = [c.values for c in comparisons[block]]
         # A model's values are one array in all its pairs.
-        models = {id(values): values for pair in both for values in pair}
+        models = {id(values): values for pair in value_pairs for values in pair}
         rows = {key: row for row, key in enumerate(models)}
         passed = np.stack([values > 0 for values in models.values()])
-        places = np.array([[rows[id(values)] for values in pair] for pair in both])
+        places = np.array([[rows[id(values)] for values in pair] for pair in value_pairs])
         first, second = passed[places[:, 0]], passed[places[:, 1]]
-        counts[0, here] = np.count_nonzero(first & ~second, axis=1)
-        counts[1, here] = np.count_nonzero(second & ~first, axis=1)
-    for c, found in zip(comparisons, zip(*counts.tolist(), strict=True), strict=True):
-        c.kept["discordant"] = found
+        counts[0, block] = np.count_nonzero(first & ~second, axis=1)
+        counts[1, block] = np.count_nonzero(second & ~first, axis=1)
+    for c, numbers in zip(comparisons, zip(*counts.tolist(), strict=True), strict=True):
+        c.cache["discordant"] = numbers
     return counts[0], counts[1]
 
 
-def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comparison:
+def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comparison:
     """The two on the tasks both have; unpaired tasks are counted, or refused with "error".
 
     Where outcomes are missing that may pass or fail, the values are those where all fail.
     """
-    whole = same(first.tasks, second.tasks)
-    shared = first.tasks if whole else np.intersect1d(first.tasks, second.tasks)
+    same_tasks = same(first.tasks, second.tasks)
+    shared = first.tasks if same_tasks else np.intersect1d(first.tasks, second.tasks)
     only = (len(first.tasks) - len(shared), len(second.tasks) - len(shared))
     if any(only) and unpaired == "error":
         raise DataError(
@@ -509,11 +528,11 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
         )
     reason, sides = "", (first, second)
     corrected = first.degrees is not None or second.degrees is not None
-    if (first.metric.kind.ratio or corrected) and not whole:
+    if (first.metric.kind.ratio or corrected) and not same_tasks:
         # What tasks contribute to a ratio, or labels to a task, depends on the others.
-        sides = first.on(shared), second.on(shared)
+        sides = first.restrict(shared), second.restrict(shared)
     for rates in sides:
-        if not rates.there:
+        if not rates.has_values:
             reason = f"{' '.join(rates.series)}: {rates.reason}"
         by_task = rates.labels is not None and rates.labels.labels_per_task > 0
         if by_task and rates.degrees is not None and rates.degrees + 1 < FEWEST_COMPARED:
@@ -522,16 +541,16 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
     if not len(shared):
         reason = "no task that both have"
     if reason:
-        nothing = ((NOTHING, NOTHING), (NOWHERE, NOWHERE))
+        nothing = ((NO_VALUES, NO_VALUES), (NO_TASKS, NO_TASKS))
         return Comparison(first, second, shared, *nothing, *only, reason=reason)
     ends: tuple[Comparison, ...] = ()
     if first.passing is not None or second.passing is not None:
         (low, high), (other_low, other_high) = first.missing_bounds, second.missing_bounds
-        one, other = match(low, other_high), match(high, other_low)
-        ends = one.having(opposite=other), other.having(opposite=one)
+        lowest, highest = match_tasks(low, other_high), match_tasks(high, other_low)
+        ends = lowest.having(opposite=highest), highest.having(opposite=lowest)
     at: tuple[Places, Places] = (_EVERY, _EVERY)
     values = first.values, second.values
-    if not whole:
+    if not same_tasks:
         at = np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared)
         values = first.values[at[0]], second.values[at[1]]
     if first.metric.kind.ratio or corrected:
@@ -541,4 +560,4 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
     if clusters is not None:
         # Codes without gaps.
         clusters = np.unique(clusters[at[0]], return_inverse=True)[1]
-    return Comparison(first, second, shared, values, at, *only, clusters, ends=ends)
+    return Comparison(first, second, shared, values, at, *only, clusters, missing_bounds=ends)

@@ -46,13 +46,13 @@ class MissingAttempts(NamedTuple):
     """
 
     series: tuple[str, ...]
-    made: int
+    actual: int
     expected: int
     n: int
     hard: int = 0
     short: int = 0
-    rest_hard: int = 0
-    rest: int = 0
+    complete_hard: int = 0
+    complete: int = 0
     p: float | None = None
 
 
@@ -61,11 +61,11 @@ def uneven_models(counts: Counts) -> list[MissingAttempts]:
     every task; the one that lacks most first.
 
     >>> cells = [(m, t, 4, 2) for m in "ab" for t in "xyz"] + [("c", t, 3, 3) for t in "xy"]
-    >>> [(model.series[0], model.made, model.expected) for model in
+    >>> [(model.series[0], model.actual, model.expected) for model in
     ...  uneven_models(Counts.from_cells([*cells, ("c", "z", 4, 2)]))]
     [('c', 10, 12)]
     """
-    found = []
+    lacking = []
     rows = {series: counts.rows_of(place) for place, series in enumerate(counts.series)}
     for rivals in grouped(rows, lambda series: series[1:]).values():
         numbers = {series: counts.n[rows[series]] for series in rivals}
@@ -83,11 +83,13 @@ def uneven_models(counts: Counts) -> list[MissingAttempts]:
             continue
         difficulty = _pass_rates(counts, [rows[s] for s in rivals if s not in odd])
         for series in odd:
-            own = rows[series]
-            made = int(counts.n[own].sum())
-            uneven = MissingAttempts(series, made, n * tasks, n)
-            found.append(_tested(uneven, counts.n[own] < n, difficulty[counts.task_codes[own]]))
-    return sorted(found, key=lambda uneven: uneven.made - uneven.expected)
+            cells = rows[series]
+            attempts = int(counts.n[cells].sum())
+            uneven = MissingAttempts(series, attempts, n * tasks, n)
+            lacking.append(
+                _with_fisher_test(uneven, counts.n[cells] < n, difficulty[counts.task_codes[cells]])
+            )
+    return sorted(lacking, key=lambda uneven: uneven.actual - uneven.expected)
 
 
 def _pass_rates(counts: Counts, models: list[slice]) -> Floats:
@@ -101,10 +103,10 @@ def _pass_rates(counts: Counts, models: list[slice]) -> Floats:
     return rates
 
 
-def _tested(uneven: MissingAttempts, short: Bools, rates: Floats) -> MissingAttempts:
+def _with_fisher_test(uneven: MissingAttempts, short: Bools, rates: Floats) -> MissingAttempts:
     """With Fisher's exact test of whether tasks with fewer attempts are harder or easier."""
-    known = ~np.isnan(rates)
-    short, rates = short[known], rates[known]
+    has_rate = ~np.isnan(rates)
+    short, rates = short[has_rate], rates[has_rate]
     if not len(rates) or short.all() or not short.any():
         return uneven
     middle = np.median(rates)
@@ -115,22 +117,22 @@ def _tested(uneven: MissingAttempts, short: Bools, rates: Floats) -> MissingAtte
 
     (a, b), (c, d) = ([int((s & h).sum()) for h in (hard, ~hard)] for s in (short, ~short))
     p = float(fisher_exact([[a, b], [c, d]])[1])
-    return uneven._replace(hard=a, short=a + b, rest_hard=c, rest=c + d, p=p)
+    return uneven._replace(hard=a, short=a + b, complete_hard=c, complete=c + d, p=p)
 
 
 def uneven_attempts(counts: Counts) -> Iterator[Diagnostic]:
     """The warning about models that lack attempts, with the test of the one that lacks most."""
-    found = uneven_models(counts)
-    if not found:
+    lacking = uneven_models(counts)
+    if not lacking:
         return
-    first = found[0]
+    first = lacking[0]
     tested = first if first.p is not None else first._replace(short=0)
     yield UNEVEN_ATTEMPTS(
-        models=[f"{SeriesName(m.series)} ({m.expected - m.made:,} of {m.expected:,})"
-                for m in found],
-        names=tuple(dict.fromkeys(m.series[0] for m in found)), count=len(found), n=first.n,
+        models=[f"{SeriesName(m.series)} ({m.expected - m.actual:,} of {m.expected:,})"
+                for m in lacking],
+        names=tuple(dict.fromkeys(m.series[0] for m in lacking)), count=len(lacking), n=first.n,
         model=SeriesName(first.series), hard=tested.hard, short=tested.short,
-        rest_hard=tested.rest_hard, rest=tested.rest, p=p_relation(first.p or 0.0),
+        rest_hard=tested.complete_hard, rest=tested.complete, p=p_relation(first.p or 0.0),
     )  # fmt: skip
 
 
@@ -140,28 +142,30 @@ def with_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
     drop : leave out a model's tasks with another number of attempts, and name them.
     Errors: DataError for tasks with another number, and if none is left.
     """
-    other = counts.n != n
-    if not other.any():
+    differs = counts.n != n
+    if not differs.any():
         return counts
     lacking = []
     for place, series in enumerate(counts.series):
         rows = counts.rows_of(place)
-        if not other[rows].any():
+        if not differs[rows].any():
             continue
-        cells = np.r_[rows][other[rows]]
-        made = span(int(counts.n[cells].min()), int(counts.n[cells].max()))
+        cells = np.r_[rows][differs[rows]]
+        numbers = span(int(counts.n[cells].min()), int(counts.n[cells].max()))
         names = first_few([counts.tasks[task] for task in counts.task_codes[cells].tolist()])
-        lacking.append(f"{SeriesName(series)} has {made} at {plural(len(cells), 'task')} ({names})")
-    given = OptionValue("--attempts", str(n))
-    if other.all():
-        raise DataError(given, "no task has this number of attempts", name="unplanned-attempts")
+        lacking.append(
+            f"{SeriesName(series)} has {numbers} at {plural(len(cells), 'task')} ({names})"
+        )
+    option = OptionValue("--attempts", str(n))
+    if differs.all():
+        raise DataError(option, "no task has this number of attempts", name="unplanned-attempts")
     if not drop:
         raise DataError(
-            given, f"tasks have other numbers of attempts: {first_few(lacking)}",
+            option, f"tasks have other numbers of attempts: {first_few(lacking)}",
             name="unplanned-attempts",
             settles=[SuggestedFix({"--short-tasks": "drop"}, "leaves these tasks out"),
                      SuggestedFix({"--attempts": None}, "takes them as they are")],
         )  # fmt: skip
-    return counts.resized(counts.n * ~other, counts.c * ~other).with_messages(
+    return counts.resized(counts.n * ~differs, counts.c * ~differs).with_messages(
         DROPPED_TASKS(n=n, lacking=lacking)
     )

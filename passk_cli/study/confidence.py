@@ -42,7 +42,7 @@ class Confidence:
     bounds : lowest and highest possible score, where they are known.
     others : method → metrics that it is used for instead, "all" for all of them; see `for_metrics`.
     by_default : whether the method of differences is the default, which `paired-score` replaces
-        where differences are −1, 0 and 1; see `as_used`.
+        where differences are −1, 0 and 1; see `with_methods_used`.
     """
 
     title: ClassVar[str] = "Uncertainty"
@@ -70,7 +70,7 @@ class Confidence:
         parse=parse_bounds,
         detail="Guard intervals of best@k, worst@k and mean need them.")] = None
     # fmt: on
-    others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    method_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     by_default: bool = False
 
     @cached_property
@@ -83,7 +83,7 @@ class Confidence:
             return "none"
         return check_method(self.interval, self.level, self.population)
 
-    def required(self) -> Confidence:
+    def require_intervals(self) -> Confidence:
         """The confidence itself; ParameterError for no intervals, where verdicts rest on them."""
         refuse("invalid-method", (
             self.method == "none", OptionValue("--interval", "none"),
@@ -91,7 +91,7 @@ class Confidence:
         ))  # fmt: skip
         return self
 
-    def required_steady(self) -> Confidence:
+    def require_steady(self) -> Confidence:
         """The confidence itself; ParameterError for a method that is not steady.
 
         Its limits may reach further where some missing outcomes pass and others fail than where
@@ -101,7 +101,7 @@ class Confidence:
 
         method = METHODS.get(self.method)
         if method is not None and not method.steady:
-            steady = (name for name, other in METHODS.items() if other.steady)
+            steady = (name for name, candidate in METHODS.items() if candidate.steady)
             fitting = [name for name in steady if self.population in METHODS[name].populations]
             raise ParameterError(
                 OptionValue("--interval", self.method),
@@ -129,7 +129,7 @@ class Confidence:
                 for metric in metrics
             ))  # fmt: skip
             return self
-        others: dict[str, tuple[str, ...]] = {}
+        overrides: dict[str, tuple[str, ...]] = {}
         for metric in metrics:
             unbounded = self.bounds is None and method.needs_bounds and metric.bounds is None
             amount = method.needs_bounds and not method.for_amounts and metric.kind.quantity
@@ -143,12 +143,12 @@ class Confidence:
                 name = "bca"
             else:
                 continue
-            others[name] = (*others.get(name, ()), metric.name)
-        if len(others) == 1 and len(metrics) == sum(map(len, others.values())):
-            others = dict.fromkeys(others, ("all",))
-        return replace(self, others=others)
+            overrides[name] = (*overrides.get(name, ()), metric.name)
+        if len(overrides) == 1 and len(metrics) == sum(map(len, overrides.values())):
+            overrides = dict.fromkeys(overrides, ("all",))
+        return replace(self, method_overrides=overrides)
 
-    def corrected(self) -> Confidence:
+    def for_corrected_values(self) -> Confidence:
         """The confidence of values that labels correct, which have a method of their own.
 
         Errors: ParameterError for another one, or for these tasks.
@@ -167,20 +167,25 @@ class Confidence:
         )  # fmt: skip
         if self.by_default:
             return self
-        return replace(self, others={} if self.interval else {LOGIT_T: ("all",)})
+        return replace(self, method_overrides={} if self.interval else {LOGIT_T: ("all",)})
 
     @property
     def method_name(self) -> str:
         """The method's name for people: "guard", or "guard (bca for mean)"."""
-        method, *others = self._methods
-        return method + f" ({'; '.join(others)})" * bool(others)
+        method, *exceptions = self._methods
+        return method + f" ({'; '.join(exceptions)})" * bool(exceptions)
 
     @property
     def _methods(self) -> list[str]:
         """The methods with their metrics: ["guard", "bca for mean"]."""
-        if alone := [method for method, names in self.others.items() if names == ("all",)]:
-            return alone
-        return [self.method, *(f"{each} for {', '.join(s)}" for each, s in self.others.items())]
+        if for_all := [
+            method for method, names in self.method_overrides.items() if names == ("all",)
+        ]:
+            return for_all
+        return [
+            self.method,
+            *(f"{method} for {', '.join(s)}" for method, s in self.method_overrides.items()),
+        ]
 
     @property
     def interval_level(self) -> float | None:
@@ -195,7 +200,7 @@ class Confidence:
             return self
         return replace(self, interval=DEFAULT_OF_DIFFERENCES[self.population], by_default=True)
 
-    def as_used(self, methods: Sequence[tuple[str, str]]) -> Confidence:
+    def with_methods_used(self, methods: Sequence[tuple[str, str]]) -> Confidence:
         """The confidence with the metrics whose differences got `paired-score` instead.
 
         methods : (metric, method) of every interval.
@@ -206,8 +211,12 @@ class Confidence:
         if not names or self.method == PAIRED_SCORE:
             return self
         everywhere = all(method == PAIRED_SCORE for _, method in methods)
-        others = {PAIRED_SCORE: ("all",)} if everywhere else {**self.others, PAIRED_SCORE: names}
-        return replace(self, others=others)
+        overrides = (
+            {PAIRED_SCORE: ("all",)}
+            if everywhere
+            else {**self.method_overrides, PAIRED_SCORE: names}
+        )
+        return replace(self, method_overrides=overrides)
 
     @property
     def draws(self) -> dict[str, int]:

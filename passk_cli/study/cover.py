@@ -8,8 +8,8 @@ from typing import Any
 from passk_cli.inference.cover_range import Needed
 from passk_cli.report.model import AnswerSentence, Limits
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer, every_true, first_true
-from passk_cli.study.headlines import NONE_SHARED, RANGE_ANSWERS, Range, named
+from passk_cli.study.answer import Answer, all_true, first_true
+from passk_cli.study.headlines import NONE_SHARED, RANGE_ANSWERS, ValueRange, name_with_groups
 from passk_cli.study.result import Result
 
 
@@ -32,7 +32,11 @@ class Covers:
         """The models with a range that overlaps with the highest one."""
         first = self.facts[0].estimate.low or 0.0
         others = self.facts[1:]
-        return [named(f.series, self.groups) for f in others if (f.estimate.high or 0.0) >= first]
+        return [
+            name_with_groups(f.series, self.groups)
+            for f in others
+            if (f.estimate.high or 0.0) >= first
+        ]
 
     @property
     def fields(self) -> Mapping[str, Any]:
@@ -40,10 +44,11 @@ class Covers:
         first, last = self.facts[0], self.facts[-1]
         metric = None if first.values is None else first.values.metric
         fields = {
-            "metric": first.name, "model": named(first.series, self.groups), "where": self.where,
+            "metric": first.name, "model": name_with_groups(first.series, self.groups),
+            "where": self.where,
             "rate": metric.argument if metric else "", "estimate": first.estimate,
             "limits": limits_of(first), "rivals": self.rivals, "count": len(self.rivals),
-            "last": named(last.series, self.groups), "lowest": limits_of(last),
+            "last": name_with_groups(last.series, self.groups), "lowest": limits_of(last),
             "open": len(self.open), "models": len(self.facts),
         }  # fmt: skip
         if self.open:
@@ -53,7 +58,8 @@ class Covers:
             needed = cover.needed
             fields |= {
                 "attempts": cover.attempts, "ahead": needed.attempts, "tasks": needed.tasks,
-                "both": needed == Needed(None, None), "widest": named(widest.series, self.groups),
+                "both": needed == Needed(None, None), "widest": name_with_groups(widest.series,
+                self.groups),
             }  # fmt: skip
         return fields
 
@@ -103,8 +109,8 @@ def stated(study: Analysis, facts: Sequence[Result]) -> Iterator[AnswerSentence]
     found = Covers(study, facts)
     if found.facts:
         yield from first_true(COVER, found)
-        yield from every_true((OPEN_COVERS,), found)
+        yield from all_true((OPEN_COVERS,), found)
     elif any(fact.ranged for fact in facts):
         yield from first_true(NONE_SHARED, study.short_of(facts))
     else:
-        yield from first_true(RANGE_ANSWERS, Range(facts, study.counts.group_names))
+        yield from first_true(RANGE_ANSWERS, ValueRange(facts, study.counts.group_names))

@@ -63,17 +63,17 @@ def sample_notes(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]
 
 def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
     """The warning about the series with the smallest p-value; the others are named."""
-    found, tests = list[tuple[float, str, str]](), 2 * len(order.names)
+    significant, tests = list[tuple[float, str, str]](), 2 * len(order.names)
     edges = np.searchsorted(order.series, np.arange(len(order.names) + 1))
     for place, series in enumerate(order.names):
         start = order.start[edges[place] : edges[place + 1] + 1]
-        p, what = _order_p(start - start[0], order.passed[start[0] : start[-1]])
+        p, pattern = _order_p(start - start[0], order.passed[start[0] : start[-1]])
         if p * tests <= LEVEL:
-            found.append((p * tests, SeriesName(series), what))
-    if found:
-        (p, model, what), *more = sorted(found)
+            significant.append((p * tests, SeriesName(series), pattern))
+    if significant:
+        (p, model, pattern), *more = sorted(significant)
         names = [name for _, name, _ in more]
-        yield DEPENDENT_ATTEMPTS(model=model, what=what, p=p_relation(p), more=names)
+        yield DEPENDENT_ATTEMPTS(model=model, what=pattern, p=p_relation(p), more=names)
 
 
 def _order_p(start: Ints, passed: Ints) -> tuple[float, str]:
@@ -101,11 +101,11 @@ def _order_p(start: Ints, passed: Ints) -> tuple[float, str]:
     tests = trend_test(start, passed), neighbour_test(start, passed)
     direction = "less" if tests[0].statistic < 0 else "more"
     likeness = "alike" if tests[1].statistic < tests[1].mean else "unlike"
-    found = (
+    patterns = (
         (tests[0].p, f"later attempts pass {direction} often"),
         (tests[1].p, f"neighbouring attempts are {likeness}"),
     )
-    return min((p, what) for p, what in found if not math.isnan(p))
+    return min((p, pattern) for p, pattern in patterns if not math.isnan(p))
 
 
 def _possible_clusters(groups: TaskGroups) -> Iterator[Diagnostic]:
@@ -113,11 +113,11 @@ def _possible_clusters(groups: TaskGroups) -> Iterator[Diagnostic]:
     from passk_cli.inference.task_groups import group_p
 
     tests = len(groups.columns)
-    found = [
+    candidates = [
         (group_p(groups.values, codes, LEVEL / tests) * tests, int(codes.max()) + 1, name)
         for name, codes in groups.columns.items()
     ]
-    p, number, name = min(found, key=lambda each: (each[0], each[1]))
+    p, number, name = min(candidates, key=lambda candidate: (candidate[0], candidate[1]))
     if p <= LEVEL + 1e-12:
         yield POSSIBLE_CLUSTERS(
             column=name, p=p_relation(p), groups=number, tasks=len(groups.values)

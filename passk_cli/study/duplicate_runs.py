@@ -49,18 +49,24 @@ IDENTICAL_OUTCOMES = DiagnosticType(
 class DuplicateRun(NamedTuple):
     """A model or run that has the outcomes of another.
 
-    tasks : that agree, of `every`.  changed : attempts with another outcome.
+    tasks : that agree, of `shared_tasks`.  changed : attempts with another outcome.
     """
 
     name: str
-    other: str
+    original: str
     tasks: int
-    every: int
+    shared_tasks: int
     changed: int
 
 
-def copy_of(
-    name: str, other: str, n: Ints, both: tuple[Ints, Ints], pairs: int, *, models: bool = False
+def detect_copy(
+    name: str,
+    original: str,
+    n: Ints,
+    passes: tuple[Ints, Ints],
+    pairs: int,
+    *,
+    models: bool = False,
 ) -> DuplicateRun | None:
     """The copy that one run is of another, where that is no accident; else None.
 
@@ -69,21 +75,21 @@ def copy_of(
     models : whether they are two models, whose rates hardly are the same.
 
     >>> n, c = np.full(60, 4), np.arange(60) % 5
-    >>> copy_of("b", "a", n, (c, c), 1).tasks, copy_of("b", "a", n[:9], (c[:9], c[:9]), 1)
+    >>> detect_copy("b", "a", n, (c, c), 1).tasks, detect_copy("b", "a", n[:9], (c[:9], c[:9]), 1)
     (60, None)
     """
-    c, c_other = both
+    c, c_other = passes
     changed, moved = int(np.abs(c - c_other).sum()), int((c != c_other).sum())
     if changed >= _CHANGED * n.sum():
         return None
     if moved or not (models or n.max() == 1) or not _many_ways(n, c, pairs):
-        by_chance = _law_of_changes(n, n, c + c_other)[: moved + 1].sum()
+        by_chance = _change_distribution(n, n, c + c_other)[: moved + 1].sum()
         if by_chance * pairs * (_MODELS if models else _RUNS) > 1:
             return None
-    return DuplicateRun(name, other, len(n) - moved, len(n), changed)
+    return DuplicateRun(name, original, len(n) - moved, len(n), changed)
 
 
-def _law_of_changes(n: Ints, n_other: Ints, passes: Ints) -> Floats:
+def _change_distribution(n: Ints, n_other: Ints, passes: Ints) -> Floats:
     """Chance that 0, 1, 2, … tasks change between two runs of these attempts, by chance alone."""
     from passk_cli.inference.flips import chance_flips, poisson_binomial
 
@@ -107,21 +113,21 @@ def copied_models(counts: Counts) -> list[DuplicateRun]:
     """Models with the outcomes of one before them, at the same tasks of the same groups.
 
     >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(20)]
-    >>> [(copy.name, copy.other, copy.tasks) for copy in copied_models(Counts.from_cells(cells))]
+    >>> [(copy.name, copy.original, copy.tasks) for copy in copied_models(Counts.from_cells(cells))]
     [('b', 'a', 20)]
     >>> copied_models(Counts.from_cells([(m, t, 2, 2) for m in "ab" for t in "xyz"]))
     []
     """
     places = grouped(range(len(counts.series)), lambda place: counts.series[place][0])
-    alike: dict[object, list[tuple[str, Ints]]] = {}
-    for model, own in places.items():
-        cells = np.concatenate([np.r_[counts.rows_of(place)] for place in own])
-        groups = tuple(counts.series[place][1:] for place in own)
-        sizes = [counts.rows_of(place).stop - counts.rows_of(place).start for place in own]
+    by_tasks: dict[object, list[tuple[str, Ints]]] = {}
+    for model, model_places in places.items():
+        cells = np.concatenate([np.r_[counts.rows_of(place)] for place in model_places])
+        groups = tuple(counts.series[place][1:] for place in model_places)
+        sizes = [counts.rows_of(place).stop - counts.rows_of(place).start for place in model_places]
         same = (groups, *sizes, counts.task_codes[cells].tobytes(), counts.n[cells].tobytes())
-        alike.setdefault(same, []).append((model, cells))
+        by_tasks.setdefault(same, []).append((model, cells))
     pairs, copies = math.comb(max(len(places), 2), 2), []
-    for models in alike.values():
+    for models in by_tasks.values():
         n, passes = counts.n[models[0][1]], np.stack([counts.c[cells] for _, cells in models])
         copies += copies_among([name for name, _ in models], n, passes, pairs, models=True)
     return sorted(copies)
@@ -132,11 +138,11 @@ def copies_among(
 ) -> list[DuplicateRun]:
     """The copies among rows, each of the first row that it is one of.
 
-    n : (tasks,), attempts.  passes : (rows × tasks).  pairs, models : as in `copy_of`.
+    n : (tasks,), attempts.  passes : (rows × tasks).  pairs, models : as in `detect_copy`.
     """
     firsts: dict[bytes, int] = {}
     same = [firsts.setdefault(row.tobytes(), place) for place, row in enumerate(passes)]
-    near = {(place, row) for row, place in enumerate(same) if place != row}
+    candidates = {(place, row) for row, place in enumerate(same) if place != row}
     first = np.array([*firsts.values()], dtype=np.int64)
     distinct = passes[first]
     totals, least = distinct.sum(axis=1), _CHANGED * n.sum()
@@ -147,79 +153,86 @@ def copies_among(
         rivals = order[at + 1 : end]
         changed = np.abs(distinct[rivals] - distinct[order[at]]).sum(axis=1)
         rows = first[rivals[changed < least]].tolist()
-        near |= {(min(row, int(first[order[at]])), max(row, int(first[order[at]]))) for row in rows}
+        candidates |= {
+            (min(row, int(first[order[at]])), max(row, int(first[order[at]]))) for row in rows
+        }
     copies: dict[int, DuplicateRun] = {}
-    for one, other in sorted(near):
-        both = passes[other], passes[one]
-        if other not in copies:
-            copy = copy_of(names[other], names[one], n, both, pairs, models=models)
-            copies |= {} if copy is None else {other: copy}
+    for earlier, later in sorted(candidates):
+        pair_passes = passes[later], passes[earlier]
+        if later not in copies:
+            copy = detect_copy(names[later], names[earlier], n, pair_passes, pairs, models=models)
+            copies |= {} if copy is None else {later: copy}
     return [copies[row] for row in sorted(copies)]
 
 
-def require_no_copies(counts: Counts, named: Collection[str]) -> None:
+def require_no_copies(counts: Counts, named_models: Collection[str]) -> None:
     """DataError where a model is a copy of another.
 
     named : models that somebody knows to be several.
     """
     for copy in copied_models(counts):
-        if not {copy.name, copy.other} <= {*named}:
+        if not {copy.name, copy.original} <= {*named_models}:
             where = f"all {plural(copy.tasks, 'task')}"
             if copy.changed:
                 changed = plural(copy.changed, "attempt")
-                where = f"{plural(copy.tasks, 'task')} of {copy.every} ({changed} changed)"
+                where = f"{plural(copy.tasks, 'task')} of {copy.shared_tasks} ({changed} changed)"
             without = [
                 SuggestedFix({"--exclude-model": (copy.name,)}, f"if {copy.name} is the copy"),
-                SuggestedFix({"--exclude-model": (copy.other,)}, f"if {copy.other} is"),
+                SuggestedFix({"--exclude-model": (copy.original,)}, f"if {copy.original} is"),
             ]
-            alone = len({series[0] for series in counts.series}) == 2
-            both = SuggestedFix({"--model": ("*", copy.other, copy.name)}, "if they are two models")
+            only_two = len({series[0] for series in counts.series}) == 2
+            keep_both = SuggestedFix(
+                {"--model": ("*", copy.original, copy.name)}, "if they are two models"
+            )
             raise DataError(
-                copy.name, f"its outcomes are those of {copy.other} at {where}",
-                "if one is a copy, name another run: one model is left" * alone,
-                name="duplicate-models", settles=[*([] if alone else without), both],
+                copy.name, f"its outcomes are those of {copy.original} at {where}",
+                "if one is a copy, name another run: one model is left" * only_two,
+                name="duplicate-models", settles=[*([] if only_two else without), keep_both],
             )  # fmt: skip
 
 
 def identical_outcomes(counts: Counts) -> Iterator[Diagnostic]:
     """A warning of models that are copies."""
     if copies := copied_models(counts):
-        (name, model, tasks, every, changed), more = copies[0], len(copies) - 1
+        (name, model, tasks, shared_tasks, changed), more = copies[0], len(copies) - 1
         yield IDENTICAL_OUTCOMES(
-            copy=name, model=model, tasks=tasks, every=every, changed=changed, more=more,
+            copy=name, model=model, tasks=tasks, every=shared_tasks, changed=changed, more=more,
             copies=tuple(copy.name for copy in copies), original="" if more else model,
         )  # fmt: skip
 
 
 def copied_runs(copies: Iterable[DuplicateRun]) -> Iterator[Diagnostic]:
     """A warning of runs that are copies."""
-    if found := list(copies):
-        name, other, tasks, every, changed = found[0]
-        yield COPIED_RUN(first=other, second=name, tasks=tasks, every=every, changed=changed,
-                         more=len(found) - 1)  # fmt: skip
+    if duplicates := list(copies):
+        name, original, tasks, shared_tasks, changed = duplicates[0]
+        yield COPIED_RUN(first=original, second=name, tasks=tasks, every=shared_tasks,
+        changed=changed,
+                         more=len(duplicates) - 1)  # fmt: skip
 
 
 def copies_between(
-    counts: Counts, place: int, others: Counts, rivals: Mapping[str, int], name: str
+    counts: Counts, place: int, other_counts: Counts, rivals: Mapping[str, int], name: str
 ) -> Iterator[DuplicateRun]:
     """The copies that a series is of others, which have all of its tasks and as many attempts.
 
     rivals : name → place of its series among the other counts.
     """
-    own = counts.rows_of(place)
-    tasks = [counts.tasks[code] for code in counts.task_codes[own].tolist()]
-    for rival, there in rivals.items():
-        rows = others.rows_of(there)
-        if tasks == [others.tasks[code] for code in others.task_codes[rows].tolist()]:
-            n = counts.n[own]
-            if np.array_equal(n, others.n[rows]):
-                copy = copy_of(name, rival, n, (counts.c[own], others.c[rows]), len(rivals))
+    cells = counts.rows_of(place)
+    tasks = [counts.tasks[code] for code in counts.task_codes[cells].tolist()]
+    for rival, rival_place in rivals.items():
+        rows = other_counts.rows_of(rival_place)
+        if tasks == [other_counts.tasks[code] for code in other_counts.task_codes[rows].tolist()]:
+            n = counts.n[cells]
+            if np.array_equal(n, other_counts.n[rows]):
+                copy = detect_copy(
+                    name, rival, n, (counts.c[cells], other_counts.c[rows]), len(rivals)
+                )
                 if copy is not None:
                     yield copy
 
 
 def renamed_models(
-    before: Counts, gone: Iterable[str], after: Counts, others: Sequence[str]
+    before: Counts, gone: Iterable[str], after: Counts, candidates: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
     """Models that are gone, each with another that has its tasks and passes them alike.
 
@@ -228,9 +241,9 @@ def renamed_models(
     """
     for old in gone:
         base = _cells(before, old)
-        fits = {new: _alike(base, _cells(after, new)) for new in others}
+        fits = {new: _chance_of_changes(base, _cells(after, new)) for new in candidates}
         if any(fits.values()):
-            yield old, max(others, key=fits.__getitem__)
+            yield old, max(candidates, key=fits.__getitem__)
 
 
 def _cells(counts: Counts, model: str) -> dict[tuple[str, ...], tuple[int, int]]:
@@ -244,15 +257,18 @@ def _cells(counts: Counts, model: str) -> dict[tuple[str, ...], tuple[int, int]]
     }
 
 
-def _alike(
-    one: Mapping[tuple[str, ...], tuple[int, int]], other: Mapping[tuple[str, ...], tuple[int, int]]
+def _chance_of_changes(
+    old_cells: Mapping[tuple[str, ...], tuple[int, int]],
+    new_cells: Mapping[tuple[str, ...], tuple[int, int]],
 ) -> float:
     """P(as many tasks change as do, by chance alone) of two models; 0 where it is below 1 % or
     fewer than nine tenths of the tasks are shared."""
-    shared = sorted(one.keys() & other.keys())
-    if len(shared) < 0.9 * max(len(one), len(other)):
+    shared = sorted(old_cells.keys() & new_cells.keys())
+    if len(shared) < 0.9 * max(len(old_cells), len(new_cells)):
         return 0.0
-    (n, c), (n_other, c_other) = (np.array([of[task] for task in shared]).T for of in (one, other))
+    (n, c), (n_other, c_other) = (
+        np.array([cells[task] for task in shared]).T for cells in (old_cells, new_cells)
+    )
     moved = int((c * n_other != c_other * n).sum())
-    chance = float(_law_of_changes(n, n_other, c + c_other)[moved:].sum())
+    chance = float(_change_distribution(n, n_other, c + c_other)[moved:].sum())
     return chance if chance >= 0.01 else 0.0

@@ -102,19 +102,19 @@ class Flips:
         return float(self.by_chance[~self.single].sum())
 
     @cached_property
-    def law(self) -> Floats:
+    def distribution(self) -> Floats:
         """P(0 flips), P(1 flip), … of these tasks with no change."""
         return poisson_binomial(self.by_chance[~self.single])
 
     @property
     def range(self) -> tuple[int, int]:
         """As many flips as these tasks have with no change, at the level."""
-        return central_range(self.law, self.level)
+        return central_range(self.distribution, self.level)
 
     @property
     def p_more(self) -> float:
         """P(at least as many flips) with no change."""
-        return min(1.0, float(self.law[self.repeated :].sum()))
+        return min(1.0, float(self.distribution[self.repeated :].sum()))
 
     @property
     def most_single(self) -> float:
@@ -127,20 +127,35 @@ class Flips:
         return 2 * len(passes) * mean * (1 - mean)
 
 
-def facts_of_flips(every: Iterable[Flips]) -> list[Result]:
+def flip_results(pairs: Iterable[Flips]) -> list[Result]:
     """A tidy row for each shared task of each pair, with all that is known of it."""
     facts = []
-    for flips in every:
+    for flips in pairs:
         columns = (
             flips.n, flips.c, flips.n_base, flips.c_base, flips.p, flips.adjusted, flips.signs,
             flips.verdicts, flips.by_chance,
         )  # fmt: skip
-        rows = zip(flips.tasks, *flips.strips, *(each.tolist() for each in columns), strict=True)
-        for task, strip, other, n, c, n_base, c_base, p, adjusted, sign, verdict, chance in rows:
+        rows = zip(
+            flips.tasks, *flips.strips, *(column.tolist() for column in columns), strict=True
+        )
+        for (
+            task,
+            strip,
+            strip_against,
+            n,
+            c,
+            n_base,
+            c_base,
+            p,
+            adjusted,
+            sign,
+            verdict,
+            chance,
+        ) in rows:
             more = {
                 "task": task, "n": n, "passes": c, "n_against": n_base, "passes_against": c_base,
                 "flip": _FLIPS[sign], "flip_by_chance": chance, "attempts": strip,
-                "attempts_against": other,
+                "attempts_against": strip_against,
             }  # fmt: skip
             facts.append(
                 Result(
@@ -163,13 +178,13 @@ def find_flips(pairs: Sequence[tuple[RunSide, RunSide]], level: float = 0.95) ->
     ([1, 0], [1, 0], 0.057)
     """
     strips = {id(side.counts): strips_of(side.counts) for pair in pairs for side in pair}
-    every = []
+    all_flips = []
     for first, second in pairs:
         rows = []
         for counts, place, _ in (first, second):
-            own = counts.rows_of(place)
-            names = [counts.tasks[task] for task in counts.task_codes[own].tolist()]
-            rows.append(dict(zip(names, range(own.start, own.stop), strict=True)))
+            cells = counts.rows_of(place)
+            names = [counts.tasks[task] for task in counts.task_codes[cells].tolist()]
+            rows.append(dict(zip(names, range(cells.start, cells.stop), strict=True)))
         tasks = tuple(sorted(rows[0].keys() & rows[1].keys(), key=natural))
         at, base = (np.array([row[task] for task in tasks], dtype=np.int64) for row in rows)
         n, c = first.counts.n[at], first.counts.c[at]
@@ -177,20 +192,20 @@ def find_flips(pairs: Sequence[tuple[RunSide, RunSide]], level: float = 0.95) ->
         in_order = strips[id(first.counts)][at].tolist(), strips[id(second.counts)][base].tolist()
         p = boschloo(n, c, n_base, c_base)
         only, only_base = (len(row) - len(tasks) for row in rows)
-        every.append(
+        all_flips.append(
             Flips(
                 first.counts.series[first.place], first.name, second.name, tasks, n, c, n_base,
                 c_base, in_order, p, p, only, only_base, level,
             )
         )  # fmt: skip
-    if not every:
+    if not all_flips:
         return []
-    adjusted = benjamini_hochberg(np.concatenate([flips.p for flips in every]))
-    parts = np.split(adjusted, np.cumsum([len(flips.p) for flips in every])[:-1])
-    return [replace(flips, adjusted=own) for flips, own in zip(every, parts, strict=True)]
+    adjusted = benjamini_hochberg(np.concatenate([flips.p for flips in all_flips]))
+    parts = np.split(adjusted, np.cumsum([len(flips.p) for flips in all_flips])[:-1])
+    return [replace(flips, adjusted=part) for flips, part in zip(all_flips, parts, strict=True)]
 
 
-def pairs_of(study: Analysis) -> list[tuple[RunSide, RunSide]]:
+def compared_sides(study: Analysis) -> list[tuple[RunSide, RunSide]]:
     """Every model against one of the same data, or against the same one in another run.
 
     study : its `decided` names what is compared with, as "against".
@@ -198,21 +213,21 @@ def pairs_of(study: Analysis) -> list[tuple[RunSide, RunSide]]:
     Errors: ParameterError where there is nothing to compare with.
     """
     counts, base, against = study.counts, study.baseline, str(study.decided["against"])
-    others = counts if base is None else base
-    models = sorted({series[0] for series in others.series})
+    rivals = counts if base is None else base
+    models = sorted({series[0] for series in rivals.series})
     if base is None and against not in models:
         raise missing_baseline_error("--against", against, models)
     only = against if base is None else models[0] if len(models) == 1 else None
-    places = {series: place for place, series in enumerate(others.series)}
+    places = {series: place for place, series in enumerate(rivals.series)}
     pairs = []
     for s in study.best_first:
         series = counts.series[s]
         model = only or series[0]
-        other = (model, *series[1:])
-        if other in places and (base is not None or series[0] != against):
+        rival_series = (model, *series[1:])
+        if rival_series in places and (base is not None or series[0] != against):
             name = f"{model} ({against})" if model == series[0] else model
             side = RunSide(counts, s, SeriesName(series))
-            pairs.append((side, RunSide(others, places[other], name)))
+            pairs.append((side, RunSide(rivals, places[rival_series], name)))
     return pairs
 
 

@@ -12,7 +12,7 @@ from passk_cli.report.model import AnswerSentence, Estimate
 from passk_cli.report.words import every_one, plural
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.result import Result
-from passk_cli.study.values import Series, of_all
+from passk_cli.study.values import Series, common_reason
 
 # Values closer than this are equal; models that share a value and are named, not counted.
 _EQUAL, _NAMED = 1e-12, 3
@@ -30,7 +30,7 @@ class Extreme(NamedTuple):
     certain: bool
 
 
-class Range:
+class ValueRange:
     """One number of several series, or of one, and between which models it ranges.
 
     facts : the number of each series.  Where missing outcomes may pass or fail and that decides
@@ -42,19 +42,21 @@ class Range:
         self.metric, self.groups = facts[0].name, group_names
         self.valued = [fact for fact in facts if fact.estimate.value is not None]
         self.without = [
-            named(fact.series, group_names) for fact in facts if fact.estimate.value is None
+            name_with_groups(fact.series, group_names)
+            for fact in facts
+            if fact.estimate.value is None
         ]
-        self.reason = of_all([*filter(None, (fact.estimate.reason for fact in facts)), ""])
+        self.reason = common_reason([*filter(None, (fact.estimate.reason for fact in facts)), ""])
 
     @cached_property
     def top(self) -> Extreme:
         """Who has the highest number."""
-        return end_of(self.valued, self.groups, 1)
+        return find_extreme(self.valued, self.groups, 1)
 
     @cached_property
     def bottom(self) -> Extreme:
         """Who has the lowest number."""
-        return end_of(self.valued, self.groups, -1)
+        return find_extreme(self.valued, self.groups, -1)
 
     @property
     def same(self) -> bool:
@@ -64,27 +66,30 @@ class Range:
 
 _WITHOUT = "{?without| No value of {metric}: {without}.}"
 RANGE_ANSWERS = (
-    Answer("no-value-of-any", lambda found: not found.valued,
+    Answer("no-value-of-any", lambda numbers: not numbers.valued,
            "{metric} cannot be computed{?reason|: {reason}}.",
-           lambda found: {"metric": found.metric, "reason": found.reason}),
-    Answer("value-of-one", lambda found: len(found.valued) == 1,
+           lambda numbers: {"metric": numbers.metric, "reason": numbers.reason}),
+    Answer("value-of-one", lambda numbers: len(numbers.valued) == 1,
            "{metric} of {model} is {estimate}." + _WITHOUT,
-           lambda found: {
-               "metric": found.metric, "model": named(found.valued[0].series, found.groups),
-               "estimate": found.valued[0].estimate, "without": found.without}),
-    Answer("one-value", lambda found: found.same,
+           lambda numbers: {
+               "metric": numbers.metric, "model": name_with_groups(numbers.valued[0].series,
+               numbers.groups),
+               "estimate": numbers.valued[0].estimate, "without": numbers.without}),
+    Answer("one-value", lambda numbers: numbers.same,
            "{metric} is {estimate} for {models}." + _WITHOUT,
-           lambda found: {
-               "metric": found.metric, "estimate": found.top.estimate, "without": found.without,
-               "models": all_of(len(found.valued), found.groups)}),
-    Answer("range-of-values", lambda found: True,
+           lambda numbers: {
+               "metric": numbers.metric, "estimate": numbers.top.estimate,
+               "without": numbers.without,
+               "models": all_series(len(numbers.valued), numbers.groups)}),
+    Answer("range-of-values", lambda numbers: True,
            "{metric} ranges from {low} ({lowest}) to {high} ({highest})"
            "{?unsure|; missing outcomes decide which}." + _WITHOUT,
-           lambda found: {
-               "metric": found.metric, "low": found.bottom.estimate, "lowest": found.bottom.words,
-               "high": found.top.estimate, "highest": found.top.words,
-               "unsure": not (found.top.certain and found.bottom.certain),
-               "without": found.without}),
+           lambda numbers: {
+               "metric": numbers.metric, "low": numbers.bottom.estimate,
+               "lowest": numbers.bottom.words,
+               "high": numbers.top.estimate, "highest": numbers.top.words,
+               "unsure": not (numbers.top.certain and numbers.bottom.certain),
+               "without": numbers.without}),
 )  # fmt: skip
 
 
@@ -97,62 +102,64 @@ NONE_SHARED = (
 
 
 def range_of(facts: Sequence[Result], group_names: Sequence[str] = ()) -> AnswerSentence:
-    """From which lowest to which highest value a number ranges; see `Range`.
+    """From which lowest to which highest value a number ranges; see `ValueRange`.
 
     >>> numbers = {"a": 0.7, "b": 0.4, "c": 0.4}
     >>> facts = [Result((model,), "pass@1", 1, Estimate(v)) for model, v in numbers.items()]
     >>> range_of(facts).fields["lowest"], range_of(facts).fields["high"].value
     ('b, c', 0.7)
     """
-    return next(first_true(RANGE_ANSWERS, Range(facts, group_names)))
+    return next(first_true(RANGE_ANSWERS, ValueRange(facts, group_names)))
 
 
-def named(series: Series, group_names: Sequence[str], joint: str = ", ") -> str:
+def name_with_groups(series: Series, group_names: Sequence[str], joint: str = ", ") -> str:
     """A model with its groups: "gpt-4, temperature 0.2".
 
-    >>> named(("gpt-4", "0.2"), ["temperature"]), named(("gpt-4", ""), ["suite"])
-    ('gpt-4, temperature 0.2', 'gpt-4, suite ""')
+    >>> name_with_groups(("gpt-4", "0.2"), ["temperature"]), name_with_groups(("a", ""), ["b"])
+    ('gpt-4, temperature 0.2', 'a, b ""')
     """
-    groups = f"{joint}{groups_named(series[1:], group_names)}" if group_names else ""
+    groups = f"{joint}{group_words(series[1:], group_names)}" if group_names else ""
     return series[0] + groups
 
 
-def of_named_groups(facts: Sequence[Result]) -> Sequence[Result]:
+def in_named_groups(facts: Sequence[Result]) -> Sequence[Result]:
     """The facts of groups with a name; all where there are none."""
     return [fact for fact in facts if all(fact.series[1:])] or facts
 
 
-def groups_named(values: Sequence[str], group_names: Sequence[str]) -> str:
+def group_words(values: Sequence[str], group_names: Sequence[str]) -> str:
     """Values with the columns that they are of: "temperature 0.2"; nothing without groups."""
     pairs = zip(group_names, values, strict=True)
     return ", ".join(f"""{name} {value or '""'}""" for name, value in pairs)
 
 
-def several(count: int, group_names: Sequence[str]) -> str:
+def plural_series(count: int, group_names: Sequence[str]) -> str:
     """As "3 models", or "3 combinations of model and temperature"."""
     if not group_names:
         return plural(count, "model")
     return f"{plural(count, 'combination')} of {' and '.join(('model', *group_names))}"
 
 
-def all_of(count: int, group_names: Sequence[str] = ()) -> str:
+def all_series(count: int, group_names: Sequence[str] = ()) -> str:
     """As "both models", or "all 3 combinations of model and temperature"."""
-    return every_one(several(count, group_names))
+    return every_one(plural_series(count, group_names))
 
 
-def end_of(facts: Sequence[Result], group_names: Sequence[str] = (), sign: int = 1) -> Extreme:
+def find_extreme(
+    facts: Sequence[Result], group_names: Sequence[str] = (), sign: int = 1
+) -> Extreme:
     """The highest (sign 1) or the lowest (−1), of groups with a name where there are any."""
-    facts = of_named_groups(facts)
+    facts = in_named_groups(facts)
     spans = np.sort([[sign * float(end or 0.0) for end in f.estimate.ends] for f in facts], axis=1)
     least, most = spans.max(axis=0).tolist()
     places = np.flatnonzero(spans[:, 1] >= least - _EQUAL).tolist()
-    names = [named(facts[i].series, group_names) for i in places]
+    names = [name_with_groups(facts[i].series, group_names) for i in places]
     # All of them are one number, or one of them reaches all others.
     ends = spans[places]
     certain = len(places) == 1 or max(ends.max(), most) - min(ends.min(), least) <= _EQUAL
     words = ("; " if group_names else ", " if certain else " or ").join(names)
     if len(names) > _NAMED:
-        words = ("" if certain else "one of ") + several(len(names), group_names)
+        words = ("" if certain else "one of ") + plural_series(len(names), group_names)
     first = facts[places[0]].estimate
     if not certain:
         low, high = sorted((sign * least, sign * most))

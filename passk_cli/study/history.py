@@ -123,18 +123,18 @@ class Setup:
     cells: Ints
     n: Ints
     c: Ints
-    left_out: int = 0
+    dropped_tasks: int = 0
     shortest: str = ""
 
     def last(self, number: int) -> Setup:
         """Its last runs, as many as there are."""
-        return self.where(np.arange(len(self.runs)) >= len(self.runs) - number)
+        return self.select_runs(np.arange(len(self.runs)) >= len(self.runs) - number)
 
-    def where(self, chosen: Bools) -> Setup:
+    def select_runs(self, selected: Bools) -> Setup:
         """Some of its runs."""
         return replace(
-            self, runs=tuple(compress(self.runs, chosen)),
-            cells=self.cells[chosen], n=self.n[chosen], c=self.c[chosen],
+            self, runs=tuple(compress(self.runs, selected)),
+            cells=self.cells[selected], n=self.n[selected], c=self.c[selected],
         )  # fmt: skip
 
     def places(self, counts: Counts) -> dict[str, int]:
@@ -143,11 +143,11 @@ class Setup:
         return {run.run: code for run, code in zip(self.runs, codes, strict=True)}
 
     @property
-    def differing(self) -> list[str]:
+    def differing_options(self) -> list[str]:
         """The options that its runs were recorded with differently."""
-        every = [run.options for run in self.runs]
-        names = dict.fromkeys(name for options in every for name in options)
-        return [n for n in names if len({str(options.get(n)) for options in every}) > 1]
+        settings = [run.options for run in self.runs]
+        names = dict.fromkeys(name for options in settings for name in options)
+        return [n for n in names if len({str(options.get(n)) for options in settings}) > 1]
 
     @property
     def copies(self) -> list[DuplicateRun]:
@@ -162,10 +162,10 @@ class Setup:
     @property
     def messages(self) -> list[Diagnostic]:
         """Messages about what is left out of its runs, and about runs that are there twice."""
-        model, said = " ".join(filter(None, self.series)), list(copied_runs(self.copies))
-        if self.left_out:
-            said.append(LEFT_OUT_TASKS(tasks=self.left_out, model=model, run=self.shortest))
-        return said
+        model, notes = " ".join(filter(None, self.series)), list(copied_runs(self.copies))
+        if self.dropped_tasks:
+            notes.append(LEFT_OUT_TASKS(tasks=self.dropped_tasks, model=model, run=self.shortest))
+        return notes
 
 
 def read_history(
@@ -180,27 +180,29 @@ def read_history(
     """
     try:
         # Groups are the columns that are no others; rows repeat as long as those are not known.
-        counts = replace(request, by=(*request.by, *KEYS), attempts=(), duplicates="keep")
-        first = read(counts, *source)
+        counts_request = replace(request, by=(*request.by, *KEYS), attempts=(), duplicates="keep")
+        first = read(counts_request, *source)
         unused = [name for file in first.facts.inputs for name in file.unused]
-        others = (*RESERVED, *request.by)
-        groups = tuple(n for n in dict.fromkeys(unused) if n not in others)
-        whole = replace(request, by=(*request.by, *groups, *KEYS))
-        every = read(replace(whole, attempts=()), *source)
+        reserved = (*RESERVED, *request.by)
+        groups = tuple(n for n in dict.fromkeys(unused) if n not in reserved)
+        full_request = replace(request, by=(*request.by, *groups, *KEYS))
+        all_runs = read(replace(full_request, attempts=()), *source)
         for role in request.attempts:
-            every = _with_amounts(read, replace(whole, attempts=(role,)), every, unused, source)
-        return every
+            all_runs = _add_amounts(
+                read, replace(full_request, attempts=(role,)), all_runs, unused, source
+            )
+        return all_runs
     except DataError as error:
         if error.problem in [f"no column {name!r}" for name in KEYS]:
             raise DataError(
                 error.place, f"no history of runs: it has {error.problem}",
                 "name a file that `passk record` wrote", name="no-history",
-                settles=_recorded(read, request, source, files),
+                settles=_record_fixes(read, request, source, files),
             ) from None  # fmt: skip
         raise
 
 
-def _recorded(
+def _record_fixes(
     read: Callable[..., Counts], request: Request, source: Sequence[Any], files: Sequence[str]
 ) -> Sequence[SuggestedFix]:
     """The remedy for a table of runs, a column of which says which: recording the first of them."""
@@ -222,25 +224,25 @@ def _recorded(
                 continue
             dated = {"--date": runs[0]} if is_day(runs[0]) else {}
             options = {**where, **keep, "--to": "history.parquet", "--at": runs[0], **dated}
-            which = f"the first of {len(runs):,} runs" if runs[1:] else "the run"
-            why = f"records {which}; passk trend history.parquet shows all"
+            subject = f"the first of {len(runs):,} runs" if runs[1:] else "the run"
+            why = f"records {subject}; passk trend history.parquet shows all"
             return (SuggestedFix(options, why, "record"),)
     if source:
         return ()
-    kept = {"--with": request.attempts} if request.attempts else {}
-    settles = [*_runs_of_one(read, request, files, kept)]
+    amounts = {"--with": request.attempts} if request.attempts else {}
+    settles = [*_single_run_fixes(read, request, files, amounts)]
     try:
         read(request)
     except DataError:
         return settles
-    which = every_one(plural(len(files), "file")) if files[1:] else "it"
-    why = f"records {which} as today's run"
-    today = {"--to": "history.parquet", "--at": str(datetime.now(UTC).date()), **kept}
+    subject = every_one(plural(len(files), "file")) if files[1:] else "it"
+    why = f"records {subject} as today's run"
+    today = {"--to": "history.parquet", "--at": str(datetime.now(UTC).date()), **amounts}
     return (*settles, SuggestedFix(today, why, "record"))
 
 
-def _runs_of_one(
-    read: Callable[..., Counts], request: Request, files: Sequence[str], kept: Mapping[str, Any]
+def _single_run_fixes(
+    read: Callable[..., Counts], request: Request, files: Sequence[str], amounts: Mapping[str, Any]
 ) -> Iterator[SuggestedFix]:
     """Lines that record the first of several files, each of which may be a run of one agent."""
     several = len(files) > 1 and all(map(os.path.isfile, files))
@@ -250,21 +252,23 @@ def _runs_of_one(
         counts = [read(request, [file]) for file in days]
     except (DataError, ParameterError):
         return
-    named = any("model" in file.roles for each in counts for file in each.facts.inputs)
-    if named and len({model for each in counts for model, *_ in each.series}) > 1:
+    has_models = any("model" in file.roles for part in counts for file in part.facts.inputs)
+    if has_models and len({model for part in counts for model, *_ in part.series}) > 1:
         return
     for file, day in days.items():
-        own = {"--date": "-".join(day.group(1, 3, 4))} if day else {}
-        own = {"--to": "history.parquet", "--at": revisions[file], **own}
+        options = {"--date": "-".join(day.group(1, 3, 4))} if day else {}
+        options = {"--to": "history.parquet", "--at": revisions[file], **options}
         why = "records a run of one agent" + ("" if day else ", dated now")
-        labels = {each: "" for each in files if each != file} | ({} if named else {file: "agent"})
-        yield SuggestedFix({**own, **kept}, why, "record", labels)
+        labels = {path: "" for path in files if path != file} | (
+            {} if has_models else {file: "agent"}
+        )
+        yield SuggestedFix({**options, **amounts}, why, "record", labels)
     if not all(days.values()):
         yield SuggestedFix({"--date": Placeholder("DAY")}, "says when a run was", "record")
 
 
-def _with_amounts(
-    read: Callable[..., Counts], request: Request, every: Counts, columns: Sequence[str],
+def _add_amounts(
+    read: Callable[..., Counts], request: Request, all_runs: Counts, columns: Sequence[str],
     source: Sequence[Any],
 ) -> Counts:  # fmt: skip
     """The runs with an amount of their attempts, from the lists of those that have it.
@@ -273,21 +277,23 @@ def _with_amounts(
         are no counts.
     """
     (role,) = request.attempts
-    lists = {each: OF_ATTEMPTS.get(each, "") for each in ("outcome", role)}
-    noun, place = AMOUNTS.get(role, ("", role))[1], every.facts.inputs[0].name
-    if lacking := [each for each, name in lists.items() if name not in columns]:
-        keeps = all(each in OF_ATTEMPTS for each in lacking)
-        kept = {"--to": place, "--at": Placeholder("REV"), "--with": (role,)}
+    lists = {value: OF_ATTEMPTS.get(value, "") for value in ("outcome", role)}
+    noun, place = AMOUNTS.get(role, ("", role))[1], all_runs.facts.inputs[0].name
+    if lacking := [value for value, name in lists.items() if name not in columns]:
+        keeps = all(value in OF_ATTEMPTS for value in lacking)
+        options = {"--to": place, "--at": Placeholder("REV"), "--with": (role,)}
         raise DataError(
             place, f"no {noun} in any run",
             "" if keeps else "a history keeps passes and what attempts took; compare with a file",
-            name="no-role-column", settles=[SuggestedFix(kept, "keeps it of a run", "record")]
+            name="no-role-column", settles=[SuggestedFix(options, "keeps it of a run", "record")]
             * keeps,
         )  # fmt: skip
-    there = " AND ".join(f"{name} IS NOT NULL" for name in lists.values())
-    where = f"({request.where}) AND {there}" if request.where else there
+    has_lists = " AND ".join(f"{name} IS NOT NULL" for name in lists.values())
+    where = f"({request.where}) AND {has_lists}" if request.where else has_lists
     try:
-        some = read(replace(request, fields={**request.fields, **lists}, where=where), *source)
+        with_amounts = read(
+            replace(request, fields={**request.fields, **lists}, where=where), *source
+        )
     except DataError as error:
         # Of a file that was named.
         if error.problem not in [f"no column {name!r}" for name in lists.values()]:
@@ -296,36 +302,38 @@ def _with_amounts(
             error.place, f"no {noun} in any run", "leave the file out", name="no-role-column"
         ) from None
 
-    def runs_of(counts: Counts) -> Counter[str]:
+    def run_numbers(counts: Counts) -> Counter[str]:
         return Counter(model for model, *_ in counts.series)
 
-    runs, without = runs_of(every), runs_of(every) - runs_of(some)
+    runs, without = run_numbers(all_runs), run_numbers(all_runs) - run_numbers(with_amounts)
     models = [f"{model} {n} of {runs[model]}" for model, n in sorted(without.items())]
-    said = [RUNS_WITHOUT(runs=without.total(), noun=noun, models=models)] if models else []
-    known = set(every.facts.messages)
-    said += [message for message in some.facts.messages if message not in known]
-    return every.with_messages(*said).with_attempts_from(some, role)
+    notes = [RUNS_WITHOUT(runs=without.total(), noun=noun, models=models)] if models else []
+    known_messages = set(all_runs.facts.messages)
+    notes += [message for message in with_amounts.facts.messages if message not in known_messages]
+    return all_runs.with_messages(*notes).with_attempts_from(with_amounts, role)
 
 
-def runs_with(counts: Counts, role: str) -> Counts:
+def with_known_amount(counts: Counts, role: str) -> Counts:
     """The counts of the attempts of which an amount is known; all for ""."""
     if not role:
         return counts
-    cells, known, passed = known_cells(counts.attempts[role])
+    cells, numbers, passed = known_cells(counts.attempts[role])
     n, c = np.zeros_like(counts.n), np.zeros_like(counts.c)
-    n[cells], c[cells] = known, passed
+    n[cells], c[cells] = numbers, passed
     return counts.resized(n, c)
 
 
-def runs_of(counts: Counts) -> dict[tuple[str, Series], list[tuple[RunLabel, int]]]:
+def runs_by_setup(counts: Counts) -> dict[tuple[str, Series], list[tuple[RunLabel, int]]]:
     """Suite and series → its runs, the earliest first, each with its place among the series of a
     history."""
     at = [1 + counts.group_names.index(name) for name in KEYS]
     runs: dict[tuple[str, Series], list[tuple[RunLabel, int]]] = {}
     for s, series in enumerate(counts.series):
         run, time, revision, suite, settings = (series[place] for place in at)
-        own = tuple(name for place, name in enumerate(series) if place not in at)
-        runs.setdefault((suite, own), []).append((RunLabel(time, run, revision, settings), s))
+        setup_series = tuple(name for place, name in enumerate(series) if place not in at)
+        runs.setdefault((suite, setup_series), []).append(
+            (RunLabel(time, run, revision, settings), s)
+        )
     return {key: sorted(rows) for key, rows in sorted(runs.items())}
 
 
@@ -335,7 +343,7 @@ def complete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
     skipped : names or revisions of runs.
     Errors: ParameterError for a name that no run has; DataError if no run stays.
     """
-    labels = {place: run for rows in runs_of(counts).values() for run, place in rows}
+    labels = {place: run for rows in runs_by_setup(counts).values() for run, place in rows}
     names = {name for run in labels.values() for name in (run.run, run.revision)}
     for name in skipped:
         if name not in names:
@@ -343,19 +351,19 @@ def complete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
                 OptionValue("--skip-run", name),
                 f"the history has no such run; {meant(name, names)}"
             )  # fmt: skip
-    chosen = [run for run in labels.values() if not {run.run, run.revision} & {*skipped}]
-    if not any(run.complete for run in chosen):
+    selected = [run for run in labels.values() if not {run.run, run.revision} & {*skipped}]
+    if not any(run.complete for run in selected):
         raise DataError(
             "history", "no run is left: all are skipped or were recorded as incomplete",
             name="no-history-yet",
         )  # fmt: skip
-    kept = [series if labels[s] in chosen and labels[s].complete else None
+    new_series = [series if labels[s] in selected and labels[s].complete else None
             for s, series in enumerate(counts.series)]  # fmt: skip
-    if None not in kept:
+    if None not in new_series:
         return counts
-    short = sorted({(run.at, run.run) for run in chosen if not run.complete})
-    said = [INCOMPLETE_RUNS(runs=len(short), names=[name for _, name in short])] if short else []
-    return counts.regrouped(kept, counts.group_names).with_messages(*said)
+    short = sorted({(run.at, run.run) for run in selected if not run.complete})
+    notes = [INCOMPLETE_RUNS(runs=len(short), names=[name for _, name in short])] if short else []
+    return counts.regrouped(new_series, counts.group_names).with_messages(*notes)
 
 
 def _files_of(counts: Counts, run: str) -> list[str]:
@@ -366,7 +374,7 @@ def _files_of(counts: Counts, run: str) -> list[str]:
                   for name in glob.glob(os.path.join(glob.escape(folder), pattern)))  # fmt: skip
 
 
-def setups(counts: Counts) -> list[Setup]:
+def find_setups(counts: Counts) -> list[Setup]:
     """The setups of a history, as `read_history` gives it.
 
     Errors: DataError for a run that was recorded twice, or runs without a task in common.
@@ -374,59 +382,64 @@ def setups(counts: Counts) -> list[Setup]:
     >>> names = [("m", name, f"2026-01-0{day}", "rev", "suite", "{}")
     ...          for day, name in ((2, "b"), (1, "a"))]
     >>> counts = Counts.from_columns(names, ["t", "t"], np.array([4, 4]), np.array([1, 3]), KEYS)
-    >>> [(s.suite, s.series, [run.run for run in s.runs], s.c.tolist()) for s in setups(counts)]
-    [('suite', ('m',), ['a', 'b'], [[3], [1]])]
+    >>> (setup,) = find_setups(counts)
+    >>> setup.suite, setup.series, [run.run for run in setup.runs], setup.c.tolist()
+    ('suite', ('m',), ['a', 'b'], [[3], [1]])
     """
-    every = []
-    for (suite, series), rows in runs_of(counts).items():
+    all_setups = []
+    for (suite, series), rows in runs_by_setup(counts).items():
         names = [run.run for run, _ in rows]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise recorded_twice(f"run {twice} of {series[0]}", suite, _files_of(counts, twice))
         cells = [counts.rows_of(s) for _, s in rows]
-        tasks = [counts.task_codes[here] for here in cells]
+        tasks = [counts.task_codes[cell_range] for cell_range in cells]
         shared = reduce(np.intersect1d, tasks)
         if not len(shared):
             # Without one run the others may have some.
-            others = [[*tasks[:i], *tasks[i + 1 :]] for i in range(len(rows))] if rows[2:] else []
-            alone = compress(names, (len(reduce(np.intersect1d, rest)) for rest in others))
+            remaining = (
+                [[*tasks[:i], *tasks[i + 1 :]] for i in range(len(rows))] if rows[2:] else []
+            )
+            removable = compress(
+                names, (len(reduce(np.intersect1d, tasks_left)) for tasks_left in remaining)
+            )
             raise DataError(
                 "history", f"the {len(rows)} runs of {series[0]} have no task in common"
                 f" (suite {suite})", name="different-tasks",
                 settles=[SuggestedFix({"--skip-run": (name,)}, "leaves out one")
-                         for name in islice(alone, 1)],
+                         for name in islice(removable, 1)],
             )  # fmt: skip
-        places = np.array([here.start + np.searchsorted(t, shared)
-                           for here, t in zip(cells, tasks, strict=True)])  # fmt: skip
-        every.append(Setup(
+        places = np.array([cell_range.start + np.searchsorted(t, shared)
+                           for cell_range, t in zip(cells, tasks, strict=True)])  # fmt: skip
+        all_setups.append(Setup(
             suite, series, tuple(run for run, _ in rows), shared,
             places, counts.n[places], counts.c[places],
             len(reduce(np.union1d, tasks)) - len(shared),
             names[int(np.argmin([len(t) for t in tasks]))],
         ))  # fmt: skip
-    return every
+    return all_setups
 
 
-def pooled(
+def pool_runs(
     counts: Counts, parts: Sequence[tuple[Series, Ints]], group_names: tuple[str, ...]
 ) -> Counts:
     """Counts of some cells of a history under other names; cells that meet are added.
 
     parts : series → its cells, all of them those of runs of its own.
     """
-    kept, names = np.zeros(len(counts.n), dtype=np.int64), {}
+    mask, names = np.zeros(len(counts.n), dtype=np.int64), {}
     for series, cells in parts:
-        kept[cells] = 1
+        mask[cells] = 1
         names.update(dict.fromkeys(counts.series_codes[cells].ravel().tolist(), series))
-    named = {counts.series[code]: series for code, series in names.items()}
-    some = counts.resized(counts.n * kept, counts.c * kept)
-    return some.regrouped([named[series] for series in some.series], group_names)
+    new_names = {counts.series[code]: series for code, series in names.items()}
+    selected = counts.resized(counts.n * mask, counts.c * mask)
+    return selected.regrouped([new_names[series] for series in selected.series], group_names)
 
 
-def moved(rates: Floats, effect: float | Floats) -> Floats:
+def shift_logits(rates: Floats, effect: float | Floats) -> Floats:
     """Rates whose logits are moved by an effect, or by one each; those of 0 and 1 stay.
 
-    >>> moved(np.array([0.0, 0.5]), math.log(3)).round(12).tolist()
+    >>> shift_logits(np.array([0.0, 0.5]), math.log(3)).round(12).tolist()
     [0.0, 0.75]
     """
     odds = np.exp(effect)
@@ -437,33 +450,33 @@ def moved(rates: Floats, effect: float | Floats) -> Floats:
 _LAST = re.compile(r"(?P<path>.+?):last(?P<runs>\d+)")
 
 
-def last_runs(argument: Any) -> tuple[str, int] | None:
+def parse_last_runs(argument: Any) -> tuple[str, int] | None:
     """Path and number of "history.parquet:last5"; None where it is nothing like that.
 
-    >>> last_runs("history.parquet:last5"), last_runs("main.csv")
+    >>> parse_last_runs("history.parquet:last5"), parse_last_runs("main.csv")
     (('history.parquet', 5), None)
     """
     match = _LAST.fullmatch(argument) if isinstance(argument, str) else None
     return None if match is None else (match["path"], int(match["runs"]))
 
 
-def require_another(files: Sequence[str], history: str) -> None:
+def require_other_file(files: Sequence[str], history: str) -> None:
     """ParameterError where the results of a new run are the history that they are compared with."""
     if os.path.abspath(history) in map(os.path.abspath, files):
         problem = f"{history}: the history of the baseline is no new run"
         raise ParameterError(f"{problem}; give the results of the run that is to be judged")
 
 
-def without_runs(read: Callable[..., Counts], baseline: Any) -> ParameterError | None:
+def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> ParameterError | None:
     """The error of a history that does not say which runs are meant; None for what is none."""
     if not isinstance(baseline, str):
         return None
     try:
-        every = setups(read_history(read, Request(), baseline))
+        all_setups = find_setups(read_history(read, Request(), baseline))
     except DataError:
         return None
     runs: dict[str, int] = {}
-    for setup in every:
+    for setup in all_setups:
         runs[setup.suite] = min(5, max(len(setup.runs), runs.get(setup.suite, 0)))
     return ParameterError(
         OptionValue("--baseline", baseline), "a history, of which some runs are a baseline",
@@ -493,7 +506,7 @@ class PastRuns(NamedTuple):
 
     def having(self, c: Ints) -> PastRuns:
         """These runs with other passes, one number per cell of the history."""
-        setups = {s: replace(each, c=c[each.cells]) for s, each in self.setups.items()}
+        setups = {s: replace(setup, c=c[setup.cells]) for s, setup in self.setups.items()}
         return PastRuns(replace(self.history, c=c, attempts={}), setups, self.recent)
 
 
@@ -508,23 +521,23 @@ class PooledBaseline:
 
     counts: Counts
     latest: Counts
-    stretches: Mapping[str, PastRuns]
+    runs_by_amount: Mapping[str, PastRuns]
 
     @property
     def fewest(self) -> tuple[int, str]:
         """The fewest runs of a series from which the effect of a run is known, and of what."""
-        return min((len(setup.runs), role) for role, stretch in self.stretches.items()
-                   for setup in stretch.setups.values())  # fmt: skip
+        return min((len(setup.runs), role) for role, past in self.runs_by_amount.items()
+                   for setup in past.setups.values())  # fmt: skip
 
     def variances(self, series: Series) -> tuple[float, float, int]:
         """Variance of the runs' means at pass@1, the part of it that chance explains, and the
         number of runs; (0, 0) where one run or one task does not show them."""
-        setup = self.stretches[""].setups[series]
+        setup = self.runs_by_amount[""].setups[series]
         if len(setup.runs) < 2 or len(setup.tasks) < 2:
             return 0.0, 0.0, len(setup.runs)
         return *run_variances(setup.c / setup.n), len(setup.runs)
 
-    def drawn(
+    def resample_runs(
         self, base: Counts, rates: Floats, scales: Mapping[Series, float],
         generator: np.random.Generator,
     ) -> tuple[PooledBaseline, Ints]:  # fmt: skip
@@ -533,22 +546,22 @@ class PooledBaseline:
         base : the last runs as they are judged.  rates : of its cells.
         scales : series → standard deviation of the effect of a run, in logits.
         """
-        stretch, passes = self.stretches[""], np.zeros_like(base.n)
-        history = stretch.history
+        past, passes = self.runs_by_amount[""], np.zeros_like(base.n)
+        history = past.history
         c = history.c.copy()
         for s, series in enumerate(base.series):
-            rows, setup, recent = base.rows_of(s), stretch.setups[series], stretch.recent[series]
+            rows, setup, recent = base.rows_of(s), past.setups[series], past.recent[series]
             # Tasks of all runs are tasks of the last ones too.
             tasks = np.unique(np.concatenate([history.task_codes[cells] for cells in recent]))
             older = setup.cells[: len(setup.runs) - len(recent)]
             for cells in (*older, *recent):
                 effect = scales[series] * generator.standard_normal()
-                own = rates[rows][np.searchsorted(tasks, history.task_codes[cells])]
-                c[cells] = generator.binomial(history.n[cells], moved(own, effect))
+                run_rates = rates[rows][np.searchsorted(tasks, history.task_codes[cells])]
+                c[cells] = generator.binomial(history.n[cells], shift_logits(run_rates, effect))
             for cells in recent:
                 at = np.searchsorted(tasks, history.task_codes[cells])
                 passes[rows][at] += c[cells]
-        return replace(self, stretches={**self.stretches, "": stretch.having(c)}), passes
+        return replace(self, runs_by_amount={**self.runs_by_amount, "": past.having(c)}), passes
 
     def widen(self, c: Comparison, interval: Interval) -> Interval:
         """The interval of a difference to it, with the effect of the run."""
@@ -566,25 +579,25 @@ class PooledBaseline:
     def reach(self, c: Comparison, level: float) -> float:
         """How far limits are moved by the effect of the run: 0 where one run or one task does not
         show it, NaN where runs have too few attempts for the metric."""
-        base, stretch = c.second.series, self.stretches[c.first.metric.kind.needs]
-        setup = stretch.setups[base]
+        base, past = c.second.series, self.runs_by_amount[c.first.metric.kind.needs]
+        setup = past.setups[base]
         if len(setup.runs) < 2 or len(setup.tasks) < 2:
             return 0.0
         cells = setup.cells.ravel()
-        attempts = {role: each.take(cells) for role, each in stretch.history.attempts.items()
+        attempts = {role: bag.take(cells) for role, bag in past.history.attempts.items()
                     if role == c.first.metric.kind.needs}  # fmt: skip
         n, passes = setup.n.ravel(), setup.c.ravel()
         values = task_values([c.first.metric], n, passes, attempts)[0].reshape(setup.n.shape)
         values = values[:, ~np.isnan(values).any(axis=0)]
         if values.shape[1] < 2:
             return math.nan
-        return run_reach(run_variance(values), stretch.runs[base], len(setup.runs), level)
+        return run_reach(run_variance(values), past.runs[base], len(setup.runs), level)
 
 
 _FIRST_RUN = SuggestedFix({"--first-run": True}, "judges a first night, which has none")
 
 
-def past_of(
+def read_pooled_baseline(
     read: Callable[..., Counts], request: Request, argument: str, skipped: Sequence[str] = ()
 ) -> PooledBaseline:
     """The last runs that "history.parquet:last5" names, "history.parquet:SUITE:last5" of a suite.
@@ -593,9 +606,9 @@ def past_of(
     Errors: DataError for several suites without a name, a suite that is not there, or a file that
     is not a history; ParameterError for a number of runs below 1.
     """
-    named = last_runs(argument)
-    assert named is not None
-    (path, number), suite = named, ""
+    parsed = parse_last_runs(argument)
+    assert parsed is not None
+    (path, number), suite = parsed, ""
     if not is_file_argument(path) and ":" in path:
         path, _, suite = path.rpartition(":")
     if not is_file_argument(path):
@@ -606,50 +619,50 @@ def past_of(
     if number < 1:
         raise ParameterError(OptionValue("--baseline", argument), "write last1 or more")
     counts = complete_runs(read_history(read, request, path), skipped)
-    suites = sorted({suite for suite, _ in runs_of(counts)})
+    suites = sorted({suite for suite, _ in runs_by_setup(counts)})
     if suite not in suites and (suite or len(suites) > 1):
-        near = nearest(suite, suites) or suites[:3]
-        settles = [SuggestedFix({"--baseline": f"{path}:{name}:last{number}"}) for name in near]
+        similar = nearest(suite, suites) or suites[:3]
+        settles = [SuggestedFix({"--baseline": f"{path}:{name}:last{number}"}) for name in similar]
         raise DataError(
             OptionValue("--baseline", argument), f"its suites are {', '.join(suites)}",
             name="no-history-yet" if suite else "no-such-suite",
             settles=[*settles, *[_FIRST_RUN] * bool(suite)],
         )  # fmt: skip
-    wanted = suite or suites[0]
+    suite_name = suite or suites[0]
     names = tuple(name for name in counts.group_names if name not in KEYS)
     refuse("other-groups", (
         names != request.by, OptionValue("--baseline", argument),
         f"its runs are split by {', '.join(names) or 'nothing'}",
         (SuggestedFix({"--by": names or None}, "splits the new run as they are"),),
     ))  # fmt: skip
-    stretches, pools = {}, {}
+    runs_by_amount, pools = {}, {}
     for role in ("", *request.attempts):
-        history = runs_with(counts, role)
-        every = {s.series: s for s in setups(history) if s.suite == wanted}
-        recent = {s: _last_cells(history, setup, number) for s, setup in every.items()}
-        stretches[role] = PastRuns(history, every, recent)
+        history = with_known_amount(counts, role)
+        by_series = {s.series: s for s in find_setups(history) if s.suite == suite_name}
+        recent = {s: _last_cells(history, setup, number) for s, setup in by_series.items()}
+        runs_by_amount[role] = PastRuns(history, by_series, recent)
         parts = [(s, np.concatenate(cells)) for s, cells in recent.items()]
-        pools[role] = pooled(history, parts, names)
+        pools[role] = pool_runs(history, parts, names)
         if not role:
             newest = [(s, _newest(history, cells)) for s, cells in recent.items()]
-            latest = pooled(history, newest, names)
-            said = [*copied_runs(c for s in every.values() for c in s.last(number).copies)]
-            for series, setup in every.items():
-                said += _short_runs(history, setup, recent[series])
-    whole = replace(pools[""], attempts={})
+            latest = pool_runs(history, newest, names)
+            notes = [*copied_runs(c for s in by_series.values() for c in s.last(number).copies)]
+            for series, setup in by_series.items():
+                notes += _short_runs(history, setup, recent[series])
+    total = replace(pools[""], attempts={})
     for role in request.attempts:
-        whole = whole.with_attempts_from(pools[role], role)
-    return PooledBaseline(whole.with_messages(*said), latest, stretches)
+        total = total.with_attempts_from(pools[role], role)
+    return PooledBaseline(total.with_messages(*notes), latest, runs_by_amount)
 
 
 def _last_cells(history: Counts, setup: Setup, number: int) -> list[Ints]:
     """The cells of each of its last runs, at the tasks that at least half of these runs have."""
     codes = history.series_codes[setup.cells[-number:, 0]].tolist()
     cells = [np.arange(len(history.n))[history.rows_of(code)] for code in codes]
-    every = np.concatenate([history.task_codes[own] for own in cells])
-    tasks, runs = np.unique(every, return_counts=True)
+    all_tasks = np.concatenate([history.task_codes[run_cells] for run_cells in cells])
+    tasks, runs = np.unique(all_tasks, return_counts=True)
     common = tasks[2 * runs >= len(cells)]
-    return [own[np.isin(history.task_codes[own], common)] for own in cells]
+    return [run_cells[np.isin(history.task_codes[run_cells], common)] for run_cells in cells]
 
 
 def _newest(history: Counts, runs: Sequence[Ints]) -> Ints:
@@ -664,7 +677,11 @@ def _short_runs(history: Counts, setup: Setup, runs: Sequence[Ints]) -> Iterator
     """A message of those of its last runs that lack tasks of the baseline."""
     tasks = len(np.unique(np.concatenate([history.task_codes[cells] for cells in runs])))
     labels = setup.runs[-len(runs) :]
-    short = [(len(own), run.run) for run, own in zip(labels, runs, strict=True) if len(own) < tasks]
+    short = [
+        (len(run_cells), run.run)
+        for run, run_cells in zip(labels, runs, strict=True)
+        if len(run_cells) < tasks
+    ]
     if short:
         names = [f"{name} has {number:,} of {tasks:,}" for number, name in short]
         yield SHORT_RUNS(runs=len(short), names=names, run=min(short)[1])

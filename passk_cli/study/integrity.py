@@ -87,14 +87,16 @@ class SubmissionBoard:
     @cached_property
     def stopped(self) -> list[Stopping | None]:
         """How the attempts of each submission ended, if that depended on their outcomes."""
-        return [*map(self._stopped, range(len(self.counts.series)))]
+        return [*map(self._stopping_at, range(len(self.counts.series)))]
 
-    def _stopped(self, place: int) -> Stopping | None:
+    def _stopping_at(self, place: int) -> Stopping | None:
         rows, numbers = self.counts.rows_of(place), self.counts.numbering
-        known = () if numbers is None else (numbers.attempts_made[rows], numbers.last_passed[rows])
-        found = stopping(self.counts.n[rows], self.counts.c[rows], *known)
+        numbering = (
+            () if numbers is None else (numbers.attempts_made[rows], numbers.last_passed[rows])
+        )
+        result = stopping(self.counts.n[rows], self.counts.c[rows], *numbering)
         number = len(self.counts.series)
-        return found if found is not None and found.chance * number < LEVEL else None
+        return result if result is not None and result.chance * number < LEVEL else None
 
     @cached_property
     def equal(self) -> EqualTexts | None:
@@ -104,13 +106,16 @@ class SubmissionBoard:
         if counts is None or not role:
             return None
         texts, places = counts.attempts[role], {s: at for at, s in enumerate(self.counts.series)}
-        own = np.array([places.get(series, -1) for series in counts.series])
-        submission, task = own[counts.series_codes[texts.cell]], counts.task_codes[texts.cell]
+        submission_codes = np.array([places.get(series, -1) for series in counts.series])
+        submission, task = (
+            submission_codes[counts.series_codes[texts.cell]],
+            counts.task_codes[texts.cell],
+        )
         rows = []
         for passed, times in ((1, texts.passed), (0, texts.count - texts.passed)):
-            there = (times > 0) & (texts.value >= 0) & (submission >= 0)
+            present = (times > 0) & (texts.value >= 0) & (submission >= 0)
             verdict = np.full(len(task), passed)
-            rows.append(np.stack([submission, task, verdict, texts.value, times])[:, there])
+            rows.append(np.stack([submission, task, verdict, texts.value, times])[:, present])
         owner, tasks, verdicts, values, numbers = np.concatenate(rows, axis=1)
         return equal_texts(owner, tasks, verdicts, values, numbers, len(self.counts.series))
 
@@ -121,8 +126,8 @@ class SubmissionBoard:
         Two that agree have the same p. The one whose outcomes fit the difficulty of the tasks less
         comes first, and the other one after all submissions with a rare figure of their own.
         """
-        every = [Submission(series, self, at) for at, series in enumerate(self.counts.series)]
-        return sorted(every, key=lambda each: (*each.order, each.series))
+        unsorted = [Submission(series, self, at) for at, series in enumerate(self.counts.series)]
+        return sorted(unsorted, key=lambda submission: (*submission.order, submission.series))
 
 
 class Figure(NamedTuple):
@@ -135,7 +140,7 @@ class Figure(NamedTuple):
     """
 
     number: int
-    every: int
+    total: int
     words: str
     p: float | None
     expected: float | None = None
@@ -170,33 +175,33 @@ class Submission:
     def order(self) -> tuple[int, float]:
         """0 if a figure of its own is rare, 1 if its remarks are said of another submission
         before, 2 else; and the smallest p of its own figures."""
-        own = [f.p for f in self.figures.values() if f.p is not None and not f.second]
-        p = min(own, default=1.0)
+        p_values = [f.p for f in self.figures.values() if f.p is not None and not f.second]
+        p = min(p_values, default=1.0)
         return (0 if p < _RARE else 1 if self.remarks else 2), p
 
     def _figures(self) -> Iterator[tuple[str, Figure]]:
         at, board = self.place, self.board
         names = [series[0] for series in board.counts.series]
         pair = board.agreement
-        partner, number, every = (int(a[at]) for a in (pair.partner, pair.agreeing, pair.shared))
-        expected, outcomes = float(pair.expected[at]), plural(every, "outcome")
+        partner, number, total = (int(a[at]) for a in (pair.partner, pair.agreeing, pair.shared))
+        expected, outcomes = float(pair.expected[at]), plural(total, "outcome")
         words = (
             f"agrees with {names[partner]} on {number:,} of {outcomes}; {expected:,.0f} expected"
         )
         # If each is the closest to the other, the one that fits the difficulty better is second.
         second = bool(pair.fits[at]) and int(pair.partner[partner]) == at
         p = float(pair.p[at])
-        yield AGREEMENT, Figure(number, every, words, p, expected, names[partner], second)
+        yield AGREEMENT, Figure(number, total, words, p, expected, names[partner], second)
         texts = board.equal
         if texts is not None and texts.attempts[at]:
-            other, number, every = (
+            closest, number, total = (
                 int(a[at]) for a in (texts.partner, texts.equal, texts.attempts)
             )
-            name = names[other] if number else ""
-            words = f"shares {number:,} of {plural(every, 'text')} with {name}"
-            chance = float(texts.p[at]) if number >= _SHARE_OF_TEXTS * every else None
-            second = second and p < LEVEL and other == partner
-            yield EQUAL_TEXTS, Figure(number, every, words, chance, None, name, second)
+            name = names[closest] if number else ""
+            words = f"shares {number:,} of {plural(total, 'text')} with {name}"
+            chance = float(texts.p[at]) if number >= _SHARE_OF_TEXTS * total else None
+            second = second and p < LEVEL and closest == partner
+            yield EQUAL_TEXTS, Figure(number, total, words, chance, None, name, second)
         losses = board.missing
         if number := int(losses.missing[at]):
             words = f"lacks {number:,} of {plural(losses.usual, 'attempt')}"
@@ -207,11 +212,11 @@ class Submission:
             words = f"{_STOPPED[end.kind]} at {end.short:,} of {plural(tasks, 'task')}"
             yield STOPPED, Figure(end.short, tasks, words, chance)
         certain = board.certain
-        if every := int(certain.tasks[at]):
+        if total := int(certain.tasks[at]):
             number, expected = int(certain.number[at]), float(certain.expected[at])
-            words = f"passes all or no attempts at {number:,} of {plural(every, 'task')}"
+            words = f"passes all or no attempts at {number:,} of {plural(total, 'task')}"
             words += f"; {expected:,.0f} expected"
-            yield CERTAIN, Figure(number, every, words, float(certain.p[at]), expected)
+            yield CERTAIN, Figure(number, total, words, float(certain.p[at]), expected)
 
 
 def boards(counts: Counts, texts: Callable[[], Counts | None] | None) -> list[SubmissionBoard]:
@@ -223,9 +228,11 @@ def boards(counts: Counts, texts: Callable[[], Counts | None] | None) -> list[Su
     if not counts.c.any():
         return []
     groups = gathered((series[1:], place) for place, series in enumerate(counts.series))
-    found = []
+    large_boards = []
     for places in groups.values():
         if len(places) >= FEWEST:
             stays = np.isin(counts.series_codes, places)
-            found.append(SubmissionBoard(counts.resized(counts.n * stays, counts.c * stays), texts))
-    return found
+            large_boards.append(
+                SubmissionBoard(counts.resized(counts.n * stays, counts.c * stays), texts)
+            )
+    return large_boards

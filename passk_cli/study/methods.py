@@ -22,7 +22,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import FAMILIES, parse
 from passk_cli.report.model import Methods, Reference
 from passk_cli.report.words import plural, span, spanned
-from passk_cli.study.metrics import labels_of
+from passk_cli.study.metrics import judge_labels
 from passk_cli.study.rules import BH, BONFERRONI, HOLM, MIN_P, PRIMARY, TESTS, UNADJUSTED
 from passk_cli.text import listed
 from passk_cli.version import __version__
@@ -48,7 +48,7 @@ _MISSING = {
 _SOFTWARE = "passk"
 
 
-def methods_of(
+def describe_methods(
     counts: Counts, confidence: Confidence, facts: Sequence[Result], entries: Mapping[str, object]
 ) -> Methods:
     """Sentences that say how these numbers were computed, with references as "[@key; @key]".
@@ -71,21 +71,21 @@ def methods_of(
 def intervals() -> dict[str, tuple[str, str]]:
     """Name of each kind of interval → its words and references."""
     ratio = ("Fieller's limits of a ratio of means", "fieller1954")
-    return {n: (each.words, each.cites) for n, each in METHODS.items()} | {FIELLER: ratio}
+    return {n: (method.words, method.cites) for n, method in METHODS.items()} | {FIELLER: ratio}
 
 
 def tests() -> dict[str, tuple[str, str]]:
     """Name of each test → its words and references."""
     ratio = ("Fieller's test of equal ratios of means", "fieller1954")
-    return {n: (each.words, each.cites) for n, each in TESTS.items()} | {FIELLER: ratio}
+    return {n: (test.words, test.cites) for n, test in TESTS.items()} | {FIELLER: ratio}
 
 
 @cache
 def references() -> dict[str, Reference]:
     """Key → reference, of all there are."""
     text = files("passk_cli.study").joinpath("references.bib").read_text(encoding="utf-8")
-    entries = {re.match(r"@\w+\{(\w+)", each)[1]: each.strip()  # type: ignore[index]
-               for each in re.split(r"(?m)^(?=@)", text) if each.strip()}  # fmt: skip
+    entries = {re.match(r"@\w+\{(\w+)", entry)[1]: entry.strip()  # type: ignore[index]
+               for entry in re.split(r"(?m)^(?=@)", text) if entry.strip()}  # fmt: skip
     entries[_SOFTWARE] = (
         "@software{passk,\n  author = {{The passk authors}},\n"
         "  title = {passk: pass@k and pass\\^{}k with confidence intervals},\n"
@@ -100,8 +100,10 @@ def _label(entry: str) -> str:
     assert author is not None
     assert year is not None
     names = [name.split(",")[0].strip("{}") for name in author[1].split(" and ")]
-    whose = names[0] + " et al." * (len(names) > 2 or names[-1] == "others")
-    return f"{whose if len(names) != 2 or names[-1] == 'others' else ' and '.join(names)} {year[1]}"
+    authors = names[0] + " et al." * (len(names) > 2 or names[-1] == "others")
+    return (
+        f"{authors if len(names) != 2 or names[-1] == 'others' else ' and '.join(names)} {year[1]}"
+    )
 
 
 def _cited(keys: str) -> str:
@@ -141,10 +143,10 @@ def _estimates(counts: Counts, facts: Sequence[Result]) -> str:
     if not ks:
         return ratios.strip()
     names: list[str] = []
-    for family, each in ks.items():
-        curve = len(each) > 3 and FAMILIES[family].counted
-        ends = f"{family}k (k from {each[0]} to {each[-1]})"
-        names += [ends] if curve else [family + argument for argument in each]
+    for family, arguments in ks.items():
+        curve = len(arguments) > 3 and FAMILIES[family].counted
+        ends = f"{family}k (k from {arguments[0]} to {arguments[-1]})"
+        names += [ends] if curve else [family + argument for argument in arguments]
     cited = _cited(" ".join(FAMILIES[family].cites for family in ks))
     means = "is the mean" if len(names) == 1 else "are means"
     of_means = f"{listed(names)} {means} over {tasks} of unbiased estimates from {attempts}{cited}."
@@ -168,23 +170,24 @@ def _labels(counts: Counts) -> str:
             f" ({passed} false passes among {plural(false, 'failing attempt')}, {failed} false"
             f" failures among {plural(true, 'passing attempt')}){_cited('rogan1978')}."
         )
-    each = [labels for labels in labels_of(counts) if not labels.complete]
-    if not each:
+    partial = [labels for labels in judge_labels(counts) if not labels.complete]
+    if not partial:
         return ""
-    made = sum(int(labels.label_counts.sum()) for labels in each)
-    by_task = sum(labels.labels_per_task > 0 for labels in each)
+    number = sum(int(labels.label_counts.sum()) for labels in partial)
+    by_task = sum(labels.labels_per_task > 0 for labels in partial)
     designs = [
         "labels of attempts by post-strata of the verdict and the majority of its task"
         f"{_cited('robins1994')}",
         "labels of tasks by prediction-powered inference with the task as unit"
         f"{_cited('angelopoulos2023')}",
     ]
-    used = [
+    descriptions = [
         words
-        for words, there in zip(designs, (by_task < len(each), by_task > 0), strict=True)
-        if there
+        for words, present in zip(designs, (by_task < len(partial), by_task > 0), strict=True)
+        if present
     ]
-    return f"Outcomes are a judge's verdicts, corrected by {plural(made, 'label')}: {listed(used)}."
+    corrections = f"{plural(number, 'label')}: {listed(descriptions)}"
+    return f"Outcomes are a judge's verdicts, corrected by {corrections}."
 
 
 def _extrapolation(counts: Counts, entries: Mapping[str, object]) -> str:
@@ -225,37 +228,39 @@ def _intervals(
     if confidence.cluster and sampled:
         about += f", in clusters by {confidence.cluster}"
     methods = intervals()
-    shown = [fact for fact in facts if fact.estimate.low is not None and fact.method in methods]
-    used = gathered(dict.fromkeys((fact.method, fact.name) for fact in shown))
+    with_limits = [
+        fact for fact in facts if fact.estimate.low is not None and fact.method in methods
+    ]
+    by_method = gathered(dict.fromkeys((fact.method, fact.name) for fact in with_limits))
     level = f"{100 * confidence.level:g} %"
     if confidence.method == "none":
         return f"Standard errors take {about}{_cited('miller2024')}."
     by = listed([
-        methods[method][0] + f" for {listed(names)}" * (len(used) > 1)
+        methods[method][0] + f" for {listed(names)}" * (len(by_method) > 1)
         + _cited(methods[method][1])
-        for method, names in used.items()
+        for method, names in by_method.items()
     ])  # fmt: skip
-    made = f" are made by {by} and" if used else ""
+    clause = f" are made by {by} and" if by_method else ""
     if entries.get("band") == "simultaneous":
         level += f", simultaneous over all k{_cited('davison1997')}"
-    return f"Confidence intervals ({level}){made} take {about}."
+    return f"Confidence intervals ({level}){clause} take {about}."
 
 
 def _tests(entries: Mapping[str, object], facts: Sequence[Result]) -> str:
-    known = tests()
-    names = [name for name in str(entries.get("test") or "").split(", ") if name in known]
+    test_words = tests()
+    names = [name for name in str(entries.get("test") or "").split(", ") if name in test_words]
     if not names:
         return ""
-    words = listed([known[name][0] + _cited(known[name][1]) for name in names])
+    words = listed([test_words[name][0] + _cited(test_words[name][1]) for name in names])
     text = f"Models are compared on the tasks they share, paired by task, by {words}"
     adjustment, keys = ADJUSTMENTS.get(str(entries.get("adjust")), ("", ""))
     number = str(entries.get("tests") or "").rpartition("/")[2]
     if adjustment and number not in ("", "1"):
-        every = Counter(fact.name for fact in facts if fact.p_adjusted is not None)
-        of_each = f" of each of {len(every)} metrics ({every.total()} in all)"
-        apart = entries.get("family") == PRIMARY and len(every) > 1
+        tests_by_metric = Counter(fact.name for fact in facts if fact.p_adjusted is not None)
+        of_each = f" of each of {len(tests_by_metric)} metrics ({tests_by_metric.total()} in all)"
+        separately = entries.get("family") == PRIMARY and len(tests_by_metric) > 1
         text += (
-            f"; p-values are adjusted for {number} tests{of_each * apart} by"
+            f"; p-values are adjusted for {number} tests{of_each * separately} by"
             f" {adjustment}{_cited(keys)}"
         )
     if margin := entries.get("margin"):

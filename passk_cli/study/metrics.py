@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 SHORT_TASKS = ("empty", "drop")
 
 
-def predicted(counts: Counts, k: int, family: str = "pass@") -> list[SuggestedFix]:
+def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[SuggestedFix]:
     """The remedy for a k beyond the attempts, where there are enough to predict from."""
     from passk_cli.inference.extrapolation import refusal
 
     rows = [counts.rows_of(place) for place in range(len(counts.series))]
-    some = sum(not refusal(counts.n[own], counts.c[own]) for own in rows)
-    if not some:
+    predictable = sum(not refusal(counts.n[cells], counts.c[cells]) for cells in rows)
+    if not predictable:
         return []
-    whose = f" for {some} of {len(rows)} models" if some < len(rows) else ""
+    models = f" for {predictable} of {len(rows)} models" if predictable < len(rows) else ""
     options: dict[str, Any] = {"--to": k} | ({"-m": "pass^k"} if family == "pass^" else {})
     # Groups that its caller's command makes by itself, as temperature does, are to be asked for.
     options |= {"--by": tuple(counts.group_names)} if counts.group_names else {}
-    return [SuggestedFix(options, f"predicts k = {k:,}{whose}", "extrapolate")]
+    return [SuggestedFix(options, f"predicts k = {k:,}{models}", "extrapolate")]
 
 
 def parse_metrics(value: Any) -> tuple[Metric, ...]:
@@ -113,34 +113,34 @@ class Metrics(Completeness):
         only = not self.k and scores_only(self.metrics)
         return {"attempts": needs(self.metrics), "scores_only": only}
 
-    def of(self, counts: Counts) -> tuple[Metric, ...]:
+    def choose(self, counts: Counts) -> tuple[Metric, ...]:
         """The metrics asked for, or the standard ones at the k that the data allow.
 
         Errors: ParameterError for a metric that needs more attempts than any task has.
         """
         from passk_cli.metrics.registry import USUAL_K, default_ks, standard_metrics
 
-        ks, chosen = self.k, tuple(self.metrics)
-        if not ks and not chosen:
+        ks, metrics = self.k, tuple(self.metrics)
+        if not ks and not metrics:
             # Of few attempts those k that every model allows: a column of one model says little.
             most, least = usual_k(counts), int(counts.n.min())
-            most = min([most, *(labels.largest_k for labels in labels_of(counts))])
+            most = min([most, *(labels.largest_k for labels in judge_labels(counts))])
             most = 1 if counts.facts.judge_errors else most
             least = min(least, most)
             ks = default_ks(least if least > 1 and most < USUAL_K[1] else most)
         if ks:
-            chosen = (*standard_metrics(ks), *chosen)
+            metrics = (*standard_metrics(ks), *metrics)
         most = int(counts.n.max())
-        for metric in chosen:
+        for metric in metrics:
             if metric.k > most:
                 usual = metric.family in ("pass@", "pass^")
                 raise ParameterError(
                     f"{metric.name} needs {plural(metric.k, 'attempt')} per task;"
                     f" the most any task has is {most}",
                     name="too-few-attempts",
-                    settles=predicted(counts, metric.k, metric.family) if usual else (),
+                    settles=extrapolation_fixes(counts, metric.k, metric.family) if usual else (),
                 )
-        return tuple(dict.fromkeys(chosen))
+        return tuple(dict.fromkeys(metrics))
 
     def hint(self, counts: Counts) -> str:
         """The smallest usual k that the data do not allow, in words; "" where k was asked for."""
@@ -152,19 +152,24 @@ class Metrics(Completeness):
         return f"pass@{missing[0]} needs {missing[0]} attempts per task" if missing else ""
 
 
-def labels_of(counts: Counts) -> list[Labels]:
+def judge_labels(counts: Counts) -> list[Labels]:
     """The labels of each series; none of counts that were read without."""
     if TRUTH not in counts.attempts:
         return []
     from passk_cli.inference.labels import Labels
 
     rows, truth = map(counts.rows_of, range(len(counts.series))), counts.attempts[TRUTH]
-    return [Labels.from_truth(counts.n[own], counts.c[own], truth.cell_slice(own)) for own in rows]
+    return [
+        Labels.from_truth(counts.n[cells], counts.c[cells], truth.cell_slice(cells))
+        for cells in rows
+    ]
 
 
 def is_corrected(counts: Counts) -> bool:
     """Whether labels correct what a judge says, and leave something open."""
-    return bool(counts.facts.judge_errors) or not all(each.complete for each in labels_of(counts))
+    return bool(counts.facts.judge_errors) or not all(
+        labels.complete for labels in judge_labels(counts)
+    )
 
 
 def supported_k(counts: Counts) -> int:

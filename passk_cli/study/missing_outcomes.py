@@ -72,26 +72,26 @@ def loss_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
     became = {"fail": MISSING_COUNTED, "drop": MISSING_DROPPED, BOUNDS: MISSING_BOUNDED}
     if message := became.get(facts.missing_policy):
         yield message(
-            missing=facts.missing, lost=list(kinds_missing(facts.missing_outcomes, facts.reasons))
+            missing=facts.missing, lost=list(loss_words(facts.missing_outcomes, facts.reasons))
         )
     if message or facts.missing_policy == "error":  # which is only described
         yield from uneven_notes(facts.missing_outcomes, facts.missing_policy)
 
 
-def kinds_missing(
+def loss_words(
     losses: MissingOutcomes, reasons: Mapping[str, Mapping[str, int]] | None = None
 ) -> Iterator[str]:
     """Losses of each model, the largest first: "b 41 of 200 (30 timeouts)"."""
     lost = {model: losses.shares_of_model(model) for model in losses.models}
-    for model, (missing, made) in sorted(lost.items(), key=lambda each: (-each[1][0], each[0])):
+    for model, (missing, attempts) in sorted(lost.items(), key=lambda item: (-item[1][0], item[0])):
         if not missing:
             continue
-        why = sorted((reasons or {}).get(model, {}).items(), key=lambda each: (-each[1], each[0]))
+        why = sorted((reasons or {}).get(model, {}).items(), key=lambda item: (-item[1], item[0]))
         kinds = ", ".join(
             plural(count, reason) if reason in _NOUNS else f"{count:,} {reason}"
             for reason, count in why
         )
-        yield f"{model} {missing:,} of {made:,}{f' ({kinds})' if kinds else ''}"
+        yield f"{model} {missing:,} of {attempts:,}{f' ({kinds})' if kinds else ''}"
 
 
 def uneven_notes(losses: MissingOutcomes, policy: str, label: str = "") -> Iterator[Diagnostic]:
@@ -128,13 +128,13 @@ def uneven_pairs(losses: MissingOutcomes) -> list[UnevenLosses]:
     tests, shares = [], losses.missing / losses.attempts
     for pair in combinations(losses.models, 2):
         first, second = map(losses.cells, pair)
-        _, here, there = np.intersect1d(
+        _, first_places, second_places = np.intersect1d(
             losses.unit_codes[first], losses.unit_codes[second], return_indices=True
         )
-        d = shares[first[here]] - shares[second[there]]
-        one, other = pair if d.sum() >= 0 else pair[::-1]
+        d = shares[first[first_places]] - shares[second[second_places]]
+        loser, rival = pair if d.sum() >= 0 else pair[::-1]
         p = float(difference_distribution(d, reach=1.0).p()[0]) if d.any() else 1.0
-        tests.append(UnevenLosses(one, other, p))
+        tests.append(UnevenLosses(loser, rival, p))
     if not tests:
         return []
     adjusted = holm(np.array([test.p for test in tests])).tolist()
@@ -142,7 +142,7 @@ def uneven_pairs(losses: MissingOutcomes) -> list[UnevenLosses]:
     return sorted(pairs, key=lambda pair: (pair.p, pair.first, pair.second))
 
 
-def words_left_out(facts: ReadFacts, series: Sequence[str]) -> list[str]:
+def left_out_words(facts: ReadFacts, series: Sequence[str]) -> list[str]:
     """Words for attempts of a series that reading left out, or counted without an outcome."""
     missing, emptied = facts.missing, facts.emptied
     if facts.missing_outcomes is not None:
@@ -158,4 +158,4 @@ def words_left_out(facts: ReadFacts, series: Sequence[str]) -> list[str]:
         f"{plural(missing, 'attempt')} without an outcome {became}": missing and became,
         f"{plural(emptied, 'task')} left without any attempt": emptied,
     }
-    return [phrase for phrase, there in words.items() if there]
+    return [phrase for phrase, number in words.items() if number]

@@ -44,7 +44,7 @@ class NoiseOfModel:
         """The difference that two runs of so many attempts at each task stay below."""
         return noise_floor(self.n[self.several], self.c[self.several], attempts, self.level)
 
-    def needed(self, difference: float) -> int:
+    def attempts_needed(self, difference: float) -> int:
         """The fewest attempts per task with which two runs differ by no more than this."""
         several = self.several
         return attempts_for_noise(self.n[several], self.c[several], difference, self.level)
@@ -71,15 +71,15 @@ def noise_of(counts: Counts, level: float) -> Iterator[NoiseOfModel]:
             yield NoiseOfModel(series, n, c, level)
 
 
-class NoiseOfStudy:
+class NoiseOfModels:
     """The noise of every series of a study, as the subject of its sentence."""
 
     def __init__(self, study: Analysis) -> None:
         counts, self.study = study.counts, study
-        known = not study.bounded and not is_corrected(counts)
-        every = noise_of(counts, study.confidence.level) if known else ()
+        measurable = not study.bounded and not is_corrected(counts)
+        all_models = noise_of(counts, study.confidence.level) if measurable else ()
         # Attempts that never differ show no noise, which does not mean that there is none.
-        noisy = sorted((each for each in every if each.flaky), key=NoiseOfModel.floor)
+        noisy = sorted((noise for noise in all_models if noise.flaky), key=NoiseOfModel.floor)
         # Two runs of a few tasks may differ by all there is.
         self.noisy = noisy if noisy and noisy[-1].floor() < 1 else []
 

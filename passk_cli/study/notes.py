@@ -33,7 +33,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.duplicate_runs import identical_outcomes
 from passk_cli.study.missing_outcomes import loss_notes
 from passk_cli.study.result import Result
-from passk_cli.study.values import NO_PASS, UNPRICED, TooFew, of_all
+from passk_cli.study.values import NO_PASS, UNPRICED, TooFewAttempts, common_reason
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.text import plural
 
@@ -266,12 +266,12 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     """
     facts = counts.facts
     yield from facts.messages
-    every = list(dict.fromkeys(model for model, *_ in counts.series))
+    all_models = list(dict.fromkeys(model for model, *_ in counts.series))
     # org/alpha and org__alpha differ in case and signs only, or one ends in a blank.
     # A name without letters and digits is not a spelling of another one.
-    spellings = grouped(every, lambda model: re.sub(r"[\W_]+", "-", model.casefold().strip())
+    spellings = grouped(all_models, lambda model: re.sub(r"[\W_]+", "-", model.casefold().strip())
                         if re.search(r"[^\W_]", model) else model)  # fmt: skip
-    runs = gathered((facts.runs[model], model) for model in every if model in facts.runs)
+    runs = gathered((facts.runs[model], model) for model in all_models if model in facts.runs)
     for names in spellings.values():
         if len(names) > 1:
             quoted = list(map(repr, names))
@@ -283,17 +283,17 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
                 for (series, task), n, c in cells
                 if series[0] in names
             )
-            several = [each for each in shared.values() if len(each) > 1]
+            several = [pairs for pairs in shared.values() if len(pairs) > 1]
             options: dict[str, Any] = {"--alias": dict.fromkeys(names[1:], names[0])}
             why = f"counts {'both' if len(names) == 2 else 'all'} as one, if they are"
             if several and facts.duplicates_checked:
-                same = all(len({*each}) == 1 for each in several)
+                same = all(len({*pairs}) == 1 for pairs in several)
                 options["--duplicates"] = "first" if same else "keep"
                 why += ", and what repeats once" if same else ", with the attempts of each"
             elif several:
                 why += ", with the attempts of each"
-            said = SIMILAR_NAMES(names=quoted, count=len(names))
-            yield replace(said, settles=(SuggestedFix(options, why),))
+            diagnostic = SIMILAR_NAMES(names=quoted, count=len(names))
+            yield replace(diagnostic, settles=(SuggestedFix(options, why),))
     yield from pooled_benchmarks(counts)
     yield from identical_outcomes(counts)
     for file in facts.inputs:
@@ -327,7 +327,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     if facts.missing:
         yield from loss_notes(facts)
     if facts.emptied and facts.missing_outcomes:
-        emptied = sorted(facts.missing_outcomes.emptied_tasks().items(), key=lambda each: -each[1])
+        emptied = sorted(facts.missing_outcomes.emptied_tasks().items(), key=lambda item: -item[1])
         lost = [f"{plural(tasks, 'task')} of {SeriesName(series)}" for series, tasks in emptied]
         yield LOST_TASKS(lost=lost)
     if facts.duplicates and facts.duplicates_policy in ("first", "last"):
@@ -335,20 +335,22 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     if facts.unnumbered:
         yield UNNUMBERED_ATTEMPTS(attempts=facts.unnumbered)
     if facts.pooled_unnumbered:
-        found = [*filter(None, map(temperature_template, facts.pooled_unnumbered))]
-        files, one = facts.pooled_unnumbered, len({model for model, *_ in counts.series}) == 1
-        named = SuggestedFix({}, "keeps them apart", labels=run_labels(files))
-        pooled = replace(POOLED_FILES(), settles=(named,) * (one and len(files) <= _LABELLED))
-        apart = len({heat for _, heat in found}) > 1
-        yield POOLED_TEMPERATURES(template=found[0][0]) if apart else pooled
+        templates = [*filter(None, map(temperature_template, facts.pooled_unnumbered))]
+        files, one_model = facts.pooled_unnumbered, len({model for model, *_ in counts.series}) == 1
+        label_fix = SuggestedFix({}, "keeps them apart", labels=run_labels(files))
+        pooled = replace(
+            POOLED_FILES(), settles=(label_fix,) * (one_model and len(files) <= _LABELLED)
+        )
+        differ = len({heat for _, heat in templates}) > 1
+        yield POOLED_TEMPERATURES(template=templates[0][0]) if differ else pooled
     for role, attempts in counts.attempts.items():
         columns = list(dict.fromkeys(f.roles[role] for f in facts.inputs if role in f.roles))
         if len(columns) > 1:
             yield MIXED_COLUMNS(role=role, columns=columns)
         if attempts.valueless:
             yield _WITHOUT.get(role, NO_VALUE)(attempts=attempts.valueless, role=role)
-    made = counts.n if counts.numbering is None else counts.numbering.attempts_made
-    if any(each.min() < each.max() for each in (counts.n, made)):
+    attempt_numbers = counts.n if counts.numbering is None else counts.numbering.attempts_made
+    if any(numbers.min() < numbers.max() for numbers in (counts.n, attempt_numbers)):
         stopped = list(_stopping_notes(counts))
         # Sampling that stopped because of outcomes explains why numbers differ.
         yield from stopped or uneven_attempts(counts)
@@ -356,8 +358,8 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
 
 def _may_name_models(column: str) -> bool:
     """Whether a column that nobody reads is named like a model or a setting."""
-    named = leaf(column) in SETTING_NAMES or leaf(column) in SETTINGS
-    return named or strength("model", column) > 0
+    is_setting = leaf(column) in SETTING_NAMES or leaf(column) in SETTINGS
+    return is_setting or strength("model", column) > 0
 
 
 def _only_passes(counts: Counts) -> Iterator[Diagnostic]:
@@ -376,18 +378,20 @@ def lacking_tasks(counts: Counts) -> Iterator[Diagnostic]:
     rows = {series: counts.rows_of(s) for s, series in enumerate(counts.series)}
     lacking: list[tuple[int, str, int]] = []
     for rivals in grouped(rows, lambda series: series[1:]).values():
-        own = {series: counts.task_codes[rows[series]] for series in rivals}
-        every = int(np.count_nonzero(np.bincount(np.concatenate([*own.values()]))))
+        tasks_by_series = {series: counts.task_codes[rows[series]] for series in rivals}
+        total = int(np.count_nonzero(np.bincount(np.concatenate([*tasks_by_series.values()]))))
         lacking += [
-            (every - len(tasks), SeriesName(series), every)
-            for series, tasks in own.items()
-            if len(tasks) < every
+            (total - len(tasks), SeriesName(series), total)
+            for series, tasks in tasks_by_series.items()
+            if len(tasks) < total
         ]
     if lacking:
-        lacking.sort(key=lambda each: -each[0])
-        said = MODELS_LACK_TASKS(lacking=[f"{name} {n:,} of {all_:,}" for n, name, all_ in lacking])
-        few = all(n <= _FEW_LACKING * every for n, _, every in lacking)
-        yield replace(said, severity=NOTE) if few else said
+        lacking.sort(key=lambda item: -item[0])
+        diagnostic = MODELS_LACK_TASKS(
+            lacking=[f"{name} {n:,} of {total:,}" for n, name, total in lacking]
+        )
+        few = all(n <= _FEW_LACKING * total for n, _, total in lacking)
+        yield replace(diagnostic, severity=NOTE) if few else diagnostic
 
 
 def one_task(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
@@ -405,28 +409,28 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
     by_model = grouped(range(len(counts.series)), lambda s: counts.series[s][0])
     suspects: list[tuple[Stopping, str, int, float]] = []
     tested = 0
-    for model, own in by_model.items():
+    for model, places_of_model in by_model.items():
         places: list[tuple[str, Ints]]
-        places = [(SeriesName(counts.series[s]), np.r_[counts.rows_of(s)]) for s in own]
-        whole = np.concatenate([cells for _, cells in places])
-        if np.bincount(counts.task_codes[whole], minlength=1).max() <= 1:
-            places = [(model, whole)]
+        places = [(SeriesName(counts.series[s]), np.r_[counts.rows_of(s)]) for s in places_of_model]
+        all_cells = np.concatenate([cells for _, cells in places])
+        if np.bincount(counts.task_codes[all_cells], minlength=1).max() <= 1:
+            places = [(model, all_cells)]
         for name, cells in places:
             n, c, numbers = counts.n[cells], counts.c[cells], counts.numbering
-            known = (
+            numbering = (
                 ()
                 if numbers is None
                 else (numbers.attempts_made[cells], numbers.last_passed[cells])
             )
-            tested, end = tested + 1, stopping(n, c, *known)
+            tested, end = tested + 1, stopping(n, c, *numbering)
             if end is not None:
                 suspects.append((end, name, len(cells), float(np.mean(c / n))))
     suspects = [suspect for suspect in suspects if suspect[0].chance * tested < LEVEL]
     suspects.sort(key=lambda suspect: suspect[0].chance)
-    for kind, alike in grouped(suspects, lambda suspect: suspect[0].kind).items():
-        end, model, tasks, rate = alike[0]
+    for kind, same_kind in grouped(suspects, lambda suspect: suspect[0].kind).items():
+        end, model, tasks, rate = same_kind[0]
         yield _STOPPED[kind](
-            models=[name for _, name, *_ in alike], model=model, tasks=tasks, short=end.short,
+            models=[name for _, name, *_ in same_kind], model=model, tasks=tasks, short=end.short,
             most=end.most, read=rate, at_once=end.at_once, solved=end.solved, beyond=end.beyond,
         )  # fmt: skip
 
@@ -434,12 +438,12 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
 def allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:
     """The -k that all tasks of these models allow, in place of one they do not; "" where the
     numbers are not those of a -k, or there is no attempt."""
-    few = [reason for reason in reasons if isinstance(reason, TooFew)]
+    few = [reason for reason in reasons if isinstance(reason, TooFewAttempts)]
     plain = {name.rstrip("0123456789") for name in names} == {"pass@", "pass^"}
-    return str(min(each.least for each in few) or "") if plain and few else ""
+    return str(min(reason.least for reason in few) or "") if plain and few else ""
 
 
-def notes_of_numbers(
+def result_notes(
     facts: Sequence[Result], short: Sequence[Result], short_tasks: str
 ) -> list[Diagnostic]:
     """Each thing that is special about values and intervals once, with the numbers it is true of.
@@ -451,8 +455,8 @@ def notes_of_numbers(
     def empty(fact: Result) -> DiagnosticType:
         if fact.values is not None and fact.values.labels is not None and fact.values.n.size:
             return FEW_LABELS
-        some = (fact.size.n_max or 0) >= (fact.k or 0)
-        return SHORT_TASKS if some and short_tasks != "drop" else NO_NUMBER
+        has_enough = (fact.size.n_max or 0) >= (fact.k or 0)
+        return SHORT_TASKS if has_enough and short_tasks != "drop" else NO_NUMBER
 
     # A model without a price has a message of its own.
     short = [fact for fact in short if fact.estimate.reason not in (UNPRICED, NO_PASS)]
@@ -469,7 +473,10 @@ def notes_of_numbers(
           for fact in facts),
     ]  # fmt: skip
     numbers = gathered(
-        ((message, reason.asked if isinstance(reason, TooFew) else reason), (fact, reason))
+        (
+            (message, reason.condition if isinstance(reason, TooFewAttempts) else reason),
+            (fact, reason),
+        )
         for fact, message, reason in causes
         if reason
     )
@@ -477,14 +484,14 @@ def notes_of_numbers(
     for (message, _), same in numbers.items():
         pairs = [(fact.name, SeriesName(fact.series)) for fact, _ in same]
         reasons = [reason for _, reason in same]
-        reason = of_all(reasons)
+        reason = common_reason(reasons)
         k = allowed_k({fact.name for fact, _ in same}, reasons)
-        said = message(numbers=numbers_of_models(pairs), reason=reason, k=k)
+        diagnostic = message(numbers=numbers_of_models(pairs), reason=reason, k=k)
         if message is UNKNOWN_BOUNDS and all(_up_to_1(fact) for fact, _ in same):
             from_0 = SuggestedFix({"--bounds": "0,1"}, "gives them if scores go from 0 to 1")
-            said = replace(said, settles=(from_0,))
+            diagnostic = replace(diagnostic, settles=(from_0,))
         harmless = message is UNKNOWN_BOUNDS and WITH_FEW_TASKS not in reason
-        notes.append(replace(said, severity=NOTE) if harmless else said)
+        notes.append(replace(diagnostic, severity=NOTE) if harmless else diagnostic)
     return notes
 
 

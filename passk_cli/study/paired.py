@@ -47,7 +47,7 @@ class PairedTestResult(NamedTuple):
     test: str
     p: float
     smallest: float
-    law: tuple[DifferenceDistribution, int] | None = None
+    distribution: tuple[DifferenceDistribution, int] | None = None
 
 
 def run_tests(
@@ -65,8 +65,8 @@ def run_tests(
     answers: dict[int, PairedTestResult] = {}
     for (name, *_), places in together.items():
         results = loaded(TESTS[name].place)([comparisons[i] for i in places], confidence)
-        named = (answer._replace(test=answer.test or name) for answer in results)
-        answers |= dict(zip(places, named, strict=True))
+        with_names = (answer._replace(test=answer.test or name) for answer in results)
+        answers |= dict(zip(places, with_names, strict=True))
     return [answers[i] for i in range(len(comparisons))]
 
 
@@ -180,18 +180,18 @@ def _totals(group: Sequence[Comparison]) -> Floats:
     return cluster_totals(np.stack([c.d for c in group], axis=1), group[0].clusters)[0]
 
 
-def differences_of(group: Sequence[Comparison]) -> Floats | Differences:
+def shared_differences(group: Sequence[Comparison]) -> Floats | Differences:
     """Those of comparisons over the same tasks or clusters: a column each, or what they are of."""
-    codes, places, known = group[0].clusters, dict[bytes, int](), dict[int, int]()
+    codes, places, models_by_id = group[0].clusters, dict[bytes, int](), dict[int, int]()
     models: list[Floats] = []
     sides: list[int] = []
     for values in (side for c in group for side in c.values):
         # A model's values are one array in all its pairs.
-        if id(values) not in known:
-            known[id(values)] = places.setdefault(values.tobytes(), len(models))
-            if known[id(values)] == len(models):
+        if id(values) not in models_by_id:
+            models_by_id[id(values)] = places.setdefault(values.tobytes(), len(models))
+            if models_by_id[id(values)] == len(models):
                 models.append(values)
-        sides.append(known[id(values)])
+        sides.append(models_by_id[id(values)])
     if len(models) >= len(group):
         return _totals(group)
     totals = cluster_totals(np.stack(models, axis=1), codes)[0]

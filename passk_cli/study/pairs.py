@@ -25,12 +25,12 @@ from passk_cli.study.comparison import (
     Comparison,
     difference_intervals,
     equivalence_tests,
-    match,
+    match_tasks,
     with_floors,
 )
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.paired import PairedTestResult, differences_of, run_tests
-from passk_cli.study.ratios import compare_ratios, refuse_beside_ratios
+from passk_cli.study.paired import PairedTestResult, run_tests, shared_differences
+from passk_cli.study.ratios import compare_ratios, refuse_with_ratios
 from passk_cli.study.rules import ALL, BONFERRONI, MIN_P, PRIMARY, SECONDARY, WITHIN, Rules, T
 from passk_cli.study.values import Series, TaskValues
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
@@ -56,7 +56,7 @@ def choose_pairs(
     place: dict[Series, float] = {}
     for (metric, _), rivals in cells.items():
         if metric == values[0].metric:
-            place |= {series: -merit for series, merit in merits(rivals).items()}
+            place |= {series: -score for series, score in ranking_scores(rivals).items()}
     if baseline is None:
         sizes = [len(rivals) for rivals in cells.values()]
         refuse_many_pairs(
@@ -79,7 +79,7 @@ def choose_pairs(
     return pairs
 
 
-class OneModel(ParameterError):
+class OneModelError(ParameterError):
     """There is one model, and nothing to compare it with."""
 
     def __init__(self, counts: Counts, settles: Sequence[SuggestedFix]) -> None:
@@ -99,32 +99,32 @@ def require_several(counts: Counts) -> None:
     """ParameterError where no group has two models."""
     if len({series[1:] for series in counts.series}) < len(counts.series):
         return
-    named = any("model" in file.roles for file in counts.facts.inputs)
+    has_models = any("model" in file.roles for file in counts.facts.inputs)
     column = SuggestedFix({"--field": {"model": Placeholder("COLUMN")}}, "names a column of models")
-    raise OneModel(counts, [*_groups_as_models(counts), *([] if named else [column])])
+    raise OneModelError(counts, [*_groups_as_models(counts), *([] if has_models else [column])])
 
 
-def merits(rivals: Sequence[TaskValues]) -> dict[Series, float]:
+def ranking_scores(rivals: Sequence[TaskValues]) -> dict[Series, float]:
     """The merit of each; where tasks differ, how far it is ahead of its rivals, in the mean over
     them, each on the tasks that both have.
 
     −∞ for one without values, or without a task that a rival has.
     """
-    there = [rates for rates in rivals if rates.there]
-    if all(np.array_equal(rates.tasks, there[0].tasks) for rates in there):
+    valued = [rates for rates in rivals if rates.has_values]
+    if all(np.array_equal(rates.tasks, valued[0].tasks) for rates in valued):
         return {rates.series: round(rates.ranking_score, 12) for rates in rivals}
-    tasks = np.unique(np.concatenate([rates.tasks for rates in there]))
-    values, has = np.zeros((2, len(there), len(tasks)))
-    for row, rates in enumerate(there):
+    tasks = np.unique(np.concatenate([rates.tasks for rates in valued]))
+    values, has = np.zeros((2, len(valued), len(tasks)))
+    for row, rates in enumerate(valued):
         at = np.searchsorted(tasks, rates.tasks)
         values[row, at], has[row, at] = rates.metric.sign * rates.values, 1.0
     sums, shared = values @ has.T, has @ has.T
     np.fill_diagonal(shared, 0.0)
     leads = np.divide(sums - sums.T, shared, out=np.zeros_like(sums), where=shared > 0)
     met = (shared > 0).sum(axis=1)
-    means = np.divide(leads.sum(axis=1), met, out=np.full(len(there), -math.inf), where=met > 0)
-    own = zip((rates.series for rates in there), means.round(12).tolist(), strict=True)
-    return {**{rates.series: -math.inf for rates in rivals}, **dict(own)}
+    means = np.divide(leads.sum(axis=1), met, out=np.full(len(valued), -math.inf), where=met > 0)
+    scores = zip((rates.series for rates in valued), means.round(12).tolist(), strict=True)
+    return {**{rates.series: -math.inf for rates in rivals}, **dict(scores)}
 
 
 def _groups_as_models(counts: Counts) -> Iterator[SuggestedFix]:
@@ -165,27 +165,32 @@ def test_pairs(
     verdicts : whether these are all that is asked for, so that adjusted p need not be exact.
     Errors: as of `compare_pairs`; ParameterError for min-P of tests for these tasks.
     """
-    every = [[match(first, second, rules.unpaired) for first, second in pairs] for pairs in groups]
-    if any(c.first.metric.kind.ratio for comparisons in every for c in comparisons):
-        refuse_beside_ratios([c for comparisons in every for c in comparisons], rules)
-    estimable = [
-        with_floors([c for c in comparisons if not c.reason], confidence) for comparisons in every
+    all_pairs = [
+        [match_tasks(first, second, rules.unpaired) for first, second in pairs] for pairs in groups
     ]
-    means = [c for each in estimable for c in each if not c.first.metric.kind.ratio]
+    if any(c.first.metric.kind.ratio for comparisons in all_pairs for c in comparisons):
+        refuse_with_ratios([c for comparisons in all_pairs for c in comparisons], rules)
+    estimable = [
+        with_floors([c for c in comparisons if not c.reason], confidence)
+        for comparisons in all_pairs
+    ]
+    means = [c for group in estimable for c in group if not c.first.metric.kind.ratio]
     answers = iter(_tested(means, confidence, rules))
     judged: list[Comparison] = []
-    for each in estimable:
+    for group in estimable:
         tested = [
-            c if c.first.metric.kind.ratio else c.having(**next(answers)._asdict()) for c in each
+            c if c.first.metric.kind.ratio else c.having(**next(answers)._asdict()) for c in group
         ]
         if rules.margin:
             tests = equivalence_tests(tested, confidence, rules.margin)
             tested = [c.having(equivalence=p) for c, p in zip(tested, tests, strict=True)]
         places: dict[int, Comparison] = {}
-        named = list(_families(tested, rules))
-        families = [_moderated(family, rules) for _, family in named]
-        answers_ = _judged(families, confidence, rules, verdicts=verdicts)
-        for (name, family), moderated, results in zip(named, families, answers_, strict=True):
+        named_families = list(_families(tested, rules))
+        families = [_moderated(family, rules) for _, family in named_families]
+        answers_ = _adjusted(families, confidence, rules, verdicts=verdicts)
+        for (name, family), moderated, results in zip(
+            named_families, families, answers_, strict=True
+        ):
             for before, c, result in zip(family, moderated, results, strict=True):
                 p, level = result.get("p", c.p), 1 - confidence.level + 1e-12
                 verdict = "" if math.isnan(p) else TIED
@@ -199,7 +204,7 @@ def test_pairs(
                 )
         judged += [places[id(c)] for c in tested]
     after = iter(judged)
-    return [[c if c.reason else next(after) for c in each] for each in every]
+    return [[c if c.reason else next(after) for c in group] for group in all_pairs]
 
 
 def _families(
@@ -222,7 +227,7 @@ def _moderated(comparisons: Sequence[Comparison], rules: Rules) -> list[Comparis
     moderated = list(comparisons)
     if rules.adjust not in (None, MIN_P):
         return moderated
-    bounded = [(at, *c.law) for at, c in enumerate(comparisons) if c.law]
+    bounded = [(at, *c.distribution) for at, c in enumerate(comparisons) if c.distribution]
     bounded = [entry for entry in bounded if math.isfinite(entry[1].reach)]
     for entries in grouped(bounded, lambda entry: comparisons[entry[0]].first.metric).values():
         parts = grouped(entries, lambda entry: id(entry[1])).values()
@@ -233,12 +238,16 @@ def _moderated(comparisons: Sequence[Comparison], rules: Rules) -> list[Comparis
         equivalence = law.equivalence(rules.margin).tolist() if rules.margin else p
         for row, (at, *_) in enumerate(chain.from_iterable(parts)):
             results = {"equivalence": equivalence[row]} if rules.margin else {}
-            moderated[at] = comparisons[at].having(law=(law, row), p=p[row], **results)
+            moderated[at] = comparisons[at].having(distribution=(law, row), p=p[row], **results)
     return moderated
 
 
-def _judged(
-    every: Sequence[Sequence[Comparison]], confidence: Confidence, rules: Rules, *, verdicts: bool
+def _adjusted(
+    families: Sequence[Sequence[Comparison]],
+    confidence: Confidence,
+    rules: Rules,
+    *,
+    verdicts: bool,
 ) -> Iterator[Iterable[dict[str, Any]]]:
     """Of each comparison of each family: p adjusted, that of equivalence, the largest p that is
     significant, and the adjustment made.
@@ -247,8 +256,8 @@ def _judged(
         tests·p, which nearly always does without draws.
     """
     alpha, laws = 1.0 - confidence.level, dict[int, MinP]()
-    wanted: dict[int, Family] = {}
-    for at, comparisons in enumerate(every):
+    to_draw: dict[int, Family] = {}
+    for at, comparisons in enumerate(families):
         ratio = comparisons[0].first.metric.kind.ratio
         if ratio or rules.adjust not in (None, MIN_P) or any(c.test == WITHIN for c in comparisons):
             continue
@@ -256,13 +265,13 @@ def _judged(
         unsure = (tested <= alpha + 1e-9) & (len(tested) * tested > alpha - 1e-9)
         if verdicts and not rules.margin and not unsure.any():
             continue
-        if together := _tests(comparisons, tested):
-            wanted[at] = together
+        if together := _min_p_family(comparisons, tested):
+            to_draw[at] = together
         else:
             laws[at] = MinP(len(tested), np.empty(0))
-    drawn = draw_min_p(list(wanted.values()), alpha=alpha, **confidence.draws)
-    laws |= zip(wanted, drawn, strict=True)
-    for at, comparisons in enumerate(every):
+    draws = draw_min_p(list(to_draw.values()), alpha=alpha, **confidence.draws)
+    laws |= zip(to_draw, draws, strict=True)
+    for at, comparisons in enumerate(families):
         if comparisons[0].first.metric.kind.ratio:
             yield compare_ratios(comparisons, confidence, rules)
             continue
@@ -276,20 +285,25 @@ def _judged(
             equivalence = ADJUSTMENTS[name](equivalence)
         elif at in laws:
             law = laws[at]
-            both = zip(law.adjusted(p).tolist(), law.error(p).tolist(), strict=True)
-            adjusted = [DrawnP(*pair) if pair[1] else pair[0] for pair in both]
+            with_errors = zip(law.adjusted(p).tolist(), law.error(p).tolist(), strict=True)
+            adjusted = [DrawnP(*pair) if pair[1] else pair[0] for pair in with_errors]
             name = BONFERRONI if law.tests > 1 and not len(law.draws) else MIN_P
             equivalence, level = law.adjusted_one_sided(equivalence), law.level(alpha)
         else:
             tests = int(np.count_nonzero(~np.isnan(p)))
             adjusted, level = np.minimum(tests * p, 1.0).tolist(), alpha / max(tests, 1)
         yield (
-            {"adjusted": differ, "equivalence": alike, "alpha": level, "adjustment": name}
-            for differ, alike in zip(adjusted, equivalence.tolist(), strict=True)
+            {
+                "adjusted": p_adjusted,
+                "equivalence": p_equivalent,
+                "alpha": level,
+                "adjustment": name,
+            }
+            for p_adjusted, p_equivalent in zip(adjusted, equivalence.tolist(), strict=True)
         )
 
 
-def _tests(comparisons: Sequence[Comparison], p: Floats) -> Family | None:
+def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> Family | None:
     """The tests of a family, as signs are shared by them; None where there is nothing to sign, and
     Bonferroni's bound is left.
 
@@ -299,21 +313,25 @@ def _tests(comparisons: Sequence[Comparison], p: Floats) -> Family | None:
     tested = [c for c in comparisons if c.testable]
     first, clusters = comparisons[0].tasks, comparisons[0].clusters
     shared = all(same(c.tasks, first) for c in comparisons)
-    if not tested or (clusters is not None and not shared) or any(c.ends for c in comparisons):
+    if (
+        not tested
+        or (clusters is not None and not shared)
+        or any(c.missing_bounds for c in comparisons)
+    ):
         return None
     if shared:
         sizes = cluster_totals(np.zeros((len(first), 1)), clusters)[1]
-        return Family(differences_of(tested), sizes, p=p)
+        return Family(shared_differences(tested), sizes, p=p)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
     if len(tasks) * len(tested) > MOST_CELLS:
         # Of thousands of groups with tasks of their own, which are all but independent.
         return None
     differences = np.zeros((len(tasks), len(tested)))
-    there = np.zeros(differences.shape, dtype=bool)
+    has_task = np.zeros(differences.shape, dtype=bool)
     for column, c in enumerate(tested):
         at = np.searchsorted(tasks, c.tasks)
-        differences[at, column], there[at, column] = c.d, True
-    return Family(differences, shared=there, p=p)
+        differences[at, column], has_task[at, column] = c.d, True
+    return Family(differences, shared=has_task, p=p)
 
 
 def _tested(
@@ -328,7 +346,7 @@ def _tested(
     tests' may be larger by a little (benchmarks/missing.md).  Adjusted p-values rise with each p,
     so no fill-in of all models together has a larger one than these either.
     """
-    if not any(c.ends for c in comparisons):
+    if not any(c.missing_bounds for c in comparisons):
         return run_tests(comparisons, confidence, rules.test)
     if rules.test == T:
         raise ParameterError(
@@ -337,11 +355,13 @@ def _tested(
             " and all passing", name="no-bounds", settles=[SuggestedFix({"--test": None})],
         )  # fmt: skip
     answers = iter(
-        run_tests([end for c in comparisons for end in c.ends or (c,)], confidence, rules.test)
+        run_tests(
+            [end for c in comparisons for end in c.missing_bounds or (c,)], confidence, rules.test
+        )
     )
     worst = []
     for c in comparisons:
-        if not c.ends:
+        if not c.missing_bounds:
             worst.append(next(answers))
             continue
         low, high = next(answers), next(answers)

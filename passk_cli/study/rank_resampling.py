@@ -16,7 +16,7 @@ from passk_cli.report.model import Cell, ranged
 from passk_cli.report.words import span
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.pairs import BETTER, WORSE, merits
+from passk_cli.study.pairs import BETTER, WORSE, ranking_scores
 from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 
 
@@ -27,8 +27,8 @@ def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
     resamples than its success rates give it: pass@10 of 1.0 from 10 attempts leads in all of them
     against 0.9999 from 100.
     """
-    first, *others = on_shared_tasks(rivals)
-    return all(np.array_equal(other.n, first.n) for other in others)
+    first, *further = on_shared_tasks(rivals)
+    return all(np.array_equal(rival.n, first.n) for rival in further)
 
 
 def resampled_means(
@@ -41,7 +41,9 @@ def resampled_means(
     columns = [rival.values for rival in rivals]
     if ratio := rivals[0].metric.kind.ratio:
         spendings = [rival.spending for rival in rivals]
-        columns = [each.cost for each in spendings] + [each.rate for each in spendings]
+        columns = [spending.cost for spending in spendings] + [
+            spending.rate for spending in spendings
+        ]
     means = bootstrap_means(
         np.stack(columns, axis=1), confidence.resamples, confidence.seed, kind=kind,
         clusters=rivals[0].clusters,
@@ -67,8 +69,8 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict
     outside, for a mean moves with its own values only.
     """
     names, shared = [rival.series for rival in rivals], on_shared_tasks(rivals)
-    there = bool(shared) and all(len(rival.tasks) and rival.there for rival in shared)
-    if not there or not attempts_agree(shared):
+    comparable = bool(shared) and all(len(rival.tasks) and rival.has_values for rival in shared)
+    if not comparable or not attempts_agree(shared):
         return dict.fromkeys(names)
     sign, shares = shared[0].metric.sign, list[Cell]()
     if all(rival.passing is None for rival in rivals):
@@ -80,9 +82,9 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict
     failing, passing = means[:, ::2], means[:, 1::2]
     for i in range(len(rivals)):
         ends = []
-        for own, others in ((failing, passing), (passing, failing)):
-            columns = others.copy()
-            columns[:, i] = own[:, i]
+        for rival_means, other_means in ((failing, passing), (passing, failing)):
+            columns = other_means.copy()
+            columns[:, i] = rival_means[:, i]
             ends.append(float(lead_shares(columns)[i]))
         shares.append(ranged(ends[0], ends[1]))
     return dict(zip(names, shares, strict=True))
@@ -118,13 +120,13 @@ class Rank:
 def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Iterator[Rank]:
     """Letters and places from the tests, first in resamples from draws that models share.
 
-    Models of each metric and group by `merits`, the best first.
+    Models of each metric and group by `ranking_scores`, the best first.
     """
     cells = grouped(comparisons, lambda c: (c.first.metric, c.first.series[1:]))
     for pairs in cells.values():
         by_series = {rival.series: rival for c in pairs for rival in (c.first, c.second)}
-        valued = [rival for rival in by_series.values() if rival.there]
-        place_of = merits(valued)
+        valued = [rival for rival in by_series.values() if rival.has_values]
+        place_of = ranking_scores(valued)
         rivals = sorted(valued, key=lambda rival: (-place_of[rival.series], rival.series))
         if len(rivals) < 2:
             continue
@@ -139,6 +141,6 @@ def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Ite
         shares = cache(partial(shares_of_lead, compared, confidence))
         places = zip(letters(better | better.T), rank_limits(better).tolist(), strict=True)
         for rival in rivals:
-            there = rival.series in tested
-            letter, (low, high) = next(places) if there else (None, (None, None))
+            is_tested = rival.series in tested
+            letter, (low, high) = next(places) if is_tested else (None, (None, None))
             yield Rank(rival, letter, low, high, shares)

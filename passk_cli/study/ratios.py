@@ -30,8 +30,8 @@ def compare_spendings(
     tests : among which the error is shared.  together : whether p and limits hold for all at once.
     """
     sides: dict[tuple[Series, bytes], Spending] = {}
-    for *both, tasks in pairs:
-        for side in both:
+    for *models, tasks in pairs:
+        for side in models:
             key = side.series, tasks.tobytes()
             if key not in sides:
                 sides[key] = spending(side, tasks)
@@ -55,34 +55,36 @@ def compare_ratios(
     tests, name = len(family), rules.adjust or MIN_P
     if confidence.population != NEW_TASKS:
         name = rules.without_flips() if rules.adjust else BONFERRONI
-    alike = all(np.array_equal(c.tasks, family[0].tasks) for c in family)
-    together = name == MIN_P and alike
-    if name == MIN_P and not alike:
+    same_tasks = all(np.array_equal(c.tasks, family[0].tasks) for c in family)
+    together = name == MIN_P and same_tasks
+    if name == MIN_P and not same_tasks:
         name = BONFERRONI
     compared = compare_spendings(
-        [(c.first, c.second, c.tasks) for c in family], lambda side, tasks: side.on(tasks).spending,
+        [(c.first, c.second, c.tasks) for c in family],
+        lambda side, tasks: side.restrict(tasks).spending,
         confidence, tests if name == BONFERRONI else 1, together=together,
     )  # fmt: skip
-    adjusted = np.array([each.adjusted for each in compared])
+    adjusted = np.array([comparison.adjusted for comparison in compared])
     if name == BONFERRONI:
         adjusted = np.minimum(adjusted * tests, 1.0)
     elif not together:
         adjusted = ADJUSTMENTS[name](adjusted, np.zeros(tests))
     answers = []
-    for each, p in zip(compared, adjusted.tolist(), strict=True):
+    for comparison, p in zip(compared, adjusted.tolist(), strict=True):
         limits = Interval(
-            each.difference.low, each.difference.high, confidence.level, FIELLER,
-            confidence.population, each.difference.reason,
+            comparison.difference.low, comparison.difference.high, confidence.level, FIELLER,
+            confidence.population, comparison.difference.reason,
         )  # fmt: skip
-        test = "" if math.isnan(each.p) else FIELLER
+        test = "" if math.isnan(comparison.p) else FIELLER
         answers.append({
-            "interval": limits, "ratio": each.ratio, "test": test, "p": each.p, "smallest": 0.0,
-            "adjusted": p, "alpha": each.alpha, "adjustment": name if test else "",
+            "interval": limits, "ratio": comparison.ratio, "test": test, "p": comparison.p,
+            "smallest": 0.0,
+            "adjusted": p, "alpha": comparison.alpha, "adjustment": name if test else "",
         })  # fmt: skip
     return answers
 
 
-def refuse_beside_ratios(comparisons: Sequence[Comparison], rules: Rules) -> None:
+def refuse_with_ratios(comparisons: Sequence[Comparison], rules: Rules) -> None:
     """ParameterError for rules that ratios among these comparisons have no answer for."""
     metrics = dict.fromkeys(c.first.metric for c in comparisons)
     ratio = next((metric.name for metric in metrics if metric.kind.ratio), "")
@@ -91,7 +93,7 @@ def refuse_beside_ratios(comparisons: Sequence[Comparison], rules: Rules) -> Non
         " out one of them"
     )
     refuse("invalid-method", *(
-        (ratio and given, option, problem, (SuggestedFix({option.option: None}),)) for option, given
+        (ratio and value, option, problem, (SuggestedFix({option.option: None}),)) for option, value
         in (
             (OptionValue("--test", rules.test), rules.test),
             (OptionValue("--margin", f"{rules.margin:g}"), rules.margin),

@@ -95,32 +95,36 @@ def range_between(first: Result, second: Result) -> Result:
     flaw : the one of both, or of the end that has one.
     verdict : theirs where they agree, else "undecided".
     """
-    one, other = first.estimate, second.estimate
-    if one.value is None or other.value is None:
-        return first if one.value is None else second
-    low, high = sorted((one.value, other.value))
+    first_estimate, second_estimate = first.estimate, second.estimate
+    if first_estimate.value is None or second_estimate.value is None:
+        return first if first_estimate.value is None else second
+    low, high = sorted((first_estimate.value, second_estimate.value))
     estimate = replace(
-        one, value=low, upper=high if high > low else None, se=_hull(one.se, other.se, max),
-        low=_hull(one.low, other.low, min), high=_hull(one.high, other.high, max),
-        marked=one.marked and other.marked, reason=one.reason or other.reason,
+        first_estimate, value=low, upper=high if high > low else None, se=_hull(first_estimate.se,
+        second_estimate.se, max),
+        low=_hull(first_estimate.low, second_estimate.low, min), high=_hull(first_estimate.high,
+        second_estimate.high, max),
+        marked=first_estimate.marked and second_estimate.marked, reason=first_estimate.reason
+        or second_estimate.reason,
     )  # fmt: skip
     flaw = first.flaw if first.flaw == second.flaw else f"at one end: {first.flaw or second.flaw}"
     return replace(
         first, estimate=estimate, se=_hull(first.se, second.se, max), flaw=flaw,
-        p=_largest(first.p, second.p, one.value * other.value > 0),
-        p_adjusted=_largest(first.p_adjusted, second.p_adjusted, one.value * other.value > 0),
+        p=_largest(first.p, second.p, first_estimate.value * second_estimate.value > 0),
+        p_adjusted=_largest(first.p_adjusted, second.p_adjusted, first_estimate.value
+        * second_estimate.value > 0),
         verdict=first.verdict if first.verdict == second.verdict else "undecided",
     )  # fmt: skip
 
 
 def _hull(
-    one: float | None, other: float | None, outermost: Callable[[float, float], float]
+    first: float | None, second: float | None, outermost: Callable[[float, float], float]
 ) -> float | None:
-    return None if one is None or other is None else outermost(one, other)
+    return None if first is None or second is None else outermost(first, second)
 
 
-def _largest(one: float | None, other: float | None, agree: bool) -> float | None:
-    return _hull(one, other, max) if agree or one is None or other is None else 1.0
+def _largest(first: float | None, second: float | None, agree: bool) -> float | None:
+    return _hull(first, second, max) if agree or first is None or second is None else 1.0
 
 
 def _finite(end: float | None) -> float | None:
@@ -183,16 +187,16 @@ def tidy(facts: Sequence[Result], group_names: Sequence[str], population: str) -
         absent |= {"p", "p_adjusted", "verdict"}
     fields = {f.name: f.cell for f in FIELDS if f.name not in absent and f.cell is not None}
     fields |= {"population": lambda fact: population}
-    more = list(dict.fromkeys(name for each in mores for name in each))
+    more = list(dict.fromkeys(name for extra in mores for name in extra))
     first = ("model", *["against"] * ("against" in fields))
     last = [name for name in fields if name not in (*first, "note")]
     names = [*first, *group_names, *last, *more, "note"]
     rows = tuple(
         (
             *(fields[name](fact) for name in first), *fact.series[1:],
-            *(fields[name](fact) for name in last), *(each.get(name) for name in more),
+            *(fields[name](fact) for name in last), *(extra.get(name) for name in more),
             fact.note,
         )
-        for fact, each in zip(facts, mores, strict=True)
+        for fact, extra in zip(facts, mores, strict=True)
     )  # fmt: skip
     return Table(tuple(Column(name) for name in names), rows)

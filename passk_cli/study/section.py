@@ -32,7 +32,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.words import plural, span
-from passk_cli.study.answer import Answer, every_true, first_true
+from passk_cli.study.answer import Answer, all_true, first_true
 from passk_cli.study.result import SHARED, Result, tidy
 from passk_cli.study.signature import signature
 from passk_cli.text import in_quotes
@@ -66,7 +66,7 @@ class Section(Generic[Record]):
     view: ClassVar[str] = ""
     shown: ClassVar[str] = ALWAYS
     columns: ClassVar[tuple[Column, ...]] = ()
-    apart: ClassVar[bool] = False
+    separate_schema: ClassVar[bool] = False
     answers: ClassVar[tuple[Answer, ...]] = ()
     further_answers: ClassVar[tuple[Answer | tuple[Answer, ...], ...]] = ()
 
@@ -80,19 +80,21 @@ class Section(Generic[Record]):
 
     def facts(self) -> Sequence[Result]:
         """All rows of csv and json: those of each record, with its fields that columns name."""
-        named = [c for c in self.columns if c.name and c.name not in SHARED and not c.across]
-        fields = [(column.name, column.cell) for column in named if column.cell]
+        extra_columns = [
+            c for c in self.columns if c.name and c.name not in SHARED and not c.across
+        ]
+        fields = [(column.name, column.cell) for column in extra_columns if column.cell]
         facts = []
         for record in self.records:
             for fact in self.facts_of(record):
-                own = {name: cell(record) for name, cell in fields if name not in fact.more}
-                facts.append(replace(fact, more={**fact.more, **own}) if own else fact)
+                extra = {name: cell(record) for name, cell in fields if name not in fact.more}
+                facts.append(replace(fact, more={**fact.more, **extra}) if extra else fact)
         return facts
 
     def answer(self) -> Iterable[AnswerSentence]:
         """The first of its answers that is true, and all of its further sentences that are."""
         yield from first_true(self.answers, self)
-        yield from every_true(self.further_answers, self)
+        yield from all_true(self.further_answers, self)
 
     def context(self) -> Iterable[str | Hint]:
         """Parts of the one line below the tables."""
@@ -117,22 +119,24 @@ class Section(Generic[Record]):
 
     def table(self, records: Sequence[Record], title: str = "") -> Table:
         """These records under the section's columns."""
-        columns, cells = self._shown(lambda column: column.shown != DATA)
+        columns, cells = self._visible(lambda column: column.shown != DATA)
         return Table(columns, LazyRows(records, cells), title, self.shown, self.first)
 
     def data(self) -> Table:
         """The records as rows of their own schema: the columns that have a name, under it."""
-        columns, cells = self._shown(lambda column: bool(column.name) or column in (MODEL, GROUPS))
+        columns, cells = self._visible(
+            lambda column: bool(column.name) or column in (MODEL, GROUPS)
+        )
         heads = tuple(Column(c.name if c.name and not c.across else c.header) for c in columns)
         return Table(heads, LazyRows(self.records, cells))
 
-    def _shown(
-        self, wanted: Callable[[Column], bool]
+    def _visible(
+        self, is_selected: Callable[[Column], bool]
     ) -> tuple[tuple[Column, ...], list[Callable[[Record], Cell]]]:
         """These of the columns, repeated where they are, and what gives the cells of each."""
         columns: list[Column] = []
         cells: list[Callable[[Record], Cell]] = []
-        for column in filter(wanted, self.columns):
+        for column in filter(is_selected, self.columns):
             if column.cell is None or (column.where is not None and not column.where(self)):
                 continue
             if column.across is None:
@@ -142,9 +146,9 @@ class Section(Generic[Record]):
             for item in column.across(self):
                 kind = column.units(self, item) if column.units else column.kind
                 header, meaning = column.header.format(item), column.meaning.format(item)
-                shown = getattr(item, "shown", column.shown)
+                visibility = getattr(item, "shown", column.shown)
                 columns.append(
-                    replace(column, header=header, meaning=meaning, kind=kind, shown=shown)
+                    replace(column, header=header, meaning=meaning, kind=kind, shown=visibility)
                 )
                 cells.append(
                     lambda record, cell=column.cell, item=item: cell(record, item)  # type: ignore[misc]
@@ -258,24 +262,24 @@ class NumberTable(Section[SeriesRow]):
 
 
 def _ends(numbers: Iterable[int | None]) -> str:
-    known = [number for number in numbers if number is not None]
-    return span(min(known), max(known)) if known else ""
+    present = [number for number in numbers if number is not None]
+    return span(min(present), max(present)) if present else ""
 
 
-def _of_choices(counts: Counts) -> Iterator[str]:
+def _choice_words(counts: Counts) -> Iterator[str]:
     """The choice of the data that every number is about, and the labels that correct it."""
     facts = counts.facts
     if facts.pool:
         yield f"pooled over {', '.join(facts.pool)}"
     if facts.judge_errors:
-        borrowed = plural(sum(made for _, made in facts.judge_errors), "label")
+        borrowed = plural(sum(number for _, number in facts.judge_errors), "label")
         yield f"corrected by {borrowed} of others"
     if TRUTH in counts.attempts:
         truth = counts.attempts[TRUTH]
-        known = ~np.isnan(truth.value)
-        cells = np.unique(truth.cell[known])
+        labelled = ~np.isnan(truth.value)
+        cells = np.unique(truth.cell[labelled])
         tasks = len(np.unique(counts.task_codes[cells]))
-        labels = int(truth.count[known].sum())
+        labels = int(truth.count[labelled].sum())
         yield f"corrected by {plural(labels, 'label')} of {plural(tasks, 'task')}"
     for option, words in (("--exclude-task", "left out"), ("--only-task", "chosen")):
         if names := facts.names_of(option):
@@ -295,13 +299,13 @@ def view(
     decided : what else the numbers depend on, for the signature; None leaves an entry out.  It
         comes after the entries of the confidence, unless it holds them itself.
     """
-    own = (part for section in sections for part in section.context())
-    parts = (*context, *own, *_of_choices(study.counts), VERSION)
-    every = (*messages, *(said for section in sections for said in section.messages()))
+    section_context = (part for section in sections for part in section.context())
+    parts = (*context, *section_context, *_choice_words(study.counts), VERSION)
+    all_messages = (*messages, *(message for section in sections for message in section.messages()))
 
     def rows() -> Table:
-        if apart := [section for section in sections if section.apart]:
-            return apart[0].data()
+        if separate := [section for section in sections if section.separate_schema]:
+            return separate[0].data()
         return tidy(facts(), study.counts.group_names, study.confidence.population)
 
     def entries() -> dict[str, object]:
@@ -316,29 +320,29 @@ def view(
     def plots() -> tuple[Plot, ...]:
         pictures: list[Plot] = []
         models = tuple(dict.fromkeys(model for model, *_ in study.counts.series))
-        said: list[AnswerSentence] = []
+        message: list[AnswerSentence] = []
         for section in sections:
-            own, drawn = tuple(section.answer()), section.plots()
-            said += own
-            for place, plot in enumerate(drawn):
-                answer = () if place else own or tuple(said)
+            section_context, section_plots = tuple(section.answer()), section.plots()
+            message += section_context
+            for place, plot in enumerate(section_plots):
+                answer = () if place else section_context or tuple(message)
                 pictures.append(
                     replace(plot, answer=answer, groups=study.counts.group_names, models=models)
                 )
-            said = [] if drawn else said
+            message = [] if section_plots else message
         return tuple(pictures)
 
     def methods() -> Methods:
-        from passk_cli.study.methods import methods_of
+        from passk_cli.study.methods import describe_methods
 
-        return methods_of(study.counts, study.confidence, facts(), entries())
+        return describe_methods(study.counts, study.confidence, facts(), entries())
 
     return Report(
         tables=tuple(table for section in sections for table in section.tables()),
         rows=rows,
         context=tuple(filter(None, parts)),
         explain=lambda: (part for section in sections for part in section.details()),
-        messages=tuple(dict.fromkeys(every)),
+        messages=tuple(dict.fromkeys(all_messages)),
         sign=lambda: signature(study.metrics, entries(), study.counts),
         draw=plots,
         answer=tuple(sentence for section in sections for sentence in section.answer()),

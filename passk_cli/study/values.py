@@ -36,55 +36,60 @@ if TYPE_CHECKING:
 Series = tuple[str, ...]
 # The group of the rows that are averages over all groups.
 AVERAGE = "average"
-NOTHING: Floats = np.empty(0)
-NOWHERE: Ints = np.empty(0, dtype=np.int64)
+NO_VALUES: Floats = np.empty(0)
+NO_TASKS: Ints = np.empty(0, dtype=np.int64)
 # Why a model has no cost: no price is not a price of 0.
 UNPRICED = "every attempt costs 0"
 NO_PASS = "no attempt passed"
 _JACKKNIFE = SuggestedFix({"--interval": "jackknife"}, "has an interval")
 
 
-class TooFew(str):
+class TooFewAttempts(str):
     """Why a metric has no value at tasks with fewer than k attempts, in words.
 
-    >>> TooFew(5, "", np.array([3, 4]), 10)
+    >>> TooFewAttempts(5, "", np.array([3, 4]), 10)
     'n=3–4 < k=5 on 2 of 10 tasks'
     """
 
-    asked: str
+    condition: str
     least: int
     most: int
     few: int
     tasks: int
 
-    def __new__(cls, k: int | None, unsolved: str, n: Ints, tasks: int) -> TooFew:
+    def __new__(cls, k: int | None, unsolved: str, n: Ints, tasks: int) -> TooFewAttempts:
         """unsolved : what else is so at these tasks.  n : their attempts.  tasks : how many there
         are."""
-        asked, least, most = f"k={k}{unsolved}", int(n.min()), int(n.max())
-        some = f"{len(n)} of {plural(tasks, 'task')}"
-        reason = super().__new__(cls, f"n={span(least, most)} < {asked} on {some}")
-        reason.asked, reason.least, reason.most = asked, least, most
+        condition, least, most = f"k={k}{unsolved}", int(n.min()), int(n.max())
+        tasks_short = f"{len(n)} of {plural(tasks, 'task')}"
+        reason = super().__new__(cls, f"n={span(least, most)} < {condition} on {tasks_short}")
+        reason.condition, reason.least, reason.most = condition, least, most
         reason.few, reason.tasks = len(n), tasks
         return reason
 
 
-def of_all(reasons: Sequence[str]) -> str:
+def common_reason(reasons: Sequence[str]) -> str:
     """The first of these reasons; where it is that models have too few attempts, as all of them
     have it.
 
-    >>> of_all([TooFew(5, "", np.array([n]).repeat(m), 9) for n, m in ((3, 2), (4, 7))])
+    >>> attempts = np.array([3, 3]), np.array([4] * 7)
+    >>> common_reason([TooFewAttempts(5, "", n, 9) for n in attempts])
     'n=3–4 < k=5 on 2 to 7 of 9 tasks, by model'
     """
     first = reasons[0]
-    if not isinstance(first, TooFew):
+    if not isinstance(first, TooFewAttempts):
         return first
-    alike = [each for each in reasons if isinstance(each, TooFew) and each.asked == first.asked]
-    if {*alike} == {first}:
+    similar = [
+        reason
+        for reason in reasons
+        if isinstance(reason, TooFewAttempts) and reason.condition == first.condition
+    ]
+    if {*similar} == {first}:
         return first
-    n = span(min(each.least for each in alike), max(each.most for each in alike))
-    few, tasks = [each.few for each in alike], [each.tasks for each in alike]
-    some = f"{min(few)} to {max(few)}" if min(few) < max(few) else few[0]
-    return f"n={n} < {first.asked} on {some} of {spanned(tasks, 'task')}, by model"
+    n = span(min(reason.least for reason in similar), max(reason.most for reason in similar))
+    few, tasks = [reason.few for reason in similar], [reason.tasks for reason in similar]
+    tasks_short = f"{min(few)} to {max(few)}" if min(few) < max(few) else few[0]
+    return f"n={n} < {first.condition} on {tasks_short} of {spanned(tasks, 'task')}, by model"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,7 +118,7 @@ class TaskValues:
     clusters: Ints | None = None
     attempts: Attempts | None = None
     labels: Labels | None = None
-    judged: Floats = field(default_factory=lambda: NOTHING)
+    judged: Floats = field(default_factory=lambda: NO_VALUES)
     hidden: float = 0.0
     degrees: int | None = None
     errors: Sequence[tuple[int, int]] = ()
@@ -127,7 +132,7 @@ class TaskValues:
         return failing, self.passing or failing
 
     @property
-    def there(self) -> bool:
+    def has_values(self) -> bool:
         """Whether there are values."""
         return bool(len(self.values))
 
@@ -139,12 +144,12 @@ class TaskValues:
     @cached_property
     def mean(self) -> float:
         """The estimate: every task counts once; −∞ where there are no values, for sorting."""
-        return float(self.values.mean()) if self.there else -math.inf
+        return float(self.values.mean()) if self.has_values else -math.inf
 
     @property
     def ranking_score(self) -> float:
         """The estimate, negated where less is better; −∞ where there are no values."""
-        return self.metric.sign * self.mean if self.there else -math.inf
+        return self.metric.sign * self.mean if self.has_values else -math.inf
 
     @cached_property
     def all_or_one(self) -> bool:
@@ -185,31 +190,33 @@ class TaskValues:
             return self.mean
         return ranged(self.mean, self.passing.mean, self.metric.unit)
 
-    def on(self, tasks: Ints) -> TaskValues:
+    def restrict(self, tasks: Ints) -> TaskValues:
         """The values of some of its tasks."""
         at = np.searchsorted(self.tasks, tasks)
         codes = None if self.clusters is None else _without_gaps(self.clusters[at])
-        values = self.values[at] if self.there else self.values
+        values = self.values[at] if self.has_values else self.values
         attempts = self.attempts and self.attempts.take(at)
         reason = self.reason
         if self.metric.kind.ratio and attempts is not None:
             # A ratio of some tasks has other contributions.
             values, reason = self.metric.values_of(attempts), ""
             if np.isnan(values).any():
-                values, reason = NOTHING, NO_PASS
-        some = replace(
+                values, reason = NO_VALUES, NO_PASS
+        subset = replace(
             self, tasks=tasks, n=self.n[at], c=self.c[at], values=values, clusters=codes,
-            attempts=attempts, passing=self.passing and self.passing.on(tasks), reason=reason,
+            attempts=attempts, passing=self.passing and self.passing.restrict(tasks), reason=reason,
         )  # fmt: skip
         # Corrected values of some tasks rest on their own labels.
         if self.errors:
-            return by_others(replace(some, values=self.judged[at]), self.errors)
-        return some if self.labels is None else corrected(some, self.labels.for_tasks(at))
+            return correct_by_error_rates(replace(subset, values=self.judged[at]), self.errors)
+        return (
+            subset if self.labels is None else correct_by_labels(subset, self.labels.for_tasks(at))
+        )
 
     @property
     def within_task_variance(self) -> Floats:
         """Variance of each value over repeated attempts; NaN where n ≤ k."""
-        if not self.metric.kind.exchangeable or not self.there:
+        if not self.metric.kind.exchangeable or not self.has_values:
             return np.full(len(self.n), np.nan)
         if self.attempts is None:
             return within_variance(self.metric, self.n, self.c)
@@ -299,10 +306,10 @@ def on_shared_tasks(rivals: Sequence[TaskValues]) -> list[TaskValues]:
     if all(np.array_equal(rival.tasks, rivals[0].tasks) for rival in rivals):
         return list(rivals)
     shared = reduce(np.intersect1d, (rival.tasks for rival in rivals))
-    return [rival.on(shared) for rival in rivals]
+    return [rival.restrict(shared) for rival in rivals]
 
 
-def values_of(
+def compute_values(
     counts: Counts,
     metrics: Sequence[Metric],
     short_tasks: str = "empty",
@@ -316,14 +323,14 @@ def values_of(
     """
     if counts.missing is not None:
         return _ranges(counts, metrics, short_tasks, only)
-    every: list[TaskValues] = []
-    known: dict[bytes, Ints] = {}
+    all_values: list[TaskValues] = []
+    task_arrays: dict[bytes, Ints] = {}
     truth = counts.attempts.get(TRUTH)
     for s in range(len(counts.series)) if only is None else only:
         series, rows = counts.series[s], counts.rows_of(s)
         n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
         # Equal tasks are one array, so that thousands of pairs need not compare them.
-        tasks = known.setdefault(tasks.tobytes(), tasks)
+        tasks = task_arrays.setdefault(tasks.tobytes(), tasks)
         attempts = {role: attempts_of(counts, role, rows) for role in needs(metrics)}
         labels = None
         if truth is not None:
@@ -332,38 +339,41 @@ def values_of(
             labels = Labels.from_truth(n, c, truth.cell_slice(rows))
         clusters = cluster_codes(counts, tasks)
         gaps = _gaps(metrics, attempts, int(n.sum())) if attempts else {}
-        alike = [metric for metric in metrics if metric.kind.needs not in gaps]
-        computed = dict(zip(alike, task_values(alike, n, c, attempts), strict=True))
+        computable = [metric for metric in metrics if metric.kind.needs not in gaps]
+        computed = dict(zip(computable, task_values(computable, n, c, attempts), strict=True))
         for metric in metrics:
             bag = attempts.get(metric.kind.needs)
-            whole = TaskValues(series, metric, tasks, n, c, NOTHING, "", clusters, bag)
+            entry = TaskValues(series, metric, tasks, n, c, NO_VALUES, "", clusters, bag)
             if metric in computed:
-                whole = replace(whole, values=computed[metric])
+                entry = replace(entry, values=computed[metric])
             else:
-                whole = _of_known(whole, *gaps[metric.kind.needs])
-            if whole.reason:
+                entry = _from_known_amounts(entry, *gaps[metric.kind.needs])
+            if entry.reason:
                 pass
             elif metric.kind.quantity == "$" and bag is not None and not bag.value.any():
-                whole = replace(whole, values=NOTHING, reason=UNPRICED, attempts=None)
-            elif metric.kind.ratio and not whole.c.any():
-                whole = replace(whole, values=NOTHING, reason=NO_PASS)
-            elif whole.n.min() < metric.k and np.isnan(whole.values).any():
-                whole = _of_enough(whole, short_tasks)
+                entry = replace(entry, values=NO_VALUES, reason=UNPRICED, attempts=None)
+            elif metric.kind.ratio and not entry.c.any():
+                entry = replace(entry, values=NO_VALUES, reason=NO_PASS)
+            elif entry.n.min() < metric.k and np.isnan(entry.values).any():
+                entry = _with_enough_attempts(entry, short_tasks)
             if labels is not None:
-                whole = corrected(whole, labels.for_tasks(np.searchsorted(tasks, whole.tasks)))
+                entry = correct_by_labels(
+                    entry, labels.for_tasks(np.searchsorted(tasks, entry.tasks))
+                )
             elif counts.facts.judge_errors:
-                whole = by_others(whole, counts.facts.judge_errors)
-            every.append(whole)
-    return every
+                entry = correct_by_error_rates(entry, counts.facts.judge_errors)
+            all_values.append(entry)
+    return all_values
 
 
 def _ranges(
     counts: Counts, metrics: Sequence[Metric], short_tasks: str, only: Sequence[int] | None
 ) -> list[TaskValues]:
-    """`values_of` counts some of whose outcomes may pass or fail."""
+    """`compute_values` of counts some of whose outcomes may pass or fail."""
     require_monotone(metrics)
     failing, passing = (
-        values_of(counts.filled(passing=end), metrics, short_tasks, only) for end in (False, True)
+        compute_values(counts.filled(passing=end), metrics, short_tasks, only)
+        for end in (False, True)
     )
     return [
         low if np.array_equal(low.c, high.c) else replace(low, passing=high)
@@ -372,7 +382,7 @@ def _ranges(
 
 
 def _gaps(
-    metrics: Sequence[Metric], attempts: Mapping[str, Attempts], made: int
+    metrics: Sequence[Metric], attempts: Mapping[str, Attempts], total: int
 ) -> dict[str, tuple[Ints, Ints, Ints]]:
     """Amount → what is known of it, as `known_cells`, where that is less than all attempts made:
     it leaves other metrics and their passes as they are.
@@ -388,23 +398,23 @@ def _gaps(
             )  # fmt: skip
     return {
         role: known_cells(bag) for role, bag in attempts.items()
-        if role in AMOUNTS and bag.count.sum() < made
+        if role in AMOUNTS and bag.count.sum() < total
     }  # fmt: skip
 
 
-def _of_enough(whole: TaskValues, short_tasks: str) -> TaskValues:
+def _with_enough_attempts(entry: TaskValues, short_tasks: str) -> TaskValues:
     """The values of the tasks with enough attempts, where the others are dropped; else none."""
-    metric, enough = whole.metric, ~np.isnan(whole.values)
-    few = whole.n[~enough]
+    metric, enough = entry.metric, ~np.isnan(entry.values)
+    few = entry.n[~enough]
     # The first pass is known where it came before attempts ended.
     unsolved = "" if metric.kind.exchangeable else " and no pass"
-    reason = TooFew(metric.k, unsolved, few, len(whole.n))
+    reason = TooFewAttempts(metric.k, unsolved, few, len(entry.n))
     if short_tasks == "empty" or not enough.any():
-        return replace(whole, values=NOTHING, reason=reason, attempts=None)
-    return replace(whole.on(whole.tasks[enough]), reason=reason)
+        return replace(entry, values=NO_VALUES, reason=reason, attempts=None)
+    return replace(entry.restrict(entry.tasks[enough]), reason=reason)
 
 
-def corrected(judged: TaskValues, labels: Labels) -> TaskValues:
+def correct_by_labels(judged: TaskValues, labels: Labels) -> TaskValues:
     """Values of a judge with its errors taken out, where labels say enough of them; else none, and
     the reason.
 
@@ -416,12 +426,12 @@ def corrected(judged: TaskValues, labels: Labels) -> TaskValues:
         problem = f"{metric.name}: labels correct metrics of passes alone, as pass@k and pass^k"
         raise ParameterError(problem, name="no-labels")
     if not labels.label_counts.any():
-        others = SuggestedFix({"--truth-from": Placeholder("FILE")}, "has labels of other models")
+        fix = SuggestedFix({"--truth-from": Placeholder("FILE")}, "has labels of other models")
         raise DataError(
             f"labels of {judged.name}", "there are none", "label attempts of each model",
-            name="missing-labels", settles=[others],
+            name="missing-labels", settles=[fix],
         )  # fmt: skip
-    if not judged.there:
+    if not judged.has_values:
         return replace(judged, labels=labels)
     with_labels = replace(judged, labels=labels, judged=metric.values(labels.n, labels.c))
     if labels.complete:
@@ -430,21 +440,21 @@ def corrected(judged: TaskValues, labels: Labels) -> TaskValues:
             with_labels, c=labels.true, values=values, hidden=0.0, degrees=None, few=None
         )  # fmt: skip
     if reason := labels.refusal(metric):
-        return replace(with_labels, values=NOTHING, reason=reason)
+        return replace(with_labels, values=NO_VALUES, reason=reason)
     return replace(with_labels, **labels.corrected(metric)._asdict())
 
 
-def by_others(judged: TaskValues, errors: Sequence[tuple[int, int]]) -> TaskValues:
+def correct_by_error_rates(judged: TaskValues, errors: Sequence[tuple[int, int]]) -> TaskValues:
     """Values of a judge corrected by its errors about other models or tasks: of pass@1 alone."""
     if judged.metric not in (Metric("pass@", 1), Metric("pass^", 1)):
         reason = "labels of other attempts correct k = 1 alone"
-        return replace(judged, values=NOTHING, reason=reason, attempts=None)
+        return replace(judged, values=NO_VALUES, reason=reason, attempts=None)
     from passk_cli.inference.labels import correct_by_rates
 
     values = correct_by_rates(judged.n, judged.c, errors)
     if values is None:
         reason = "the judge passes what is true hardly more often than what is false"
-        return replace(judged, values=NOTHING, reason=reason)
+        return replace(judged, values=NO_VALUES, reason=reason)
     return replace(judged, judged=judged.values, errors=errors, **values._asdict())
 
 
@@ -462,17 +472,17 @@ def known_cells(attempts: Attempts) -> tuple[Ints, Ints, Ints]:
     return cells, n, c
 
 
-def _of_known(whole: TaskValues, cells: Ints, n: Ints, c: Ints) -> TaskValues:
+def _from_known_amounts(entry: TaskValues, cells: Ints, n: Ints, c: Ints) -> TaskValues:
     """The values of a metric of an amount from the attempts that have it."""
-    metric, bag = whole.metric, whole.attempts
+    metric, bag = entry.metric, entry.attempts
     if bag is None or not len(cells):
         reason = f"no attempt has {AMOUNTS[metric.kind.needs][1]}"
-        return replace(whole, attempts=None, reason=reason)
-    codes = None if whole.clusters is None else _without_gaps(whole.clusters[cells])
-    known = bag.take(cells)
-    (values,) = task_values((metric,), n, c, {metric.kind.needs: known})
-    return replace(whole, tasks=whole.tasks[cells], n=n, c=c, values=values, clusters=codes,
-                   attempts=known)  # fmt: skip
+        return replace(entry, attempts=None, reason=reason)
+    codes = None if entry.clusters is None else _without_gaps(entry.clusters[cells])
+    known_attempts = bag.take(cells)
+    (values,) = task_values((metric,), n, c, {metric.kind.needs: known_attempts})
+    return replace(entry, tasks=entry.tasks[cells], n=n, c=c, values=values, clusters=codes,
+                   attempts=known_attempts)  # fmt: skip
 
 
 def require_monotone(metrics: Sequence[Metric]) -> None:

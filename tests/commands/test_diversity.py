@@ -28,7 +28,7 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
-from passk_cli.study.values import values_of
+from passk_cli.study.values import compute_values
 from tests.conftest import SAMPLES, Passk, Write
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
@@ -81,7 +81,7 @@ def test_cruxeval_equals_the_mean_over_subsets_of_the_texts(crux: Counts) -> Non
             if (row["model"], row["temperature"]) == ("gpt-4-0613", 0.8):
                 texts.setdefault(row["task_id"], []).append((row["generation"], row["passed"]))
     metrics = [parse("distinct@4"), parse("distinct-correct@4")]
-    here = [m for m in values_of(crux, metrics) if m.series == ("gpt-4-0613", "0.8")]
+    here = [m for m in compute_values(crux, metrics) if m.series == ("gpt-4-0613", "0.8")]
     for task in list(texts)[::40]:
         place = here[0].tasks.tolist().index(crux.tasks.index(task))
         subsets = list(combinations(texts[task], 4))

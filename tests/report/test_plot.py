@@ -29,7 +29,7 @@ def records(report: Report) -> list[dict[str, Any]]:
 
 def test_a_forest_holds_the_differences_of_the_report() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
-    metrics = Metrics(k=(1, 10)).of(counts)
+    metrics = Metrics(k=(1, 10)).choose(counts)
     confidence = Confidence(resamples=200).for_differences()
     report = Compare().report(Analysis(counts, metrics, confidence, Rules(margin=0.02)))
     (plot,) = report.plots
@@ -47,7 +47,7 @@ def test_a_forest_holds_the_differences_of_the_report() -> None:
 
 def test_densities_hold_estimates_and_intervals() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
-    metrics = Metrics(k=(1,)).of(counts)
+    metrics = Metrics(k=(1,)).choose(counts)
     study = Analysis(counts, metrics, Confidence(resamples=2000))
     report = Bootstrap(("percentile", "guard")).report(study)
     (plot,) = report.plots

@@ -11,34 +11,34 @@ from passk_cli.errors import DataError
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.comparison import difference_samples, match
+from passk_cli.study.comparison import difference_samples, match_tasks
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairs import compare_pairs
 from passk_cli.study.rules import Rules
-from passk_cli.study.values import TaskValues, values_of
+from passk_cli.study.values import TaskValues, compute_values
 
 CELLS = [("a", "t", 4, 4), ("a", "u", 4, 1), ("a", "v", 4, 2),
          ("b", "u", 2, 2), ("b", "v", 2, 1), ("b", "w", 2, 0), ("b", "x", 2, 0)]  # fmt: skip
 
 
 def sides(cells: list[tuple[str, str, int, int]]) -> tuple[TaskValues, TaskValues]:
-    first, second = values_of(Counts.from_cells(cells), parse_list("pass@1"))
+    first, second = compute_values(Counts.from_cells(cells), parse_list("pass@1"))
     return first, second
 
 
 def test_shared_tasks_and_others() -> None:
     first, second = sides(CELLS)
-    both = match(first, second)
+    both = match_tasks(first, second)
     assert both.d.tolist() == [1 / 4 - 1, 0.0]
     assert (both.only_first, both.only_second) == (1, 2)
     with pytest.raises(DataError, match="1 tasks only the first has, 2 only the second"):
-        match(first, second, "error")
-    same = match(first.on(both.tasks), second.on(both.tasks), "error")
+        match_tasks(first, second, "error")
+    same = match_tasks(first.restrict(both.tasks), second.restrict(both.tasks), "error")
     assert (same.d.tolist(), same.only_first, same.only_second) == (both.d.tolist(), 0, 0)
 
 
 def test_of_these_tasks_attempts_of_both_vary() -> None:
-    both = match(*sides(CELLS))
+    both = match_tasks(*sides(CELLS))
     (over_tasks,) = difference_samples([both], Confidence())
     assert (over_tasks.within, over_tasks.passes, over_tasks.mixed) == (None, (), 0)
     (again,) = difference_samples([both], Confidence(population=THESE_TASKS))
@@ -53,7 +53,7 @@ def test_a_difference_lies_as_far_out_as_the_bounds_do() -> None:
     rows = [(model, task, score, 1) for model in "ab" for task in "tuv" for score in (1.0, 5.0)]
     data = pd.DataFrame(rows, columns=["model", "task", "score", "passed"])
     counts = read(data, attempts=["score"])
-    pair = match(*values_of(counts, parse_list("mean")))
+    pair = match_tasks(*compute_values(counts, parse_list("mean")))
     (sample,) = difference_samples([pair], Confidence(bounds=(1.0, 5.0)))
     assert (sample.low, sample.high) == (-4.0, 4.0)
 

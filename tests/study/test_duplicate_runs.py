@@ -10,7 +10,7 @@ import pytest
 
 import passk_cli
 from passk_cli.inference.streams import named_generator
-from passk_cli.study.duplicate_runs import copy_of
+from passk_cli.study.duplicate_runs import detect_copy
 
 
 def run(seed: int, tasks: int = 60, n: int = 4) -> pd.DataFrame:
@@ -65,5 +65,5 @@ def test_two_runs_of_the_same_rates_are_no_copies() -> None:
         for _ in range(100):
             easy = rng.beta(*shape, tasks)
             c, other = rng.binomial(n, easy, (2, tasks))
-            found = copy_of("a", "b", np.full(tasks, n), (c, other), 1)
+            found = detect_copy("a", "b", np.full(tasks, n), (c, other), 1)
             assert found is None or (n == 1 and not found.changed)

@@ -19,10 +19,10 @@ def test_only_where_no_metric_was_asked_for() -> None:
 
 def test_the_k_of_one_model_is_not_that_of_all(passk: Passk, write: Write) -> None:
     cells = [(m, t, 10 if m == "d" else 5, t % 5) for m in "abcd" for t in range(9)]
-    assert {metric.k for metric in Metrics().of(Counts.from_cells(cells))} == {1, 2, 4, 5}
+    assert {metric.k for metric in Metrics().choose(Counts.from_cells(cells))} == {1, 2, 4, 5}
     # A lost attempt of one model takes no column from the others.
     lost = [(m, t, 9 if (m, t) == ("a", 0) else 10, t % 5) for m in "abcd" for t in range(9)]
-    assert {metric.k for metric in Metrics().of(Counts.from_cells(lost))} == {1, 10}
+    assert {metric.k for metric in Metrics().choose(Counts.from_cells(lost))} == {1, 10}
     rows = "".join(f"{m},{t},{n},{c}\n" for m, t, n, c in cells)
     data = write("counts.csv", "model,task,n,c\n" + rows)
     said = passk("estimate", data)

@@ -22,7 +22,7 @@ from passk_cli.study.missing_outcomes import uneven_pairs
 from passk_cli.study.pairs import compare_pairs
 from passk_cli.study.result import Result
 from passk_cli.study.rules import Rules
-from passk_cli.study.values import values_of
+from passk_cli.study.values import compute_values
 from tests.conftest import Passk, Write
 
 # Tried by .ci/run after the others.
@@ -55,7 +55,7 @@ def fill_ins(counts: Counts) -> Iterator[Counts]:
 
 
 def compared(counts: Counts, rules: Rules) -> list[Comparison]:
-    values = values_of(counts, METRICS)
+    values = compute_values(counts, METRICS)
     pairs = list(zip(values[: len(METRICS)], values[len(METRICS) :], strict=True))
     return compare_pairs(pairs, PERCENTILE, rules)
 
@@ -130,7 +130,7 @@ def test_no_fill_in_has_a_wider_interval_or_a_larger_p(case: int) -> None:
     metrics = parse_list("pass@1,pass@2,gpass@2:0.75")
 
     def pairs(counts: Counts) -> list[Comparison]:
-        values = values_of(counts, metrics)
+        values = compute_values(counts, metrics)
         both = list(zip(values[:3], values[3:], strict=True))
         return compare_pairs(both, asked, Rules(adjust="none"))
 
@@ -157,7 +157,7 @@ def test_adjusted_verdicts_hold_for_every_fill_in() -> None:
     metric, rules = parse_list("pass@1"), Rules(adjust="holm")
 
     def verdicts(each: Counts) -> list[tuple[float, str]]:
-        a, b, third = values_of(each, metric)
+        a, b, third = compute_values(each, metric)
         pairs = compare_pairs([(a, b), (a, third), (b, third)], PERCENTILE, rules)
         return [(pair.adjusted, pair.verdict) for pair in pairs]
 

@@ -6,7 +6,7 @@ import pytest
 
 from passk_cli.render.style import Style, answer
 from passk_cli.report.model import Estimate, Report
-from passk_cli.study.headlines import named, range_of
+from passk_cli.study.headlines import name_with_groups, range_of
 from passk_cli.study.result import Result
 
 R = Estimate
@@ -53,4 +53,4 @@ def test_groups_and_percentages() -> None:
     cells = {"a/0.2": R(0.5), "a/0.8": R(0.25)}
     text = said(cells, ("temperature",), Style(percent=True))
     assert text == "pass@1 ranges from 25.0 % (a, temperature 0.8) to 50.0 % (a, temperature 0.2)."
-    assert named(("m", "x", ""), ["suite", "mode"]) == 'm, suite x, mode ""'
+    assert name_with_groups(("m", "x", ""), ["suite", "mode"]) == 'm, suite x, mode ""'

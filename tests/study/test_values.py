@@ -14,7 +14,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.values import TaskValues, corrected
+from passk_cli.study.values import TaskValues, correct_by_labels
 
 # c/n is 1/2, 1/4 and 1: mean 7/12, variance over tasks 7/48.
 COUNTS = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 4, 1), ("m", "c", 3, 3)])
@@ -75,9 +75,9 @@ def test_tasks_that_are_all_labelled_have_their_plain_values() -> None:
     table = np.zeros((60, 2, 2), dtype=np.int64)
     table[:20, 0, 0], table[:20, 1, 0] = (n - c)[:20], c[:20]
     judged = TaskValues(("m",), metric, np.arange(60), n, c, metric.values(n, c))
-    some = corrected(judged, Labels(n, c, table))
+    some = correct_by_labels(judged, Labels(n, c, table))
     assert some.degrees == 19
     assert some.few is not None
-    whole = some.on(np.arange(20))
+    whole = some.restrict(np.arange(20))
     assert (whole.degrees, whole.few, whole.hidden) == (None, None, 0.0)
     assert not whole.values.any()

@@ -103,7 +103,7 @@ def distributions(
     """
     confidence = study.confidence
     fixed = confidence.population != NEW_TASKS
-    estimable = [rates for rates in values if rates.there]
+    estimable = [rates for rates in values if rates.has_values]
     # Numbers over the same tasks share the weights of tasks.
     by_tasks = grouped(estimable, lambda rates: rates.tasks.tobytes())
     rivals = grouped(estimable, lambda rates: (rates.metric, *rates.series[1:]))

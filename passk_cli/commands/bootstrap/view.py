@@ -299,7 +299,7 @@ class Bootstrap(Question, BootstrapOptions):
     def report(self, study: Analysis) -> Report:
         confidence = study.confidence
         methods = choose_methods(study.counts, self.interval, confidence)
-        if confidence.others == {LOGIT_T: ("all",)}:
+        if confidence.method_overrides == {LOGIT_T: ("all",)}:
             refuse("invalid-method", (
                 self.interval, OptionValue("--interval"),
                 f"corrected numbers have intervals of their own, {LOGIT_T}",

@@ -15,9 +15,9 @@ from passk_cli.report.model import AnswerSentence, Cell, Column, Estimate
 from passk_cli.report.words import spanned
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.comparison import match
+from passk_cli.study.comparison import match_tasks
 from passk_cli.study.cover import limits_of
-from passk_cli.study.headlines import named
+from passk_cli.study.headlines import name_with_groups
 from passk_cli.study.pairs import BETTER, TIED, WORSE, choose_pairs
 from passk_cli.study.result import Result, Size
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section, data_field
@@ -71,12 +71,14 @@ def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
     known: dict[tuple[Any, ...], Result] = {}
     pairs = []
     for rivals in choose_pairs(replace(study, metrics=metrics), baseline):
-        c = match(*rivals, study.rules.unpaired)
+        c = match_tasks(*rivals, study.rules.unpaired)
         keys = [(values.series, values.metric, c.tasks.tobytes()) for values in rivals]
         for key, values in zip(keys, rivals, strict=True):
             if key not in known:
                 # Of no shared task: a fact without a range.
-                shared = values.on(c.tasks) if len(c.tasks) else replace(values, values=c.d[:0])
+                shared = (
+                    values.restrict(c.tasks) if len(c.tasks) else replace(values, values=c.d[:0])
+                )
                 known[key] = study.fact(shared)
         pairs.append(CoverPair(c, (known[keys[0]], known[keys[1]])))
     place = {metric: at for at, metric in enumerate(metrics)}
@@ -108,7 +110,7 @@ class Compared:
         if self.verdict:
             pair = self.pairs[0]
             sides = pair.sides if self.verdict != WORSE else pair.sides[::-1]
-            model, against = (named(side.series, self.groups) for side in sides)
+            model, against = (name_with_groups(side.series, self.groups) for side in sides)
             limits, others = map(limits_of, sides)
             fields |= {"model": model, "against": against, "limits": limits, "others": others}
         return fields

@@ -78,7 +78,7 @@ def find_crossings(
         key = (c.first.series, c.second.series, family)
         if key in crossings or c.reason or not c.first.metric.kind.counted:
             continue
-        both = [rates.on(c.tasks) for rates in (c.first, c.second)]
+        both = [rates.restrict(c.tasks) for rates in (c.first, c.second)]
         k_max = min(int(rates.n.min()) for rates in both)
         refuse_many_steps(OptionValue("--crossings"), k_max, SuggestedFix({"--crossings": None}))
         first, second = (_curve(rates, k_max) for rates in both)

@@ -13,7 +13,7 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName, p_relation
 from passk_cli.study.answer import Answer
-from passk_cli.study.headlines import groups_named
+from passk_cli.study.headlines import group_words
 from passk_cli.study.pairs import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.rank_resampling import Rank
 
@@ -113,7 +113,7 @@ class LeadingPlaces:
         for group, own in grouped(self.ranked, lambda rank: rank.values.series[1:]).items():
             top = [rank.values.series[0] for rank in own if rank.low == 1]
             if len(top) == 1:
-                every.setdefault(top[0], []).append(groups_named(group, self.groups))
+                every.setdefault(top[0], []).append(group_words(group, self.groups))
         return dict(sorted(every.items(), key=lambda item: -len(item[1])))
 
     @property

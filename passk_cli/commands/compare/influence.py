@@ -9,7 +9,7 @@ import numpy as np
 
 from passk_cli.arrays import Ints
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.study.comparison import Comparison, difference_samples, match
+from passk_cli.study.comparison import Comparison, difference_samples, match_tasks
 from passk_cli.study.confidence import Confidence
 
 # The share of the difference that is left without them, below which they decide it.
@@ -44,7 +44,7 @@ def decided_by_few(
         return
     for c in comparisons:
         # Of corrected values the largest are those of labelled tasks.
-        if c.hidden[1] is not None or c.ends or c.ratio:
+        if c.hidden[1] is not None or c.missing_bounds or c.ratio:
             continue
         if not c.testable or not c.adjusted <= 1 - confidence.level + 1e-12:
             continue
@@ -63,7 +63,9 @@ def decided_by_few(
             continue
         tasks = np.sort(c.tasks[order[few:]])
         ((_, law),) = difference_distributions(
-            difference_samples([match(c.first.on(tasks), c.second.on(tasks))], confidence)
+            difference_samples(
+                [match_tasks(c.first.restrict(tasks), c.second.restrict(tasks))], confidence
+            )
         )
         if law.p()[0] > c.alpha:
             yield Influence(c, c.tasks[order[:few]], rest)

@@ -51,7 +51,7 @@ def _counted(name: str) -> Callable[[Submission], str]:
         figure = row.figures.get(name)
         if figure is None:
             return ""
-        words = f"{figure.number:,} of {figure.every:,}"
+        words = f"{figure.number:,} of {figure.total:,}"
         return words if figure.expected is None else f"{words}; {figure.expected:,.0f} expected"
 
     return cell

@@ -129,12 +129,12 @@ def change_values(study: Analysis, change: Change) -> Iterator[TaskValues]:
         )
     values = study.values((change.start, change.end))
     for start, end in zip(values[::2], values[1::2], strict=True):
-        lacking = next((side for side in (start, end) if not side.there), None)
+        lacking = next((side for side in (start, end) if not side.has_values), None)
         if lacking is not None:
             yield replace(lacking, metric=change)
             continue
         tasks = np.intersect1d(start.tasks, end.tasks)
-        first, last = start.on(tasks), end.on(tasks)
+        first, last = start.restrict(tasks), end.restrict(tasks)
         yield replace(
             last, metric=change, values=last.values - first.values,
             reason=first.reason or last.reason,

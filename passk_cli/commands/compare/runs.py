@@ -16,7 +16,7 @@ from passk_cli.files.sources.paths import run_labels
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import every_one, plural
 from passk_cli.study.duplicate_runs import require_no_copies
-from passk_cli.study.pairs import OneModel, require_several
+from passk_cli.study.pairs import OneModelError, require_several
 from passk_cli.suggested_fix import SuggestedFix, quoted
 
 # How many columns are tried.
@@ -35,7 +35,7 @@ class OneModelRuns:
     request: Request
     read: Read
 
-    def told(self, error: OneModel) -> ParameterError:
+    def told(self, error: OneModelError) -> ParameterError:
         """The error with what makes models of files or columns, of which each was tried."""
         files = every_one(plural(len(self.files), "file"))
         labels, paths = zip(*map(split_label, self.files), strict=True) if self.files else ((), ())

@@ -67,11 +67,11 @@ from passk_cli.report.words import SeriesName, first_few, plural, span, spanned
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.baseline import Runs, joined, label_of
+from passk_cli.study.baseline import RunAndBaseline, join_baseline, label_of
 from passk_cli.study.benchmarks import disagreements
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.duplicate_runs import require_no_copies
-from passk_cli.study.flips import facts_of_flips, find_flips
+from passk_cli.study.flips import find_flips, flip_results
 from passk_cli.study.notes import (
     NO_INTERVAL,
     SHORT_TASKS,
@@ -84,7 +84,7 @@ from passk_cli.study.notes import (
 from passk_cli.study.pairs import (
     BETTER,
     WORSE,
-    OneModel,
+    OneModelError,
     choose_pairs,
     compare_pairs,
     require_several,
@@ -102,7 +102,7 @@ from passk_cli.study.section import (
     data_field,
     view,
 )
-from passk_cli.study.values import Series, TaskValues, TooFew, of_all
+from passk_cli.study.values import Series, TaskValues, TooFewAttempts, common_reason
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 # A metric, where a reference describes columns without data.
@@ -326,7 +326,7 @@ class BaselineRow:
         if metric in self.pairs:
             return self.pairs[metric].difference
         own = self.own.get(metric)
-        return _number(own.estimate if own and own.there else None, metric)
+        return _number(own.estimate if own and own.has_values else None, metric)
 
     def of(self, metric: Metric, value: Callable[[Pair], Cell]) -> Cell:
         """Something about a pair; "" of the baseline."""
@@ -732,19 +732,25 @@ def _causes(lacking: Sequence[Comparison]) -> Iterator[tuple[str, int, tuple[str
     one reason, and comes with that of each model."""
     short, models, others = list[str](), dict[Series, str](), list[str]()
     for c in lacking:
-        few = [r for r in (c.first, c.second) if isinstance(r.reason, TooFew) and not r.there]
+        few = [
+            r
+            for r in (c.first, c.second)
+            if isinstance(r.reason, TooFewAttempts) and not r.has_values
+        ]
         (short if few else others).append(c.reason)
         models |= {rates.series: rates.reason for rates in few}
     every = tuple(models.values())
     if short:
-        yield short[0] if len(models) == 1 else of_all(every), len(short), every
+        yield short[0] if len(models) == 1 else common_reason(every), len(short), every
     for reason, count in Counter(others).items():
         yield reason, count, ()
 
 
 def _left_out(compared: Sequence[Comparison]) -> Iterator[Result]:
     """The numbers of models that leave out tasks with too few attempts, with the reason."""
-    values = {(r.series, r.metric): r for c in compared for r in (c.first, c.second) if r.there}
+    values = {
+        (r.series, r.metric): r for c in compared for r in (c.first, c.second) if r.has_values
+    }
     for rates in values.values():
         if rates.reason:
             estimate = Estimate(rates.mean, reason=rates.reason)
@@ -810,9 +816,13 @@ class Compare(Question, CompareOptions):
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The data and what is asked of it; the intervals are those of differences."""
-        confidence = options.confidence.required().for_differences()
+        confidence = options.confidence.require_intervals().for_differences()
         options = replace(options, confidence=confidence)
-        runs = Runs(None) if self.baseline is None else Runs.apart(options.files, self.baseline)
+        runs = (
+            RunAndBaseline(None)
+            if self.baseline is None
+            else RunAndBaseline.from_arguments(options.files, self.baseline)
+        )
         if runs.baseline is None:
             study = super().study(
                 options, lambda request, source=None: read(request.keeping(self.baseline), source)
@@ -823,7 +833,9 @@ class Compare(Question, CompareOptions):
             return replace(study, texts=texts)
         label = label_of(runs.baseline)
         other = runs.read_baseline(read, self.request(options))
-        counts, counts_of_baseline = joined(read(self.request(options), runs.files), other, label)
+        counts, counts_of_baseline = join_baseline(
+            read(self.request(options), runs.files), other, label
+        )
         study = super().study(options, lambda request, source=None: counts)
         notes = (note.about(f"baseline {label}") for note in reading_notes(other))
         return replace(study, baseline=counts_of_baseline, reading=(*runs.notes, *notes))
@@ -832,7 +844,7 @@ class Compare(Question, CompareOptions):
         """The report; where there is one model, its error with what makes models of its runs."""
         try:
             return super().report_from(options, read)
-        except OneModel as error:
+        except OneModelError as error:
             if options.once or self.baseline is not None:
                 raise
             request = self.request(options)
@@ -840,7 +852,10 @@ class Compare(Question, CompareOptions):
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
         """ParameterError where there is one model, and no other file to compare it with."""
-        if self.baseline is None or Runs.apart(options.files, self.baseline).baseline is None:
+        if (
+            self.baseline is None
+            or RunAndBaseline.from_arguments(options.files, self.baseline).baseline is None
+        ):
             require_several(self._whole(counts))
 
     def report(self, study: Analysis) -> Report:
@@ -878,7 +893,7 @@ class Compare(Question, CompareOptions):
         own = [pair for pair in every if pair.metric != change]
         changed = [pair for pair in every if pair.metric == change]
         adjustment = Adjustment(compared, confidence.level, rules)
-        study = replace(study, confidence=confidence.as_used(adjustment.methods))
+        study = replace(study, confidence=confidence.with_methods_used(adjustment.methods))
         single_model = not study.counts.group_names and len({pair.models for pair in own}) == 1
         sections: list[Section[Any]] = [
             self.pairs(study, own, adjustment, baseline or "", single_model, not crossings)
@@ -894,7 +909,7 @@ class Compare(Question, CompareOptions):
         if self.flips:
             flipped = find_flips(sides(study, comparisons), confidence.level)
             sections.append(FlippedPairs(study, flipped))
-            sections.append(FlippedTasks(study, facts_of_flips(flipped)))
+            sections.append(FlippedTasks(study, flip_results(flipped)))
         if self.sensitivity:
             sections.append(Sensitivity(study, kept, self.sensitivity))
         ranged = replace(study, metrics=metrics)

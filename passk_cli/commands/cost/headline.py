@@ -16,7 +16,7 @@ from passk_cli.report.model import Estimate
 from passk_cli.report.words import p_relation
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.headlines import groups_named, named
+from passk_cli.study.headlines import group_words, name_with_groups
 from passk_cli.study.values import Series
 
 # Amount → what a model does that needs least of it for a solved task.
@@ -42,7 +42,7 @@ def cost_fields(
     message_names = {message.name for message in study.counts.facts.messages}
 
     def name(summary: CostSummary) -> str:
-        return named(summary.series, groups)
+        return name_with_groups(summary.series, groups)
 
     ranked = [summary for summary in records if summary.has_known_cost]
     fields: dict[str, Any] = {
@@ -73,7 +73,7 @@ def cost_fields(
         else "no task that both have",
         "unsure": [name(summary) for summary in records if summary.may_be_below(best)],
         # Models are not ranked across groups.
-        "leaders": [f"{models[0].series[0]} ({groups_named(group, groups)})"
+        "leaders": [f"{models[0].series[0]} ({group_words(group, groups)})"
                     for group, models in first.items()] if groups else [],
     }  # fmt: skip
     if tested:

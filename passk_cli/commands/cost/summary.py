@@ -364,7 +364,7 @@ def frontiers(study: Analysis, summaries: Sequence[CostSummary]) -> dict[Series,
         rates = [rival.rate.values for rival in rivals]
         cost = np.stack([spending.cost for spending in spent], axis=1)
         rate = np.stack(
-            [values.on(shared).values for values in rates if values is not None], axis=1
+            [values.restrict(shared).values for values in rates if values is not None], axis=1
         )
         frontier = frontier_shares(
             cost, rate, clusters, study.confidence.resamples, study.confidence.seed

@@ -31,7 +31,7 @@ from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Hint, Rep
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName, amount_text, first_few
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import every_true, first_true
+from passk_cli.study.answer import all_true, first_true
 from passk_cli.study.pairs import TIED
 from passk_cli.study.result import Result
 from passk_cli.study.rules import GUARDED_T
@@ -172,7 +172,7 @@ class CostTable(Section[CostSummary]):
     def answer(self) -> Iterator[AnswerSentence]:
         fields = cost_fields(self.study, self.records, self.pairs, self.ties, self.amount)
         yield from first_true(CHEAPEST, fields)
-        yield from every_true(FURTHER, fields)
+        yield from all_true(FURTHER, fields)
 
     def plots(self) -> tuple[Plot, ...]:
         priced = [

@@ -31,7 +31,7 @@ from passk_cli.metrics.polynomials import Expectation, Polynomial
 from passk_cli.metrics.registry import USUAL_K, Metric
 from passk_cli.report.model import Cell, Estimate
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.metrics import predicted
+from passk_cli.study.metrics import extrapolation_fixes
 from passk_cli.study.result import Result, Size, range_between
 from passk_cli.study.values import Series, TaskValues, require_monotone
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
@@ -267,11 +267,11 @@ class Measurement:
                 OptionValue(option, str(grid.max_k)),
                 f"it needs {plural(grid.max_k, 'attempt')} per"
                 f" task; the most any task has is {most}",
-                settles=[shorter, *predicted(self.study.counts, grid.max_k)],
+                settles=[shorter, *extrapolation_fixes(self.study.counts, grid.max_k)],
             )  # fmt: skip
         order = study.best_first
         if study.bounded:
-            study.confidence.required_steady()
+            study.confidence.require_steady()
             require_monotone(self.further)
             ends = [replace(self, study=end) for end in study.missing_bounds]
             failing, passing = ([end._curves(end._stretches(s)) for s in order] for end in ends)
@@ -302,7 +302,7 @@ class Measurement:
         ends = np.unique(rates.n).tolist() if drop else [int(rates.n.min())]
         ks = self.grid.up_to(ends[-1])
         return [
-            KRange(rates.on(rates.tasks[rates.n >= until]), here, study.confidence.level)
+            KRange(rates.restrict(rates.tasks[rates.n >= until]), here, study.confidence.level)
             for after, until in pairwise([0, *ends])
             if len(here := ks[(ks > after) & (ks <= until)])
         ]

@@ -11,7 +11,7 @@ from passk_cli.commands.curve.curves import AT, HAT, Curves
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import plural
 from passk_cli.study.answer import Answer
-from passk_cli.study.headlines import named
+from passk_cli.study.headlines import name_with_groups
 from passk_cli.study.result import Result
 
 # Gains closer than this are equal; models that a sentence names.
@@ -80,7 +80,7 @@ class CurveGains(NamedTuple):
         }  # fmt: skip
 
     def _name(self, fact: Result) -> str:
-        return named(fact.series, self.groups, " at ")
+        return name_with_groups(fact.series, self.groups, " at ")
 
     def _names(self, facts: Sequence[Result]) -> list[str]:
         """The models of some gains; of many, how many."""
@@ -121,7 +121,7 @@ class OneCurve:
         self.curve, hat = model.main, model.points.get(HAT)
         self.both = self.curve == AT and hat is not None
         self.hat = hat[-1] if hat else self.last
-        self.name = named(model.series, groups)
+        self.name = name_with_groups(model.series, groups)
         self.fewer = self.last.size.tasks != self.first.size.tasks
         # On the tasks at its end: with those that are left out the curve may turn.
         last = self.last.estimate.value

@@ -47,7 +47,7 @@ from passk_cli.report.words import SeriesName, span, spanned
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import first_true
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.headlines import NONE_SHARED, of_named_groups, range_of
+from passk_cli.study.headlines import NONE_SHARED, in_named_groups, range_of
 from passk_cli.study.notes import lacking_tasks, one_task
 from passk_cli.study.result import Result, tidy
 from passk_cli.study.section import (
@@ -266,7 +266,7 @@ class AcrossK(Section[Curves]):
             # Changes of other curves are not computed anew on shared tasks.
             where = "each model's own tasks"
         found = CurveGains(
-            of_named_groups(gains), gain.name, gain.start, gain.k, where.removeprefix(" on "),
+            in_named_groups(gains), gain.name, gain.start, gain.k, where.removeprefix(" on "),
             gain.name == AT, self.records[0].exact, groups,
         )  # fmt: skip
         yield from first_true(GAINS, found)

@@ -36,7 +36,7 @@ from passk_cli.report.words import names_cut, plural, spanned
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.completeness import uneven_models
-from passk_cli.study.missing_outcomes import kinds_missing
+from passk_cli.study.missing_outcomes import loss_words
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue
@@ -154,7 +154,7 @@ class ModelTable(Section[ModelSize]):
     """Tasks, attempts and the largest k of each model."""
 
     title = "Models"
-    apart = True
+    separate_schema = True
     columns: ClassVar[tuple[Column, ...]] = (
         MODEL,
         GROUPS,
@@ -341,7 +341,7 @@ def _count_facts(counts: Counts) -> Iterator[Fact]:
     if facts.not_understood:
         outcomes.append(f"{facts.not_understood:,} neither pass nor fail")
     yield "outcomes", ", ".join(outcomes)
-    yield from _first("no outcome", list(kinds_missing(counts.missing_outcomes, facts.reasons)))
+    yield from _first("no outcome", list(loss_words(counts.missing_outcomes, facts.reasons)))
     if not facts.duplicates_checked:
         yield "duplicates", "cannot be found: attempts have no numbers"
     else:

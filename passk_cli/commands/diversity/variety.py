@@ -59,7 +59,7 @@ def _gain_variety(gain: Result, kinds: Result) -> Iterator[Result]:
     """
     value = least = None
     flag, k = "", int(gain.k or 0)
-    if gain.values and kinds.values and kinds.values.there and gain.values.values.sum() > 0:
+    if gain.values and kinds.values and kinds.values.has_values and gain.values.values.sum() > 0:
         weight, n, c = gain.values.values, gain.values.n, gain.values.c
         verdicts = pass_at_k(n, c, k) + 1 - pass_hat_k(n, c, k)
         value, least = (

@@ -22,7 +22,7 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.headlines import named, range_of
+from passk_cli.study.headlines import name_with_groups, range_of
 from passk_cli.study.metrics import Metrics, supported_k, usual_k
 from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.section import (
@@ -80,7 +80,8 @@ DIFFERENT_SOLUTIONS = Answer(
     "different-solutions", lambda _: True,
     "{k:attempt} of {model} hold {different} different solutions, {correct} of them correct.",
     lambda facts_and_groups: {
-        "k": facts_and_groups[0].k, "model": named(facts_and_groups[0].series, facts_and_groups[2]),
+        "k": facts_and_groups[0].k, "model": name_with_groups(facts_and_groups[0].series,
+        facts_and_groups[2]),
         "different": facts_and_groups[0].estimate, "correct": facts_and_groups[1].estimate,
     },
 )  # fmt: skip
@@ -235,7 +236,7 @@ class Diversity(Question, DiversityOptions):
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """distinct@k and distinct-correct@k; for k > 1 the gain over one attempt."""
-        return Metrics(metrics=tuple(metrics_at(diversity_ks(counts, self.k)))).of(counts)
+        return Metrics(metrics=tuple(metrics_at(diversity_ks(counts, self.k)))).choose(counts)
 
     def report(self, study: Analysis) -> Report:
         study = replace(study, decided={"normalise": self.normalise, "similarity": self.similarity})

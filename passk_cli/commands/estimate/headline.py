@@ -15,7 +15,14 @@ from typing import Any, NamedTuple
 from passk_cli.arrays import grouped
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.headlines import RANGE_ANSWERS, Extreme, Range, end_of, groups_named, named
+from passk_cli.study.headlines import (
+    RANGE_ANSWERS,
+    Extreme,
+    ValueRange,
+    find_extreme,
+    group_words,
+    name_with_groups,
+)
 from passk_cli.study.result import Result
 
 # Models that a sentence names; groups of a leader that are named in place of their number.
@@ -46,11 +53,11 @@ def _leader(facts: Sequence[Result]) -> Leader | None:
     if len(valued) < 2:
         return None
     sign = 1 if valued[0].values is None else valued[0].values.metric.sign
-    end = end_of(valued, (), sign)
+    end = find_extreme(valued, (), sign)
     return Leader(valued[0].name, end, len(valued), valued[0].size.tasks, sign)
 
 
-class Headline(Range):
+class Headline(ValueRange):
     """The numbers of all series: the range of the first metric, and who leads."""
 
     def __init__(self, study: Analysis, facts: Sequence[Result]) -> None:
@@ -118,7 +125,7 @@ class Headline(Range):
         every: dict[str, list[str]] = {}
         for group, led in self.leaders.items():
             if led.only:
-                every.setdefault(led.end.names[0], []).append(groups_named(group, self.groups))
+                every.setdefault(led.end.names[0], []).append(group_words(group, self.groups))
         return dict(sorted(every.items(), key=lambda item: -len(item[1])))
 
     @property
@@ -158,7 +165,7 @@ class Headline(Range):
         fact, every = self.valued[0], len(self.study.counts.tasks)
         tasks = fact.size.tasks or 0
         return {
-            "model": named(fact.series, self.groups), "metric": self.metric,
+            "model": name_with_groups(fact.series, self.groups), "metric": self.metric,
             "estimate": fact.estimate, "tasks": tasks, "all": every if 0 < tasks < every else 0,
         }  # fmt: skip
 

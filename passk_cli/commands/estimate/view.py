@@ -20,11 +20,11 @@ from passk_cli.study.analysis import Analysis, ranked
 from passk_cli.study.answer import first_true
 from passk_cli.study.cover import stated
 from passk_cli.study.headlines import NONE_SHARED
-from passk_cli.study.noise import NOISE, NoiseOfModel, NoiseOfStudy
+from passk_cli.study.noise import NOISE, NoiseOfModel, NoiseOfModels
 from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks, one_task
 from passk_cli.study.result import Result
 from passk_cli.study.section import Number, NumberTable, SeriesRow, rows_of, view
-from passk_cli.study.values import NO_PASS, UNPRICED, Series, TooFew, of_all
+from passk_cli.study.values import NO_PASS, UNPRICED, Series, TooFewAttempts, common_reason
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import meant
 
@@ -105,7 +105,7 @@ class Estimates(NumberTable):
             yield from first_true(HEADLINES, found)
             yield from first_true((ANY_AND_ALL,), found)
             if any(m.k == 1 and not m.kind.needs and not m.kind.ranged for m in metrics):
-                yield from first_true(NOISE, NoiseOfStudy(self.study))
+                yield from first_true(NOISE, NoiseOfModels(self.study))
             yield from first_true((OWN_TASKS,), found)
             if found.apart:
                 yield from first_true(NONE_SHARED, found.short_of)
@@ -243,11 +243,12 @@ class Estimation(Question, EstimateOptions):
         facts.sort(key=lambda fact: place[fact.series])
         estimates = Estimates(study, rows_of(facts))
         reasons = [fact.estimate.reason for fact in facts]
-        if not estimates.valued and all(isinstance(each, TooFew) for each in reasons):
+        if not estimates.valued and all(isinstance(each, TooFewAttempts) for each in reasons):
             names = list(dict.fromkeys(fact.name for fact in facts))
             fields = {"k": allowed_k(names, reasons)}
             raise ParameterError(
-                f"no value of {first_few(names)}: {of_all(reasons)}", name="too-few-attempts",
+                f"no value of {first_few(names)}: {common_reason(reasons)}",
+                name="too-few-attempts",
                 settles=[*filter(None, (each.formatted(fields) for each in SHORT_TASKS.settles))],
             )  # fmt: skip
         messages = (

@@ -9,7 +9,7 @@ from typing import Any
 from passk_cli.commands.extrapolate.prediction import LARGEST_SEARCH_K_WORDS, Prediction
 from passk_cli.report.model import Cell, Estimate, Limits, Phrase
 from passk_cli.study.answer import Answer
-from passk_cli.study.headlines import all_of
+from passk_cli.study.headlines import all_series
 
 # Numbers that differ by less look alike.
 _ALIKE = 0.0005
@@ -43,7 +43,7 @@ class RankedPredictions:
         best, last = self.models[0], self.models[-1]
         fields: dict[str, Any] = {
             "number": f"{best.family}{self.k}", "model": best.rates.name, "where": self.where,
-            "models": len(self.models), "all": all_of(len(self.models)), "estimate": self.top,
+            "models": len(self.models), "all": all_series(len(self.models)), "estimate": self.top,
             "highest": self.top.bare, "rivals": self.rivals, "count": len(self.rivals),
             "within": self.k <= best.known_k, "open": len(self.open), "last": last.rates.name,
             "lowest": (self.top, *self.lower_estimates)[-1].bare,
@@ -105,7 +105,8 @@ class TargetReached:
         ]  # fmt: skip
         return {
             "rising": int(self.rising), "target": self.target, "where": self.where,
-            "model": best.rates.name, "all": all_of(len(self.models)), "ks": Phrase((*target_k_text(
+            "model": best.rates.name, "all": all_series(len(self.models)), "ks": Phrase((
+            *target_k_text(
             best),)),
             "low": low, "high": high, "rivals": rivals, "count": len(rivals),
         }  # fmt: skip

@@ -16,9 +16,9 @@ from passk_cli.files.sources.arguments import missing_baseline_error
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import first_few, plural
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.baseline import clusters_of, label_of
+from passk_cli.study.baseline import label_of, merged_clusters
 from passk_cli.study.duplicate_runs import renamed_models
-from passk_cli.study.missing_outcomes import words_left_out
+from passk_cli.study.missing_outcomes import left_out_words
 from passk_cli.study.values import Series
 
 # The name of a baseline that is the run itself.
@@ -161,7 +161,7 @@ class BaselineMatch:
         Errors: DataError when a task belongs to one cluster here and to another there.
         """
         tasks = sorted({*counts.tasks, *baseline.tasks})
-        clusters = clusters_of(counts, baseline, label)
+        clusters = merged_clusters(counts, baseline, label)
         both = [side.over_tasks(tasks) for side in (counts, baseline)]
         if clusters is not None:
             codes = tuple(clusters[task] for task in tasks)
@@ -353,13 +353,13 @@ class BaselineMatch:
     def left_out(self, series: Series) -> list[str]:
         """Words for what reading left out of a candidate's series and its baseline, or made of
         their missing outcomes."""
-        words = words_left_out(self.counts.facts, series)
+        words = left_out_words(self.counts.facts, series)
         base = self.base(series)
         if self.baseline is not None and base is not None:
             facts = self.baseline.facts
             # Lines and files of the same run are counted once.
             facts = facts if self.apart else replace(facts, skipped=0, empty_files=0)
-            words += [f"baseline: {reason}" for reason in words_left_out(facts, base)]
+            words += [f"baseline: {reason}" for reason in left_out_words(facts, base)]
         return words
 
 

@@ -150,8 +150,8 @@ class GateContext:
                 continue
             rivals, others = {sides.label: sides.baseline.series.index(base)}, sides.baseline
             if past is not None:
-                others = past.stretches[""].history
-                rivals = past.stretches[""].setups[base].places(others)
+                others = past.runs_by_amount[""].history
+                rivals = past.runs_by_amount[""].setups[base].places(others)
             copies += copies_between(sides.counts, place, others, rivals, SeriesName(series))
         return copies
 
@@ -198,7 +198,7 @@ class GateContext:
         noun = "shared" if line.fact.against else "baseline"
         base = self.sides.base(series) if line.fact.against else None
         every = [*self.candidates, *self.bases.values()] if base else self.candidates
-        words = [rates.reason for rates in every if rates.there and rates.metric.name == name
+        words = [rates.reason for rates in every if rates.has_values and rates.metric.name == name
                  and rates.series in (series, base)]  # fmt: skip
         if cover is not None and cover.lost:
             words.append(f"{cover.shared:,} of {cover.expected:,} {noun} tasks")

@@ -34,8 +34,13 @@ from passk_cli.metrics.registry import Metric, needs, scores_only
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Provisional, Report, Sentence
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.baseline import Runs, only_models
-from passk_cli.study.history import last_runs, past_of, require_another, without_runs
+from passk_cli.study.baseline import RunAndBaseline, only_models
+from passk_cli.study.history import (
+    parse_last_runs,
+    read_pooled_baseline,
+    require_other_file,
+    unspecified_runs_error,
+)
 from passk_cli.study.metrics import is_corrected
 from passk_cli.study.rules import ALL
 from passk_cli.study.section import view
@@ -130,9 +135,11 @@ class Gate(Question, GateOptions):
 
     def on_first_night(self, options: SharedOptions, read: Read) -> Gate | None:
         """The gate without a baseline and the rules that need one; None if the baseline exists."""
-        if last_runs(self.baseline):
+        if parse_last_runs(self.baseline):
             try:
-                past_of(read, _of_past(self.request(options)), self.baseline, self.skip_run)
+                read_pooled_baseline(
+                    read, _of_past(self.request(options)), self.baseline, self.skip_run
+                )
                 return None
             except DataError as error:
                 if error.name != "no-history-yet":
@@ -178,21 +185,21 @@ class Gate(Question, GateOptions):
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The new run, and the baseline where that is another file."""
-        confidence = options.confidence.required()
-        history = last_runs(self.baseline)
-        runs = Runs.apart(options.files, None if history else self.baseline)
+        confidence = options.confidence.require_intervals()
+        history = parse_last_runs(self.baseline)
+        runs = RunAndBaseline.from_arguments(options.files, None if history else self.baseline)
         request = self.request(options)
         baseline = past = None
         if history and (request.labelled or request.truth_from is not None):
             problem = "a history keeps verdicts, without labels"
             raise ParameterError(OptionValue("--baseline"), problem, name="no-labels")
         if history:
-            require_another(options.files, history[0])
+            require_other_file(options.files, history[0])
             counts = read(request, runs.files)
             try:
-                past = past_of(read, _of_past(request), self.baseline, self.skip_run)
+                past = read_pooled_baseline(read, _of_past(request), self.baseline, self.skip_run)
             except PasskError as error:
-                error.settles = runs.fitting(error.settles, read, request)
+                error.settles = runs.applicable_fixes(error.settles, read, request)
                 raise
             baseline = past.counts
         elif runs.baseline is None:
@@ -202,12 +209,12 @@ class Gate(Question, GateOptions):
             try:
                 baseline = runs.read_baseline(read, request)
             except DataError as error:
-                raise without_runs(read, runs.baseline) or error from None
+                raise unspecified_runs_error(read, runs.baseline) or error from None
         if self.max_errors is not None:
             counts = _with_errors(counts, request, read, runs.files)
         # The baseline says what has to be shown: a new run cut short must not ask for less.
         shown = baseline if past is None else past.latest
-        metrics = options.metrics.of(counts if shown is None else shown)
+        metrics = options.metrics.choose(counts if shown is None else shown)
         if baseline is not None:
             baseline = only_models(baseline, request)
         return Analysis(
@@ -252,9 +259,9 @@ class Gate(Question, GateOptions):
         metrics = self.needed(study.metrics)
         whole = replace(study, metrics=metrics, confidence=study.confidence.for_metrics(metrics))
         if is_corrected(study.counts):
-            whole = replace(whole, confidence=whole.confidence.corrected())
+            whole = replace(whole, confidence=whole.confidence.for_corrected_values())
         if whole.bounded:
-            whole.confidence.required_steady()
+            whole.confidence.require_steady()
             require_monotone(metrics)
         if self.rehearse and self.baseline is None and self.needs_baseline:
             sides = BaselineMatch.against(study.counts, study.counts, ITSELF)
@@ -289,7 +296,7 @@ class Gate(Question, GateOptions):
             (self.max_false_alarms is not None and not self.rehearse,
              OptionValue("--max-false-alarms"), "it is about a rehearsal",
              (SuggestedFix({"--rehearse": True}, "makes one"),)),
-            (self.skip_run and not last_runs(self.baseline), OptionValue("--skip-run"),
+            (self.skip_run and not parse_last_runs(self.baseline), OptionValue("--skip-run"),
              "it is for runs of a history, and the baseline is not one",
              (SuggestedFix({"--skip-run": None}),)),
             (self.must_pass_rate != 1.0 and not self.must_pass,

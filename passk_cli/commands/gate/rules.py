@@ -447,7 +447,7 @@ class Minimum(GateRule):
         shown = fact.estimate.or_limits
         line = self.judgement(fact, verdict, rates.metric, needed, least, estimate=shown, **words)
         if verdict == ERROR:
-            return line.unchecked(fact.estimate.reason or fact.flaw, absent=not rates.there)
+            return line.unchecked(fact.estimate.reason or fact.flaw, absent=not rates.has_values)
         return line
 
 
@@ -488,9 +488,9 @@ class DifferenceRule(GateRule):
 
     def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
         """A pair on the tasks that both have."""
-        from passk_cli.study.comparison import match
+        from passk_cli.study.comparison import match_tasks
 
-        return match(*pair)
+        return match_tasks(*pair)
 
     def verdict(self, c: Comparison, tests: int) -> str:
         """On a difference, one of so many that are tested."""
@@ -578,7 +578,7 @@ class NoRegression(DifferenceRule):
             return super().compared(trials)
         if len(trials) == 1:
             return [compare_pairs(pairs[0], study.confidence, study.rules)]
-        if sum(first.there and second.there for first, second in pairs[0]) == 1:
+        if sum(first.has_values and second.has_values for first, second in pairs[0]) == 1:
             return super().compared(trials)
         return test_pairs(pairs, study.confidence, study.rules, verdicts=True)
 

@@ -40,7 +40,7 @@ from passk_cli.report.model import (
 from passk_cli.report.words import plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.history import PooledBaseline, moved
+from passk_cli.study.history import PooledBaseline, shift_logits
 from passk_cli.study.result import Result
 from passk_cli.study.rules import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 from passk_cli.study.section import data_field
@@ -280,12 +280,12 @@ class SimulationSetup:
                 passes = generator.binomial(judged_attempts(base), old)
             else:
                 scales = {series: float(scale[at]) for series, scale in self.scales.items()}
-                past, passes = past.drawn(base, old, scales, generator)
+                past, passes = past.resample_runs(base, old, scales, generator)
                 new = new.copy()
                 for s, series in zip(sides.candidates, sides.series, strict=True):
                     if scale := scales.get(sides.base(series) or (), 0.0):
                         rows = sides.counts.rows_of(s)
-                        new[rows] = moved(new[rows], scale * generator.standard_normal())
+                        new[rows] = shift_logits(new[rows], scale * generator.standard_normal())
             base = drawn_as(base, passes)
         passes = generator.binomial(judged_attempts(sides.counts), new * (1.0 - lost))
         trial = replace(self.trial, study=replace(study, past=past))
@@ -400,8 +400,8 @@ def _with_effects(
     scales = np.sqrt(np.clip(variances - by_chance, 0.0, _LARGEST)) / slopes
     if not uncertain:
         return rates, scales
-    level = generator.standard_normal(len(rates)) / math.sqrt(past.stretches[""].runs[series])
-    return moved(rates, (scales * level)[:, None]), scales
+    level = generator.standard_normal(len(rates)) / math.sqrt(past.runs_by_amount[""].runs[series])
+    return shift_logits(rates, (scales * level)[:, None]), scales
 
 
 def rehearsed(

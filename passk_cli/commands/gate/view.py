@@ -35,7 +35,7 @@ from passk_cli.report.words import SeriesName, every_one, first_few, plural, siz
 from passk_cli.study.adjustment import tests_shown
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.benchmarks import disagreements
-from passk_cli.study.comparison import match
+from passk_cli.study.comparison import match_tasks
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.duplicate_runs import copied_runs
 from passk_cli.study.flips import RunSide, find_flips
@@ -498,7 +498,7 @@ class RuleTable(Section[Judgement]):
         """The confidence of differences, with the methods that they got."""
         facts = [line.fact for line in self.lines if line.fact.against and line.fact.method]
         methods = [(fact.name, fact.method) for fact in facts if fact.estimate.low is not None]
-        return self.study.confidence.for_differences().as_used(methods)
+        return self.study.confidence.for_differences().with_methods_used(methods)
 
     def messages(self) -> Iterator[Diagnostic]:
         """Messages of reading, and of what the verdicts leave out.
@@ -653,7 +653,7 @@ def _omitted(trial: GateContext) -> list[str]:
             words = f"{tasks} with {plural(trial.attempts or 0, 'attempt')} each"
             said.append((words, SeriesName(series)))
         said += [(words, SeriesName(series)) for words in trial.lesser(series)]
-    said += [(f"same outcomes as {copy.other}", copy.name) for copy in trial.copies]
+    said += [(f"same outcomes as {copy.original}", copy.name) for copy in trial.copies]
     return [
         words if len(names) == len(every) else f"{first_few(names)}: {words}"
         for words, names in gathered(said).items()
@@ -672,11 +672,11 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
     if past is not None:
         known, role = past.fewest
         message = RUNS_POOLED if known > 1 else ONE_RUN_KNOWN
-        yield message(runs=max(past.stretches[""].runs.values()))
+        yield message(runs=max(past.runs_by_amount[""].runs.values()))
         if 1 < known < _KNOWN:
             yield FEW_RUNS_KNOWN(runs=known, noun=AMOUNTS[role][1] if role else "")
     yield from reading_notes(trial.study.counts)
-    pairs = [match(*pair) for pair in trial.pairs(trial.general[:1])]
+    pairs = [match_tasks(*pair) for pair in trial.pairs(trial.general[:1])]
     yield from disagreements(sides.counts, [pair for pair in pairs if not pair.reason])
     if sides.apart and baseline is not None and sides.label != ITSELF:
         for said in reading_notes(baseline):
@@ -739,7 +739,7 @@ def _useless(run: JudgedRun) -> Iterator[Diagnostic]:
     for rule in run.gate.chosen:
         for rates, base in run.trial.pairs(rule.named if isinstance(rule, MaxIncrease) else ()):
             most, mean = rule.given[rates.metric], base.mean
-            generous = base.there and mean + most > _TIMES * mean
+            generous = base.has_values and mean + most > _TIMES * mean
             if generous and not isinstance(most, Relative):
                 words = text_of(rule.words(rates.metric))
                 yield CANNOT_FAIL(rule=words, metric=rates.metric.name, value=f"{mean:.3g}")

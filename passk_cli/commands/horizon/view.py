@@ -30,7 +30,7 @@ from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Estimate,
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import duration, span
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer, every_true, first_true
+from passk_cli.study.answer import Answer, all_true, first_true
 from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
@@ -204,7 +204,7 @@ class Horizons(Section[ModelHorizon]):
         days = [each.fact.estimate for each in self.grown if each.fact.series[1:] == group]
         found = Found(self.records, self.rate, days[0] if days else None)
         yield from first_true(LEAD, found)
-        yield from every_true(FURTHER, found)
+        yield from all_true(FURTHER, found)
 
     def context(self) -> Iterator[str | Hint]:
         confidence = self.study.confidence

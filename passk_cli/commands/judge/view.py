@@ -34,9 +34,9 @@ from passk_cli.outcomes.provenance import UnlabelledAttempt
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Report
 from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer, every_true
-from passk_cli.study.headlines import named
-from passk_cli.study.metrics import labels_of
+from passk_cli.study.answer import Answer, all_true
+from passk_cli.study.headlines import name_with_groups
+from passk_cli.study.metrics import judge_labels
 from passk_cli.study.result import Result, Size
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.values import Series
@@ -154,7 +154,7 @@ def _cells(study: Analysis, series: Series, labels: Labels) -> tuple[Result, ...
 def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
     """The judge's errors about each model."""
     counts, draws = study.counts, study.confidence.draws
-    labels_by_series = dict(zip(counts.series, labels_of(counts), strict=True))
+    labels_by_series = dict(zip(counts.series, judge_labels(counts), strict=True))
     rows = [
         JudgeErrorRates(
             series, labels,
@@ -231,7 +231,9 @@ def corrections(study: Analysis, width: float | None) -> list[Correction]:
     all_values = study.values()
     plain = [replace(v, values=v.judged, hidden=0.0, degrees=None, few=None, labels=None)
              for v in all_values]  # fmt: skip
-    judged = study.facts([v for v in plain if v.there], replace(study.confidence, others={}))
+    judged = study.facts(
+        [v for v in plain if v.has_values], replace(study.confidence, method_overrides={})
+    )
     by_name = {(fact.series, fact.name): fact for fact in judged}
     rows = []
     for fact in study.facts(all_values):
@@ -320,7 +322,7 @@ class JudgeErrors(Section[JudgeErrorRates]):
 
     def name_of(self, row: JudgeErrorRates) -> str:
         """The model of a row, with its groups."""
-        return named(row.series, self.study.counts.group_names)
+        return name_with_groups(row.series, self.study.counts.group_names)
 
     def messages(self) -> Iterator[Diagnostic]:
         for message, rows in (
@@ -575,6 +577,6 @@ class Judge(Question, JudgeOptions):
             "attempts": len(attempts), "tasks": len({row.task for row in attempts}),
             "file": self.to_label, "number": self.number or 0, "models": len(study.counts.series),
         }  # fmt: skip
-        sentences = every_true(TO_LABEL, fields)
+        sentences = all_true(TO_LABEL, fields)
         exports = {self.to_label: _label_columns(study.counts, attempts)}
         return replace(report, answer=(*report.answer, *sentences), exports=exports)

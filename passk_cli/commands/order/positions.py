@@ -422,9 +422,9 @@ def _first_versus_any(
     k, name = int(any_k.k or 0), f"{first.name} − {any_k.name}"
     difference = Result(order.series, name, k, Estimate(None, reason=any_k.estimate.reason))
     difference = replace(difference, size=any_k.size)
-    if first.values is not None and any_k.values is not None and any_k.values.there:
+    if first.values is not None and any_k.values is not None and any_k.values.has_values:
         values, n, tasks = any_k.values.values, any_k.values.n, any_k.values.tasks
-        first_values = first.values.on(tasks)
+        first_values = first.values.restrict(tasks)
         if len(tasks) < len(first.values.tasks):
             # Where a task stopped at its first pass, first@k is known, and pass@k is not.
             (first,) = study.facts([first_values])

@@ -67,10 +67,10 @@ class FixedSuite(Section[SuiteDesign]):
         """The attempts that the noisiest series needs."""
         noise = max(
             (d.noise for d in self.records),
-            key=lambda candidate: candidate.needed(self.allowed_difference),
+            key=lambda candidate: candidate.attempts_needed(self.allowed_difference),
         )
         attempts_needed, planned_series = (
-            noise.needed(self.allowed_difference),
+            noise.attempts_needed(self.allowed_difference),
             {design.series for design in self.records},
         )
         silent = [SeriesName(s) for s in self.study.counts.series if s not in planned_series]
@@ -99,7 +99,7 @@ def suite_designs(
     """These numbers of attempts for each series; when none are given, each twice the one before, up
     to those needed."""
     for noise in noises:
-        attempts_needed = noise.needed(allowed_difference)
+        attempts_needed = noise.attempts_needed(allowed_difference)
         usual = [
             1 << power
             for power in range(attempts_needed.bit_length())

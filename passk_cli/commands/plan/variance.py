@@ -242,7 +242,7 @@ def analyse_pilot(study: Analysis, correlation: float | None) -> Pilot:
 
 def _silence(values: TaskValues) -> str:
     """Why these values say nothing about others; empty when they do."""
-    if not values.there:
+    if not values.has_values:
         return values.reason
     if len(values.values) < 2:
         return "one task does not show how tasks differ"
@@ -317,7 +317,7 @@ def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
         for first, second in combinations(group, 2):
             if not np.array_equal(first.tasks, second.tasks):
                 shared = np.intersect1d(first.tasks, second.tasks)
-                first, second = first.on(shared), second.on(shared)
+                first, second = first.restrict(shared), second.restrict(shared)
             if len(first.tasks) >= 2 and not _one_cluster(first) and _spread((first, second)) > 0:
                 pairs.append((first, second))
     return pairs

@@ -27,7 +27,7 @@ from passk_cli.report.words import SeriesName, first_few, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs, copies_between
-from passk_cli.study.history import INCOMPLETE, RunLabel, complete_runs, read_history, runs_of
+from passk_cli.study.history import INCOMPLETE, RunLabel, complete_runs, read_history, runs_by_setup
 from passk_cli.study.section import view
 from passk_cli.study.signature import signature
 from passk_cli.study.values import Series
@@ -176,7 +176,7 @@ class Record(Question, RecordOptions):
         study = super().study(options, read)
         messages = list[Diagnostic]()
         if (history := self._history(study.counts, read)) is not None:
-            runs = {series: rows for (suite, series), rows in runs_of(history).items()
+            runs = {series: rows for (suite, series), rows in runs_by_setup(history).items()
                     if suite == self.suite}  # fmt: skip
             losses = self._missing_parts(study.counts, history, runs)
             if losses and not self.incomplete:

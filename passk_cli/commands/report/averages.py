@@ -21,7 +21,7 @@ from passk_cli.limits import MOST_PAIRS
 from passk_cli.report.model import Column, Estimate, Panel, Report, Table
 from passk_cli.report.words import plural, span
 from passk_cli.study.answer import Answer
-from passk_cli.study.comparison import Comparison, difference_intervals, match
+from passk_cli.study.comparison import Comparison, difference_intervals, match_tasks
 from passk_cli.study.result import Result, Size, tidy
 from passk_cli.study.section import Section, SeriesRow, rows_of
 from passk_cli.study.values import AVERAGE, TaskValues
@@ -224,7 +224,10 @@ def _rank_models(
     by_series = {rates.series: rates for rates in values}
     groups = list(dict.fromkeys(series[1:] for series in by_series))
     group_comparisons = [
-        [match(by_series[(models[i], *group)], by_series[(models[j], *group)]) for group in groups]
+        [
+            match_tasks(by_series[(models[i], *group)], by_series[(models[j], *group)])
+            for group in groups
+        ]
         for i, j in pairs
     ]
     plain = [
@@ -263,7 +266,8 @@ def _mean_difference(
     lows, highs = (list(side) for side in zip(*limit_pairs, strict=True))
     lowest, highest = (
         macro_average(
-            [(c.ends or (c, c))[end].difference or 0.0 for c in compared], [math.nan] * len(
+            [(c.missing_bounds or (c, c))[end].difference or 0.0 for c in compared], [math.nan]
+            * len(
             limit_pairs),
             lows, highs, level=level, independent=independent,
         )

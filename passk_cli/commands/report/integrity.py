@@ -25,8 +25,8 @@ class IntegrityOfPage(Integrity):
 
     def facts_of(self, record: Submission) -> Iterator[Result]:
         for name, figure in record.figures.items():
-            share = Estimate(figure.number / figure.every)
-            more = {"number": figure.number, "of": figure.every, "expected": figure.expected,
+            share = Estimate(figure.number / figure.total)
+            more = {"number": figure.number, "of": figure.total, "expected": figure.expected,
                     "remark": figure.words if figure.remarkable else ""}  # fmt: skip
             yield Result(
                 record.series, name, None, share, against=figure.against, p_adjusted=figure.p,

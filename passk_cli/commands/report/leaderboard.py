@@ -55,7 +55,7 @@ def leaderboard(
     places : metric → places of the models; metrics without any are not ranked.
     uneven : models that lack attempts: their number is shown with the one expected and a mark.
     """
-    lacking = {model.series[0]: f"{model.made:,} / {model.expected:,} {MARK}" for model in uneven}
+    lacking = {model.series[0]: f"{model.actual:,} / {model.expected:,} {MARK}" for model in uneven}
     table = estimates.tables[0]
     visible = [at for at, column in enumerate(table.columns) if column.shown == ALWAYS]
     numbers = [at for at in visible if isinstance(table.rows[0][at], Estimate)]

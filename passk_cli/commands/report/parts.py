@@ -113,7 +113,7 @@ def first_metric(page: Page, counts: Counts) -> dict[str, Any]:
 
 def shown_metrics(page: Page, counts: Counts) -> dict[str, Any]:
     """The metrics of the leaderboard; the first alone where there are many models."""
-    if len(page.models) > MANY or page.named:
+    if len(page.models) > MANY or page.metrics_requested:
         return first_metric(page, counts)
     most = max(metric.k for metric in page.metrics)
     return {"metrics": tuple(metric for metric in page.metrics if metric.k in (1, most))}

@@ -42,7 +42,7 @@ from passk_cli.report.words import first_few, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.completeness import uneven_models
 from passk_cli.study.duplicate_runs import require_no_copies
-from passk_cli.study.headlines import groups_named
+from passk_cli.study.headlines import group_words
 from passk_cli.study.section import VERSION
 from passk_cli.study.values import require_monotone
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
@@ -82,7 +82,7 @@ class OnePage(Question, ReportOptions):
 
     def study(self, options: SharedOptions, read: Read) -> Page:
         """The data, and what else has to be read of it."""
-        options = replace(options, confidence=options.confidence.required())
+        options = replace(options, confidence=options.confidence.require_intervals())
         if self.average and self.average not in options.request.by:
             by = (*options.request.by, self.average)
             options = replace(options, request=replace(options.request, by=by))
@@ -93,7 +93,11 @@ class OnePage(Question, ReportOptions):
                 texts = texts_of(study.counts, self.request(options), read)
                 study = replace(study, texts=texts)
         inputs = study.counts.facts.inputs
-        if not (study.named or options.once) and inputs and all(_COST in i.offered for i in inputs):
+        if (
+            not (study.metrics_requested or options.once)
+            and inputs
+            and all(_COST in i.offered for i in inputs)
+        ):
             # Where files say what attempts cost, a leaderboard without it hides half of the choice.
             most = max(metric.k for metric in study.metrics)
             ends = [metric for metric in study.metrics if metric.k in (1, most)]
@@ -179,7 +183,7 @@ class OnePage(Question, ReportOptions):
     ) -> Chapter:
         """The panels about one group of tasks.  whole : the estimates of all groups."""
         names = page.counts.group_names
-        name, counts = groups_named(group, names), page.group(group, page.counts)
+        name, counts = group_words(group, names), page.group(group, page.counts)
         estimates = page.ask("estimate", counts) if names else all_estimates
         answer, places, panels = estimates.answer, dict[str, Places](), list[Panel]()
         compared: Report | None = None

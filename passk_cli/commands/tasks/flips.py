@@ -19,7 +19,7 @@ from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import SeriesName, p_relation, plural, sized, span
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.flips import Flips, facts_of_flips, find_flips, pairs_of
+from passk_cli.study.flips import Flips, compared_sides, find_flips, flip_results
 from passk_cli.study.result import Result
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.suggested_fix import OptionValue
@@ -380,7 +380,7 @@ def changes_of(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks
     """
     for flips in pairs:
         answer = " ".join("".join(map(str, sentence)) for sentence in flips_answer([flips]))
-        changes = sorted(filter(changed, facts_of_flips([flips])), key=lambda fact: (
+        changes = sorted(filter(changed, flip_results([flips])), key=lambda fact: (
             not (failed or fact.verdict), *_loss(fact),
         ))  # fmt: skip
         lines = [
@@ -400,7 +400,7 @@ def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
 
     asked : whether so many rows were asked for.
     """
-    pairs, against = pairs_of(study), str(study.decided["against"])
+    pairs, against = compared_sides(study), str(study.decided["against"])
     if not pairs:
         raise ParameterError(
             OptionValue("--against", against),
@@ -415,7 +415,7 @@ def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
     n = [attempts for flips in all_flips for attempts in (*flips.n, *flips.n_base)]
     return view(
         study,
-        [FlippedPairs(study, all_flips), ComparedTasks(study, facts_of_flips(all_flips), first=rows,
+        [FlippedPairs(study, all_flips), ComparedTasks(study, flip_results(all_flips), first=rows,
                                                     rows_requested=rows_requested)],
         context=[sized([len(flips.tasks) for flips in all_flips], n)],
         messages=study.messages(()), interval=None, test="boschloo", adjust="bh",

@@ -60,10 +60,10 @@ from passk_cli.report.plot import Plot, bars, heat
 from passk_cli.report.words import SeriesName, names_cut, natural, plural, sized
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.baseline import Runs, label_of, only_models
+from passk_cli.study.baseline import RunAndBaseline, label_of, only_models
 from passk_cli.study.flips import strips_of
-from passk_cli.study.headlines import named
-from passk_cli.study.noise import NOISE_OF_TASKS, NoiseOfStudy
+from passk_cli.study.headlines import name_with_groups
+from passk_cli.study.noise import NOISE_OF_TASKS, NoiseOfModels
 from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.values import Series
@@ -177,7 +177,7 @@ class PassesOfTasks(Section[PassCountGroup]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
-        yield from first_true(NOISE_OF_TASKS, NoiseOfStudy(self.study))
+        yield from first_true(NOISE_OF_TASKS, NoiseOfModels(self.study))
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
@@ -273,7 +273,7 @@ class FlakyModels(Section[ClassesOfModel]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
-        yield from first_true(NOISE_OF_TASKS, NoiseOfStudy(self.study))
+        yield from first_true(NOISE_OF_TASKS, NoiseOfModels(self.study))
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
@@ -284,7 +284,7 @@ class FlakyModels(Section[ClassesOfModel]):
         return {
             "models": len(self.records), "least": min(flaky), "most": max(flaky),
             "tasks": flakiest[0].number,
-            "flakiest": [named(model.series, groups) for model in flakiest],
+            "flakiest": [name_with_groups(model.series, groups) for model in flakiest],
         }  # fmt: skip
 
     def context(self) -> Iterator[str | Hint]:
@@ -430,7 +430,7 @@ class MatrixOfModels(Section[MatrixRow]):
     room : how wide a name above its column may be.
     """
 
-    apart = True
+    separate_schema = True
     view = "with --matrix"
     columns: ClassVar[tuple[Column, ...]] = (
         _GROUPS,
@@ -552,7 +552,7 @@ def heat_maps(study: Analysis) -> tuple[Plot, ...]:
 class SuspectTasks(Section[SuspectTask]):
     """Tasks by the smallest p, those that weaker models pass more often first."""
 
-    apart = True
+    separate_schema = True
     view = "with --suspects"
     columns: ClassVar[tuple[Column, ...]] = (
         _GROUPS,
@@ -691,7 +691,7 @@ class TasksQuestion(Question, TasksOptions):
         ))  # fmt: skip
         if self.against is None:
             return super().study(options, read)
-        runs = Runs.apart(options.files, self.against)
+        runs = RunAndBaseline.from_arguments(options.files, self.against)
         if runs.baseline is None:
             study = super().study(
                 options, lambda request, source=None: read(request.keeping(self.against), source)

@@ -154,7 +154,7 @@ def rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
     T* comes first: the highest mean on the tasks that all of them share, and of equal ones the
     lowest temperature.  The others follow by their means.
     """
-    estimable = filter(lambda rates: rates.there, values)
+    estimable = filter(lambda rates: rates.has_values, values)
     cells = grouped(estimable, lambda rates: (without_temperature(rates.series), rates.metric))
     ranked = []
     for temperatures in cells.values():
@@ -197,7 +197,7 @@ def model_pairs(
     comparable: dict[tuple[Metric, Series], list[TaskValues]] = {}
     means: dict[str, list[float]] = {}
     for rates in values:
-        if rates.there:
+        if rates.has_values:
             comparable.setdefault((rates.metric, rates.series[1:]), []).append(rates)
             means.setdefault(rates.series[0], []).append(rates.mean)
     for rates in best:
@@ -351,7 +351,7 @@ def temperatures_of(
             raise ParameterError(
                 f"nothing to compare: the only temperature is {temperatures.pop()}"
             )
-        reasons = (rates.reason for rates in values if not rates.there)
+        reasons = (rates.reason for rates in values if not rates.has_values)
         why = next(reasons, "no model has two, or no task is shared by them")
         raise ParameterError(
             f"nothing to compare between temperatures: {why}; passk estimate shows what there is"

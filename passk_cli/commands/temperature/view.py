@@ -229,7 +229,9 @@ class BestTemperatures(Section[BestTemperature]):
 
     def details(self) -> Iterator[str]:
         confidence = self.study.confidence
-        yield confidence.words(confidence.for_differences().as_used(self.adjustment.methods))
+        yield confidence.words(
+            confidence.for_differences().with_methods_used(self.adjustment.methods)
+        )
         yield f"leads of the table: {self.adjustment.words}, paired by task"
         if self.other_tests.comparisons:
             yield f"all other tests: {self.other_tests.words}"
@@ -490,11 +492,11 @@ class Temperature(Question, TemperatureOptions):
         return toy.toy_report(self.toy, spreads, gamma, ks)
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        metrics = options.metrics.of(counts)
+        metrics = options.metrics.choose(counts)
         return tuple(m for m in metrics if m.family == "pass@" or m in options.metrics.metrics)
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        confidence = options.confidence.required()
+        confidence = options.confidence.require_intervals()
         options = replace(options, metrics=replace(options.metrics, k=self.k))
         request = self.request(options)
         first, *further = TEMPERATURES if self.temperature is None else (self.temperature,)
@@ -536,7 +538,7 @@ class Temperature(Question, TemperatureOptions):
         )  # fmt: skip
         method = (
             confidence.for_differences()
-            .as_used([*adjustment.methods, *other_tests.methods])
+            .with_methods_used([*adjustment.methods, *other_tests.methods])
             .method_name
         )
         superiorities = [

@@ -39,18 +39,18 @@ from passk_cli.report.words import DrawnP, SeriesName, p_relation, plural, span
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.duplicate_runs import COPIED_RUN
-from passk_cli.study.headlines import named
+from passk_cli.study.headlines import name_with_groups
 from passk_cli.study.history import (
     KEYS,
     UNPRICED_RUNS,
     RunLabel,
     Setup,
     complete_runs,
-    pooled,
+    find_setups,
+    pool_runs,
     read_history,
-    runs_of,
-    runs_with,
-    setups,
+    runs_by_setup,
+    with_known_amount,
 )
 from passk_cli.study.result import Result
 from passk_cli.study.rules import FAIL, PASS, UNDECIDED
@@ -487,10 +487,10 @@ class RunSeriesTable(Section[RunSeries]):
         factor = replace(change.size, value=1 / (size or 1.0) if change.fell else size or 1.0)
         before, after = (Estimate(mean, unit=metric.unit) for mean in (change.before, change.after))
         return {
-            "metric": metric.name, "model": named(course.series, groups, " at "),
+            "metric": metric.name, "model": name_with_groups(course.series, groups, " at "),
             "fell": int(change.fell), "run": _short_name(first), "date": first.at[:10],
             "later": change.detected_at - change.first,
-            "others": [named(rival.series, groups, " at ") for rival in other_courses],
+            "others": [name_with_groups(rival.series, groups, " at ") for rival in other_courses],
             **({"points": abs(size)} if change.size.share
                else {"factor": factor, "before": before, "after": after}),
         }  # fmt: skip
@@ -526,7 +526,8 @@ class RunSeriesTable(Section[RunSeries]):
         alpha = 1 - self.study.confidence.level + 1e-12
         passes = _is_pass_rate(self)
         mixed = {c.name: differ for c in self.records if (differ := [
-            name for name in c.setup.differing if not (passes and name == "price")])}  # fmt: skip
+            name for name in c.setup.differing_options if not (passes
+            and name == "price")])}  # fmt: skip
         if mixed:
             options = dict.fromkeys(name for names in mixed.values() for name in names)
             yield MIXED_SETTINGS(models=[*mixed], options=[*options])
@@ -712,12 +713,12 @@ class Trend(Question, TrendOptions):
         attempts = (metric.kind.needs,) if metric.kind.needs else ()
         request = replace(options.request, cluster=confidence.cluster, attempts=attempts)
         history = complete_runs(read_history(read, request, files=options.files), self.skip_run)
-        counts = runs_with(history, metric.kind.needs)
+        counts = with_known_amount(history, metric.kind.needs)
         return Analysis(counts, (metric,), confidence.for_metrics((metric,)), options.rules)
 
     def report(self, study: Analysis) -> Report:
         (metric,) = study.metrics
-        all_setups = setups(study.counts)
+        all_setups = find_setups(study.counts)
         if metric.kind.quantity:
             all_setups, messages = _priced_setups(
                 all_setups, study.counts.attempts[metric.kind.needs], metric
@@ -732,7 +733,7 @@ class Trend(Question, TrendOptions):
             for name, setup in zip(names, all_setups, strict=True)
             for place, cells in enumerate(setup.cells)
         ]
-        counts = pooled(study.counts, parts, (*groups, "#run"))
+        counts = pool_runs(study.counts, parts, (*groups, "#run"))
         of_runs = replace(study, counts=counts)
         facts = {fact.series: fact for fact in of_runs.facts()}
         pooled_study = replace(
@@ -771,7 +772,7 @@ class Trend(Question, TrendOptions):
         """
         if self.acknowledge is None:
             return None
-        runs = [run for rows in runs_of(counts).values() for run, _ in rows]
+        runs = [run for rows in runs_by_setup(counts).values() for run, _ in rows]
         matches = [run for run in runs if self.acknowledge in (run.run, run.revision)]
         if not matches:
             names = {name for run in runs for name in (run.run, run.revision)}
@@ -806,9 +807,9 @@ def _priced_setups(
     for setup in all_setups:
         has_amount = spent[setup.cells].sum(axis=1) > 0
         if has_amount.any():
-            priced.append(setup.where(has_amount))
+            priced.append(setup.select_runs(has_amount))
         if not has_amount.all():
-            free = setup.where(~has_amount).runs
+            free = setup.select_runs(~has_amount).runs
             messages.append(UNPRICED_RUNS(noun=noun, model=SeriesName(setup.series), runs=len(free),
                                       names=[run.run for run in free]))  # fmt: skip
     if not priced:

@@ -369,7 +369,7 @@ class Watch(Question, WatchOptions):
                 full = study.counts.resized(
                     study.counts.n * has_all_attempts, study.counts.c * has_all_attempts
                 )
-                study = replace(study, metrics=options.metrics.of(full))
+                study = replace(study, metrics=options.metrics.choose(full))
         sides = gate.trial(study).sides
         models = {series[0] for series in sides.series}
         total_tasks = self.planned or len(order.tasks)

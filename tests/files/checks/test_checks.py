@@ -21,7 +21,7 @@ from passk_cli.files.checks.check import CERTAIN, EITHER, LIKELY
 from passk_cli.files.checks.evenness import evenness
 from passk_cli.files.request import Request
 from passk_cli.option import declared
-from passk_cli.python.spelling import named
+from passk_cli.python.spelling import in_python
 from passk_cli.suggested_fix import SuggestedFix
 from tests.conftest import Passk, jsonl, long, only
 from tests.files.checks.cases import MISLEADING, Case, Rows, attempts, honest
@@ -35,7 +35,7 @@ def lines(path: Path, rows: Rows) -> Path:
 
 def options_of(settle: SuggestedFix) -> dict[str, Any]:
     """The keywords of Python for a remedy."""
-    own = named(settle, declared(Request))
+    own = in_python(settle, declared(Request))
     assert own is not None
     return dict(own.options)
 
