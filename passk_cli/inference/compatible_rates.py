@@ -71,8 +71,8 @@ def _lowest(objective: _Barrier, masses: Floats) -> Floats:
     for _ in range(_STEPS):
         gradient, bend = objective.slopes(masses)
         # In units of the masses the Hessian is near to the identity.
-        both = np.stack([gradient * masses, masses], axis=1)
-        solved = np.linalg.solve(bend * np.outer(masses, masses), both)
+        right_sides = np.stack([gradient * masses, masses], axis=1)
+        solved = np.linalg.solve(bend * np.outer(masses, masses), right_sides)
         solved_gradient, solved_sum = solved.T
         step = masses @ solved_gradient / (masses @ solved_sum) * solved_sum - solved_gradient
         gain = -float(gradient * masses @ step)
@@ -266,9 +266,9 @@ class CompatibleRates:
         first = np.unique(np.concatenate([[0], first.round().astype(np.int64)]))
         least = binom.sf(first[:, None] - 1, attempts, self.rates)
         share = (least - np.concatenate([least[1:], np.zeros((1, len(self.rates)))])) @ self.smooth
-        seen = share > _UNSEEN
-        passes = np.concatenate([(first[:-1] + first[1:] - 1) // 2, first[-1:]])[seen]
-        tasks: Floats = self.tasks.sum() * share[seen] / share[seen].sum()
+        likely_bins = share > _UNSEEN
+        passes = np.concatenate([(first[:-1] + first[1:] - 1) // 2, first[-1:]])[likely_bins]
+        tasks: Floats = self.tasks.sum() * share[likely_bins] / share[likely_bins].sum()
         grid = rate_grid(attempts, round(_RAREST / self.rates[1]))
         grid = np.union1d(grid, self.thresholds)
         n = np.full(len(tasks), attempts)

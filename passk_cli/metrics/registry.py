@@ -43,8 +43,8 @@ class Kind:
     needs : what that is: "score", "answer", "solution", "attempt" (their order), or one of AMOUNTS;
         "" for counts.
     bounds : k → what values cannot pass; None where that depends on the scores.
-    counted : whether there is one at each k; otherwise k is 1 and not part of the name.
-    shared : whether it takes a share τ, as gpass@16:0.75 does.
+    has_k : whether there is one metric at each k; otherwise k is 1 and not part of the name.
+    has_share : whether it takes a share τ, like gpass@16:0.75.
     exchangeable : whether the order of attempts does not matter.
     monotone : of counts: whether it never falls when one more attempt passes.
     quantity : the unit of what attempts use, of which less is better; "" for what they achieve.
@@ -59,8 +59,8 @@ class Kind:
     meaning: str
     needs: str = ""
     bounds: Callable[[int], tuple[float, float]] | None = lambda k: (0.0, 1.0)
-    counted: bool = True
-    shared: bool = False
+    has_k: bool = True
+    has_share: bool = False
     exchangeable: bool = True
     monotone: bool = True
     quantity: str = ""
@@ -78,7 +78,7 @@ FAMILIES: dict[str, Kind] = {
     "gpass@": Kind(
         gpass_pairs,
         "Probability that at least {share} of {k} attempts pass.",
-        shared=True,
+        has_share=True,
         cites="liu2024",
     ),
     "mgpass@": Kind(
@@ -96,8 +96,8 @@ FAMILIES: dict[str, Kind] = {
     "cover@": Kind(
         rate_pairs,
         "Share of tasks with a true success rate of at least {share}.",
-        counted=False,
-        shared=True,
+        has_k=False,
+        has_share=True,
         ranged=True,
         cites="kiefer1956",
     ),
@@ -117,9 +117,7 @@ FAMILIES: dict[str, Kind] = {
     "worst@": Kind(
         worst_at_k, "Expected lowest score of {k} attempts.", needs="score", bounds=None
     ),
-    "mean": Kind(
-        mean_score, "Mean score of an attempt.", needs="score", bounds=None, counted=False
-    ),
+    "mean": Kind(mean_score, "Mean score of an attempt.", needs="score", bounds=None, has_k=False),
     "distinct@": Kind(
         distinct_at_k,
         "Expected number of different solutions among {k} attempts.",
@@ -153,7 +151,7 @@ AMOUNTS = {
 for _amount, (_unit, _noun) in AMOUNTS.items():
     _mean = Kind(
         mean_score, f"Mean {_noun} of an attempt.", needs=_amount,
-        bounds=lambda k: (0.0, math.inf), counted=False, quantity=_unit,
+        bounds=lambda k: (0.0, math.inf), has_k=False, quantity=_unit,
     )  # fmt: skip
     _middle = f"Median {_noun} of the attempts at a task, averaged over tasks."
     FAMILIES[_amount] = _mean
@@ -230,7 +228,7 @@ class Metric:
     def argument(self) -> str:
         """Part of the name after the family: "10", "16:0.75", "0.8", or nothing."""
         share = "" if self.share is None else f"{float(self.share):.15g}"
-        if not self.kind.counted:
+        if not self.kind.has_k:
             return share
         return str(self.k) + (share and f":{share}")
 
@@ -246,8 +244,8 @@ class Metric:
         None for a metric that needs more than counts, or has too many terms.
         """
         if self.family in ("pass@", "pass^"):
-            rest = self.family == "pass@"
-            return (failing_all if rest else passing_all)(self.k), rest
+            complement = self.family == "pass@"
+            return (failing_all if complement else passing_all)(self.k), complement
         if self.kind.needs or self.kind.ranged or self.k > _MOST_VALUES:
             return None
         return expectation(self.values(np.full(self.k + 1, self.k), np.arange(self.k + 1)))
@@ -263,11 +261,11 @@ class Metric:
         if self.expectation is None:
             many = 1_000
             values = self.values(np.full(many + 1, many), np.arange(many + 1))
-            near: Floats = values[np.rint(rates * many).astype(np.int64)]
-            return near
-        polynomial, rest = self.expectation
+            at_nearest: Floats = values[np.rint(rates * many).astype(np.int64)]
+            return at_nearest
+        polynomial, complement = self.expectation
         value = polynomial.at(rates)
-        return 1.0 - value if rest else value
+        return 1.0 - value if complement else value
 
     def values_of(self, attempts: Attempts) -> Floats:
         """The metric of each cell, for a family that needs more than counts; NaN where n < k."""
@@ -288,7 +286,7 @@ class Change(Metric):
     end: Metric = Metric("pass@", 1)
 
     @classmethod
-    def between(cls, start: Metric, end: Metric) -> Change:
+    def from_metrics(cls, start: Metric, end: Metric) -> Change:
         """The change from `start` to `end`.
 
         Errors: ParameterError for the same metric twice, or two of different units.
@@ -358,7 +356,8 @@ class Change(Metric):
     def values_of(self, attempts: Attempts) -> Floats:
         """The change of each cell, where one of both needs more than counts; NaN where n < k."""
         n, c = (
-            np.add.reduceat(each, attempts.start[:-1]) for each in (attempts.count, attempts.passed)
+            np.add.reduceat(totals, attempts.start[:-1])
+            for totals in (attempts.count, attempts.passed)
         )
         start, end = (
             side.values_of(attempts) if side.kind.needs else side.values(n, c)
@@ -376,7 +375,7 @@ def parse_change(text: str) -> Change:
     names = re.fullmatch(r"([^:]+(?::[\d.]+)?):([^:]+(?::[\d.]+)?)", text.strip())
     if names is None:
         raise ValueError(text)
-    return Change.between(*map(parse, names.groups()))
+    return Change.from_metrics(*map(parse, names.groups()))
 
 
 def parse(text: str) -> Metric:
@@ -393,17 +392,17 @@ def parse(text: str) -> Metric:
         return Metric(f"{start}@", 1, _threshold(name, rate))
     match = re.fullmatch(r"([a-z_-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", respelled(name), re.ASCII)
     family = FAMILIES.get(match[1]) if match else None
-    if match is None or family is None or (match[2] is not None) != family.counted:
+    if match is None or family is None or (match[2] is not None) != family.has_k:
         number = re.search(r"[1-9][0-9]*", name)
-        names = [each.replace("K", number[0] if number else "1") for each in patterns()]
+        names = [pattern.replace("K", number[0] if number else "1") for pattern in patterns()]
         question = meant(respelled(name), names, "`passk help metrics` lists them")
         if re.fullmatch(r"[a-z-]+[@^]k(:.*)?", respelled(name)):
             question = f"write its k as a number, as in {name[:-1]}10"
         raise ParameterError(f"no metric {name!r}; {question}", name="unknown-metric")
-    if (match[3] is not None) != family.shared:
+    if (match[3] is not None) != family.has_share:
         share = "needs the share of k that has to pass, as in gpass@16:0.75"
         raise ParameterError(
-            f"{name}: {share if family.shared else 'takes no share'}", name="unknown-metric"
+            f"{name}: {share if family.has_share else 'takes no share'}", name="unknown-metric"
         )
     k = whole_number(name, match[2] or "1")
     metric = Metric(match[1], k, Fraction(match[3]) if match[3] else None)
@@ -508,20 +507,20 @@ def completions(incomplete: str) -> list[str]:
     >>> completions("pass@10,mean,dis")[0], completions("gpass@1")
     ('pass@10,mean,distinct@1', ['gpass@10:0.5', 'gpass@100:0.5'])
     """
-    done, comma, part = incomplete.rpartition(",")
+    complete_names, comma, part = incomplete.rpartition(",")
     names = (
-        f"{family}{k}{':0.5' * kind.shared}" if kind.counted else f"{family}{'0.8' * kind.ranged}"
+        f"{family}{k}{':0.5' * kind.has_share}" if kind.has_k else f"{family}{'0.8' * kind.ranged}"
         for family, kind in FAMILIES.items()
-        for k in (USUAL_K[kind.shared :] if kind.counted else USUAL_K[:1])
+        for k in (USUAL_K[kind.has_share :] if kind.has_k else USUAL_K[:1])
     )
-    return [done + comma + name for name in names if name.startswith(part)]
+    return [complete_names + comma + name for name in names if name.startswith(part)]
 
 
 def patterns() -> dict[str, str]:
     """Every family as one writes it, "gpass@K:τ" → what it means."""
     return {
         family
-        + "K" * kind.counted
-        + ("τ" if kind.ranged else ":τ" * kind.shared): kind.meaning.format(k="K", share="τ")
+        + "K" * kind.has_k
+        + ("τ" if kind.ranged else ":τ" * kind.has_share): kind.meaning.format(k="K", share="τ")
         for family, kind in FAMILIES.items()
     }

@@ -144,7 +144,7 @@ def _estimates(counts: Counts, facts: Sequence[Result]) -> str:
         return ratios.strip()
     names: list[str] = []
     for family, arguments in ks.items():
-        curve = len(arguments) > 3 and FAMILIES[family].counted
+        curve = len(arguments) > 3 and FAMILIES[family].has_k
         ends = f"{family}k (k from {arguments[0]} to {arguments[-1]})"
         names += [ends] if curve else [family + argument for argument in arguments]
     cited = _cited(" ".join(FAMILIES[family].cites for family in ks))

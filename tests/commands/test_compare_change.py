@@ -248,7 +248,7 @@ def test_a_change_is_a_metric() -> None:
     change = parse_change(" gpass@4:0.5:pass@10 ")
     assert (change.start.name, change.end.name, change.k) == ("gpass@4:0.5", "pass@10", 10)
     assert parse_change("pass@8:gpass@8:0.5").end.name == "gpass@8:0.5"
-    gain = Change.between(Metric("pass@", 1), Metric("pass@", 10))
+    gain = Change.from_metrics(Metric("pass@", 1), Metric("pass@", 10))
     n = np.arange(10, 60)
     for c in (np.zeros_like(n), np.ones_like(n), n // 3, n):
         values = gain.values(n, c)

@@ -58,12 +58,12 @@ def test_the_best_temperature_of_a_single_task_does_not_depend_on_k(
 ) -> None:
     """By the code path to the last bit, and in value: no other T gives a higher pass@k."""
     task = Tasks(np.array([float(c)]), np.array([1.0]))
-    found = best_temperatures(task, [1, k, 3 * k, 1])
+    result = best_temperatures(task, [1, k, 3 * k, 1])
     star = temperature_of_moment(c * c)
-    assert {best.temperature for best in found} == {star}
-    assert found[1].pass_at_k == expected_pass_at_k(task, k, star)
+    assert {best.temperature for best in result} == {star}
+    assert result[1].pass_at_k == expected_pass_at_k(task, k, star)
     # Next to the top the two are equal but for rounding.
-    assert expected_pass_at_k(task, k, star * math.exp(shift)) <= found[1].pass_at_k * (1 + 1e-12)
+    assert expected_pass_at_k(task, k, star * math.exp(shift)) <= result[1].pass_at_k * (1 + 1e-12)
     # The article: a normal distribution is highest at x where σ = |x|.
     assert star == pytest.approx(c * c, rel=3e-7)
 
@@ -82,9 +82,9 @@ def test_temperature_of_moment_is_the_inverse(moment: float) -> None:
 
 def test_single_points_of_the_article() -> None:
     """Gaussian, s = 16."""
-    found = best_temperatures(gaussian(16.0), [2, 8, 64])
-    assert [f"{best.temperature:.4g}" for best in found] == ["11.5", "41.78", "188.2"]
-    assert [round(best.pass_at_k, 4) for best in found] == [0.0467, 0.1585, 0.6477]
+    result = best_temperatures(gaussian(16.0), [2, 8, 64])
+    assert [f"{best.temperature:.4g}" for best in result] == ["11.5", "41.78", "188.2"]
+    assert [round(best.pass_at_k, 4) for best in result] == [0.0467, 0.1585, 0.6477]
 
 
 @pytest.mark.parametrize(
@@ -99,16 +99,16 @@ def test_the_regression_of_the_article(family, article, exact, r2) -> None:  # t
     k, s, star = [], [], []
     for scale in GRID_SCALES:
         tasks = family(scale)
-        for one, best in zip(GRID_KS, best_temperatures(tasks, GRID_KS), strict=True):
+        for first, best in zip(GRID_KS, best_temperatures(tasks, GRID_KS), strict=True):
             if FIT_RANGE[0] < best.pass_at_k < FIT_RANGE[1]:
-                k.append(one)
+                k.append(first)
                 s.append(tasks.spread)
                 star.append(best.temperature)
     fit = scaling_fit(k, s, star)
-    found = (fit.factor, fit.k_exponent, fit.s_exponent)
-    assert found == pytest.approx(exact, rel=5e-3)
-    assert [round(v, 4) for v in found] == list(exact)
-    assert found == pytest.approx(article, rel=0.015)
+    result = (fit.factor, fit.k_exponent, fit.s_exponent)
+    assert result == pytest.approx(exact, rel=5e-3)
+    assert [round(v, 4) for v in result] == list(exact)
+    assert result == pytest.approx(article, rel=0.015)
     assert round(fit.r2, 4) == r2[1]
     assert fit.r2 == pytest.approx(r2[0], abs=6e-4)
 
@@ -158,8 +158,8 @@ def test_expected_pass_at_k_against_the_plain_sum() -> None:
 
 def test_edges() -> None:
     """k = 1: always the likeliest answer.  Everything passed: nothing to choose by."""
-    (one,) = best_temperatures(gaussian(16.0), [1])
-    assert (one.temperature, one.pass_at_k) == (0.0, gaussian(16.0).weights[0])
+    (first,) = best_temperatures(gaussian(16.0), [1])
+    assert (first.temperature, first.pass_at_k) == (0.0, gaussian(16.0).weights[0])
     assert expected_pass_at_k(power_law(2.0, 9), 5, 0.0) == 0.0
     (never,) = best_temperatures(gaussian(1.0), [10**6])
     assert (math.isnan(never.temperature), never.pass_at_k) == (True, pytest.approx(1.0))
@@ -186,14 +186,14 @@ def test_weights_follow_the_families() -> None:
         (power_law(2.2, 50), lambda c: -2.2 * math.log(c)),
     ):
         a, b = 2, 7
-        found = dict(zip(tasks.c.tolist(), tasks.weights.tolist(), strict=True))
-        assert math.log(found[b] / found[a]) == pytest.approx(log_weight(b) - log_weight(a))
-        if 0.0 in found:  # ±1 stand as one
-            assert found[1] / found[0] == pytest.approx(2 * math.exp(log_weight(1)))
+        result = dict(zip(tasks.c.tolist(), tasks.weights.tolist(), strict=True))
+        assert math.log(result[b] / result[a]) == pytest.approx(log_weight(b) - log_weight(a))
+        if 0.0 in result:  # ±1 stand as one
+            assert result[1] / result[0] == pytest.approx(2 * math.exp(log_weight(1)))
 
 
 @pytest.mark.parametrize(
-    ("family", "spread", "gamma", "said"),
+    ("family", "spread", "gamma", "message"),
     [
         ("normal", 1.0, 2.0, "there are gaussian, exponential, power-law"),
         ("gaussian", 0.0, 2.0, "above 0"),
@@ -205,9 +205,9 @@ def test_weights_follow_the_families() -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused(
-    family: str, spread: float, gamma: float, said: str
+    family: str, spread: float, gamma: float, message: str
 ) -> None:
-    with pytest.raises(ParameterError, match=said):
+    with pytest.raises(ParameterError, match=message):
         family_of_spread(family, spread, gamma)
 
 

@@ -90,9 +90,9 @@ def by_closed_testing(p: list[float], smallest: list[float]) -> list[float]:
     for size in range(1, len(p) + 1):
         for together in combinations(tests, size):
             least = min(p[i] for i in together)
-            own = min(1.0, least * sum(smallest[i] <= least for i in together))
+            rows = min(1.0, least * sum(smallest[i] <= least for i in together))
             for i in together:
-                adjusted[i] = max(adjusted[i], own)
+                adjusted[i] = max(adjusted[i], rows)
     return adjusted
 
 

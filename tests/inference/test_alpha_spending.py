@@ -26,8 +26,8 @@ from passk_cli.inference.alpha_spending import (
     ],
 )
 def test_the_published_boundaries(looks: int, published: list[float]) -> None:
-    found = boundary(tuple((at + 1) / looks for at in range(looks)), 0.05)
-    assert [round(limit, 3) for limit in found] == pytest.approx(published, abs=0.0011)
+    result = boundary(tuple((at + 1) / looks for at in range(looks)), 0.05)
+    assert [round(limit, 3) for limit in result] == pytest.approx(published, abs=0.0011)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.01])
@@ -39,9 +39,9 @@ def test_looks_keep_the_level(alpha: float, sizes: range) -> None:
     score = np.cumsum(steps, axis=1)[:, places - 1] / np.sqrt(places)
     limits = np.array(boundary(tuple(places / 100), alpha))
     crossed = np.maximum.accumulate(np.abs(score) >= limits, axis=1).mean(axis=0)
-    for share, found in zip(places / 100, crossed, strict=True):
+    for share, result in zip(places / 100, crossed, strict=True):
         error = np.sqrt(alpha / len(steps))
-        assert found == pytest.approx(alpha_spent(share, alpha), abs=4 * error + SMALLEST_ALPHA)
+        assert result == pytest.approx(alpha_spent(share, alpha), abs=4 * error + SMALLEST_ALPHA)
 
 
 def test_a_look_that_may_spend_too_little_leaves_it_to_the_next() -> None:
@@ -56,10 +56,10 @@ def test_one_look_at_the_end_is_an_ordinary_interval() -> None:
 
 def test_the_forecast_is_the_share_of_simulated_ends() -> None:
     draw, (away, error, share, final, prior) = np.random.default_rng(2), (0.04, 0.03, 0.4, 2.1, 0.1)
-    known = 1 / (1 + (error / prior) ** 2)
-    truth = draw.normal(known * away, error * known**0.5, 200_000)
-    rest = draw.normal(truth, error * (share / (1 - share)) ** 0.5)
-    z = (share * away + (1 - share) * rest) / (error * share**0.5)
+    expected = 1 / (1 + (error / prior) ** 2)
+    truth = draw.normal(expected * away, error * expected**0.5, 200_000)
+    remainder = draw.normal(truth, error * (share / (1 - share)) ** 0.5)
+    z = (share * away + (1 - share) * remainder) / (error * share**0.5)
     up, down = decision_chances(away, error, share, final, prior)
     assert (z >= final).mean() == pytest.approx(up, abs=0.005)
     assert (z <= -final).mean() == pytest.approx(down, abs=0.005)

@@ -20,10 +20,10 @@ def test_scores_of_zero_and_one_vary_as_passes_do(k: int) -> None:
     start = np.cumsum([0, *map(len, rows)])
     value, count, passed = np.array([row for cell in rows for row in cell]).T
     scores = Attempts(start, value.astype(float), count, passed)
-    for graded, counted in ((f"best@{k}", f"pass@{k}"), (f"worst@{k}", f"pass^{k}")):
+    for graded, counts in ((f"best@{k}", f"pass@{k}"), (f"worst@{k}", f"pass^{k}")):
         metric = parse(graded)
         with np.errstate(invalid="ignore"):
-            found = within_variance_of(metric, scores, metric.values_of(scores))
-        expected = within_variance(parse(counted), n, c)
-        np.testing.assert_allclose(found, expected, atol=1e-14)
-        assert np.isnan(found[[1, 4]]).all()
+            result = within_variance_of(metric, scores, metric.values_of(scores))
+        expected = within_variance(parse(counts), n, c)
+        np.testing.assert_allclose(result, expected, atol=1e-14)
+        assert np.isnan(result[[1, 4]]).all()

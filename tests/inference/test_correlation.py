@@ -28,11 +28,11 @@ def test_models_that_are_alike_differ_a_little_more_than_nothing() -> None:
     shares, same = [], 0
     for _ in range(100):
         p = rng.beta(1, 1, 50)
-        one, other = (PilotEstimate(metric, np.full(50, 4), rng.binomial(4, p)) for _ in "ab")
-        variance, low, high = true_difference(one, other)
+        first, second = (PilotEstimate(metric, np.full(50, 4), rng.binomial(4, p)) for _ in "ab")
+        variance, low, high = true_difference(first, second)
         assert 0 <= low < variance < high
         same += not low
-        pair = Difference(one, other, 0.0, variance)
+        pair = Difference(first, second, 0.0, variance)
         assert 0.5 < (pair.correlation or 0) <= 1
         shares.append(pair.variance(4) / (2 * (p * (1 - p)).mean() / 4))
     assert 0.95 < np.median(shares) < 1.6
@@ -42,15 +42,15 @@ def test_models_that_are_alike_differ_a_little_more_than_nothing() -> None:
 def test_models_that_differ_are_estimated_as_they_are() -> None:
     rng, metric = np.random.default_rng(5), parse("pass@1")
     p, q = rng.beta(1, 1, (2, 4000))
-    one, other = (PilotEstimate(metric, np.full(4000, 4), rng.binomial(4, r)) for r in (p, q))
-    variance, low, high = true_difference(one, other)
+    first, second = (PilotEstimate(metric, np.full(4000, 4), rng.binomial(4, r)) for r in (p, q))
+    variance, low, high = true_difference(first, second)
     assert low < (p - q).var() < high
     assert variance == pytest.approx((p - q).var(), rel=0.1)
 
 
 def test_what_says_nothing_of_luck_gives_no_variance() -> None:
     single = PilotEstimate(parse("pass@1"), np.ones(9, int), np.arange(9) % 2)
-    assert all(math.isnan(each) for each in true_difference(single, single))
+    assert all(math.isnan(item) for item in true_difference(single, single))
 
 
 @pytest.mark.parametrize("c", [[0, 0, 0], [3, 3, 3], [0, 3, 0]])

@@ -15,7 +15,7 @@ from passk_cli.inference.extrapolation import WIDEST
 NEAR = 2e-3
 
 
-def drawn(seed: int, tasks: int = 60, n: int = 8) -> tuple[Ints, Ints]:
+def draws(seed: int, tasks: int = 60, n: int = 8) -> tuple[Ints, Ints]:
     rng = np.random.default_rng(seed)
     made = np.full(tasks, n)
     return made, rng.binomial(made, rng.beta(1, 1, tasks))
@@ -32,29 +32,29 @@ def test_tasks_that_all_pass_or_all_fail_have_a_closed_form(
     likelihood = math.exp(-likelihood_drop(0.95) / tasks)
     low = max(0.0, (likelihood - rate**n) / (1 - rate**n))
     high = min(1.0, (1 - likelihood) / (1 - (1 - rate) ** n))
-    made = np.full(tasks, n)
-    assert CoverRange(made, made, rate).limits == pytest.approx((low, 1.0), abs=NEAR)
-    assert CoverRange(made, 0 * made, rate).limits == pytest.approx((0.0, high), abs=NEAR)
+    numbered = np.full(tasks, n)
+    assert CoverRange(numbered, numbered, rate).limits == pytest.approx((low, 1.0), abs=NEAR)
+    assert CoverRange(numbered, 0 * numbered, rate).limits == pytest.approx((0.0, high), abs=NEAR)
 
 
 def test_a_rate_of_the_threshold_leaves_everything_open() -> None:
-    made = np.full(100, 50)
-    assert CoverRange(made, np.full(100, 40), 0.8).limits == pytest.approx((0.0, 1.0), abs=NEAR)
+    numbered = np.full(100, 50)
+    assert CoverRange(numbered, np.full(100, 40), 0.8).limits == pytest.approx((0.0, 1.0), abs=NEAR)
 
 
 def test_no_task_can_be_shown_to_have_a_rate_of_one() -> None:
-    made = np.full(20, 30)
-    low, high = CoverRange(made, made, 1.0).limits
+    numbered = np.full(20, 30)
+    low, high = CoverRange(numbered, numbered, 1.0).limits
     assert low == pytest.approx(0.0, abs=NEAR)
     assert high == 1.0
 
 
 def test_likely_distributions_have_their_share_in_the_range() -> None:
     """Distributions near the likeliest one, tilted as far as the likelihood allows."""
-    made, c = drawn(3)
-    low, high = CoverRange(made, c, 0.7).limits
+    numbered, c = draws(3)
+    low, high = CoverRange(numbered, c, 0.7).limits
     rates = np.linspace(0.001, 0.999, 200)
-    chance = np.exp(c[:, None] * np.log(rates) + (made - c)[:, None] * np.log1p(-rates))
+    chance = np.exp(c[:, None] * np.log(rates) + (numbered - c)[:, None] * np.log1p(-rates))
     masses = np.full(200, 1 / 200)
     for _ in range(2_000):  # the EM algorithm
         masses = masses * (chance / (chance @ masses)[:, None]).mean(axis=0)
@@ -80,58 +80,58 @@ def test_likely_distributions_have_their_share_in_the_range() -> None:
 
 
 def test_shares_fall_with_the_rate_and_ranges_widen_with_the_level() -> None:
-    made, c = drawn(5, n=20)
-    ends = np.array([CoverRange(made, c, rate).limits for rate in (0.2, 0.5, 0.8, 0.95)])
+    numbered, c = draws(5, n=20)
+    ends = np.array([CoverRange(numbered, c, rate).limits for rate in (0.2, 0.5, 0.8, 0.95)])
     assert np.all(np.diff(ends, axis=0) <= NEAR)
-    low, high = CoverRange(made, c, 0.5, level=0.8).limits
+    low, high = CoverRange(numbered, c, 0.5, level=0.8).limits
     assert ends[1, 0] < low < high < ends[1, 1]
 
 
 def test_clusters_widen_the_range_and_clusters_of_one_do_not() -> None:
-    made, c = drawn(6)
-    alone = CoverRange(made, c, 0.5).limits
-    assert CoverRange(made, c, 0.5, clusters=np.arange(60)).limits == alone
-    low, high = CoverRange(made, c, 0.5, clusters=np.arange(60) // 5).limits
-    assert low < alone[0] < alone[1] < high
+    numbered, c = draws(6)
+    single = CoverRange(numbered, c, 0.5).limits
+    assert CoverRange(numbered, c, 0.5, clusters=np.arange(60)).limits == single
+    low, high = CoverRange(numbered, c, 0.5, clusters=np.arange(60) // 5).limits
+    assert low < single[0] < single[1] < high
 
 
 def test_the_order_of_tasks_does_not_matter() -> None:
-    made, c = drawn(7)
-    made[::3], c[::3] = 30, 2
-    turned = CoverRange(made[::-1], c[::-1], 0.5)
-    assert turned.limits == CoverRange(made, c, 0.5).limits
+    numbered, c = draws(7)
+    numbered[::3], c[::3] = 30, 2
+    turned = CoverRange(numbered[::-1], c[::-1], 0.5)
+    assert turned.limits == CoverRange(numbered, c, 0.5).limits
 
 
 def test_a_point_needs_a_narrow_range_and_lies_in_it() -> None:
-    narrow = CoverRange(*drawn(8, tasks=200, n=50), 0.5)
+    narrow = CoverRange(*draws(8, tasks=200, n=50), 0.5)
     low, high = narrow.limits
     assert narrow.point is not None
     assert low <= narrow.point <= high <= low + WIDEST
-    wide = CoverRange(*drawn(8, n=2), 0.5)
+    wide = CoverRange(*draws(8, n=2), 0.5)
     assert wide.point is None
     assert wide.limits[1] - wide.limits[0] > WIDEST
 
 
 def test_what_is_needed_narrows_the_range_of_new_data() -> None:
-    made, c = drawn(9, tasks=100, n=4)
-    attempts, tasks = CoverRange(made, c, 0.5).needed
+    numbered, c = draws(9, tasks=100, n=4)
+    attempts, tasks = CoverRange(numbered, c, 0.5).needed
     assert tasks is None
     assert attempts is not None
     assert attempts > 4
     widths = [
         high - low
         for seed in range(8)
-        for low, high in [CoverRange(*drawn(seed, tasks=100, n=attempts), 0.5).limits]
+        for low, high in [CoverRange(*draws(seed, tasks=100, n=attempts), 0.5).limits]
     ]
     assert np.mean(widths) <= WIDEST
 
 
 def test_few_tasks_need_more_tasks_and_a_rate_of_the_threshold_both() -> None:
-    made = np.full(3, 8)
-    assert CoverRange(made, np.array([8, 0, 4]), 0.5).needed.attempts is None
-    assert CoverRange(made, made, 0.5).needed.tasks is not None
-    made = np.full(40, 400)
-    assert CoverRange(made, np.full(40, 200), 0.5).needed == (None, None)
+    numbered = np.full(3, 8)
+    assert CoverRange(numbered, np.array([8, 0, 4]), 0.5).needed.attempts is None
+    assert CoverRange(numbered, numbered, 0.5).needed.tasks is not None
+    numbered = np.full(40, 400)
+    assert CoverRange(numbered, np.full(40, 200), 0.5).needed == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_the_range_covers(a: float, b: float, rate: float, n: int, tasks: int) -
     truth = float((rng.beta(a, b, 400_000) >= rate).mean())
     covers = 0
     for _ in range(25):
-        made = np.full(tasks, n)
-        low, high = CoverRange(made, rng.binomial(made, rng.beta(a, b, tasks)), rate).limits
+        numbered = np.full(tasks, n)
+        low, high = CoverRange(numbered, rng.binomial(numbered, rng.beta(a, b, tasks)), rate).limits
         covers += low <= truth <= high
     assert covers >= 22  # less in 3 of 100,000 tests if coverage is 97 %

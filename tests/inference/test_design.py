@@ -28,7 +28,7 @@ from passk_cli.metrics.registry import Metric, parse
 METRICS = [parse(name) for name in ("pass@1", "pass@3", "pass^3", "pass^1", "pass@2", "pass^2")]
 
 
-def whole(*values: int) -> np.ndarray:
+def total(*values: int) -> np.ndarray:
     return np.array(values, dtype=np.int64)
 
 
@@ -56,9 +56,9 @@ def test_passes_against_fractions(a: Fraction, b: Fraction, n: int) -> None:
     a, b = Fraction(a), Fraction(b)
     mean = a / (a + b)
     spread = math.sqrt(mean * (1 - mean) / (a + b + 1))
-    found = BetaRates(float(mean), spread).passes(n)
+    result = BetaRates(float(mean), spread).passes(n)
     expected = [float(p) for p in exact_passes(a, b, n)]
-    np.testing.assert_allclose(found, expected, rtol=1e-11)
+    np.testing.assert_allclose(result, expected, rtol=1e-11)
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
@@ -73,8 +73,10 @@ def test_variance_of_assumed_rates_against_fractions(metric: Metric, n: int) -> 
     assert values.expected == pytest.approx(float(first), rel=1e-12)
     assert values.variance(n) == pytest.approx(float(second - first**2), rel=1e-11)
     # The true value of a task is p^k or 1 − (1 − p)^k: E of its square is a moment of order 2k.
-    one, other = (a, b) if metric.family == "pass^" else (b, a)
-    moments = [rising(one, k) / rising(one + other, k) for k in (metric.k, 2 * metric.k)]
+    left_side, right_side = (a, b) if metric.family == "pass^" else (b, a)
+    moments = [
+        rising(left_side, k) / rising(left_side + right_side, k) for k in (metric.k, 2 * metric.k)
+    ]
     assert values.between == pytest.approx(float(moments[1] - moments[0] ** 2), rel=1e-11)
 
 
@@ -90,11 +92,11 @@ def test_one_attempt_is_all_or_nothing() -> None:
 
 def test_ends_of_the_spread() -> None:
     """0: every task alike, the binomial; the largest: every rate 0 or 1, attempts add nothing."""
-    alike = BetaRates(0.3, 0.0)
+    equal = BetaRates(0.3, 0.0)
     np.testing.assert_allclose(
-        alike.passes(6), [comb(6, c) * 0.3**c * 0.7 ** (6 - c) for c in range(7)], rtol=1e-12
+        equal.passes(6), [comb(6, c) * 0.3**c * 0.7 ** (6 - c) for c in range(7)], rtol=1e-12
     )
-    np.testing.assert_allclose(BetaRates(0.3, 1e-9).passes(6), alike.passes(6), rtol=1e-9)
+    np.testing.assert_allclose(BetaRates(0.3, 1e-9).passes(6), equal.passes(6), rtol=1e-9)
     largest = math.sqrt(0.6 * 0.4)
     for spread in (largest, 0.489898):
         two = AssumedModel(parse("pass@5"), BetaRates(0.6, spread))
@@ -121,7 +123,7 @@ def test_rates_that_cannot_be(mean: float, spread: float, message: str) -> None:
 
 def subsets(n: int, c: int, size: int) -> list[int]:
     """Passes in every choice of so many of n attempts, the first c of which pass."""
-    return [sum(i < c for i in chosen) for chosen in itertools.combinations(range(n), size)]
+    return [sum(i < c for i in subset) for subset in itertools.combinations(range(n), size)]
 
 
 @pytest.mark.parametrize("metric", METRICS[:3], ids=lambda m: m.name)
@@ -129,17 +131,17 @@ def subsets(n: int, c: int, size: int) -> list[int]:
 def test_pilot_with_fewer_attempts_against_every_subset(metric: Metric, size: int) -> None:
     """E V² over all subsets of each task's attempts, (E V)² over all pairs of tasks."""
     cells = [(6, 0), (6, 2), (7, 3), (6, 6), (8, 7)]
-    pilot = PilotEstimate(metric, whole(*(n for n, _ in cells)), whole(*(c for _, c in cells)))
+    pilot = PilotEstimate(metric, total(*(n for n, _ in cells)), total(*(c for _, c in cells)))
     squares = []
     for n, c in cells:
-        found = [exact_value(metric, size, x) ** 2 for x in subsets(n, c, size)]
-        squares.append(sum(found) / len(found))
+        result = [exact_value(metric, size, x) ** 2 for x in subsets(n, c, size)]
+        squares.append(sum(result) / len(result))
     values = [exact_value(metric, n, c) for n, c in cells]
     pairs = [x * y for x, y in itertools.permutations(values, 2)]
     expected = sum(squares) / len(squares) - sum(pairs) / len(pairs)
     assert pilot.variance(size) == pytest.approx(float(expected), rel=1e-11)
     # At the pilot's own attempts it is the sample variance.
-    same = PilotEstimate(metric, np.full(4, 6), whole(0, 2, 3, 6))
+    same = PilotEstimate(metric, np.full(4, 6), total(0, 2, 3, 6))
     assert same.variance(6) == pytest.approx(float(same.values.var(ddof=1)), rel=1e-11)
 
 
@@ -149,17 +151,17 @@ def test_between_against_every_pair_of_groups() -> None:
         cells, k = [(5, 0), (5, 2), (5, 4)], metric.k
         products = []
         for n, c in cells:
-            found = [
-                exact_value(metric, k, sum(i < c for i in one))
-                * exact_value(metric, k, sum(i < c for i in other))
-                for one in itertools.combinations(range(n), k)
-                for other in itertools.combinations(sorted(set(range(n)) - set(one)), k)
+            result = [
+                exact_value(metric, k, sum(i < c for i in first))
+                * exact_value(metric, k, sum(i < c for i in second))
+                for first in itertools.combinations(range(n), k)
+                for second in itertools.combinations(sorted(set(range(n)) - set(first)), k)
             ]
-            products.append(sum(found) / len(found))
+            products.append(sum(result) / len(result))
         values = [exact_value(metric, n, c) for n, c in cells]
         pairs = [x * y for x, y in itertools.permutations(values, 2)]
         expected = sum(products) / len(products) - sum(pairs) / len(pairs)
-        pilot = PilotEstimate(metric, np.full(3, 5), whole(0, 2, 4))
+        pilot = PilotEstimate(metric, np.full(3, 5), total(0, 2, 4))
         assert pilot.measures_between
         assert pilot.raw_between == pytest.approx(float(expected), rel=1e-11)
 
@@ -172,7 +174,7 @@ def test_pilots_are_unbiased(metric: Metric) -> None:
     chance = rates.passes(n)
     variance = between = 0.0
     for c, d in itertools.product(range(n + 1), repeat=2):
-        pilot = PilotEstimate(metric, np.full(2, n), whole(c, d))
+        pilot = PilotEstimate(metric, np.full(2, n), total(c, d))
         variance += chance[c] * chance[d] * pilot.variance(metric.k)
         between += chance[c] * chance[d] * pilot.raw_between
     assert variance == pytest.approx(truth.variance(metric.k), rel=1e-10)
@@ -181,7 +183,7 @@ def test_pilots_are_unbiased(metric: Metric) -> None:
 
 def test_one_attempt_needs_no_model_beyond_the_pilot() -> None:
     """k = 1: between + within(n₀) n₀ / n, whatever the rates."""
-    pilot = PilotEstimate(parse("pass@1"), np.full(6, 4), whole(0, 1, 1, 3, 4, 4))
+    pilot = PilotEstimate(parse("pass@1"), np.full(6, 4), total(0, 1, 1, 3, 4, 4))
     assert pilot.is_measured(100)
     for n in (8, 100):
         assert pilot.variance(n) == pytest.approx(pilot.between + pilot.within(4) * 4 / n)
@@ -202,7 +204,7 @@ def test_carried_on_by_beta_rates() -> None:
 
 
 def test_one_attempt_per_task_cannot_say_more() -> None:
-    pilot = PilotEstimate(parse("pass@1"), np.ones(4, dtype=int), whole(0, 1, 1, 0))
+    pilot = PilotEstimate(parse("pass@1"), np.ones(4, dtype=int), total(0, 1, 1, 0))
     assert pilot.rates is None
     assert pilot.variance(1) == pytest.approx(1 / 3)
     assert math.isnan(pilot.variance(2))
@@ -214,7 +216,7 @@ def test_one_attempt_per_task_cannot_say_more() -> None:
 
 def test_tasks_no_more_different_than_luck() -> None:
     """Where the estimate of `between` is negative it is 0, and the variance all luck."""
-    pilot = PilotEstimate(parse("pass@1"), np.full(4, 4), whole(2, 2, 2, 1))
+    pilot = PilotEstimate(parse("pass@1"), np.full(4, 4), total(2, 2, 2, 1))
     assert pilot.raw_between < 0
     assert pilot.between == 0.0
     assert pilot.variance(8) == pytest.approx(pilot.variance(4) / 2)
@@ -224,11 +226,11 @@ def test_tasks_no_more_different_than_luck() -> None:
 def test_difference_at_the_pilots_attempts_is_the_sample_variance() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(40)
-    one, other = (
+    first, second = (
         PilotEstimate(parse("pass@2"), np.full(40, 5), rng.binomial(5, p)) for _ in range(2)
     )
-    pair = Difference(one, other, float(np.cov(one.values, other.values)[0, 1]))
-    assert pair.variance(5) == pytest.approx(float((one.values - other.values).var(ddof=1)))
+    pair = Difference(first, second, float(np.cov(first.values, second.values)[0, 1]))
+    assert pair.variance(5) == pytest.approx(float((first.values - second.values).var(ddof=1)))
     assert pair.variance(50) < pair.variance(5)
 
 
@@ -237,13 +239,13 @@ def test_difference_at_the_pilots_attempts_is_the_sample_variance() -> None:
     st.integers(1, 4),
 )
 def test_laws_of_pilots(cells: list[tuple[int, int]], k: int) -> None:
-    n = whole(*(max(n, k) for n, _ in cells))
-    c = np.minimum(whole(*(c for _, c in cells)), n)
+    n = total(*(max(n, k) for n, _ in cells))
+    c = np.minimum(total(*(c for _, c in cells)), n)
     for family in ("pass@", "pass^"):
         pilot = PilotEstimate(Metric(family, k), n, c)
-        found = [pilot.variance(size) for size in range(k, int(n.min()) + 1)]
-        assert found == sorted(found, reverse=True) or np.diff(found).max() < 1e-12
-        assert min(found) >= -1e-12
+        result = [pilot.variance(size) for size in range(k, int(n.min()) + 1)]
+        assert result == sorted(result, reverse=True) or np.diff(result).max() < 1e-12
+        assert min(result) >= -1e-12
     # pass@k of the passes is one minus pass^k of the failures.
     mirrored = PilotEstimate(Metric("pass@", k), n, n - c)
     assert mirrored.variance(k) == pytest.approx(pilot.variance(k), abs=1e-12)
@@ -253,34 +255,34 @@ def test_laws_of_pilots(cells: list[tuple[int, int]], k: int) -> None:
 
 
 def test_fitted_rates() -> None:
-    assert fitted_rates(whole(1, 1), whole(0, 1)) is None
-    assert fitted_rates(whole(3, 3), whole(3, 3)) is None
-    two = fitted_rates(whole(5, 5), whole(0, 5))
+    assert fitted_rates(total(1, 1), total(0, 1)) is None
+    assert fitted_rates(total(3, 3), total(3, 3)) is None
+    two = fitted_rates(total(5, 5), total(0, 5))
     assert two is not None
     assert two == BetaRates(0.5, 0.5)
-    alike = fitted_rates(whole(4, 4), whole(2, 2))
-    assert alike == BetaRates(0.5, 0.0)
+    equal = fitted_rates(total(4, 4), total(2, 2))
+    assert equal == BetaRates(0.5, 0.0)
 
 
 def test_relative_error_of_a_standard_deviation() -> None:
     rng = np.random.default_rng(1)
     draws = rng.beta(0.5, 0.8, size=(4000, 100))
     spread = draws.std(axis=1)
-    told = difference_distribution(draws[:200]).spread_error.mean()
-    assert told == pytest.approx(spread.std() / spread.mean(), rel=0.1)
+    messages = difference_distribution(draws[:200]).spread_error.mean()
+    assert messages == pytest.approx(spread.std() / spread.mean(), rel=0.1)
 
 
 @given(st.integers(2, 5000), st.integers(1, 30), st.none() | st.integers(2, 300))
 def test_splits_spend_what_there_is(budget: int, least: int, most: int | None) -> None:
-    found = splits(budget, least, most)
-    for tasks, n in found:
+    result = splits(budget, least, most)
+    for tasks, n in result:
         assert tasks >= 2
         assert n >= least
         assert tasks * n <= budget
         assert tasks == min(budget // n, most or budget)
-    assert bool(found) == (budget >= 2 * least)
-    if found and most is not None and budget // most >= least:
-        assert (most, budget // most) in found
+    assert bool(result) == (budget >= 2 * least)
+    if result and most is not None and budget // most >= least:
+        assert (most, budget // most) in result
 
 
 def test_excess_of_clusters_against_all_pairs_of_tasks() -> None:
@@ -292,8 +294,8 @@ def test_excess_of_clusters_against_all_pairs_of_tasks() -> None:
         (values[s] - mean) * (values[t] - mean) / (8 - clusters.count(clusters[s]))
         for s, t in itertools.product(range(8), repeat=2) if clusters[s] == clusters[t]
     )  # fmt: skip
-    alone = sum((value - mean) ** 2 for value in values)
-    expected = together - alone / 7
+    single = sum((value - mean) ** 2 for value in values)
+    expected = together - single / 7
     excess = cluster_excess(np.array(values, float), np.array(clusters))
     assert excess == pytest.approx(float(expected), rel=1e-12)
     assert cluster_excess(np.array([0.0, 1.0, 0.0, 1.0]), np.array([0, 0, 1, 1])) == 0.0
@@ -307,8 +309,8 @@ def test_excess_of_clusters_is_that_of_a_mean(sizes: tuple[int, ...]) -> None:
     of = np.repeat(np.arange(60), sizes * 20)
     shared = rng.beta(1, 1, (runs, 60))[:, of]
     values = rng.binomial(1, rng.beta(4 * shared + 0.01, 4 * (1 - shared) + 0.01)).astype(float)
-    excess = np.array([cluster_excess(each, of) for each in values])
-    planned = float((values.var(axis=1, ddof=1) + excess).mean())
+    excess = np.array([cluster_excess(item, of) for item in values])
+    plan_errors = float((values.var(axis=1, ddof=1) + excess).mean())
     true = len(of) * float(values.mean(axis=1).var(ddof=1))
-    assert planned == pytest.approx(true, abs=4 * true * (2 / runs) ** 0.5)
-    assert planned > 1.5 * float(values.var())
+    assert plan_errors == pytest.approx(true, abs=4 * true * (2 / runs) ** 0.5)
+    assert plan_errors > 1.5 * float(values.var())

@@ -19,10 +19,10 @@ rows = st.lists(tenths, min_size=1, max_size=25)
 def few() -> st.SearchStrategy[list[float]]:
     """Ties, all zero, all the same, one that differs, tiny numbers."""
     sizes = st.sampled_from([1, 2, 3, 5, 12])
-    one = st.tuples(sizes, tenths).map(lambda x: [x[1]] * x[0])
+    first = st.tuples(sizes, tenths).map(lambda x: [x[1]] * x[0])
     lump = st.tuples(sizes, tenths).map(lambda x: [0.0] * x[0] + [x[1]])
     tiny = rows.map(lambda row: [1e-300 * x for x in row])
-    return st.one_of(rows, one, lump, tiny)
+    return st.one_of(rows, first, lump, tiny)
 
 
 @settings(deadline=None, max_examples=150)
@@ -65,12 +65,12 @@ def test_it_is_students_where_many_tasks_carry_the_differences() -> None:
     rng = np.random.default_rng(0)
     for tasks in (20, 37, 200):
         d = rng.uniform(-0.5, 0.6, (4, tasks))
-        law, known = difference_distribution(d, 1.0), stats.ttest_1samp(d, 0.0, axis=1)
-        assert law.p() == pytest.approx(known.pvalue, rel=1e-9)
-        limits = known.confidence_interval(0.9)
+        law, expected = difference_distribution(d, 1.0), stats.ttest_1samp(d, 0.0, axis=1)
+        assert law.p() == pytest.approx(expected.pvalue, rel=1e-9)
+        limits = expected.confidence_interval(0.9)
         assert np.array(law.limits(0.1)) == pytest.approx(np.array([*limits]), rel=1e-9)
-        other = stats.ttest_1samp(d, 0.1, axis=1).pvalue
-        assert law.p(0.1) == pytest.approx(other, rel=1e-9)
+        second = stats.ttest_1samp(d, 0.1, axis=1).pvalue
+        assert law.p(0.1) == pytest.approx(second, rel=1e-9)
         # A floor that is larger than s² / T takes its place.
         high = difference_distribution(d, 1.0, 0.25)
         assert high.p() == pytest.approx(
@@ -85,9 +85,9 @@ def test_lumps_by_hand() -> None:
     law = difference_distribution(lone, 1.0)
     assert (law.below[0], law.above[0]) == pytest.approx((error, error))
     # Four carry them, and all are losses: m = 4, g = 1/3 for the lower limit alone.
-    some = np.r_[np.zeros(36), [-0.5] * 4]
-    plain = some.var(ddof=1) / 40
-    law = difference_distribution(some, 1.0)
+    sample_of_tasks = np.r_[np.zeros(36), [-0.5] * 4]
+    plain = sample_of_tasks.var(ddof=1) / 40
+    law = difference_distribution(sample_of_tasks, 1.0)
     assert law.below[0] == pytest.approx(np.sqrt(plain + 2 / 3 / 1600))
     assert law.above[0] == pytest.approx(np.sqrt(plain))
     # Half as large a reach is half as large a lump; without one it is the largest difference.
@@ -103,8 +103,8 @@ def test_lumps_by_hand() -> None:
 
 
 def test_no_spread_is_not_certainty() -> None:
-    alike = difference_distribution(np.full(30, 0.3), 1.0)
-    assert alike.below[0] == pytest.approx(np.sqrt(2 / 900))
+    equal = difference_distribution(np.full(30, 0.3), 1.0)
+    assert equal.below[0] == pytest.approx(np.sqrt(2 / 900))
     assert difference_distribution(np.full(30, 0.3), 1.0, 1e-4).below[0] == pytest.approx(0.01)
     rounding = difference_distribution(1e-17 * np.arange(8.0), 1.0, 1e-4)
     assert rounding.below == pytest.approx(difference_distribution(np.zeros(8), 1.0, 1e-4).below)
@@ -178,10 +178,10 @@ def test_size_of_equal_models_and_coverage(
     """Short: the whole grid is benchmarks/difference.md; three Monte-Carlo errors."""
     rng, metric, runs = np.random.default_rng(11), parse(f"pass@{k}"), 600
     p = rng.beta(*law, (runs, tasks))
-    made = np.stack([np.full((runs, tasks), each) for each in n])
-    c = rng.binomial(made, p)
-    values = [metric.values(m, passed) for m, passed in zip(made, c, strict=True)]
-    d = difference_distribution(values[0] - values[1], 1.0, attempt_floor(metric, made, c))
+    numbered = np.stack([np.full((runs, tasks), item) for item in n])
+    c = rng.binomial(numbered, p)
+    values = [metric.values(m, passed) for m, passed in zip(numbered, c, strict=True)]
+    d = difference_distribution(values[0] - values[1], 1.0, attempt_floor(metric, numbered, c))
     error = 3 * np.sqrt(0.05 * 0.95 / runs)
     assert np.mean(d.p() <= 0.05) <= 0.055 + error
     low, high = d.limits(0.05)
@@ -193,10 +193,10 @@ def test_power_is_near_that_of_t() -> None:
     p = rng.uniform(0.15, 0.85, (400, 37))
     passed = [rng.binomial(17, rate) / 17 for rate in (p + 0.05, p - 0.05)]
     d = passed[0] - passed[1]
-    own, known = (
+    rows, expected = (
         x <= 0.05 for x in (difference_distribution(d, 1.0).p(), stats.ttest_1samp(d, 0, 1).pvalue)
     )
-    assert known.mean() - own.mean() <= 0.03
+    assert expected.mean() - rows.mean() <= 0.03
 
 
 def test_the_floor_is_the_noise_of_attempts() -> None:

@@ -19,8 +19,8 @@ Integers = NDArray[np.int64]
 
 def tables(tasks: int) -> tuple[Integers, Integers]:
     """Every (b, c) of so many tasks."""
-    every = [(b, c) for b in range(tasks + 1) for c in range(tasks + 1 - b)]
-    b, c = np.array(every).T
+    all_items = [(b, c) for b in range(tasks + 1) for c in range(tasks + 1 - b)]
+    b, c = np.array(all_items).T
     return b, c
 
 
@@ -47,7 +47,7 @@ def test_against_brute_force(tasks: int) -> None:
     laws = np.array([chances(tasks, rate / 2, rate / 2) for rate in np.linspace(0, 1, 4001)])
     p = suissa_shuster(tasks, b, c)
     for square, value in zip(squares, p.tolist(), strict=True):
-        beyond = np.array([other >= square for other in squares])
+        beyond = np.array([second >= square for second in squares])
         assert value == pytest.approx(laws[:, beyond].sum(axis=1).max(), rel=1e-4)
     assert p.min() == pytest.approx(2.0 ** (1 - tasks), rel=1e-9)
     np.testing.assert_array_equal(p, suissa_shuster(tasks, c, b))
@@ -55,7 +55,7 @@ def test_against_brute_force(tasks: int) -> None:
 
 @pytest.mark.parametrize("tasks", [37, 300])
 def test_the_maximum_against_a_finer_grid(tasks: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    b, c = (each[:: tasks * 3] for each in tables(tasks))
+    b, c = (item[:: tasks * 3] for item in tables(tasks))
     p = suissa_shuster(tasks, b, c)
     discordance._cached_binomials.cache_clear()
     monkeypatch.setattr(discordance, "_STEPS", 100)
@@ -92,8 +92,8 @@ def test_the_interval_leaves_out_0_where_the_test_rejects(tasks: int, level: flo
         low, high = score_limits(tasks, i, j, level)
         assert -1 <= low <= (i - j) / tasks <= high <= 1
         assert (low > 0 or high < 0) == (value <= 1 - level)
-        other = score_limits(tasks, j, i, level)
-        assert (low, high) == (-other[1], -other[0])
+        second = score_limits(tasks, j, i, level)
+        assert (low, high) == (-second[1], -second[0])
 
 
 @pytest.mark.parametrize("tasks", [3, 10, 20])
@@ -103,11 +103,11 @@ def test_coverage(tasks: int) -> None:
     limits = [score_limits(tasks, i, j) for i, j in zip(b.tolist(), c.tolist(), strict=True)]
     low, high = np.array(limits).T
     for mean in (0.0, 0.003, 0.05, 0.2, 0.5, 0.8, 0.94, 0.98):
-        for other in (0.0, 0.001, 0.02, 0.2, 0.49, 0.5):
-            if mean + 2 * other > 1:
+        for second in (0.0, 0.001, 0.02, 0.2, 0.49, 0.5):
+            if mean + 2 * second > 1:
                 continue
             inside = (low <= mean + 1e-12) & (mean - 1e-12 <= high)
-            assert chances(tasks, mean + other, other)[inside].sum() >= 0.943
+            assert chances(tasks, mean + second, second)[inside].sum() >= 0.943
 
 
 def test_critical_z_parts_what_rejects() -> None:

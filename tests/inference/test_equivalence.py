@@ -65,15 +65,15 @@ def test_values_of_0_and_1_agree_with_paired_score() -> None:
 def test_values_of_0_and_1_that_differ_by_the_margin_are_rarely_equivalent(margin: float) -> None:
     """Exactly, over all tables of 50 tasks: at most 5 %."""
     b, c = np.array([(b, c) for b in range(30) for c in range(20)]).T
-    found = [
+    result = [
         score_equivalence(50, int(x), int(y), margin) <= 0.05 for x, y in zip(b, c, strict=True)
     ]
-    assert sum(found) > 4
+    assert sum(result) > 4
     for rate in (0.0, 0.01, 0.05, 0.15):
         law = stats.multinomial.pmf(
             np.stack([b, c, 50 - b - c], axis=1), 50, [rate + margin, rate, 1 - 2 * rate - margin]
         )
-        assert law[found].sum() <= 0.05
+        assert law[result].sum() <= 0.05
 
 
 def test_a_method_without_a_law_has_the_p_of_its_limits() -> None:

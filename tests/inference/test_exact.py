@@ -52,12 +52,12 @@ def test_zeros_and_ones_are_beta(tasks: int, guard: float) -> None:
 @pytest.mark.parametrize("tasks", SIZES)
 def test_one_task_away_from_all_equal(tasks: int) -> None:
     """Two distinct values: a shifted and scaled Beta."""
-    for one, rest in ((0.3, 0.9), (0.9, 0.3), (0.5, 0.5 + 1e-6)):
-        values = np.append(np.full(tasks, rest), one)
+    for first, remainder in ((0.3, 0.9), (0.9, 0.3), (0.5, 0.5 + 1e-6)):
+        values = np.append(np.full(tasks, remainder), first)
         for p in (0.025, 0.975):
-            found = dirichlet_quantile(values, 1.0, p)
-            share = stats.beta.ppf(p if one > rest else 1 - p, 1, tasks)
-            assert found == pytest.approx(rest + (one - rest) * share, abs=1e-11)
+            result = dirichlet_quantile(values, 1.0, p)
+            share = stats.beta.ppf(p if first > remainder else 1 - p, 1, tasks)
+            assert result == pytest.approx(remainder + (first - remainder) * share, abs=1e-11)
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-140, 1e-17, 1.0])
@@ -126,8 +126,8 @@ def test_atoms_far_out_on_both_sides() -> None:
         small = pass_at_k(200, np.random.default_rng(seed).binomial(200, 0.02, 164), 100) * 1e-5
         values = np.concatenate([small, [-1.0, 1.0]])
         q = float(small.mean())
-        drawn = float((gammas @ values <= q * gammas.sum(axis=1)).mean())
-        assert dirichlet_cdf(values, weights, q) == pytest.approx(drawn, abs=0.005)
+        draws = float((gammas @ values <= q * gammas.sum(axis=1)).mean())
+        assert dirichlet_cdf(values, weights, q) == pytest.approx(draws, abs=0.005)
 
 
 def test_dirichlet_mean_against_a_million_draws() -> None:

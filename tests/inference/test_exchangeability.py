@@ -40,8 +40,8 @@ def orders(n: int, c: int) -> list[list[int]]:
 
 def all_orders(tasks: Tasks) -> list[Tasks]:
     """Every order of every task's outcomes, each as likely as any other."""
-    each = [orders(len(task), sum(task)) for task in tasks]
-    return [list(chosen) for chosen in product(*each)]
+    item = [orders(len(task), sum(task)) for task in tasks]
+    return [list(subset) for subset in product(*item)]
 
 
 def rows(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -62,9 +62,9 @@ def smallest(x: np.ndarray) -> np.ndarray:
 def test_every_p_is_its_definition(tasks: Tasks) -> None:
     start, passed = ragged(tasks)
     n, c = totals(start, passed)
-    every = [ragged(order) for order in all_orders(tasks)]
-    scores = np.array([trend_scores(*order)[0].sum() for order in every])
-    turns = np.array([changes(*order).sum() for order in every])
+    all_items = [ragged(order) for order in all_orders(tasks)]
+    scores = np.array([trend_scores(*order)[0].sum() for order in all_items])
+    turns = np.array([changes(*order).sum() for order in all_items])
     trend, neighbours = trend_test(start, passed), neighbour_test(start, passed)
     mean, variance = (moment.sum() for moment in change_moments(n, c))
     assert scores.mean() == pytest.approx(0, abs=1e-12)
@@ -87,26 +87,26 @@ def test_every_p_is_its_definition(tasks: Tasks) -> None:
 @given(short_tasks)
 def test_pairs_are_counted_and_their_p_is_its_definition(tasks: Tasks) -> None:
     pairs = copies_test(*ragged(tasks))
-    seen = [t for t in tasks if len(t) > 2 and 0 < sum(t) < len(t)]
+    observed = [t for t in tasks if len(t) > 2 and 0 < sum(t) < len(t)]
 
     def differ(order: Tasks, i: int, j: int) -> int:
         return sum(task[i] != task[j] for task in order if len(task) > j)
 
-    found = list(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))
-    longest = max(map(len, seen), default=0)
-    assert found == list(combinations(range(longest), 2))
-    every = all_orders(seen)
-    for place, (i, j) in enumerate(found):
-        drawn = np.array([differ(order, i, j) for order in every])
-        assert pairs.differ[place] == differ(seen, i, j)
-        assert pairs.expected[place] == pytest.approx(drawn.mean(), abs=1e-10)
-        both = [task for task in seen if len(task) > j]
-        assert pairs.tasks[place] == len(both)
-        apart = sum(a[i] != b[j] for a, b in product(both, repeat=2)) / max(len(both), 1)
-        assert pairs.by_rates[place] == pytest.approx(apart, abs=1e-12)
-        p = np.mean(drawn <= pairs.differ[place])
+    result = list(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))
+    longest = max(map(len, observed), default=0)
+    assert result == list(combinations(range(longest), 2))
+    all_items = all_orders(observed)
+    for place, (i, j) in enumerate(result):
+        draws = np.array([differ(order, i, j) for order in all_items])
+        assert pairs.differ[place] == differ(observed, i, j)
+        assert pairs.expected[place] == pytest.approx(draws.mean(), abs=1e-10)
+        pair = [task for task in observed if len(task) > j]
+        assert pairs.tasks[place] == len(pair)
+        deviation = sum(a[i] != b[j] for a, b in product(pair, repeat=2)) / max(len(pair), 1)
+        assert pairs.by_rates[place] == pytest.approx(deviation, abs=1e-12)
+        p = np.mean(draws <= pairs.differ[place])
         assert pairs.p[place] == pytest.approx(p, abs=1e-12)
-    if found:
+    if result:
         np.testing.assert_array_equal(pairs.adjusted, holm(pairs.p))
         assert pairs.smallest == pairs.adjusted.min()
     else:
@@ -121,8 +121,8 @@ def test_one_task_is_the_exact_rank_sum_test(n: int, c: int) -> None:
         passes, failures = places[:c], places[c:]
         task = np.zeros(n, dtype=int)
         task[passes] = 1
-        theirs = stats.mannwhitneyu(passes, failures, method="exact").pvalue
-        assert trend_test(*ragged([task.tolist()])).p == pytest.approx(theirs, abs=1e-12)
+        reference = stats.mannwhitneyu(passes, failures, method="exact").pvalue
+        assert trend_test(*ragged([task.tolist()])).p == pytest.approx(reference, abs=1e-12)
 
 
 def test_neighbours_of_one_task_are_the_runs_test() -> None:
@@ -162,10 +162,10 @@ def test_trend_against_drawn_orders(tasks: int, n: int) -> None:
     x[:, : n // 2] |= rng.random((tasks, n // 2)) < 0.4 / np.sqrt(tasks * n)
     start, passed = rows(x)
     score, place = trend_scores(start, passed)[0].sum(), np.arange(n) - (n - 1) / 2
-    drawn = np.array([rng.permuted(x, axis=1).sum(axis=0) @ place for _ in range(2000)])
-    p = (np.sum(np.abs(drawn) >= abs(score) - 1e-9) + 1) / 2001
-    found = trend_test(start, passed).p
-    assert p == pytest.approx(found, abs=4.5 * np.sqrt(found * (1 - found) / 2000) + 1 / 2001)
+    draws = np.array([rng.permuted(x, axis=1).sum(axis=0) @ place for _ in range(2000)])
+    p = (np.sum(np.abs(draws) >= abs(score) - 1e-9) + 1) / 2001
+    result = trend_test(start, passed).p
+    assert p == pytest.approx(result, abs=4.5 * np.sqrt(result * (1 - result) / 2000) + 1 / 2001)
 
 
 def test_tails_far_out_are_bounded_never_zero() -> None:
@@ -174,8 +174,8 @@ def test_tails_far_out_are_bounded_never_zero() -> None:
     assert rank_sum_tail(n, c, most) == SMALLEST
     assert rank_sum_tail(n[:2], c[:2], 100.0) == pytest.approx(2 / 184756**2, abs=1e-12)
     assert rank_sum_tail(n, c, 0.0) == 1.0
-    near = rank_sum_tail(n, c, 5 * np.sqrt(trend_variance(n, c).sum()) // 1)
-    assert near == pytest.approx(2 * stats.norm.sf(5), rel=0.05)
+    nearby = rank_sum_tail(n, c, 5 * np.sqrt(trend_variance(n, c).sum()) // 1)
+    assert nearby == pytest.approx(2 * stats.norm.sf(5), rel=0.05)
 
 
 @given(short_tasks, st.randoms(use_true_random=False))
@@ -183,16 +183,16 @@ def test_what_cannot_matter_does_not(tasks: Tasks, rng: object) -> None:
     """Order of tasks, passes for failures, and time backwards; tasks without both outcomes."""
     changed = [*tasks, [1] * 4, [0] * 3]
     rng.shuffle(changed)  # type: ignore[attr-defined]
-    for other in (
+    for second in (
         changed,
         [[1 - x for x in task] for task in tasks],
         [task[::-1] for task in tasks],
     ):
         for test in (trend_test, neighbour_test):
-            one, two = test(*ragged(tasks)).p, test(*ragged(other)).p
-            assert one == pytest.approx(two, abs=1e-12, nan_ok=True)
-    one, two = copies_test(*ragged(tasks)), copies_test(*ragged(changed))
-    np.testing.assert_allclose(one.p, two.p, atol=1e-12)
+            first, two = test(*ragged(tasks)).p, test(*ragged(second)).p
+            assert first == pytest.approx(two, abs=1e-12, nan_ok=True)
+    first, two = copies_test(*ragged(tasks)), copies_test(*ragged(changed))
+    np.testing.assert_allclose(first.p, two.p, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -213,11 +213,11 @@ def test_size(a: float, b: float, n: int) -> None:
 def test_power_against_two_points_per_attempt(a: float, b: float) -> None:
     rng, count = np.random.default_rng(0), 60
     drift = -0.02 * (np.arange(10) - 4.5)
-    found = []
+    result = []
     for _ in range(count):
         p = np.clip(rng.beta(a, b, 164)[:, None] + drift, 0, 1)
-        found.append(smallest(rng.random((164, 10)) < p)[0] <= 0.05)
-    assert np.mean(found) >= 0.8
+        result.append(smallest(rng.random((164, 10)) < p)[0] <= 0.05)
+    assert np.mean(result) >= 0.8
 
 
 def test_copies_are_seen_and_likeness_is_not_called_that() -> None:
@@ -226,21 +226,21 @@ def test_copies_are_seen_and_likeness_is_not_called_that() -> None:
     x = rng.random((60, 5)) < p
     x[:, 3] = x[:, 1]
     pairs = copies_test(*rows(x))
-    told = np.flatnonzero(pairs.adjusted <= 0.05)
-    assert [(pairs.first[i], pairs.second[i]) for i in told] == [(1, 3)]
-    assert pairs.copied[told].all()
+    messages = np.flatnonzero(pairs.adjusted <= 0.05)
+    assert [(pairs.first[i], pairs.second[i]) for i in messages] == [(1, 3)]
+    assert pairs.copied[messages].all()
     # A break half-way makes the attempts of either half alike, but no copies.
     x = rng.random((400, 6)) < np.where(np.arange(6) < 3, 0.85, 0.15)
     pairs = copies_test(*rows(x))
-    told = pairs.adjusted <= 0.05
-    assert told.sum() == 6
-    assert not pairs.copied[told].any()
+    messages = pairs.adjusted <= 0.05
+    assert messages.sum() == 6
+    assert not pairs.copied[messages].any()
     # Nor are attempts that always pass, of which two never differ.
     x = rng.random((100, 6)) < np.where(np.arange(6) < 3, 1.0, 0.6)
     pairs = copies_test(*rows(x))
-    told = pairs.adjusted <= 0.05
-    assert pairs.differ[told].tolist() == [0, 0, 0]
-    assert pairs.by_rates[told].tolist() == [0.0, 0.0, 0.0]
+    messages = pairs.adjusted <= 0.05
+    assert pairs.differ[messages].tolist() == [0, 0, 0]
+    assert pairs.by_rates[messages].tolist() == [0.0, 0.0, 0.0]
     assert not pairs.copied.any()
 
 

@@ -37,8 +37,8 @@ def test_the_range_holds_the_estimate_within_the_attempts() -> None:
 
 
 def test_ranges_rise_and_widen() -> None:
-    found = Extrapolation(*attempts())
-    ends = np.array([found.range(k) for k in (1, 10, 40, 100, 1_000, 10**6, 10**9)])
+    result = Extrapolation(*attempts())
+    ends = np.array([result.range(k) for k in (1, 10, 40, 100, 1_000, 10**6, 10**9)])
     assert np.all(np.diff(ends[:, 1]) >= -1e-3)
     # The lowest value stays near that at the attempts made: the unsolved may never pass.
     assert np.all(np.diff(ends[:, 0]) >= -1e-3)
@@ -87,24 +87,24 @@ def test_the_range_comes_to_the_closed_form_of_many_tasks() -> None:
 
 
 def test_points_are_inside_narrow_ranges_only() -> None:
-    found = Extrapolation(*attempts(tasks=60, a=0.2))
+    result = Extrapolation(*attempts(tasks=60, a=0.2))
     for k in (60, 400, 100_000):
-        low, high = found.range(k)
-        point = found.point(k)
+        low, high = result.range(k)
+        point = result.point(k)
         assert (point is None) == (high - low > WIDEST)
         assert point is None or low <= point <= high
-    assert found.point(60) is not None
-    assert found.point(100_000) is None
+    assert result.point(60) is not None
+    assert result.point(100_000) is None
 
 
 def test_clusters_say_as_much_as_fewer_tasks() -> None:
     """Five tasks with the same counts in each cluster: as if each cluster were one task."""
     n, c = attempts(tasks=24)
-    alone = Extrapolation(n, c).range(200)
+    single = Extrapolation(n, c).range(200)
     together = Extrapolation(
         np.repeat(n, 5), np.repeat(c, 5), clusters=np.repeat(np.arange(24), 5)
     ).range(200)
-    assert together == pytest.approx(alone, abs=1e-3)
+    assert together == pytest.approx(single, abs=1e-3)
 
 
 def test_the_line_goes_through_points_on_a_line() -> None:
@@ -123,8 +123,8 @@ def test_the_line_goes_through_points_on_a_line() -> None:
 def test_a_prospect_comes_true() -> None:
     """With the attempts that it names, the range at its k is about as wide as it may be."""
     n, c = attempts(tasks=40, n=20, a=0.3, b=4.0)
-    found = Extrapolation(n, c)
-    prospect = found.attempts_needed(5_000)
+    result = Extrapolation(n, c)
+    prospect = result.attempts_needed(5_000)
     assert prospect is not None
     assert 40 <= prospect.attempts <= 200 < prospect.k <= 5_000
     assert two_digits(prospect.k) == prospect.k
@@ -152,9 +152,9 @@ def test_no_prospect_if_only_more_tasks_help() -> None:
     ],
 )
 def test_only_sampling_that_stopped_is_refused(n: list[int], c: list[int], reason: str) -> None:
-    said = refusal(np.array(n), np.array(c))
-    assert reason in said
-    assert bool(said) == bool(reason)
+    message = refusal(np.array(n), np.array(c))
+    assert reason in message
+    assert bool(message) == bool(reason)
     if not reason:
         low, high = Extrapolation(np.array(n), np.array(c)).range(100)
         assert 0 <= low < high <= 1
@@ -182,12 +182,12 @@ def test_real_counts_of_a_thousand_attempts(experiment: str) -> None:
         rows = [row for row in csv.DictReader(file) if row["model"].endswith(experiment)]
     n, c = (np.array([int(row[name]) for row in rows]) for name in ("n", "c"))
     assert (len(n), set(n.tolist())) == (397, {1_000})
-    some = np.random.default_rng(0).hypergeometric(c, n - c, 100)
-    found = Extrapolation(np.full(397, 100), some)
-    low, high = found.range(1_000)
+    sample_of_tasks = np.random.default_rng(0).hypergeometric(c, n - c, 100)
+    result = Extrapolation(np.full(397, 100), sample_of_tasks)
+    low, high = result.range(1_000)
     solved = float((c > 0).mean())
     assert low <= solved <= high
-    assert abs(float(found.average(np.array([1_000])).values[0]) - solved) < 0.08
+    assert abs(float(result.average(np.array([1_000])).values[0]) - solved) < 0.08
 
 
 def populations() -> dict[str, tuple[Floats, Floats]]:
@@ -208,8 +208,8 @@ def test_ranges_hold(name: str) -> None:
     missed = 0
     for _ in range(10):
         c = rng.binomial(20, rng.choice(rates, 60, p=shares))
-        found = Extrapolation(np.full(60, 20), c)
+        result = Extrapolation(np.full(60, 20), c)
         for k in (200, 2_000):
-            low, high = found.range(k)
+            low, high = result.range(k)
             missed += not low <= float(shares @ (1 - (1 - rates) ** k)) <= high
     assert missed <= 3

@@ -23,10 +23,10 @@ def test_a_task_flips_when_its_rate_changes_by_more_than_one_half() -> None:
     for n in range(1, 7):
         for base in range(1, 7):
             for c in range(n + 1):
-                for other in range(base + 1):
-                    change = Fraction(c, n) - Fraction(other, base)
+                for second in range(base + 1):
+                    change = Fraction(c, n) - Fraction(second, base)
                     sign = int(change > Fraction(1, 2)) - int(change < -Fraction(1, 2))
-                    assert flip_signs(n, c, base, other) == sign
+                    assert flip_signs(n, c, base, second) == sign
 
 
 @pytest.mark.parametrize(("n", "base"), [(1, 1), (1, 4), (2, 2), (3, 5), (5, 5)])
@@ -49,10 +49,10 @@ def test_chances_are_those_of_every_deal(n: int, base: int) -> None:
 @pytest.mark.parametrize("rate", [0.0, 0.05, 0.4, 0.9])
 def test_the_expected_number_is_unbiased_whatever_the_rate(rate: float) -> None:
     n, base = 4, 3
-    c, other = np.meshgrid(np.arange(n + 1), np.arange(base + 1), indexing="ij")
-    weights = binom.pmf(c, n, rate) * binom.pmf(other, base, rate)
-    truth = weights[flip_signs(n, c, base, other) != 0].sum()
-    assert (weights * chance_flips(n, base, c + other).flips).sum() == pytest.approx(truth)
+    c, second = np.meshgrid(np.arange(n + 1), np.arange(base + 1), indexing="ij")
+    weights = binom.pmf(c, n, rate) * binom.pmf(second, base, rate)
+    truth = weights[flip_signs(n, c, base, second) != 0].sum()
+    assert (weights * chance_flips(n, base, c + second).flips).sum() == pytest.approx(truth)
 
 
 def test_the_law_of_the_number_is_that_of_all_outcomes() -> None:
@@ -77,7 +77,7 @@ def test_the_range_leaves_out_little_at_each_end() -> None:
 @pytest.mark.parametrize(("n", "base"), [(2, 2), (5, 3), (6, 6)])
 def test_boschloo_is_the_maximum_over_rates(n: int, base: int) -> None:
     """Fisher's p from scipy, and a grid of 4,001 rates."""
-    c, other = np.meshgrid(np.arange(n + 1), np.arange(base + 1), indexing="ij")
+    c, second = np.meshgrid(np.arange(n + 1), np.arange(base + 1), indexing="ij")
     fisher = np.array(
         [[fisher_exact([[a, b], [n - a, base - b]]).pvalue for b in range(base + 1)]
          for a in range(n + 1)]
@@ -87,16 +87,16 @@ def test_boschloo_is_the_maximum_over_rates(n: int, base: int) -> None:
     for at in np.ndindex(n + 1, base + 1):
         within = (fisher <= fisher[at] * (1 + 1e-7)).astype(float)
         largest = np.einsum("ra,ab,rb->r", laws[0], within, laws[1]).max()
-        assert boschloo(n, c[at], base, other[at]) == pytest.approx(largest, rel=1e-3)
-    assert np.all(boschloo(n, c, base, other) <= fisher + 1e-9)
+        assert boschloo(n, c[at], base, second[at]) == pytest.approx(largest, rel=1e-3)
+    assert np.all(boschloo(n, c, base, second) <= fisher + 1e-9)
 
 
 @pytest.mark.parametrize(("n", "base"), [(1, 1), (2, 2), (4, 4), (3, 7), (10, 10), (40, 5)])
 def test_p_is_at_most_alpha_with_probability_at_most_alpha(n: int, base: int) -> None:
-    c, other = np.meshgrid(np.arange(n + 1), np.arange(base + 1), indexing="ij")
-    p = boschloo(n, c, base, other)
+    c, second = np.meshgrid(np.arange(n + 1), np.arange(base + 1), indexing="ij")
+    p = boschloo(n, c, base, second)
     for rate in np.linspace(0.003, 0.997, 173):
-        law = np.outer(binom.pmf(c[:, 0], n, rate), binom.pmf(other[0], base, rate))
+        law = np.outer(binom.pmf(c[:, 0], n, rate), binom.pmf(second[0], base, rate))
         for alpha in np.unique(p[p < 0.6]):
             assert law[p <= alpha + 1e-9].sum() <= alpha * (1 + 1e-4)
 

@@ -43,11 +43,11 @@ def test_at_two_both_gains_are_the_variance(population: str) -> None:
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_estimates_lie_in_order(population: str) -> None:
     n, c = data()
-    found = gains(n, c, np.arange(1, 8), IntervalSetting(population))
-    assert np.all(found.low <= found.estimate)
-    assert np.all(found.estimate <= found.high)
-    assert np.all(found.estimate <= found.bound + 1e-12)
-    assert np.all(found.low >= 0)
+    result = gains(n, c, np.arange(1, 8), IntervalSetting(population))
+    assert np.all(result.low <= result.estimate)
+    assert np.all(result.estimate <= result.high)
+    assert np.all(result.estimate <= result.bound + 1e-12)
+    assert np.all(result.low >= 0)
 
 
 def test_undefined_where_there_are_too_few_tasks_or_attempts() -> None:
@@ -55,40 +55,42 @@ def test_undefined_where_there_are_too_few_tasks_or_attempts() -> None:
     new = gains(n, c, np.arange(1, 6), IntervalSetting())
     np.testing.assert_array_equal(np.isnan(new.estimate), [False] * 3 + [True] * 2)
     np.testing.assert_array_equal(np.isnan(new.low), np.isnan(new.estimate))
-    these = gains(n, c, np.array([7, 8]), IntervalSetting(THESE_TASKS))
-    assert not np.isnan(these.estimate).any()
-    assert not np.isnan(these.low).any()
-    np.testing.assert_array_equal(np.isnan(these.se), [False, True])
+    fixed_tasks = gains(n, c, np.array([7, 8]), IntervalSetting(THESE_TASKS))
+    assert not np.isnan(fixed_tasks.estimate).any()
+    assert not np.isnan(fixed_tasks.low).any()
+    np.testing.assert_array_equal(np.isnan(fixed_tasks.se), [False, True])
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_both_at_once_are_the_two_alone(population: str) -> None:
     n, c = data()
     ks, setting = np.arange(1, 8), IntervalSetting(population, resamples=500)
-    alone = (gains(n, c, ks, setting), gains(n, n - c, ks, setting))
-    for one, other in zip(gains_together(n, (c, n - c), ks, setting), alone, strict=True):
+    single = (gains(n, c, ks, setting), gains(n, n - c, ks, setting))
+    for first, second in zip(gains_together(n, (c, n - c), ks, setting), single, strict=True):
         for name in ("estimate", "bound", "se", "low", "high"):
-            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12)
+            np.testing.assert_allclose(getattr(first, name), getattr(second, name), rtol=1e-12)
 
 
 def test_reasons_of_moments() -> None:
-    one = np.ones(5, dtype=np.int64)
-    for found in spread_of_rates(one, np.array([0, 1, 1, 0, 1]), IntervalSetting()):
-        assert (found.value, found.reason) == (None, "needs 2 attempts on every task")
-    sd, skewness = spread_of_rates(2 * one, np.array([0, 1, 2, 0, 2]), IntervalSetting())
+    first = np.ones(5, dtype=np.int64)
+    for result in spread_of_rates(first, np.array([0, 1, 1, 0, 1]), IntervalSetting()):
+        assert (result.value, result.reason) == (None, "needs 2 attempts on every task")
+    sd, skewness = spread_of_rates(2 * first, np.array([0, 1, 2, 0, 2]), IntervalSetting())
     assert sd.value is not None
     assert skewness.reason == "needs 3 attempts on every task"
-    sd, skewness = spread_of_rates(4 * one, 2 * one, IntervalSetting())
+    sd, skewness = spread_of_rates(4 * first, 2 * first, IntervalSetting())
     assert (sd.value, sd.low) == (0.0, 0.0)
     assert sd.reason == skewness.reason == "no spread beyond the noise of the attempts"
-    all_pass, _ = spread_of_rates(4 * one, 4 * one, IntervalSetting())
+    all_pass, _ = spread_of_rates(4 * first, 4 * first, IntervalSetting())
     assert (all_pass.value, all_pass.reason) == (0.0, sd.reason)
     n, c = np.full(8, 4), np.array([0, 1, 2, 2, 3, 3, 4, 2])
     sd, skewness = spread_of_rates(n, c, IntervalSetting())
     assert (sd.low, skewness.value) == (0.0, None)
     assert skewness.reason == "the spread does not differ significantly from 0"
     codes = np.array([0, 0, 0, 1, 1])
-    clustered = spread_of_rates(4 * one, np.array([0, 1, 4, 4, 2]), IntervalSetting(clusters=codes))
+    clustered = spread_of_rates(
+        4 * first, np.array([0, 1, 4, 4, 2]), IntervalSetting(clusters=codes)
+    )
     assert clustered[1].reason == "needs 3 clusters"
 
 
@@ -96,10 +98,10 @@ def test_reasons_of_moments() -> None:
 def test_without_a_level_there_are_only_errors(population: str) -> None:
     n, c = data()
     setting = IntervalSetting(population, level=None)
-    found = gains(n, c, np.array([3]), setting)
-    assert np.isnan(found.low).all()
-    assert found.se[0] > 0
-    assert all(one.low is None and one.se for one in spread_of_rates(n, c, setting))
+    result = gains(n, c, np.array([3]), setting)
+    assert np.isnan(result.low).all()
+    assert result.se[0] > 0
+    assert all(first.low is None and first.se for first in spread_of_rates(n, c, setting))
 
 
 def test_standard_errors_against_simulation() -> None:
@@ -114,10 +116,10 @@ def test_standard_errors_against_simulation() -> None:
         for _ in range(120):
             p = rng.beta(1.2, 0.8, 60) if population == NEW_TASKS else fixed
             n, c = np.full(60, 10), rng.binomial(10, p)
-            found = gains(n, c, ks, setting)
+            result = gains(n, c, ks, setting)
             sd = spread_of_rates(n, c, setting)[0]
-            values.append([*found.estimate, sd.value])
-            errors.append([*found.se, sd.se])
+            values.append([*result.estimate, sd.value])
+            errors.append([*result.se, sd.se])
         ratio = np.mean(errors, axis=0) / np.std(values, axis=0)
         # The spread of 120 values is itself known to 6.5 %.
         assert np.all(ratio > 0.84)
@@ -126,8 +128,8 @@ def test_standard_errors_against_simulation() -> None:
 
 def test_equal_sizes_make_units_of_cluster_means() -> None:
     values = np.random.default_rng(2).random((12, 2))
-    found = unit_values(values, np.arange(12) // 3)
-    np.testing.assert_allclose(found, values.reshape(4, 3, 2).mean(axis=1))
+    result = unit_values(values, np.arange(12) // 3)
+    np.testing.assert_allclose(result, values.reshape(4, 3, 2).mean(axis=1))
     uneven = unit_values(values, np.array([0] * 7 + [1] * 4 + [2]))
     np.testing.assert_allclose(uneven.mean(axis=0), values.mean(axis=0))
 
@@ -141,8 +143,8 @@ def test_coverage_of_delta_for_new_tasks() -> None:
         truth, covered = moments[4] - moments[0] ** 5, 0
         for seed in range(runs):
             c = rng.binomial(10, rng.beta(a, b, 30))
-            found = gains(np.full(30, 10), c, k, IntervalSetting(resamples=300, seed=seed))
-            covered += bool(found.low[0] <= truth <= found.high[0])
+            result = gains(np.full(30, 10), c, k, IntervalSetting(resamples=300, seed=seed))
+            covered += bool(result.low[0] <= truth <= result.high[0])
         assert covered / runs >= 0.95 - 2 * math.sqrt(0.95 * 0.05 / runs)
 
 
@@ -153,17 +155,19 @@ def test_coverage_of_delta_for_these_tasks() -> None:
         for _ in range(runs):
             p = rng.beta(a, b, 30)
             c = rng.binomial(n, p)
-            found = gains(np.full(30, n), c, np.array([k]), IntervalSetting(THESE_TASKS))
+            result = gains(np.full(30, n), c, np.array([k]), IntervalSetting(THESE_TASKS))
             truth = (p**k).mean() - p.mean() ** k
-            covered += bool(found.low[0] <= truth <= found.high[0])
+            covered += bool(result.low[0] <= truth <= result.high[0])
         assert covered / runs >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs)
 
 
 def test_equally_hard_tasks_gain_nothing() -> None:
     """Δ_k = 0 lies inside."""
     rng = np.random.default_rng(5)
-    held = 0
+    covered = 0
     for _ in range(60):
         c = rng.binomial(10, np.full(40, 0.7))
-        held += gains(np.full(40, 10), c, np.array([5]), IntervalSetting(THESE_TASKS)).low[0] == 0
-    assert held >= 54
+        covered += (
+            gains(np.full(40, 10), c, np.array([5]), IntervalSetting(THESE_TASKS)).low[0] == 0
+        )
+    assert covered >= 54

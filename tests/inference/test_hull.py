@@ -66,13 +66,13 @@ def moments_of_one(
 ) -> tuple[float, float]:
     """Mean and variance of (1 − p)² given c of n, by quadrature."""
     law = stats.beta(a + c, b + n - c)
-    one, two = (integrate.quad(lambda p, j=j: law.pdf(p) * (1 - p) ** j, 0, 1)[0] for j in (2, 4))
+    first, two = (integrate.quad(lambda p, j=j: law.pdf(p) * (1 - p) ** j, 0, 1)[0] for j in (2, 4))
     if c in (0, n):
         end = int(c == n)
         smooth = (1 - sum(lumps.values())) * math.exp(stats.betabinom(n, a, b).logpmf(c))
         share = lumps[end] / (lumps[end] + smooth)
-        one, two = (share * (1 - end) + (1 - share) * moment for moment in (one, two))
-    return one, two - one**2
+        first, two = (share * (1 - end) + (1 - share) * moment for moment in (first, two))
+    return first, two - first**2
 
 
 @pytest.mark.parametrize("n", [1, 7, 4000])
@@ -100,12 +100,12 @@ def test_covariances_of_errors_of_many_like_tasks() -> None:
     rng = np.random.default_rng(0)
     c, p = rng.binomial(6, 0.4, 3000), 0.4
     curves = [(lambda n, c, k=k: pass_hat_k_pairs(n, c, k), lambda p, k=k: p**k) for k in (1, 2, 3)]
-    found = error_covariance(mixture(histogram(np.full(3000, 6), c)), curves)
+    result = error_covariance(mixture(histogram(np.full(3000, 6), c)), curves)
     chances, values = stats.binom.pmf(np.arange(7), 6, p), []
     for k in (1, 2, 3):
         values.append(pass_hat_k_pairs(np.full(7, 6), np.arange(7), k) - p**k)
     exact = np.einsum("ic,jc,c->ij", values, values, chances) / 3000
-    np.testing.assert_allclose(found, exact, rtol=0.2)
+    np.testing.assert_allclose(result, exact, rtol=0.2)
 
 
 def test_numbers_of_attempts_are_grouped_downwards() -> None:
@@ -163,11 +163,11 @@ def test_limits_hold_the_estimate_and_the_level_orders_them() -> None:
 def test_holds_is_what_the_limits_say() -> None:
     rng = np.random.default_rng(3)
     n, c = np.full(30, 8), rng.binomial(8, rng.beta(1, 1, 30))
-    found = hull(parse("pass^3"), histogram(n, c))
-    assert found is not None
-    low, high = found.limits(0.025)
+    result = hull(parse("pass^3"), histogram(n, c))
+    assert result is not None
+    low, high = result.limits(0.025)
     for value in np.linspace(0.01, 0.99, 50):
-        assert holds(found, value, 0.025) == (low <= value <= high)
+        assert holds(result, value, 0.025) == (low <= value <= high)
 
 
 def test_the_order_of_tasks_does_not_matter() -> None:
@@ -183,16 +183,16 @@ def test_the_order_of_tasks_does_not_matter() -> None:
 @pytest.mark.parametrize("kind", ["near ceiling", "lumps", "alike"])
 def test_coverage_where_the_jackknife_fails(kind: str, n: int, k: int) -> None:
     """Short version of benchmarks/coverage.md, 60 repetitions (Monte-Carlo error 2.8 points)."""
-    rng, held, runs = np.random.default_rng([n, k, len(kind)]), 0, 60
+    rng, covered, runs = np.random.default_rng([n, k, len(kind)]), 0, 60
     for _ in range(runs):
         if kind == "near ceiling":
             p = rng.beta(9, 1, 30)
         else:
             p = rng.choice([0.0, 0.5], 30) if kind == "lumps" else np.full(30, 0.3)
-        found = hull(parse(f"pass@{k}"), histogram(np.full(30, n), rng.binomial(n, p)))
-        assert found is not None
-        held += holds(found, float(((1 - p) ** k).mean()), 0.025)
-    assert held / runs >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs)
+        result = hull(parse(f"pass@{k}"), histogram(np.full(30, n), rng.binomial(n, p)))
+        assert result is not None
+        covered += holds(result, float(((1 - p) ** k).mean()), 0.025)
+    assert covered / runs >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs)
 
 
 @pytest.mark.parametrize("name", ["pass^1", "pass@3", "pass^3", "gpass@4:0.5"])
@@ -200,8 +200,8 @@ def test_each_limit_of_one_task_is_wrong_at_most_as_often_as_it_says(name: str) 
     """Enumerated over all outcomes, at rates on a grid: at most 2.5 %, and nearly that."""
     metric, n, rate = parse(name), 12, np.linspace(0.005, 0.995, 199)
     lows, highs = np.array([limits(name, np.array([n]), np.array([c])) for c in range(n + 1)]).T
-    value, rest = metric.expectation or (failing_all(1), True)
-    truth = (1 - value.at(rate) if rest else value.at(rate))[:, None]
+    value, remainder = metric.expectation or (failing_all(1), True)
+    truth = (1 - value.at(rate) if remainder else value.at(rate))[:, None]
     chance = stats.binom.pmf(np.arange(n + 1), n, rate[:, None])
     for wrong in (highs < truth, lows > truth):
         assert 0.02 < (chance * wrong).sum(axis=1).max() <= 0.025
@@ -227,28 +227,28 @@ def test_tasks_that_agree_may_have_any_rate_that_their_attempts_allow() -> None:
 )  # fmt: skip
 def test_coverage_where_few_tasks_differ_from_the_others(rates: list[float], k: int) -> None:
     """Without the reach of tasks that agree 87 % and less; 150 repetitions."""
-    p, runs, held = np.array(rates), 150, 0
+    p, runs, covered = np.array(rates), 150, 0
     rng, metric, n = np.random.default_rng([len(p), k]), parse(f"pass@{k}"), np.full(len(p), 17)
     for _ in range(runs):
-        found = hull(metric, histogram(n, np.sort(rng.binomial(17, p))))
-        assert found is not None
-        held += holds(found, float(((1 - p) ** k).mean()), 0.025)
-    assert held / runs >= 0.93
+        result = hull(metric, histogram(n, np.sort(rng.binomial(17, p))))
+        assert result is not None
+        covered += holds(result, float(((1 - p) ** k).mean()), 0.025)
+    assert covered / runs >= 0.93
 
 
 def test_differences() -> None:
     """Two models at k = n: limits by the variances that both hulls imply; equal ones hold 0."""
-    rng, held = np.random.default_rng(5), 0
+    rng, covered = np.random.default_rng(5), 0
     for _ in range(40):
         n, p = np.full(40, 4), rng.beta(1, 1, 40)
         metric = parse("pass@4")
         passes = tuple(MetricCounts(metric, n, rng.binomial(4, p)) for _ in range(2))
         values = metric.values(n, passes[0].c) - metric.values(n, passes[1].c)
         sample = Sample(values, low=-1.0, passes=passes)
-        found = interval(sample, None, 0.95, THESE_TASKS)
-        assert found.method == "hull"
-        held += (found.low or 0) <= 0 <= (found.high or 0)
-    assert held >= 36
+        result = interval(sample, None, 0.95, THESE_TASKS)
+        assert result.method == "hull"
+        covered += (result.low or 0) <= 0 <= (result.high or 0)
+    assert covered >= 36
 
 
 def test_values_of_more_than_counts_get_the_jackknife() -> None:
@@ -270,7 +270,7 @@ def test_ten_models_of_a_thousand_tasks_in_a_second() -> None:
 
 
 def test_powers_that_underflow_are_0() -> None:
-    found = hull(parse("pass@100"), histogram(np.full(30, 200), np.full(30, 199)))
-    assert found is not None
-    assert found.limits(0.025)[1] == 1.0
+    result = hull(parse("pass@100"), histogram(np.full(30, 200), np.full(30, 199)))
+    assert result is not None
+    assert result.limits(0.025)[1] == 1.0
     assert float(passing_all(10**6).at(0.5)) == 0.0

@@ -32,12 +32,12 @@ def outcomes(rng: np.random.Generator, family: float = 0.0) -> NDArray[np.bool_]
 
 def doctored(rng: np.random.Generator, passed: NDArray[np.bool_]) -> tuple[Ints, Ints]:
     """Attempts and passes with a copy, leaked tasks, and lost failures."""
-    passed, kept = passed.copy(), np.ones(passed.shape, dtype=bool)
+    passed, remaining = passed.copy(), np.ones(passed.shape, dtype=bool)
     changed = rng.random(passed.shape[1:]) < 0.06
     passed[COPY] = np.where(changed, ~passed[ORIGINAL], passed[ORIGINAL])
     passed[LEAKED, rng.random(TASKS) < 0.5] = True
-    kept[LOSING] = passed[LOSING] | (rng.random((TASKS, ATTEMPTS)) < 0.5)
-    return kept.sum(axis=2), (passed & kept).sum(axis=2)
+    remaining[LOSING] = passed[LOSING] | (rng.random((TASKS, ATTEMPTS)) < 0.5)
+    return remaining.sum(axis=2), (passed & remaining).sum(axis=2)
 
 
 def test_rates_are_at_the_maximum_of_their_posterior() -> None:
@@ -58,20 +58,20 @@ def test_agreement_counts_matched_outcomes() -> None:
     rng = np.random.default_rng(2)
     n = rng.integers(0, 4, (5, 9))
     c = rng.binomial(n, 0.5)
-    found = agreement(n, c)
-    for one, other in enumerate(found.partner.tolist()):
+    result = agreement(n, c)
+    for first, second in enumerate(result.partner.tolist()):
 
-        def alike(t: int, u: int, one: int = one, other: int = other) -> int:
+        def equal(t: int, u: int, one: int = first, other: int = second) -> int:
             passes = min(c[one, t], c[other, u])
             return int(passes + min(n[one, t] - c[one, t], n[other, u] - c[other, u]))
 
-        common = [min(n[one, t], n[other, u]) for t in range(9) for u in range(9) if t != u]
-        exchanged = [alike(t, u) for t in range(9) for u in range(9) if t != u]
-        shared = np.minimum(n[one], n[other]).sum()
-        assert found.shared[one] == shared
-        assert found.agreeing[one] == sum(alike(t, t) for t in range(9))
+        common = [min(n[first, t], n[second, u]) for t in range(9) for u in range(9) if t != u]
+        exchanged = [equal(t, u) for t in range(9) for u in range(9) if t != u]
+        shared = np.minimum(n[first], n[second]).sum()
+        assert result.shared[first] == shared
+        assert result.agreeing[first] == sum(equal(t, t) for t in range(9))
         expected = sum(exchanged) / sum(common) * shared
-        assert found.expected[one] == pytest.approx(expected)
+        assert result.expected[first] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("family", [0.0, *long(0.5)])
@@ -92,19 +92,19 @@ def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float)
 
 
 def test_certain_tasks_are_counted_among_those_with_several_attempts() -> None:
-    found = certain_tasks(np.array([[2, 2, 1, 0]] * 3), np.array([[2, 1, 1, 0]] * 3))
-    assert (found.number.tolist(), found.tasks.tolist()) == ([1] * 3, [2] * 3)
+    result = certain_tasks(np.array([[2, 2, 1, 0]] * 3), np.array([[2, 1, 1, 0]] * 3))
+    assert (result.number.tolist(), result.tasks.tolist()) == ([1] * 3, [2] * 3)
 
 
 def test_losses_by_chance_are_no_remark() -> None:
     rng = np.random.default_rng(3)
     passed = outcomes(rng)
-    kept = np.ones(passed.shape, dtype=bool)
-    kept[5] = rng.random((TASKS, ATTEMPTS)) < 0.7
-    found = missing_attempts(kept.sum(axis=2), (passed & kept).sum(axis=2))
-    assert found.missing[5] == TASKS * ATTEMPTS - kept[5].sum()
-    assert found.missing.sum() == found.missing[5]
-    assert found.p[5] > 0.05
+    remaining = np.ones(passed.shape, dtype=bool)
+    remaining[5] = rng.random((TASKS, ATTEMPTS)) < 0.7
+    result = missing_attempts(remaining.sum(axis=2), (passed & remaining).sum(axis=2))
+    assert result.missing[5] == TASKS * ATTEMPTS - remaining[5].sum()
+    assert result.missing.sum() == result.missing[5]
+    assert result.p[5] > 0.05
 
 
 def test_texts_that_third_submissions_share_are_expected() -> None:
@@ -115,13 +115,13 @@ def test_texts_that_third_submissions_share_are_expected() -> None:
             passed = (submission + task) % 2
             wrong = task if submission in (2, 4) else 1000 + 60 * submission + task
             rows.append((submission, task, passed, 5000 + task if passed else wrong, 1))
-    found = equal_texts(*np.array(rows).T, 8)
-    assert [*np.flatnonzero(found.p < LEVEL)] == [2, 4]
-    assert (found.partner[2], found.equal[2], found.attempts[2]) == (4, 60, 60)
-    assert found.equal[1] == 30
+    result = equal_texts(*np.array(rows).T, 8)
+    assert [*np.flatnonzero(result.p < LEVEL)] == [2, 4]
+    assert (result.partner[2], result.equal[2], result.attempts[2]) == (4, 60, 60)
+    assert result.equal[1] == 30
 
 
 def test_no_texts_are_no_agreement() -> None:
-    none = np.zeros(0, dtype=np.int64)
-    found = equal_texts(none, none, none, none, none, 3)
-    assert (found.partner.tolist(), found.attempts.tolist()) == ([-1] * 3, [0] * 3)
+    nothing = np.zeros(0, dtype=np.int64)
+    result = equal_texts(nothing, nothing, nothing, nothing, nothing, 3)
+    assert (result.partner.tolist(), result.attempts.tolist()) == ([-1] * 3, [0] * 3)

@@ -26,10 +26,10 @@ from tests.conftest import ROOT, long
 
 
 def limits(sample: Sample, method: str, level: float = 0.95) -> tuple[float, float]:
-    found = interval(sample, method, level)
-    assert found.low is not None
-    assert found.high is not None
-    return found.low, found.high
+    result = interval(sample, method, level)
+    assert result.low is not None
+    assert result.high is not None
+    return result.low, result.high
 
 
 def data_sets() -> list[np.ndarray]:
@@ -47,22 +47,22 @@ def data_sets() -> list[np.ndarray]:
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_agreement_with_scipy(place: int, method: str) -> None:
     values = data_sets()[place]
-    found = stats.bootstrap(
+    result = stats.bootstrap(
         (values,), np.mean, n_resamples=40_000, method=method, rng=np.random.default_rng(0),
         batch=1000,
     ).confidence_interval  # fmt: skip
     se = values.std() / math.sqrt(len(values))
     # Monte-Carlo error of a 2.5 % quantile of 40,000 draws is 0.013 se; a lattice adds one step.
     slack = 0.06 * se + (1 / len(values) if place == 3 else 1 / 20 / 30 if place == 0 else 0)
-    np.testing.assert_allclose(limits(Sample(values), method), found, atol=slack)
+    np.testing.assert_allclose(limits(Sample(values), method), result, atol=slack)
 
 
 @pytest.mark.parametrize("place", range(5))
 def test_acceleration_equals_the_jackknife_of_scipy(place: int) -> None:
     values = data_sets()[place]
     count = len(values)
-    left = (values.sum() - values) / (count - 1)
-    d = left.mean() - left
+    remaining = (values.sum() - values) / (count - 1)
+    d = remaining.mean() - remaining
     # scipy.stats._resampling._bca_interval: a_hat = 1/6 sum(num) / sum(den)^(3/2)
     expected = (d**3).sum() / count**3 / 6 / ((d**2).sum() / count**2) ** 1.5
     assert acceleration(Sample(values)) == pytest.approx(expected, abs=1e-10)
@@ -78,8 +78,8 @@ def test_t_and_clustered_errors() -> None:
     fit = sm.OLS(values, np.ones(60)).fit(
         cov_type="cluster", cov_kwds={"groups": codes, "use_correction": False}
     )
-    found = Sample(values, clusters=codes).se
-    assert found == pytest.approx(fit.bse[0] * math.sqrt(20 / 19), rel=1e-12)
+    result = Sample(values, clusters=codes).se
+    assert result == pytest.approx(fit.bse[0] * math.sqrt(20 / 19), rel=1e-12)
 
 
 def test_single_attempts() -> None:
@@ -97,14 +97,14 @@ def test_single_attempts() -> None:
 @pytest.mark.parametrize("values", [[1.0] * 18, [0.0] * 18, [1.0], [0.5], [0.0, 1.0]])
 def test_degenerate_data(values: list[float]) -> None:
     sample = Sample(np.array(values))
-    for method, known in METHODS.items():
-        if NEW_TASKS in known.populations:
-            found = interval(sample, method)
-            if found.low is None or found.high is None:
-                assert found.reason
+    for method, expected in METHODS.items():
+        if NEW_TASKS in expected.populations:
+            result = interval(sample, method)
+            if result.low is None or result.high is None:
+                assert result.reason
             else:
-                assert found.low <= sample.mean + 1e-12
-                assert found.high >= sample.mean - 1e-12
+                assert result.low <= sample.mean + 1e-12
+                assert result.high >= sample.mean - 1e-12
     guard = interval(sample, "guard")
     if len(set(values)) == 1:
         assert f"every task has the value {values[0]:g}" in guard.reason
@@ -144,10 +144,12 @@ def test_jackknife_variance() -> None:
     metric = parse("pass@3")
     for size, passes in ((7, 5), (9, 2), (4, 4)):
         outcomes = np.arange(size) < passes
-        left = [float(pass_at_k(size - 1, np.delete(outcomes, i).sum(), 3)) for i in range(size)]
-        brute = (size - 1) / size * ((np.array(left) - np.mean(left)) ** 2).sum()
-        found = within_variance(metric, np.array([size]), np.array([passes]))[0]
-        assert found == pytest.approx(brute, rel=1e-10, abs=1e-15)
+        remaining = [
+            float(pass_at_k(size - 1, np.delete(outcomes, i).sum(), 3)) for i in range(size)
+        ]
+        brute = (size - 1) / size * ((np.array(remaining) - np.mean(remaining)) ** 2).sum()
+        result = within_variance(metric, np.array([size]), np.array([passes]))[0]
+        assert result == pytest.approx(brute, rel=1e-10, abs=1e-15)
     assert np.isnan(within_variance(metric, np.array([3]), np.array([1]))[0])
     sample = Sample(np.array([0.5]), within=np.array([np.nan]))
     assert "no attempt can be left out" in interval(sample, None, 0.95, THESE_TASKS).reason
@@ -159,9 +161,9 @@ def test_shares_add_up_in_simulation() -> None:
     rates = rng.beta(2, 2, 20_000)
     n, c = np.full(20_000, 5), rng.binomial(5, rates)
     within = within_variance(parse("pass@1"), n, c)
-    found = Sample(c / n, within=within).share_within
+    result = Sample(c / n, within=within).share_within
     noise = (rates * (1 - rates) / 5).mean()
-    assert found == pytest.approx(noise / (noise + rates.var()), abs=0.01)
+    assert result == pytest.approx(noise / (noise + rates.var()), abs=0.01)
     assert Sample(c[:1] / 5, within=within[:1]).share_within is None
 
 
@@ -189,8 +191,10 @@ def test_clusters_need_to_be_said() -> None:
     hits = {True: 0, False: 0}
     for _ in range(300):
         values = rng.binomial(10, np.repeat(rng.beta(2, 2, 20), 5)) / 10
-        for said in hits:
-            hits[said] += GUARD.p(Sample(values, clusters=codes if said else None), 0.5) >= 0.05
+        for message in hits:
+            hits[message] += (
+                GUARD.p(Sample(values, clusters=codes if message else None), 0.5) >= 0.05
+            )
     assert hits[True] / 300 >= 0.93
     assert hits[False] / 300 <= 0.80
 
@@ -254,24 +258,24 @@ def test_values_of_nearly_0_and_1_are_covered_exactly(middle: float) -> None:
 
 
 def test_one_value_off_the_bounds_moves_limits_little() -> None:
-    ones = np.ones(20)
-    for near in (0.999, 0.95):
-        found = limits(Sample(np.append(ones[1:], near)), "guard")
-        np.testing.assert_allclose(found, limits(Sample(ones), "guard"), atol=1.1 - near)
+    unit_values = np.ones(20)
+    for nearby in (0.999, 0.95):
+        result = limits(Sample(np.append(unit_values[1:], nearby)), "guard")
+        np.testing.assert_allclose(result, limits(Sample(unit_values), "guard"), atol=1.1 - nearby)
 
 
 @pytest.mark.long
 def test_many_clusters_of_unequal_size_are_covered() -> None:
     """Pareto sizes, one rate per cluster; an atom of the average cluster's size: 88 %."""
     rng = np.random.default_rng(9)
-    held = 0
+    covered = 0
     for _ in range(400):
         sizes = np.minimum(np.ceil(2 * (1 + rng.pareto(1.2, 60))), 400).astype(int)
         passes = rng.binomial(20 * sizes, rng.beta(0.3, 0.5, 60))
         codes = np.repeat(np.arange(60), sizes)
         sample = Sample((passes / (20 * sizes))[codes], clusters=codes)
-        held += GUARD.p(sample, 0.375) >= 0.05
-    assert held / 400 >= 0.945 - 2 * 0.011
+        covered += GUARD.p(sample, 0.375) >= 0.05
+    assert covered / 400 >= 0.945 - 2 * 0.011
 
 
 def test_no_width_of_0_where_attempts_differ() -> None:
@@ -290,10 +294,10 @@ def test_no_width_of_0_where_attempts_differ() -> None:
 
 def test_scores_without_bounds_say_what_that_costs() -> None:
     sample = Sample(np.array([3.0, 8.0, 5.0]), low=-math.inf, high=math.inf)
-    found = interval(sample, "guard")
-    assert found.method == "bca"
-    assert "needs the lowest and highest possible score" in found.reason
-    assert "covers 18 to 92 %" in found.reason
+    result = interval(sample, "guard")
+    assert result.method == "bca"
+    assert "needs the lowest and highest possible score" in result.reason
+    assert "covers 18 to 92 %" in result.reason
     many = interval(Sample(np.arange(31.0), low=-math.inf, high=math.inf), "guard")
     assert many.reason.endswith("needs the lowest and highest possible score")
 
@@ -318,8 +322,8 @@ def test_a_guard_of_amounts_is_that_of_the_mean_cost() -> None:
     for clusters in (None, np.array([0, 0, 1, 2, 2])):
         sample = Sample(costs, low=0.0, high=math.inf, clusters=clusters)
         spending = Spending(costs, np.ones(5), clusters=clusters)
-        limits, other = interval(sample), mean_cost(spending)
-        assert (limits.low, limits.high) == pytest.approx((other.low, other.high), rel=1e-12)
+        limits, second = interval(sample), mean_cost(spending)
+        assert (limits.low, limits.high) == pytest.approx((second.low, second.high), rel=1e-12)
         assert limits.method == "guard"
-    alone = interval(Sample(costs[:1], low=0.0, high=math.inf))
-    assert (alone.low, alone.reason) == (None, "needs at least 2 tasks")
+    single = interval(Sample(costs[:1], low=0.0, high=math.inf))
+    assert (single.low, single.reason) == (None, "needs at least 2 tasks")

@@ -29,21 +29,23 @@ from passk_cli.metrics.registry import parse
 METRICS = [parse(name) for name in ("pass@1", "pass@2", "pass^2")]
 
 
-def labels_of(verdict: np.ndarray, truth: np.ndarray, seen: np.ndarray) -> Labels:
+def labels_of(verdict: np.ndarray, truth: np.ndarray, observed: np.ndarray) -> Labels:
     """Of (tasks × n) arrays of truth values."""
     table = np.array([
         [[(row[2] & (row[0] == v) & (row[1] == y)).sum() for y in (0, 1)] for v in (0, 1)]
-        for row in zip(verdict, truth, seen, strict=True)
+        for row in zip(verdict, truth, observed, strict=True)
     ])  # fmt: skip
     n = np.full(len(verdict), verdict.shape[1])
     return Labels(n, verdict.sum(axis=1).astype(np.int64), table)
 
 
-def limits_of(got: CorrectedValues) -> Interval:
-    return interval(Sample(got.values, hidden=got.hidden, degrees=got.degrees, few=got.few))
+def limits_of(result: CorrectedValues) -> Interval:
+    return interval(
+        Sample(result.values, hidden=result.hidden, degrees=result.degrees, few=result.few)
+    )
 
 
-def drawn(seed: int, tasks: int, n: int, share: float) -> tuple[np.ndarray, ...]:
+def draws(seed: int, tasks: int, n: int, share: float) -> tuple[np.ndarray, ...]:
     rng = np.random.default_rng(seed)
     truth = rng.random((tasks, n)) < rng.random((tasks, 1))
     verdict = np.where(rng.random((tasks, n)) < 0.2, ~truth, truth)
@@ -52,32 +54,32 @@ def drawn(seed: int, tasks: int, n: int, share: float) -> tuple[np.ndarray, ...]
 
 @pytest.mark.parametrize("metric", [*METRICS, parse("pass@4"), parse("gpass@4:0.5")])
 def test_with_a_label_for_everything_values_are_those_of_the_truth(metric) -> None:
-    verdict, truth, _ = drawn(1, 30, 4, 1.0)
+    verdict, truth, _ = draws(1, 30, 4, 1.0)
     labels = labels_of(verdict, truth, np.ones_like(truth))
     plain = metric.values(labels.n, truth.sum(axis=1).astype(np.int64))
     assert labels.complete
     assert labels.refusal(metric) == ""
-    for got in [correct_by_task(metric, labels)] + [correct_scattered(metric, labels)] * (
+    for result in [correct_by_task(metric, labels)] + [correct_scattered(metric, labels)] * (
         metric in METRICS
     ):
-        assert got.values.mean() == pytest.approx(plain.mean(), abs=1e-12)
+        assert result.values.mean() == pytest.approx(plain.mean(), abs=1e-12)
     if metric in METRICS:
-        got = correct_scattered(metric, labels)
-        assert got.hidden == 0.0
-        assert got.values == pytest.approx(plain, abs=1e-12)
+        result = correct_scattered(metric, labels)
+        assert result.hidden == 0.0
+        assert result.values == pytest.approx(plain, abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_labels_that_agree_with_every_verdict_change_no_value(metric) -> None:
     """The error is larger by what labels may hide, and by nothing else."""
-    verdict, _, seen = drawn(2, 40, 5, 0.4)
-    labels = labels_of(verdict, verdict, seen)
+    verdict, _, observed = draws(2, 40, 5, 0.4)
+    labels = labels_of(verdict, verdict, observed)
     plain = metric.values(labels.n, labels.c)
-    got = correct_scattered(metric, labels)
-    assert got.values == pytest.approx(plain, abs=1e-12)
-    assert got.hidden > 0
-    error = Sample(got.values, hidden=got.hidden).se
-    assert error == pytest.approx((Sample(plain).se ** 2 + got.hidden) ** 0.5, abs=1e-15)
+    result = correct_scattered(metric, labels)
+    assert result.values == pytest.approx(plain, abs=1e-12)
+    assert result.hidden > 0
+    error = Sample(result.values, hidden=result.hidden).se
+    assert error == pytest.approx((Sample(plain).se ** 2 + result.hidden) ** 0.5, abs=1e-15)
 
 
 def test_the_mean_over_all_samples_of_labels_is_the_truth() -> None:
@@ -88,41 +90,41 @@ def test_the_mean_over_all_samples_of_labels_is_the_truth() -> None:
     code = 2 * most + verdict
     strata = [np.flatnonzero(code.ravel() == s) for s in np.unique(code)]
     means = []
-    for chosen in product(*(combinations(places, min(2, len(places))) for places in strata)):
-        seen = np.zeros(verdict.size, dtype=bool)
-        seen[[place for part in chosen for place in part]] = True
-        labels = labels_of(verdict, truth, seen.reshape(verdict.shape))
+    for subset in product(*(combinations(places, min(2, len(places))) for places in strata)):
+        observed = np.zeros(verdict.size, dtype=bool)
+        observed[[place for part in subset for place in part]] = True
+        labels = labels_of(verdict, truth, observed.reshape(verdict.shape))
         means.append(correct_scattered(parse("pass@1"), labels).values.mean())
     assert len(means) == np.prod([comb(len(places), min(2, len(places))) for places in strata])
     assert np.mean(means) == pytest.approx(truth.mean(), abs=1e-12)
 
 
 def test_the_mean_over_all_samples_of_tasks_is_near_the_truth() -> None:
-    verdict, truth, _ = drawn(3, 8, 3, 1.0)
+    verdict, truth, _ = draws(3, 8, 3, 1.0)
     metric, means = parse("pass^3"), []
-    for chosen in combinations(range(8), 5):
-        seen = np.zeros_like(truth)
-        seen[list(chosen)] = True
-        means.append(correct_by_task(metric, labels_of(verdict, truth, seen)).values.mean())
+    for subset in combinations(range(8), 5):
+        observed = np.zeros_like(truth)
+        observed[list(subset)] = True
+        means.append(correct_by_task(metric, labels_of(verdict, truth, observed)).values.mean())
     # The slope is estimated from the same tasks, which moves the mean by a little.
     assert np.mean(means) == pytest.approx(truth.all(axis=1).mean(), abs=0.02)
 
 
 def test_labels_know_how_they_were_drawn() -> None:
-    verdict, truth, seen = drawn(4, 60, 5, 0.4)
-    assert labels_of(verdict, truth, seen).labels_per_task == 0
-    some = np.arange(60) % 3 == 0
-    three = (np.arange(5) < 3) & some[:, None]
+    verdict, truth, observed = draws(4, 60, 5, 0.4)
+    assert labels_of(verdict, truth, observed).labels_per_task == 0
+    sample_of_tasks = np.arange(60) % 3 == 0
+    three = (np.arange(5) < 3) & sample_of_tasks[:, None]
     assert labels_of(verdict, truth, three).labels_per_task == 3
     # A task that has no more attempts is whole.
-    whole = np.ones_like(three) & some[:, None]
-    assert labels_of(verdict, truth, whole).labels_per_task == 5
+    total = np.ones_like(three) & sample_of_tasks[:, None]
+    assert labels_of(verdict, truth, total).labels_per_task == 5
     single = verdict[:, :1]
-    assert labels_of(single, truth[:, :1], some[:, None]).labels_per_task == 0
+    assert labels_of(single, truth[:, :1], sample_of_tasks[:, None]).labels_per_task == 0
 
 
 @pytest.mark.parametrize(
-    ("metric", "seen", "reason"),
+    ("metric", "observed", "reason"),
     [
         ("pass@1", lambda rows: rows < FEWEST_LABELS - 1, "labels; they say too little"),
         ("pass@3", lambda rows: rows % 3 == 0, "k = 3 needs 3 in each of 15 tasks"),
@@ -130,20 +132,20 @@ def test_labels_know_how_they_were_drawn() -> None:
         ("gpass@2:0.5", lambda rows: rows % 3 == 0, "scattered over attempts"),
     ],
 )
-def test_too_few_labels_are_refused_with_those_that_would_do(metric, seen, reason) -> None:
-    verdict, truth, _ = drawn(5, 80, 5, 0.4)
+def test_too_few_labels_are_refused_with_those_that_would_do(metric, observed, reason) -> None:
+    verdict, truth, _ = draws(5, 80, 5, 0.4)
     rows = np.arange(400)
     # In an order that no task knows.
     rows = np.random.default_rng(0).permutation(rows).reshape(80, 5)
-    labels = labels_of(verdict, truth, seen(rows))
+    labels = labels_of(verdict, truth, observed(rows))
     assert reason in labels.refusal(parse(metric))
 
 
 def test_few_labelled_tasks_are_refused() -> None:
-    verdict, truth, _ = drawn(6, 80, 5, 0.4)
+    verdict, truth, _ = draws(6, 80, 5, 0.4)
     for tasks in (FEWEST_TASKS - 1, FEWEST_TASKS):
-        seen = (np.arange(80) < tasks)[:, None] & np.ones(5, dtype=bool)
-        refusal = labels_of(verdict, truth, seen).refusal(parse("pass@5"))
+        observed = (np.arange(80) < tasks)[:, None] & np.ones(5, dtype=bool)
+        refusal = labels_of(verdict, truth, observed).refusal(parse("pass@5"))
         assert bool(refusal) == (tasks < FEWEST_TASKS)
 
 
@@ -157,8 +159,8 @@ def test_two_passes_that_are_rare_are_refused_of_scattered_labels() -> None:
 
 def test_a_limit_is_the_bound_where_no_label_speaks_against_it() -> None:
     verdict = np.random.default_rng(8).random((50, 3)) < 0.1
-    seen = np.random.default_rng(9).random((50, 3)) < 0.5
-    labels = labels_of(verdict, np.zeros_like(verdict), seen)
+    observed = np.random.default_rng(9).random((50, 3)) < 0.5
+    labels = labels_of(verdict, np.zeros_like(verdict), observed)
     limits = limits_of(correct_scattered(parse("pass@1"), labels))
     assert limits.low == 0.0
     assert limits.method == "logit-t"
@@ -171,27 +173,27 @@ def test_rare_values_are_no_surer_than_the_labels_of_their_tasks(tasks: int, off
     rng = np.random.default_rng(16)
     truth = np.ones((tasks, 4), dtype=bool)
     truth[:off] = False
-    seen = (np.arange(tasks) < 20)[:, None] & (np.arange(4) < 2)
-    labels = labels_of(truth & (rng.random(truth.shape) < 0.67), truth, seen)
+    observed = (np.arange(tasks) < 20)[:, None] & (np.arange(4) < 2)
+    labels = labels_of(truth & (rng.random(truth.shape) < 0.67), truth, observed)
     metric = parse("pass^2")
     values = correct_by_task(metric, labels)
     assert (values.few is None) == (off == FEWEST_OFF)
-    got = limits_of(values)
+    result = limits_of(values)
     if off < FEWEST_OFF:
         guard = interval(Sample(metric.values(labels.label_counts[:20], labels.true[:20])), "guard")
-        assert got.low <= guard.low
-        assert got.high >= guard.high
-    assert got.low < 0.9
+        assert result.low <= guard.low
+        assert result.high >= guard.high
+    assert result.low < 0.9
 
 
 def test_an_error_rate_is_a_ratio_with_the_error_of_clusters() -> None:
-    verdict, truth, seen = drawn(10, 60, 5, 0.5)
-    labels = labels_of(verdict, truth, seen)
+    verdict, truth, observed = draws(10, 60, 5, 0.5)
+    labels = labels_of(verdict, truth, observed)
     majority = verdict.mean(axis=1, keepdims=True) > 0.5
     weight = np.zeros(verdict.shape)
-    for here in ((verdict == v) & (majority == m) for v in (0, 1) for m in (0, 1)):
-        weight[here & seen] = here.sum() / (here & seen).sum()
-    fails = weight * (seen & ~truth)
+    for block in ((verdict == v) & (majority == m) for v in (0, 1) for m in (0, 1)):
+        weight[block & observed] = block.sum() / (block & observed).sum()
+    fails = weight * (observed & ~truth)
     rate = error_rate([labels], 0)
     assert rate is not None
     assert rate.mean == pytest.approx(fails[verdict == 1].sum() / fails.sum())
@@ -201,39 +203,39 @@ def test_an_error_rate_is_a_ratio_with_the_error_of_clusters() -> None:
     together[:20, 1, 0], together[20:, 0, 0] = 3, 1
     together[:10, 1, 0], together[10:20, 0, 0] = 3, 3
     together[10:20, 1, 0] = 0
-    apart = labels.table.copy()
-    apart[:, :, 0] = 0
-    apart[:30, 1, 0], apart[30:, 0, 0], apart[:30, 0, 0] = 1, 1, 1
-    one, other = (error_rate([labels._replace(table=t)], 0) for t in (together, apart))
-    assert one is not None
-    assert other is not None
-    assert one.se > 1.5 * other.se
+    deviation = labels.table.copy()
+    deviation[:, :, 0] = 0
+    deviation[:30, 1, 0], deviation[30:, 0, 0], deviation[:30, 0, 0] = 1, 1, 1
+    first, second = (error_rate([labels._replace(table=t)], 0) for t in (together, deviation))
+    assert first is not None
+    assert second is not None
+    assert first.se > 1.5 * second.se
     assert error_rate([labels._replace(table=np.zeros_like(labels.table))], 1) is None
 
 
 def test_errors_that_go_together_are_found_and_others_are_not() -> None:
-    verdict, truth, seen = drawn(11, 100, 6, 0.6)
-    by_chance = clustering(labels_of(verdict, truth, seen), 2000, 0)
+    verdict, truth, observed = draws(11, 100, 6, 0.6)
+    by_chance = clustering(labels_of(verdict, truth, observed), 2000, 0)
     assert by_chance.p > 0.05
     assert by_chance.pairs == pytest.approx(by_chance.expected, rel=0.5)
     wrong = (np.random.default_rng(12).random((100, 1)) < 0.2) & np.ones(6, dtype=bool)
-    together = clustering(labels_of(truth ^ wrong, truth, seen), 2000, 0)
+    together = clustering(labels_of(truth ^ wrong, truth, observed), 2000, 0)
     assert together.p == pytest.approx(1 / 2001)
     assert together.pairs > 2 * together.expected
 
 
 def test_more_labels_are_needed_for_less_variance() -> None:
-    verdict, truth, seen = drawn(13, 200, 5, 0.2)
-    needed = required_labels(parse("pass@1"), labels_of(verdict, truth, seen))
-    assert needed.per_task == 0
-    assert needed.labels_for(needed.least) is None
-    several = [needed.labels_for(needed.least * share) for share in (1.2, 1.1, 1.01)]
+    verdict, truth, observed = draws(13, 200, 5, 0.2)
+    requirement = required_labels(parse("pass@1"), labels_of(verdict, truth, observed))
+    assert requirement.per_task == 0
+    assert requirement.labels_for(requirement.least) is None
+    several = [requirement.labels_for(requirement.least * share) for share in (1.2, 1.1, 1.01)]
     assert None not in several
     assert several == sorted(several)
     # What it says of the labels there are.
-    got = correct_scattered(parse("pass@1"), labels_of(verdict, truth, seen))
-    variance = Sample(got.values, hidden=got.hidden).se ** 2
-    assert needed.labels_for(variance) == pytest.approx(needed.labelled, abs=1)
+    result = correct_scattered(parse("pass@1"), labels_of(verdict, truth, observed))
+    variance = Sample(result.values, hidden=result.hidden).se ** 2
+    assert requirement.labels_for(variance) == pytest.approx(requirement.labelled, abs=1)
 
 
 def test_hidden_variance_widens_a_difference() -> None:
@@ -259,14 +261,14 @@ def test_intervals_cover_the_truth_of_a_judge_whose_errors_go_together(k: int) -
         truth = rng.random((80, 4)) < rng.random((80, 1))
         wrong = rng.random((80, 4)) < rng.beta(0.2 * 0.5, 0.8 * 0.5, (80, 1))
         if k:
-            seen = np.isin(np.arange(80), rng.permutation(80)[:25])[:, None] & np.ones(
+            observed = np.isin(np.arange(80), rng.permutation(80)[:25])[:, None] & np.ones(
                 4, dtype=bool
             )
         else:
-            seen = rng.random((80, 4)) < 0.3
-        labels = labels_of(truth | wrong, truth, seen)
-        got = labels.corrected(metric)
-        limits = limits_of(got)
+            observed = rng.random((80, 4)) < 0.3
+        labels = labels_of(truth | wrong, truth, observed)
+        result = labels.corrected(metric)
+        limits = limits_of(result)
         inside += limits.low <= value <= limits.high
         judged = metric.values(labels.n, labels.c)
         naive += abs(judged.mean() - value) < 2 * judged.std() / 80**0.5
@@ -318,8 +320,8 @@ def test_labels_that_were_not_drawn_at_random_show_it() -> None:
     # 18 tasks, of which the first has one label.
     few = (np.arange(200)[:, None] < 18) & (rng.random(verdict.shape) < 0.65)
     few[0] = [True, False, False, False]
-    at_random, chosen, picked = (
-        labels_of(verdict, verdict, seen) for seen in (scattered, easy, few)
+    at_random, subset, picked = (
+        labels_of(verdict, verdict, observed) for observed in (scattered, easy, few)
     )
-    assert at_random.rate_p > 0.01 > chosen.rate_p
+    assert at_random.rate_p > 0.01 > subset.rate_p
     assert (at_random.concentrated, picked.concentrated) == (False, True)

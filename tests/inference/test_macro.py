@@ -50,9 +50,9 @@ GROUPS = st.lists(st.tuples(*[st.floats(0, 1)] * 3).map(sorted), min_size=1, max
 
 
 @given(GROUPS, st.booleans())
-def test_limits_stay_within_those_of_the_groups(groups: list[list[float]], alone: bool) -> None:
+def test_limits_stay_within_those_of_the_groups(groups: list[list[float]], single: bool) -> None:
     lows, means, highs = zip(*groups, strict=True)
-    average = macro_average(means, [0.0] * len(means), lows, highs, independent=alone)
+    average = macro_average(means, [0.0] * len(means), lows, highs, independent=single)
     assert np.mean(lows) - 1e-12 <= average.low <= average.mean + 1e-12
     assert average.mean - 1e-12 <= average.high <= np.mean(highs) + 1e-12
 

@@ -63,9 +63,9 @@ def test_adjusted_p_is_at_most_alpha_where_p_is_at_most_the_level(
     law = MinP(tests, np.sort(smallest), exact)
     level = law.level(alpha)
     assert alpha / tests - 1e-15 <= level <= alpha
-    for each in (p, level, *smallest):
-        if abs(each * tests - alpha) > 1e-12:
-            assert (law.adjusted(each) <= alpha + 1e-12) == (each <= level)
+    for item in (p, level, *smallest):
+        if abs(item * tests - alpha) > 1e-12:
+            assert (law.adjusted(item) <= alpha + 1e-12) == (item <= level)
     assert p <= law.adjusted(p) <= min(1, tests * p) or p == 0
 
 
@@ -73,10 +73,10 @@ def test_draws_are_close_to_all_patterns() -> None:
     columns = np.random.default_rng(2).normal(0.3, 1, (13, 6))
     p = np.array([0.001, 0.01, 0.05, 0.3])
     exact = family(columns).adjusted(p)
-    drawn = family(np.r_[columns, np.zeros((1, 6)) + columns.mean(axis=0)], resamples=40_000)
-    assert not drawn.exact
+    draws = family(np.r_[columns, np.zeros((1, 6)) + columns.mean(axis=0)], resamples=40_000)
+    assert not draws.exact
     # The fourteenth unit leaves nothing of its mean, but adds a degree of freedom.
-    assert drawn.adjusted(p) == pytest.approx(exact, abs=0.02)
+    assert draws.adjusted(p) == pytest.approx(exact, abs=0.02)
 
 
 @settings(deadline=None, max_examples=15)
@@ -127,8 +127,8 @@ def test_shared_tasks_and_clusters() -> None:
     columns = np.random.default_rng(7).normal(0, 1, (9, 2))
     shared = np.ones((9, 2), dtype=bool)
     shared[6:, 1] = False
-    some = np.where(shared, columns, 0.0)
-    law = family(some, shared=shared)
+    sample_of_tasks = np.where(shared, columns, 0.0)
+    law = family(sample_of_tasks, shared=shared)
     # Of the second column only six tasks are signed, and t has five degrees of freedom.
     second = columns[:6, 1] - columns[:6, 1].mean()
     first = columns[:, 0] - columns[:, 0].mean()
@@ -169,9 +169,9 @@ def test_family_wise_error_of_equal_models() -> None:
 def test_no_family_depends_on_others() -> None:
     rng = np.random.default_rng(4)
     few, many = rng.normal(size=(40, 3)), rng.normal(0.2, 1, size=(40, 6))
-    other = rng.normal(size=(17, 2))
-    together = draw_min_p([Family(few), Family(other), Family(many, p=[0.01])], resamples=512)
-    alone = [family(few, resamples=512), family(other, resamples=512),
+    second = rng.normal(size=(17, 2))
+    together = draw_min_p([Family(few), Family(second), Family(many, p=[0.01])], resamples=512)
+    single = [family(few, resamples=512), family(second, resamples=512),
              family(many, p=[0.01], resamples=512)]  # fmt: skip
-    for law, own in zip(together, alone, strict=True):
-        assert law.draws == pytest.approx(own.draws, rel=1e-9)
+    for law, rows in zip(together, single, strict=True):
+        assert law.draws == pytest.approx(rows.draws, rel=1e-9)

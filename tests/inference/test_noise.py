@@ -44,7 +44,7 @@ def test_the_correlation_of_a_small_case_is_exact() -> None:
     assert intraclass_correlation(n, c)[0] == pytest.approx(float(expected), rel=1e-12)
 
 
-def drawn(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def draws(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Passes of two models whose rates at a task are 0.5 ± 0.2 ± 0.1, the first sign shared."""
     shared = rng.choice([-0.2, 0.2], TASKS)
     rates = (0.5 + shared + rng.choice([-0.1, 0.1], TASKS) for _ in range(2))
@@ -54,7 +54,7 @@ def drawn(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 def test_known_variances_come_out() -> None:
     rng, n = np.random.default_rng(1), np.full(TASKS, N)
-    samples = [drawn(rng) for _ in range(1500)]
+    samples = [draws(rng) for _ in range(1500)]
     splits = np.array([noise_split((n, c), (n, b)) for c, b in samples])
     tasks = 2 * 0.1**2 / TASKS
     attempts = 2 * (0.25 - 0.2**2 - 0.1**2) / N / TASKS
@@ -76,11 +76,11 @@ def test_twice_the_attempts_or_tasks_gives_the_standard_error_that_is_promised()
 
 def test_the_correlation_and_its_interval_agree_with_beta_rates() -> None:
     """Beta(1, 2) rates have an intraclass correlation of 1 / (1 + 1 + 2)."""
-    rng, found = np.random.default_rng(3), []
+    rng, result = np.random.default_rng(3), []
     for _ in range(300):
         n = rng.integers(2, 7, 80)
-        found.append(intraclass_correlation(n, rng.binomial(n, rng.beta(1, 2, 80))))
-    values, low, high = np.array(found).T
+        result.append(intraclass_correlation(n, rng.binomial(n, rng.beta(1, 2, 80))))
+    values, low, high = np.array(result).T
     assert values.mean() == pytest.approx(0.25, abs=4 * values.std() / 300**0.5)
     assert np.mean((low <= 0.25) & (high >= 0.25)) >= 0.9
 

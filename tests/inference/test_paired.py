@@ -37,9 +37,9 @@ def by_enumeration(differences: list[Fraction]) -> Fraction:
 @example([0] * 12)
 def test_exact_p_is_the_definition(values: list[int]) -> None:
     # Tenths are not binary: 0.1 + 0.2 − 0.3 is 5.6e-17 in floats and must be a tie all the same.
-    found = sign_flip([value / 10 for value in values])
-    assert found.exact.tolist() == [True]
-    assert Fraction(found.p[0]) == by_enumeration([Fraction(value) for value in values])
+    result = sign_flip([value / 10 for value in values])
+    assert result.exact.tolist() == [True]
+    assert Fraction(result.p[0]) == by_enumeration([Fraction(value) for value in values])
 
 
 @pytest.mark.long
@@ -59,9 +59,9 @@ def test_the_unit_does_not_matter(unit: float) -> None:
 @settings(deadline=None)
 @given(st.lists(st.integers(-1, 1), min_size=1, max_size=40))
 def test_exact_p_of_discordant_tasks_is_mcnemar(values: list[int]) -> None:
-    found = sign_flip(values, enumerate_up_to=40)
+    result = sign_flip(values, enumerate_up_to=40)
     expected = mcnemar(values.count(1), values.count(-1))
-    assert found.p[0] == pytest.approx(float(expected), rel=1e-12)
+    assert result.p[0] == pytest.approx(float(expected), rel=1e-12)
 
 
 def test_enumeration_stops_where_it_is_told() -> None:
@@ -78,23 +78,23 @@ def test_monte_carlo_is_close_to_exact(tasks: int) -> None:
     rng = np.random.default_rng(tasks)
     columns = np.hstack([rng.normal(mean, 1, size=(tasks, 40)) for mean in (0.1, 0.3)])
     exact = sign_flip(columns)
-    drawn = sign_flip(columns, enumerate_up_to=0, resamples=20_000)
+    draws = sign_flip(columns, enumerate_up_to=0, resamples=20_000)
     assert exact.exact.all()
-    assert not drawn.exact.any()
+    assert not draws.exact.any()
     expected = (20_000 * exact.p + 1) / 20_001
     error = np.sqrt(exact.p * (1 - exact.p) / 20_000)
-    z = (drawn.p - expected)[error > 0] / error[error > 0]
+    z = (draws.p - expected)[error > 0] / error[error > 0]
     assert np.abs(z).max() < 4.5
     # The signs are fair: no drift over columns either.
     assert abs(z.mean()) < 0.8
-    np.testing.assert_array_equal(drawn.p[error == 0], 1)
+    np.testing.assert_array_equal(draws.p[error == 0], 1)
 
 
 def test_monte_carlo_p_is_a_count_that_includes_what_was_observed() -> None:
     # 1/2¹⁶ is the exact p: none of 99 patterns reaches the sum, and the bound says less than they.
-    found = sign_flip(np.append(np.full(8, 1.0), np.sqrt(np.arange(2, 11)) / 30), resamples=99)
-    assert found.p.tolist() == [1 / 100]
-    assert not found.exact.any()
+    result = sign_flip(np.append(np.full(8, 1.0), np.sqrt(np.arange(2, 11)) / 30), resamples=99)
+    assert result.p.tolist() == [1 / 100]
+    assert not result.exact.any()
     sizes = np.sqrt(np.arange(1, 31)) * np.where(np.arange(30) % 3, 1, -1)
     few = sign_flip(sizes, resamples=256).p * 257
     many = sign_flip(sizes, resamples=300).p * 301
@@ -105,10 +105,10 @@ def test_monte_carlo_p_is_a_count_that_includes_what_was_observed() -> None:
 def test_beyond_the_resolution_of_the_draws_a_bound_takes_over() -> None:
     """Hoeffding: 2 exp(−(Σd)² / 2Σd²) is never below the exact p, here 2 · 2⁻³⁰."""
     sizes = np.sqrt(np.arange(30.0, 60.0))
-    found = sign_flip(sizes, resamples=999)
+    result = sign_flip(sizes, resamples=999)
     bound = 2 * exp(-(sizes.sum() ** 2) / (2 * (sizes**2).sum()))
-    assert found.p.tolist() == pytest.approx([bound], rel=1e-12)
-    assert found.p[0] > 2 * 0.5**30
+    assert result.p.tolist() == pytest.approx([bound], rel=1e-12)
+    assert result.p[0] > 2 * 0.5**30
     assert sign_flip(sizes, enumerate_up_to=30).p.tolist() == [2 * 0.5**30]
 
 
@@ -126,9 +126,9 @@ def test_patterns_on_a_lattice_are_counted_exactly(values: list[int], n: int) ->
 
 def test_a_lattice_of_many_tasks_has_the_binomial_p() -> None:
     column = np.repeat([0.1, -0.1, 0.0], [700, 500, 800])
-    found = sign_flip(column)
-    assert found.exact.all()
-    assert found.p[0] == pytest.approx(float(mcnemar(700, 500)), rel=1e-9)
+    result = sign_flip(column)
+    assert result.exact.all()
+    assert result.p[0] == pytest.approx(float(mcnemar(700, 500)), rel=1e-9)
 
 
 def test_mid_p_halves_the_ties() -> None:
@@ -136,8 +136,8 @@ def test_mid_p_halves_the_ties() -> None:
     assert sign_flip([1, 1, 1], mid=True).p.tolist() == [0.125]
     assert sign_flip([1, 1, -1], mid=True).p.tolist() == [(1.0 + 0.25) / 2]
     many = np.repeat([[1.0], [-1.0]], [14, 6], axis=0)
-    drawn = sign_flip(many, mid=True, enumerate_up_to=0, resamples=40_000).p
-    assert drawn == pytest.approx(sign_flip(many, mid=True, enumerate_up_to=20).p, abs=0.005)
+    draws = sign_flip(many, mid=True, enumerate_up_to=0, resamples=40_000).p
+    assert draws == pytest.approx(sign_flip(many, mid=True, enumerate_up_to=20).p, abs=0.005)
 
 
 def test_ties_count_in_monte_carlo() -> None:
@@ -158,8 +158,8 @@ def test_seed_reproduces_and_matters() -> None:
 
 def test_a_seed_keeps_its_meaning() -> None:
     # Changing how signs are drawn changes every published p-value: only on purpose.
-    found = sign_flip(np.sin(np.arange(1, 101)) + 0.1, seed=7, resamples=1000)
-    assert round(found.p.item() * 1001) == 175
+    result = sign_flip(np.sin(np.arange(1, 101)) + 0.1, seed=7, resamples=1000)
+    assert round(result.p.item() * 1001) == 175
 
 
 def test_other_columns_change_nothing() -> None:
@@ -167,10 +167,10 @@ def test_other_columns_change_nothing() -> None:
     columns = np.hstack([rng.normal(size=(73, 600)), rng.integers(-9, 10, size=(73, 5)) / 10])
     columns[3:, 4] = 0
     together = sign_flip(columns, resamples=1500)
-    for some in ([0], [604], [4], [4, 0], range(7, 300, 2), list(range(605))[::-1]):
-        alone = sign_flip(columns[:, list(some)], resamples=1500)
-        np.testing.assert_array_equal(alone.p, together.p[list(some)])
-        np.testing.assert_array_equal(alone.exact, together.exact[list(some)])
+    for sample_of_tasks in ([0], [604], [4], [4, 0], range(7, 300, 2), list(range(605))[::-1]):
+        single = sign_flip(columns[:, list(sample_of_tasks)], resamples=1500)
+        np.testing.assert_array_equal(single.p, together.p[list(sample_of_tasks)])
+        np.testing.assert_array_equal(single.exact, together.exact[list(sample_of_tasks)])
 
 
 def test_memory_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,9 +196,9 @@ def test_symmetries(exact: bool) -> None:
 
 
 def test_edges_of_sign_flip() -> None:
-    found = sign_flip(np.array([[0, 1, np.nan, np.inf, 0.5], [0, 0, 1, 1, -0.5]]))
-    np.testing.assert_array_equal(found.p, [1, 1, np.nan, np.nan, 1])
-    assert found.exact.tolist() == [True, True, False, False, True]
+    result = sign_flip(np.array([[0, 1, np.nan, np.inf, 0.5], [0, 0, 1, 1, -0.5]]))
+    np.testing.assert_array_equal(result.p, [1, 1, np.nan, np.nan, 1])
+    assert result.exact.tolist() == [True, True, False, False, True]
     assert sign_flip([]).p.tolist() == [1.0]
     assert sign_flip(np.empty((5, 0))).p.shape == (0,)
     assert sign_flip(np.empty((0, 3))).exact.tolist() == [True] * 3
@@ -227,11 +227,11 @@ def test_size_on_identical_models(mean: float, k: int, enumerate_up_to: int) -> 
     rng = np.random.default_rng(8)
     p = rng.beta(mean, 1 - mean, size=(24, 1000))
     first, second = (pass_at_k(10, rng.binomial(10, p), k) for _ in range(2))
-    found = sign_flip(first - second, resamples=2000, enumerate_up_to=enumerate_up_to)
+    result = sign_flip(first - second, resamples=2000, enumerate_up_to=enumerate_up_to)
     for level in (0.01, 0.05, 0.2):
-        assert np.mean(found.p <= level) <= level + 3 * sqrt(level * (1 - level) / 1000)
+        assert np.mean(result.p <= level) <= level + 3 * sqrt(level * (1 - level) / 1000)
     if mean == 0.5:
-        assert np.mean(found.p <= 0.05) > 0.025
+        assert np.mean(result.p <= 0.05) > 0.025
 
 
 def exact_mcnemar(b: int, c: int) -> Fraction:
@@ -302,8 +302,8 @@ def test_smallest_p_of_sign_flips() -> None:
     columns[:5, 1] = columns[:20, 2] = columns[:6, 3] = 0.3
     columns[0, 3] = -0.3
     for mid, part in ((False, 1.0), (True, 0.5)):
-        found = sign_flip(columns, mid=mid)
-        assert found.smallest.tolist() == [part, part * 2**-4, part * 2**-19, part * 2**-5]
-        assert np.all(found.smallest <= found.p)
+        result = sign_flip(columns, mid=mid)
+        assert result.smallest.tolist() == [part, part * 2**-4, part * 2**-19, part * 2**-5]
+        assert np.all(result.smallest <= result.p)
         # Where all signs agree no other pattern does as well.
-        assert found.p[1] == found.smallest[1]
+        assert result.p[1] == result.smallest[1]

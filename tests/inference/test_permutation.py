@@ -28,19 +28,21 @@ tasks_of_two = st.lists(
 
 def by_enumeration(metric: str, tasks: list[tuple[int, int, int, int]]) -> float:
     """The definition: every way to deal the attempts of each task to the two models."""
-    chosen = parse(metric)
+    measure = parse(metric)
 
     def difference(n: int, c: int, m: int, d: int) -> float:
-        values = (chosen.values(np.array([a]), np.array([b]))[0] for a, b in ((n, c), (m, d)))
+        values = (measure.values(np.array([a]), np.array([b]))[0] for a, b in ((n, c), (m, d)))
         first, second = values
         return float(first - second)
 
     laws = []
     for n, c, m, d in tasks:
         outcomes = [1] * (c + d) + [0] * (n + m - c - d)
-        passes = [sum(outcomes[i] for i in own) for own in combinations(range(n + m), n)]
-        laws.append([difference(n, mine, m, c + d - mine) for mine in passes])
-    sums = np.array([sum(each) for each in product(*laws)])
+        passes = [sum(outcomes[i] for i in rows) for rows in combinations(range(n + m), n)]
+        laws.append(
+            [difference(n, passes_first, m, c + d - passes_first) for passes_first in passes]
+        )
+    sums = np.array([sum(item) for item in product(*laws)])
     observed = sum(difference(*task) for task in tasks)
     tails = [np.mean(sums >= observed - 1e-9), np.mean(sums <= observed + 1e-9)]
     return min(1.0, 2 * min(tails))
@@ -56,26 +58,26 @@ def columns(
 @settings(deadline=None, max_examples=25)
 @given(tasks_of_two, st.sampled_from(["pass@1", "pass@2", "pass^2", "gpass@2:0.75"]))
 def test_exact_p_is_the_definition(tasks: list[tuple[int, int, int, int]], metric: str) -> None:
-    found = permutation_within_tasks(parse(metric), *columns(tasks))
-    assert found.exact
-    assert found.p == pytest.approx(by_enumeration(metric, tasks), rel=1e-9)
-    assert 0 < found.smallest <= found.p
+    result = permutation_within_tasks(parse(metric), *columns(tasks))
+    assert result.exact
+    assert result.p == pytest.approx(by_enumeration(metric, tasks), rel=1e-9)
+    assert 0 < result.smallest <= result.p
 
 
 def test_one_task_is_fishers_exact_test() -> None:
     first, second = (np.array([12]), np.array([10])), (np.array([9]), np.array([3]))
     one_sided = stats.fisher_exact([[10, 2], [3, 6]], alternative="greater").pvalue
-    found = permutation_within_tasks(parse("pass@1"), first, second)
-    assert found.p == pytest.approx(2 * one_sided, rel=1e-9)
+    result = permutation_within_tasks(parse("pass@1"), first, second)
+    assert result.p == pytest.approx(2 * one_sided, rel=1e-9)
 
 
 def test_one_attempt_each_is_mcnemar() -> None:
-    ones = np.ones(20, dtype=np.int64)
+    all_ones = np.ones(20, dtype=np.int64)
     first, second = np.repeat([1, 0], [14, 6]), np.repeat([0, 1, 0], [9, 6, 5])
-    found = permutation_within_tasks(parse("pass@1"), (ones, first), (ones, second))
+    result = permutation_within_tasks(parse("pass@1"), (all_ones, first), (all_ones, second))
     b, c = int((first > second).sum()), int((first < second).sum())
-    assert found.p == pytest.approx(stats.binomtest(b, b + c).pvalue, rel=1e-9)
-    assert found.smallest == pytest.approx(2.0 ** (1 - b - c), rel=1e-9)
+    assert result.p == pytest.approx(stats.binomtest(b, b + c).pvalue, rel=1e-9)
+    assert result.smallest == pytest.approx(2.0 ** (1 - b - c), rel=1e-9)
 
 
 def test_drawn_p_is_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,9 +86,9 @@ def test_drawn_p_is_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = rng.binomial(8, 0.6, 20), rng.binomial(8, 0.5, 20)
     exact = permutation_within_tasks(parse("pass@2"), (n, first), (n, second))
     monkeypatch.setattr(permutation_test, "_EXACT_STEPS", 0)
-    drawn = permutation_within_tasks(parse("pass@2"), (n, first), (n, second), resamples=20_000)
-    assert (exact.exact, drawn.exact) == (True, False)
-    assert drawn.p == pytest.approx(exact.p, abs=5 * sqrt(exact.p / 20_000))
+    draws = permutation_within_tasks(parse("pass@2"), (n, first), (n, second), resamples=20_000)
+    assert (exact.exact, draws.exact) == (True, False)
+    assert draws.p == pytest.approx(exact.p, abs=5 * sqrt(exact.p / 20_000))
     never = permutation_within_tasks(parse("pass@2"), (n, n), (n, 0 * n), resamples=99)
     # 99 draws could not show less than 0.02; Chernoff's bound can, and is no less than the exact p.
     assert never.smallest <= never.p <= 3 * never.smallest < 1e-80
@@ -107,23 +109,25 @@ def test_the_bound_is_no_less_than_the_exact_p(monkeypatch: pytest.MonkeyPatch) 
 def test_swapping_the_models_changes_nothing() -> None:
     rng = np.random.default_rng(1)
     first, second = (np.full(15, 9), rng.binomial(9, 0.5, 15)), (np.full(15, 4), np.full(15, 3))
-    one = permutation_within_tasks(parse("pass@3"), first, second)
-    other = permutation_within_tasks(parse("pass@3"), second, first)
-    assert one.p == pytest.approx(other.p, rel=1e-9)
+    left_side = permutation_within_tasks(parse("pass@3"), first, second)
+    right_side = permutation_within_tasks(parse("pass@3"), second, first)
+    assert left_side.p == pytest.approx(right_side.p, rel=1e-9)
 
 
 def test_edges() -> None:
     n = np.array([4, 4])
     assert permutation_within_tasks(parse("pass@1"), (n, n), (n, n)).p == 1.0
-    none = np.empty(0, dtype=np.int64)
-    assert permutation_within_tasks(parse("pass@1"), (none, none), (none, none)).p == 1.0
+    nothing = np.empty(0, dtype=np.int64)
+    assert (
+        permutation_within_tasks(parse("pass@1"), (nothing, nothing), (nothing, nothing)).p == 1.0
+    )
     with pytest.raises(ValueError, match="needs more of the attempts"):
         permutation_within_tasks(parse("maj@3"), (n, n), (n, n))
-    some = Attempts.from_rows([0], [1.0], [3], [3], cells=1)
+    bag = Attempts.from_rows([0], [1.0], [3], [3], cells=1)
     for metric in ("pass@1", "first@2"):
         with pytest.raises(ValueError, match="is no function of what the attempts"):
-            permutation_of_attempts(parse(metric), some, some)
-    assert permutation_of_attempts(parse("best@2"), some, some).p == 1.0
+            permutation_of_attempts(parse(metric), bag, bag)
+    assert permutation_of_attempts(parse("best@2"), bag, bag).p == 1.0
     empty = Attempts.from_rows([], np.empty(0), [], [], cells=0)
     assert permutation_of_attempts(parse("best@2"), empty, empty).p == 1.0
 
@@ -137,30 +141,30 @@ hands = st.lists(st.tuples(some_attempts, some_attempts), min_size=1, max_size=2
 def bags(cells: list[list[tuple[int, bool]]]) -> Attempts:
     """The attempts of one model at each task."""
     rows = [
-        (cell, value, len(own), sum(passed for _, passed in own if value >= 0))
+        (cell, value, len(member_rows), sum(passed for _, passed in member_rows if value >= 0))
         for cell, attempts in enumerate(cells)
         for value in sorted({value for value, _ in attempts})
-        for own in [[one for one in attempts if one[0] == value]]
+        for member_rows in [[row for row in attempts if row[0] == value]]
     ]
     return Attempts.from_rows(*(np.array(column) for column in zip(*rows, strict=True)), len(cells))
 
 
 def dealt_by_hand(metric: str, tasks: list[tuple[list, list]]) -> float:
     """The definition, attempt by attempt."""
-    chosen = parse(metric)
+    measure = parse(metric)
 
     def difference(first: list, second: list) -> float:
-        one, other = (chosen.values_of(bags([own]))[0] for own in (first, second))
-        return float(one - other)
+        left_side, right_side = (measure.values_of(bags([rows]))[0] for rows in (first, second))
+        return float(left_side - right_side)
 
     laws = []
     for first, second in tasks:
         pooled, law = first + second, []
-        for own in combinations(range(len(pooled)), len(first)):
-            rest = [one for i, one in enumerate(pooled) if i not in own]
-            law.append(difference([pooled[i] for i in own], rest))
+        for member_rows in combinations(range(len(pooled)), len(first)):
+            remainder = [item for i, item in enumerate(pooled) if i not in member_rows]
+            law.append(difference([pooled[i] for i in member_rows], remainder))
         laws.append(law)
-    sums = np.array([sum(each) for each in product(*laws)])
+    sums = np.array([sum(entry) for entry in product(*laws)])
     observed = sum(difference(*task) for task in tasks)
     tails = [np.mean(sums >= observed - 1e-9), np.mean(sums <= observed + 1e-9)]
     return min(1.0, 2 * min(tails))
@@ -170,24 +174,26 @@ def dealt_by_hand(metric: str, tasks: list[tuple[list, list]]) -> float:
 @given(hands, st.sampled_from(OF_ATTEMPTS))
 def test_attempts_of_every_kind_by_enumeration(tasks: list[tuple[list, list]], metric: str) -> None:
     first, second = (bags([task[side] for task in tasks]) for side in (0, 1))
-    found = permutation_of_attempts(parse(metric), first, second)
-    assert found.exact
-    assert found.p == pytest.approx(dealt_by_hand(metric, tasks), rel=1e-9)
-    assert 0 < found.smallest <= found.p
+    result = permutation_of_attempts(parse(metric), first, second)
+    assert result.exact
+    assert result.p == pytest.approx(dealt_by_hand(metric, tasks), rel=1e-9)
+    assert 0 < result.smallest <= result.p
 
 
 def test_answers_keep_apart_whatever_their_codes_are() -> None:
     right, usual, rare = (2, True), (0, False), (1, False)
     task = ([right, right, rare], [usual, usual, right])
-    found = permutation_of_attempts(parse("maj@3"), *(bags([own]) for own in task))
-    assert found.p == pytest.approx(dealt_by_hand("maj@3", [task]), rel=1e-9)
+    result = permutation_of_attempts(parse("maj@3"), *(bags([rows]) for rows in task))
+    assert result.p == pytest.approx(dealt_by_hand("maj@3", [task]), rel=1e-9)
 
 
 def scores(rng: np.random.Generator, tasks: int, n: int, shift: float = 0.0) -> Attempts:
     """Continuous scores: no two attempts are equal."""
     value = np.sort(rng.normal(np.linspace(-1, 1, tasks)[:, None] + shift, 1.0, (tasks, n)))
-    ones = np.ones(tasks * n, dtype=np.int64)
-    return Attempts.from_rows(np.repeat(np.arange(tasks), n), value.ravel(), ones, 0 * ones, tasks)
+    all_ones = np.ones(tasks * n, dtype=np.int64)
+    return Attempts.from_rows(
+        np.repeat(np.arange(tasks), n), value.ravel(), all_ones, 0 * all_ones, tasks
+    )
 
 
 def test_scores_of_0_and_1_are_passes() -> None:
@@ -195,22 +201,22 @@ def test_scores_of_0_and_1_are_passes() -> None:
     n = np.full(12, 6)
     counts = [rng.binomial(6, p, 12) for p in (0.7, 0.4)]
     graded = [
-        bags([[(1, True)] * c + [(0, False)] * (6 - c) for c in own.tolist()]) for own in counts
+        bags([[(1, True)] * c + [(0, False)] * (6 - c) for c in rows.tolist()]) for rows in counts
     ]
     for metric, same in (("best@3", "pass@3"), ("worst@2", "pass^2"), ("mean", "pass@1")):
         expected = permutation_within_tasks(parse(same), (n, counts[0]), (n, counts[1]))
-        found = permutation_of_attempts(parse(metric), *graded)
-        assert found.p == pytest.approx(expected.p, rel=1e-6)
+        result = permutation_of_attempts(parse(metric), *graded)
+        assert result.p == pytest.approx(expected.p, rel=1e-6)
 
 
 def test_a_sample_of_deals_is_near_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     first, second = scores(rng, 5, 5, 0.5), scores(rng, 5, 5)
-    whole = permutation_of_attempts(parse("best@2"), first, second, resamples=40_000)
+    total = permutation_of_attempts(parse("best@2"), first, second, resamples=40_000)
     monkeypatch.setattr(attempt_permutation, "_DEALS", 0)
     sample = permutation_of_attempts(parse("best@2"), first, second, resamples=40_000)
-    assert sample.p == pytest.approx(whole.p, abs=0.1)
-    assert sample.p != whole.p
+    assert sample.p == pytest.approx(total.p, abs=0.1)
+    assert sample.p != total.p
     assert not sample.exact
 
 
@@ -222,11 +228,13 @@ def test_size_and_power_with_samples_of_deals(n: tuple[int, int], metric: str) -
     for shift in (0.0, 1.2):
         reject = 0
         for run in range(80):
-            one, other = scores(rng, 4, n[0], shift), scores(rng, 4, n[1])
+            first, second = scores(rng, 4, n[0], shift), scores(rng, 4, n[1])
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(attempt_permutation, "_DEALS", 0)
-                found = permutation_of_attempts(parse(metric), one, other, resamples=199, seed=run)
-            reject += found.p <= 0.05
+                result = permutation_of_attempts(
+                    parse(metric), first, second, resamples=199, seed=run
+                )
+            reject += result.p <= 0.05
         shares.append(reject / 80)
     assert shares[0] <= 0.05 + 3 * sqrt(0.05 * 0.95 / 80)
     assert shares[1] > 0.5

@@ -25,8 +25,8 @@ def test_power_against_statsmodels(tasks: int, level: float) -> None:
     for difference in (0.001, 0.05, 0.2, 0.5, 1.0):
         expected = TTestPower().power(difference, tasks, 1 - level)
         if not math.isnan(expected):  # scipy's noncentral t is, in places
-            found = PairedTest(1.0, level).power(difference, tasks)
-            assert found == pytest.approx(expected, abs=1e-9)
+            result = PairedTest(1.0, level).power(difference, tasks)
+            assert result == pytest.approx(expected, abs=1e-9)
             compared += 1
     assert compared >= 2
 
@@ -51,18 +51,18 @@ def test_power_at_its_ends() -> None:
     st.sampled_from([0.0, 1.0, 2.5]),
 )
 def test_needed_and_detectable_agree(
-    difference: float, variance: float, wanted: float, step: float, bend: float
+    difference: float, variance: float, expected: float, step: float, bend: float
 ) -> None:
     test = PairedTest(variance, step=step, bend=bend)
-    tasks = test.tasks_needed(difference, wanted)
+    tasks = test.tasks_needed(difference, expected)
     assert tasks is not None
-    assert test.power(difference, tasks) >= wanted
+    assert test.power(difference, tasks) >= expected
     if tasks > 2:
-        assert test.power(difference, tasks - 1) < wanted
-        assert test.detectable(tasks - 1, wanted) > difference * (1 - 1e-9)
-    least = test.detectable(tasks, wanted)
+        assert test.power(difference, tasks - 1) < expected
+        assert test.detectable(tasks - 1, expected) > difference * (1 - 1e-9)
+    least = test.detectable(tasks, expected)
     assert least <= difference * (1 + 1e-9)
-    assert test.power(least, tasks) == pytest.approx(wanted, abs=1e-8)
+    assert test.power(least, tasks) == pytest.approx(expected, abs=1e-8)
 
 
 def test_no_number_of_tasks() -> None:
@@ -92,8 +92,8 @@ def test_one_attempt_against_the_exact_power_of_mcnemar(plus: float, minus: floa
     """The lattice step is the continuity correction of the exact test."""
     variance = plus + minus - (plus - minus) ** 2
     expected = mcnemar_power(plus, minus, 100)
-    found = PairedTest(variance, step=lattice_step(1, 1)).power(plus - minus, 100)
-    assert found == pytest.approx(expected, abs=0.015)
+    result = PairedTest(variance, step=lattice_step(1, 1)).power(plus - minus, 100)
+    assert result == pytest.approx(expected, abs=0.015)
     assert PairedTest(variance).power(plus - minus, 100) > expected + 0.04
 
 
@@ -102,9 +102,9 @@ def test_two_models_around_a_common_value() -> None:
     expected, difference = 0.7, 0.3
     high, low = expected + difference / 2, expected - difference / 2
     exact = high * (1 - high) + low * (1 - low)
-    alike, bend = 2 * expected * (1 - expected), 1 / (4 * expected * (1 - expected))
-    assert alike * (1 - bend * difference**2) == pytest.approx(exact)
-    bent, plain = PairedTest(alike, bend=bend), PairedTest(exact)
+    equal, bend = 2 * expected * (1 - expected), 1 / (4 * expected * (1 - expected))
+    assert equal * (1 - bend * difference**2) == pytest.approx(exact)
+    bent, plain = PairedTest(equal, bend=bend), PairedTest(exact)
     assert bent.power(difference, 40) == pytest.approx(plain.power(difference, 40))
 
 
@@ -126,21 +126,21 @@ def test_power_against_simulated_sign_flips() -> None:
         test = PairedTest(variance, step=lattice_step(n, metric.k), bend=bend)
         difference = test.detectable(tasks, 0.8)
         table = metric.values(np.full(n + 1, n), np.arange(n + 1))
-        drawn = []
-        for wanted in (values.expected + difference / 2, values.expected - difference / 2):
-            moved = moved_to(wanted, values).rates
+        draws = []
+        for expected in (values.expected + difference / 2, values.expected - difference / 2):
+            moved = moved_to(expected, values).rates
             size = moved.mean * (1 - moved.mean) / moved.spread**2 - 1
             p = rng.beta(moved.mean * size, (1 - moved.mean) * size, (tasks, comparisons))
-            drawn.append(table[rng.binomial(n, p)])
-        found = (sign_flip(drawn[0] - drawn[1], resamples=1000).p <= 0.05).mean()
-        assert found == pytest.approx(0.8, abs=0.03)
+            draws.append(table[rng.binomial(n, p)])
+        result = (sign_flip(draws[0] - draws[1], resamples=1000).p <= 0.05).mean()
+        assert result == pytest.approx(0.8, abs=0.03)
 
 
-def moved_to(wanted: float, values: AssumedModel) -> AssumedModel:
+def moved_to(expected: float, values: AssumedModel) -> AssumedModel:
     """The metric at the mean rate that is expected to give this, attempts as much alike."""
 
     def at(mean: float) -> AssumedModel:
         spread = math.sqrt(values.rates.correlation * mean * (1 - mean))
         return AssumedModel(values.metric, BetaRates(mean, spread))
 
-    return at(brentq(lambda mean: at(mean).expected - wanted, 1e-4, 1 - 1e-4))
+    return at(brentq(lambda mean: at(mean).expected - expected, 1e-4, 1 - 1e-4))

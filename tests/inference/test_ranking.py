@@ -25,13 +25,13 @@ def test_crossings_are_all_that_some_curve_inside_has(open_signs: list[int]) -> 
     ks = np.arange(1, len(open_signs) + 1)
     sets = possible_crossings(ks, np.array(open_signs))
     choices = [[sign] if sign else [-1, 1] for sign in open_signs]
-    seen: set[int] = set()
+    observed: set[int] = set()
     for inside in product(*choices):
         turns = {k for k in range(2, len(inside) + 1) if inside[k - 1] != inside[k - 2]}
-        seen |= turns
-        for one in sets:
-            assert not one.certain or turns & set(range(one.first, one.last + 1))
-    assert seen == {k for one in sets for k in range(one.first, one.last + 1)}
+        observed |= turns
+        for first in sets:
+            assert not first.certain or turns & set(range(first.first, first.last + 1))
+    assert observed == {k for one in sets for k in range(one.first, one.last + 1)}
     always = [set(range(one.first, one.last + 1)) for one in sets if one.certain]
     assert all(a.isdisjoint(b) for i, a in enumerate(always) for b in always[:i])
 
@@ -50,7 +50,7 @@ def test_the_level_of_a_curve_holds_near_the_ceiling() -> None:
     rng = np.random.default_rng(1)
     laws, ks, n, tasks, count = ((5.0, 0.5), (2.0, 0.15)), np.arange(1, 11), 10, 30, 80
     falls = [np.cumprod((b + np.arange(n)) / (a + b + np.arange(n))) for a, b in laws]
-    held = gaussian = 0
+    covered = gaussian = 0
     for run in range(count):
         first, second = (
             curve(np.full(tasks, n), rng.binomial(n, rng.beta(*law, tasks)), n)[0] for law in laws
@@ -59,8 +59,8 @@ def test_the_level_of_a_curve_holds_near_the_ceiling() -> None:
         draws = bootstrap_means(gap, 500, run, kind="dirichlet")
         level = pointwise_level(draws, 0.95)
         p = min(GUARD.p(Sample(gap[:, k - 1], -1.0, 1.0), truth[k - 1]) for k in ks.tolist())
-        held += p > 1 - level
+        covered += p > 1 - level
         se = gap.std(axis=0, ddof=1) / sqrt(tasks)
         gaussian += bool(np.all(np.abs(gap.mean(axis=0) - truth) <= 3 * se + 1e-12))
-    assert held / count >= 0.95 - 3 * sqrt(0.95 * 0.05 / count)
+    assert covered / count >= 0.95 - 3 * sqrt(0.95 * 0.05 / count)
     assert gaussian / count < 0.5

@@ -13,7 +13,9 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ratio import Spending, compare_costs, cost_per_success, mean_cost
 
 
-def some(tasks: int, seed: int, spread: float = 1.0, passing: float = 0.5, n: int = 3) -> Spending:
+def random_spending(
+    tasks: int, seed: int, spread: float = 1.0, passing: float = 0.5, n: int = 3
+) -> Spending:
     rng = np.random.default_rng(seed)
     cost, passed = rng.lognormal(0, spread, (tasks, n)), rng.random((tasks, n)) < passing
     start = np.arange(tasks + 1) * n
@@ -27,11 +29,14 @@ def some(tasks: int, seed: int, spread: float = 1.0, passing: float = 0.5, n: in
     st.sampled_from([0.1, 0.6, 1.0]), st.sampled_from([0.3, 1.0, 5.0]), st.booleans(),
 )  # fmt: skip
 def test_p_and_both_intervals_say_the_same(
-    tasks: int, seed: int, passing: float, other: float, scale: float, these: bool
+    tasks: int, seed: int, passing: float, right_side: float, scale: float, fixed_tasks: bool
 ) -> None:
-    first, second = some(tasks, seed, passing=passing), some(tasks, seed + 100, passing=other)
+    first, second = (
+        random_spending(tasks, seed, passing=passing),
+        random_spending(tasks, seed + 100, passing=right_side),
+    )
     second = Spending(scale * second.cost, second.rate, second.attempts, second.within)
-    population = THESE_TASKS if these else "new-tasks"
+    population = THESE_TASKS if fixed_tasks else "new-tasks"
     answer = compare_costs([first, second], population=population)[0]
     difference, ratio = answer.difference, answer.ratio
     for interval, null in ((difference, 0.0), (ratio, 1.0)):
@@ -48,10 +53,12 @@ def test_p_and_both_intervals_say_the_same(
 
 
 def test_the_unit_of_money_does_not_matter() -> None:
-    first, second = some(12, 1), some(12, 2)
+    first, second = random_spending(12, 1), random_spending(12, 2)
     cents = [Spending(100 * s.cost, s.rate, s.attempts, s.within) for s in (first, second)]
-    one, other = cost_per_success(first), cost_per_success(cents[0])
-    assert (other.low, other.high) == pytest.approx((100 * one.low, 100 * one.high), rel=1e-9)  # type: ignore[operator]
+    left_side, right_side = cost_per_success(first), cost_per_success(cents[0])
+    assert (right_side.low, right_side.high) == pytest.approx(
+        (100 * left_side.low, 100 * left_side.high), rel=1e-9
+    )  # type: ignore[operator]
     (one_pair,), (other_pair,) = compare_costs([first, second]), compare_costs(cents)
     assert other_pair.p == pytest.approx(one_pair.p, rel=1e-9)
     assert other_pair.ratio.high == pytest.approx(one_pair.ratio.high, rel=1e-9)
@@ -81,18 +88,18 @@ def test_no_success_is_a_lower_limit() -> None:
     assert (pair.ratio.value, pair.ratio.high, pair.difference.high) == (None, np.inf, np.inf)
     assert pair.p < 0.001
     assert pair.ratio.low > 1  # type: ignore[operator]
-    both = compare_costs([failing, failing])[0]
-    assert (both.p, both.ratio.low, both.ratio.high) == (1.0, 0.0, np.inf)
+    two = compare_costs([failing, failing])[0]
+    assert (two.p, two.ratio.low, two.ratio.high) == (1.0, 0.0, np.inf)
 
 
 def test_one_task_and_costs_of_nothing() -> None:
-    one = cost_per_success(Spending(np.array([1.0]), np.array([0.5])))
-    assert (one.value, one.low, one.high) == (2.0, None, None)
-    assert one.reason == "needs at least 2 tasks"
+    first = cost_per_success(Spending(np.array([1.0]), np.array([0.5])))
+    assert (first.value, first.low, first.high) == (2.0, None, None)
+    assert first.reason == "needs at least 2 tasks"
     free = Spending(np.zeros(9), np.ones(9))
     assert cost_per_success(free).value == 0.0
     assert cost_per_success(free).high == 0.0
-    pair = compare_costs([some(9, 1), free])[0]
+    pair = compare_costs([random_spending(9, 1), free])[0]
     assert (pair.ratio.value, pair.p < 0.05) == (None, True)
 
 
@@ -103,17 +110,17 @@ def test_equal_costs_are_no_certainty() -> None:
 
 
 def test_a_missing_cost_leaves_no_upper_end() -> None:
-    start, ones = np.array([0, 2, 3, 4]), np.ones(4, dtype=np.int64)
+    start, all_ones = np.array([0, 2, 3, 4]), np.ones(4, dtype=np.int64)
     value, passed = np.array([1.0, np.nan, 2.0, 3.0]), np.array([1, 0, 1, 0])
-    spending = Spending.from_attempts(start, value, ones, passed)
+    spending = Spending.from_attempts(start, value, all_ones, passed)
     assert spending.cost.tolist() == [0.5, 2.0, 3.0]
     assert spending.missing_cost is not None
     assert spending.missing_cost.tolist() == [True, False, False]
     answer = cost_per_success(spending)
-    known = cost_per_success(Spending(spending.cost, spending.rate))
-    assert (answer.value, answer.low) == (known.value, known.low)
+    expected = cost_per_success(Spending(spending.cost, spending.rate))
+    assert (answer.value, answer.low) == (expected.value, expected.low)
     assert (answer.upper, answer.high) == (np.inf, np.inf)
-    dear, cheap = some(40, 1, 0.3), some(40, 2, 0.3)
+    dear, cheap = random_spending(40, 1, 0.3), random_spending(40, 2, 0.3)
     lacking = np.arange(40) == 3
     dear = Spending(10 * dear.cost, dear.rate, missing_cost=lacking)
     pair = compare_costs([dear, cheap])[0]
@@ -125,40 +132,40 @@ def test_a_missing_cost_leaves_no_upper_end() -> None:
 
 
 def test_clusters_of_one_task_are_tasks() -> None:
-    first, second = some(15, 7), some(15, 8)
-    alone = np.arange(15)
-    clustered = replace(first, clusters=alone)
+    first, second = random_spending(15, 7), random_spending(15, 8)
+    single = np.arange(15)
+    clustered = replace(first, clusters=single)
     assert cost_per_success(clustered).high == pytest.approx(cost_per_success(first).high, rel=1e-6)
     twice = [Spending(np.repeat(s.cost, 2), np.repeat(s.rate, 2)) for s in (first, second)]
-    pairs = [replace(each, clusters=np.repeat(alone, 2)) for each in twice]
-    known, copied = compare_costs([first, second])[0], compare_costs(pairs)[0]
-    assert copied.p == pytest.approx(known.p, rel=0.05)
-    assert compare_costs(twice)[0].p < known.p
+    pairs = [replace(item, clusters=np.repeat(single, 2)) for item in twice]
+    expected, copied = compare_costs([first, second])[0], compare_costs(pairs)[0]
+    assert copied.p == pytest.approx(expected.p, rel=0.05)
+    assert compare_costs(twice)[0].p < expected.p
 
 
 def test_for_these_tasks_only_attempts_vary() -> None:
-    spent = some(20, 9, n=30)
+    spent = random_spending(20, 9, n=30)
     assert spent.within is not None
     assert spent.within.mean(axis=1) == pytest.approx([4.67 / 30, 0.25 / 30, 0.0], abs=0.05)
     assert spent.within[1] == pytest.approx(spent.rate * (1 - spent.rate) / 29)
-    these, new = cost_per_success(spent, population=THESE_TASKS), cost_per_success(spent)
-    assert these.value == new.value
-    assert these.low < these.value < these.high  # type: ignore[operator]
-    single = cost_per_success(some(5, 1, n=1), population=THESE_TASKS)
+    fixed_tasks, new = cost_per_success(spent, population=THESE_TASKS), cost_per_success(spent)
+    assert fixed_tasks.value == new.value
+    assert fixed_tasks.low < fixed_tasks.value < fixed_tasks.high  # type: ignore[operator]
+    single = cost_per_success(random_spending(5, 1, n=1), population=THESE_TASKS)
     assert (single.low, single.reason) == (None, "needs two attempts at every task")
 
 
 def test_a_family_has_one_level() -> None:
-    models = [some(25, seed) for seed in range(4)]
+    models = [random_spending(25, seed) for seed in range(4)]
     models.append(Spending(8 * models[0].cost, models[0].rate))
     answers = compare_costs(models, resamples=2000)
     assert len(answers) == 10
-    for each in answers:
-        assert each.adjusted >= each.p
-        assert (each.adjusted <= 0.05) == (each.ratio.low > 1 or each.ratio.high < 1)  # type: ignore[operator]
-    alone = compare_costs(models, [(0, 4)], adjust=False)[0]
-    assert alone.p == alone.adjusted
-    assert alone.ratio.high <= answers[3].ratio.high  # type: ignore[operator]
+    for item in answers:
+        assert item.adjusted >= item.p
+        assert (item.adjusted <= 0.05) == (item.ratio.low > 1 or item.ratio.high < 1)  # type: ignore[operator]
+    single = compare_costs(models, [(0, 4)], adjust=False)[0]
+    assert single.p == single.adjusted
+    assert single.ratio.high <= answers[3].ratio.high  # type: ignore[operator]
 
 
 @pytest.mark.long

@@ -28,11 +28,11 @@ def test_roots_are_those_of_scipy(
 ) -> None:
     calls = []
 
-    def counted(x: float) -> float:
+    def counts(x: float) -> float:
         calls.append(x)
         return function(x)
 
-    root = find_root(counted, low, high, 1e-9)
+    root = find_root(counts, low, high, 1e-9)
     assert root == pytest.approx(brentq(function, low, high, xtol=1e-12), abs=2e-9)
     assert find_root(function, high, low, 1e-9) == pytest.approx(root, abs=2e-9)
     assert len(calls) < 130

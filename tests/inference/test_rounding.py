@@ -23,20 +23,20 @@ TINY = [1e-17, 1e-160, 1e-250, 1e-300, 1e-307]
 @pytest.mark.parametrize("scale", [*TINY, 1e200])
 def test_weights_depend_on_ratios_alone(scale: float) -> None:
     """4e-253 is not 0, and its square is."""
-    away, ones = np.array([0.0, 0.1, 0.25, 1.0]), np.ones(4)
-    usual = guard_weights(away, ones, ones)
-    assert guard_weights(scale * away, ones, ones) == pytest.approx(usual, rel=1e-9)
+    away, all_ones = np.array([0.0, 0.1, 0.25, 1.0]), np.ones(4)
+    usual = guard_weights(away, all_ones, all_ones)
+    assert guard_weights(scale * away, all_ones, all_ones) == pytest.approx(usual, rel=1e-9)
     # The largest distance counts where a task has it.
-    none = np.array([1.0, 1.0, 1.0, 0.0])
-    assert guard_weights(scale * away, ones, none) == pytest.approx(
-        guard_weights(away[:3], ones[:3], none[:3]), rel=1e-9
+    nothing = np.array([1.0, 1.0, 1.0, 0.0])
+    assert guard_weights(scale * away, all_ones, nothing) == pytest.approx(
+        guard_weights(away[:3], all_ones[:3], nothing[:3]), rel=1e-9
     )
 
 
 def test_weights_of_the_smallest_numbers() -> None:
-    ones = np.ones(2)
+    all_ones = np.ones(2)
     for scale in (1e-308, 1e-310, 1e-315, 1e-320, 5e-324):
-        assert guard_weights(np.array([0.0, scale]), ones, ones) == pytest.approx(0.93)
+        assert guard_weights(np.array([0.0, scale]), all_ones, all_ones) == pytest.approx(0.93)
 
 
 @pytest.mark.parametrize("scale", [*TINY, 1e-315, 1e-320])
@@ -48,14 +48,14 @@ def test_values_at_a_bound_but_for_rounding(scale: float) -> None:
     shares = np.full(6, 1 / 6)
     assert guard_widths(noise, shares, 40) == pytest.approx(guard_widths(0 * noise, shares, 40))
     for values, exact in ((noise, np.zeros(6)), (1.0 - noise, np.ones(6))):
-        for method, known in METHODS.items():
-            if NEW_TASKS not in known.populations:
+        for method, expected in METHODS.items():
+            if NEW_TASKS not in expected.populations:
                 continue
-            one, other = interval(Sample(values), method), interval(Sample(exact), method)
-            assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
-            assert one.reason == other.reason or not exact.any()
-        one, other = intervals([Sample(values), Sample(exact)], "guard")
-        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
+            first, second = interval(Sample(values), method), interval(Sample(exact), method)
+            assert (first.low, first.high) == pytest.approx((second.low, second.high), abs=1e-12)
+            assert first.reason == second.reason or not exact.any()
+        first, second = intervals([Sample(values), Sample(exact)], "guard")
+        assert (first.low, first.high) == pytest.approx((second.low, second.high), abs=1e-12)
 
 
 def test_a_sum_in_another_order_is_no_spread() -> None:

@@ -38,10 +38,10 @@ def test_p_is_that_of_every_deal_of_the_attempts() -> None:
         for m in marks
     ]
     law = [
-        spread(tuple(a + b for a, b in zip(one, other, strict=True)))
-        for one in set(deals[0])
-        for other in set(deals[1])
-        for _ in range(deals[0].count(one) * deals[1].count(other) // 36**2)
+        spread(tuple(a + b for a, b in zip(first, second, strict=True)))
+        for first in set(deals[0])
+        for second in set(deals[1])
+        for _ in range(deals[0].count(first) * deals[1].count(second) // 36**2)
     ]
     observed = spread(tuple(int(x) for x in c.sum(axis=1)))
     exact = sum(value >= observed for value in law) / len(law)
@@ -131,10 +131,10 @@ def test_no_less_than_the_least_change_is_shown(runs: int, floor: float) -> None
     steps = (np.arange(runs) >= np.arange(1, runs)[:, None]).astype(float)
     least = least_detectable_change(night, floor)
     less, more = (
-        [change_points(each, floor) for each in noise - size * least * steps]
+        [change_points(item, floor) for item in noise - size * least * steps]
         for size in (0.98, 1.02)
     )
-    assert not any(found[0].detected == runs - 1 for found in less if found)
+    assert not any(result[0].detected == runs - 1 for result in less if result)
     assert any(more)
 
 

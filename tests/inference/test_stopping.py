@@ -40,22 +40,22 @@ def test_fisher_is_the_share_of_all_placements() -> None:
     n, c = np.array([5, 5, 10, 10, 10, 10, 10]), np.array([1, 1, 1, 0, 0, 0, 0])
     solved = [set(places) for places in combinations(range(7), 3)]
     share = sum({0, 1} <= places for places in solved) / len(solved)
-    found = stopping(n, c)
-    assert found is not None
-    assert (found.kind, found.most, found.short) == (FIRST_PASS, 10, 2)
-    assert found.chance == pytest.approx(share, rel=1e-12)
-    assert found.at_once == 0
-    assert found.solved == pytest.approx(3 / 7)
+    result = stopping(n, c)
+    assert result is not None
+    assert (result.kind, result.most, result.short) == (FIRST_PASS, 10, 2)
+    assert result.chance == pytest.approx(share, rel=1e-12)
+    assert result.at_once == 0
+    assert result.solved == pytest.approx(3 / 7)
 
 
 def test_one_pass_each_and_none_unsolved() -> None:
     # All solved: Fisher says nothing; one pass among n has at most the chance (1 − 1/n)^(n−1).
     n = np.array([1, 2, 3, 4, 5])
-    found = stopping(n, np.ones(5, dtype=np.int64))
+    result = stopping(n, np.ones(5, dtype=np.int64))
     most_likely = math.prod((1 - 1 / i) ** (i - 1) for i in range(2, 6))
-    assert found is not None
-    assert found.chance == pytest.approx(most_likely, rel=1e-12)
-    assert found.at_once == pytest.approx(0.2)
+    assert result is not None
+    assert result.chance == pytest.approx(most_likely, rel=1e-12)
+    assert result.at_once == pytest.approx(0.2)
     # In order, the pass stands last with a chance of 1/n besides.
     ordered = stopping(n, np.ones(5, dtype=np.int64), last=np.ones(5, dtype=np.int64))
     assert ordered is not None
@@ -65,13 +65,13 @@ def test_one_pass_each_and_none_unsolved() -> None:
 def test_a_pass_known_to_be_followed_by_an_attempt_speaks_against_the_first_pass() -> None:
     rng = np.random.default_rng(3)
     n, c, last = until_first_pass(rng, np.full(50, 0.3), 10)
-    found = stopping(n, c, last=last)
-    assert found is not None
-    assert found.kind == FIRST_PASS
+    result = stopping(n, c, last=last)
+    assert result is not None
+    assert result.kind == FIRST_PASS
     followed = last.copy()
     followed[np.flatnonzero((n > 1) & (c == 1))[0]] = 0
-    other = stopping(n, c, last=followed)
-    assert other is None or other.kind == ONCE_PASSED
+    second = stopping(n, c, last=followed)
+    assert second is None or second.kind == ONCE_PASSED
     unknown = stopping(n, c, last=np.full(50, UNKNOWN))
     assert unknown is not None
     assert unknown.kind == FIRST_PASS
@@ -94,13 +94,13 @@ def test_never_a_word(n: list[int], c: list[int]) -> None:
 
 def test_failures_replaced_by_retries() -> None:
     rng = np.random.default_rng(0)
-    made, c, last = until_first_pass(rng, rng.beta(1, 4, 60), 5)
-    kept = np.ones(60, dtype=np.int64)
-    found = stopping(kept, c, made, last)
-    assert found is not None
-    assert (found.kind, found.most) == (REPLACED, 5)
-    assert found.chance < LEVEL
-    assert found.at_once == pytest.approx(np.mean((made == 1) & (c == 1)))
+    numbered, c, last = until_first_pass(rng, rng.beta(1, 4, 60), 5)
+    remaining = np.ones(60, dtype=np.int64)
+    result = stopping(remaining, c, numbered, last)
+    assert result is not None
+    assert (result.kind, result.most) == (REPLACED, 5)
+    assert result.chance < LEVEL
+    assert result.at_once == pytest.approx(np.mean((numbered == 1) & (c == 1)))
     # Holes that attempts lost by accident leave say nothing.
     assert not stopped_on_outcome(
         *honest(rng, np.full(60, 0.5), np.full(60, 3))[:2], rng.integers(3, 6, 60)
@@ -131,18 +131,18 @@ def test_missing_zeros_are_seen_where_every_task_has_passed() -> None:
     passes = rng.binomial(10, 0.12, (60, 40))
     first = (passes > 0).argmax(axis=1)
     n, c = 10 * (first + 1), passes[np.arange(60), first]
-    found = stopping(n, c)
-    assert found is not None
-    assert (found.kind, found.solved) == (ONCE_PASSED, 1.0)
-    assert found.chance < 1e-6
+    result = stopping(n, c)
+    assert result is not None
+    assert (result.kind, result.solved) == (ONCE_PASSED, 1.0)
+    assert result.chance < 1e-6
     # The same passes among tasks of which as many have none as the rates let expect.
     assert stopping(np.r_[n, 10, 400], np.r_[c, 0, 0]) is None
 
 
 def test_no_zeros_are_missing_where_all_pass_often() -> None:
-    found = stopping(np.r_[np.full(30, 10), 40, 40], np.r_[np.full(30, 9), 0, 0])
-    assert found is not None
-    assert found.chance == pytest.approx(0.5, abs=1e-3)
+    result = stopping(np.r_[np.full(30, 10), 40, 40], np.r_[np.full(30, 9), 0, 0])
+    assert result is not None
+    assert result.chance == pytest.approx(0.5, abs=1e-3)
 
 
 LAWS = [(0.5, 3), (1, 4), (2, 2), (9, 1)]
@@ -153,12 +153,12 @@ def test_false_alarms_are_rarer_than_the_level(law: tuple[float, float]) -> None
     # 4 laws × 600 data sets: at a rate of 1 % each, more than 14 of 600 have a chance of 0.1 %.
     rng, alarms = np.random.default_rng(1), 0
     for tasks in (10, 20, 50):
-        for known in (False, True):
+        for expected in (False, True):
             for _ in range(50):
                 p = rng.beta(*law, tasks)
                 for n in (np.maximum(rng.binomial(5, 0.9, tasks), 1), rng.choice([3, 6], tasks)):
                     sizes, c, last = honest(rng, p, n)
-                    alarms += stopped_on_outcome(sizes, c, last=last if known else None)
+                    alarms += stopped_on_outcome(sizes, c, last=last if expected else None)
     assert alarms <= 14
 
 

@@ -18,8 +18,8 @@ def test_few_deals_are_all_counted() -> None:
         off = dealt - dealt.mean()
         return sum(off[groups == g].sum() ** 2 / (groups == g).sum() for g in (0, 1))
 
-    every = [between(np.array(dealt)) for dealt in permutations(values)]
-    expected = np.mean(np.array(every) >= between(values) - 1e-9)
+    all_items = [between(np.array(dealt)) for dealt in permutations(values)]
+    expected = np.mean(np.array(all_items) >= between(values) - 1e-9)
     assert group_p(values, groups, 0.5) == pytest.approx(expected, abs=1e-12)
 
 

@@ -24,13 +24,13 @@ def test_weights_sum_to_the_units(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["multinomial", "dirichlet"])
 def test_columns_threads_and_length_change_no_other_number(kind: str) -> None:
-    one = bootstrap_means(VALUES, 12_000, 3, kind=kind, threads=1)
-    np.testing.assert_array_equal(one, bootstrap_means(VALUES, 12_000, 3, kind=kind, threads=3))
+    first = bootstrap_means(VALUES, 12_000, 3, kind=kind, threads=1)
+    np.testing.assert_array_equal(first, bootstrap_means(VALUES, 12_000, 3, kind=kind, threads=3))
     # A matrix product may differ in the last bit with its shape; a draw never does.
     fewer = bootstrap_means(VALUES[:, :2], 12_000, 3, kind=kind)
-    np.testing.assert_allclose(one[:, :2], fewer, rtol=1e-13)
-    assert not np.array_equal(one, bootstrap_means(VALUES, 12_000, 4, kind=kind))
-    assert not np.array_equal(one, bootstrap_means(VALUES, 12_000, 0, kind=kind))
+    np.testing.assert_allclose(first[:, :2], fewer, rtol=1e-13)
+    assert not np.array_equal(first, bootstrap_means(VALUES, 12_000, 4, kind=kind))
+    assert not np.array_equal(first, bootstrap_means(VALUES, 12_000, 0, kind=kind))
 
 
 def test_moments() -> None:
@@ -44,8 +44,8 @@ def test_moments() -> None:
 def test_whole_clusters_are_drawn() -> None:
     codes = np.repeat([0, 1], [1, 3])
     values = np.array([[1.0], [0.0], [0.0], [0.0]])
-    found = np.unique(bootstrap_means(values, 500, 0, clusters=codes).round(12))
-    np.testing.assert_allclose(found, [0.0, 0.25, 1.0])
+    result = np.unique(bootstrap_means(values, 500, 0, clusters=codes).round(12))
+    np.testing.assert_allclose(result, [0.0, 0.25, 1.0])
 
 
 def test_attempts_made_again_centre_on_the_estimate() -> None:

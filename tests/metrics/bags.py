@@ -32,11 +32,11 @@ def rows(most: int, first: int = 0) -> st.SearchStrategy[list[Row]]:
     """A cell of at most so many attempts; values are codes from `first` up, some verdicts mixed."""
 
     def verdicts(counts: list[int]) -> st.SearchStrategy[list[Row]]:
-        each = [
+        item = [
             st.sampled_from([0, n]) | st.integers(0, n) if first + j >= 0 else st.just(0)
             for j, n in enumerate(counts)
         ]
-        return st.tuples(*each).map(
+        return st.tuples(*item).map(
             lambda passed: [
                 (first + j, n, p) for j, (n, p) in enumerate(zip(counts, passed, strict=True))
             ]
@@ -52,5 +52,5 @@ def over_subsets(cell: Sequence[Row], k: int, of: Callable[[list[Row]], Fraction
     Each attempt is (value, 1, 1 if it passed).
     """
     attempts = [(value, 1, int(i < p)) for value, n, p in cell for i in range(n)]
-    found = [of(list(chosen)) for chosen in combinations(attempts, k)]
-    return sum(found, Fraction(0)) / len(found)
+    result = [of(list(subset)) for subset in combinations(attempts, k)]
+    return sum(result, Fraction(0)) / len(result)

@@ -39,11 +39,11 @@ def by_every_order(attempts: Sequence[Attempt], budget: Fraction) -> tuple[Fract
     orders = list(permutations(attempts))
     solved = 0
     for order in orders:
-        left = budget
+        remaining = budget
         for cost, passes in order:
-            if cost > left:
+            if cost > remaining:
                 break
-            left -= cost
+            remaining -= cost
             if passes:
                 solved += 1
                 break
@@ -93,10 +93,10 @@ def test_costs_of_one_make_it_pass_at_k(n: int, c: int) -> None:
 @settings(deadline=None, max_examples=40)
 @given(some_attempts(9), some_attempts(9))
 def test_it_grows_with_the_budget_whatever_stands_beside(
-    attempts: list[Attempt], others: list[Attempt]
+    attempts: list[Attempt], remaining: list[Attempt]
 ) -> None:
     budgets = np.linspace(0, 12, 7)
-    low, high = pass_within(*bag(attempts, others, attempts), budgets)
+    low, high = pass_within(*bag(attempts, remaining, attempts), budgets)
     assert low.shape == (7, 3)
     assert (np.diff(low, axis=0) >= -1e-15).all()
     assert (low <= high).all()
@@ -167,8 +167,8 @@ def test_beyond_counting_both_ends_hold_and_are_near(n: int, c: int, spread: flo
     orders = np.argsort(rng.random((20_000, n)), axis=1)
     spent, passes = np.cumsum(cost[orders], axis=1), passed[orders] > 0
     first = passes.argmax(axis=1)
-    needed = spent[np.arange(len(orders)), first]
-    share = (needed[:, None] <= budgets).mean(axis=0)
+    requirement = spent[np.arange(len(orders)), first]
+    share = (requirement[:, None] <= budgets).mean(axis=0)
     error = 4 * np.sqrt(share * (1 - share) / len(orders)) + 1e-3
     assert (low - error <= share).all()
     assert (share <= high + error).all()

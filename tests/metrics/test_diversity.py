@@ -31,12 +31,12 @@ def test_every_subset(cell: list[Row]) -> None:
         kinds = over_subsets(cell, k, lambda s: Fraction(len({v for v, _, _ in s})))
         passing = over_subsets(cell, k, lambda s: Fraction(len({v for v, _, p in s if p})))
         assert distinct_at_k(*bag(cell), k)[0] == pytest.approx(float(kinds), rel=1e-12)
-        found = distinct_passing_at_k(*bag(cell), k)[0]
-        assert found == pytest.approx(float(passing), rel=1e-12)
-        tried = list(combinations(cell, min(k, len(cell))))
-        fails = sum(prod((1 - Fraction(p, m) for _, m, p in s), start=Fraction(1)) for s in tried)
+        result = distinct_passing_at_k(*bag(cell), k)[0]
+        assert result == pytest.approx(float(passing), rel=1e-12)
+        tries = list(combinations(cell, min(k, len(cell))))
+        fails = sum(prod((1 - Fraction(p, m) for _, m, p in s), start=Fraction(1)) for s in tries)
         once = pass_at_k_distinct(*bag(cell), k)[0]
-        assert once == pytest.approx(float(1 - fails / len(tried)), abs=1e-13)
+        assert once == pytest.approx(float(1 - fails / len(tries)), abs=1e-13)
     for function in (distinct_at_k, distinct_passing_at_k, pass_at_k_distinct):
         assert np.isnan(function(*bag(cell), n + 1)[0])
 
@@ -74,8 +74,8 @@ def test_laws(cells: list[list[Row]], k: int) -> None:
         f(*bags, k) for f in (distinct_at_k, distinct_passing_at_k, pass_at_k_distinct)
     )
     for i, cell in enumerate(cells):
-        for many, alone in ((kinds, distinct_at_k), (once, pass_at_k_distinct)):
-            np.testing.assert_array_equal(many[i], alone(*bag(cell), k)[0])
+        for many, single in ((kinds, distinct_at_k), (once, pass_at_k_distinct)):
+            np.testing.assert_array_equal(many[i], single(*bag(cell), k)[0])
         n, c = (sum(row[j] for row in cell) for j in (1, 2))
         if n < k:
             continue

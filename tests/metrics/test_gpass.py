@@ -32,25 +32,25 @@ def exact(n: int, c: int, k: int, least: int) -> Fraction:
     return Fraction(above, comb(n, k))
 
 
-def one(n: int, c: int, k: int, least: int) -> float:
+def first(n: int, c: int, k: int, least: int) -> float:
     return float(at_least_pairs(np.array([n]), np.array([c]), k, least)[0])
 
 
-def relative(value: float, wanted: Fraction) -> float:
-    if wanted < SMALLEST:
+def relative(value: float, expected: Fraction) -> float:
+    if expected < SMALLEST:
         return 0.0 if 0 <= value <= 1e-306 else 1.0
-    return float(abs(Fraction(value) - wanted) / wanted)
+    return float(abs(Fraction(value) - expected) / expected)
 
 
 @given(cells(300), shares)
 def test_equal_to_hypergeometric_sums(cell: tuple[int, int, int], share: Fraction) -> None:
     n, c, k = cell
     least = passes_needed(k, share)
-    wanted = exact(n, c, k, least)
+    expected = exact(n, c, k, least)
     value = float(gpass_pairs(np.array([n]), np.array([c]), k, share)[0])
-    assert relative(value, wanted) <= 1e-12
+    assert relative(value, expected) <= 1e-12
     # The complement, small where the value is near 1: passes and failures exchanged.
-    assert relative(one(n, n - c, k, k - least + 1), 1 - wanted) <= 1e-12
+    assert relative(first(n, n - c, k, k - least + 1), 1 - expected) <= 1e-12
 
 
 @pytest.mark.parametrize(
@@ -59,15 +59,15 @@ def test_equal_to_hypergeometric_sums(cell: tuple[int, int, int], share: Fractio
 )
 def test_ten_thousand_attempts_in_both_tails(c: int, k: int, least: int) -> None:
     n = 10_000
-    wanted = exact(n, c, k, least)
-    assert 0 < wanted < 1
-    assert relative(one(n, c, k, least), wanted) <= 1e-12
-    assert relative(one(n, n - c, k, k - least + 1), 1 - wanted) <= 1e-12
+    expected = exact(n, c, k, least)
+    assert 0 < expected < 1
+    assert relative(first(n, c, k, least), expected) <= 1e-12
+    assert relative(first(n, n - c, k, k - least + 1), 1 - expected) <= 1e-12
 
 
 def test_a_million_attempts() -> None:
     # Half of 10⁶ attempts pass and k is odd: more than half of k pass as often as not.
-    assert one(10**6, 500_000, 499_999, 250_000) == pytest.approx(0.5, rel=1e-12)
+    assert first(10**6, 500_000, 499_999, 250_000) == pytest.approx(0.5, rel=1e-12)
 
 
 @given(cells(200))
@@ -80,10 +80,10 @@ def test_shares_of_zero_and_one_are_pass_at_k_and_pass_hat_k(cell: tuple[int, in
 
 @given(cells(200), shares, shares)
 def test_monotone_in_the_share_and_in_c(
-    cell: tuple[int, int, int], one_share: Fraction, other: Fraction
+    cell: tuple[int, int, int], one_share: Fraction, second: Fraction
 ) -> None:
     n, c, k = cell
-    low, high = sorted((one_share, other))
+    low, high = sorted((one_share, second))
     at = np.array([n])
     easier, harder = (gpass_pairs(at, np.array([c]), k, share) for share in (low, high))
     assert harder <= easier * (1 + 1e-13)
@@ -95,8 +95,8 @@ def test_monotone_in_the_share_and_in_c(
 def test_mgpass_is_the_mean_of_gpass(cell: tuple[int, int, int]) -> None:
     n, c, k = cell
     terms = (exact(n, c, k, i) for i in range(-(-k // 2) + 1, k + 1))
-    wanted = Fraction(2, k) * sum(terms, Fraction(0))
-    assert relative(float(mgpass_pairs(np.array([n]), np.array([c]), k)[0]), wanted) <= 1e-12
+    expected = Fraction(2, k) * sum(terms, Fraction(0))
+    assert relative(float(mgpass_pairs(np.array([n]), np.array([c]), k)[0]), expected) <= 1e-12
 
 
 def test_the_share_is_exact() -> None:
@@ -117,9 +117,9 @@ def test_too_few_attempts_and_certain_cells() -> None:
 def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     c = np.arange(121)
     n = np.full(121, 120)
-    whole = gpass_pairs(n, c, 60, Fraction("0.4"))
+    total = gpass_pairs(n, c, 60, Fraction("0.4"))
     monkeypatch.setattr("passk_cli.metrics.gpass._BLOCK_TERMS", 100)
-    np.testing.assert_array_equal(gpass_pairs(n, c, 60, Fraction("0.4")), whole)
+    np.testing.assert_array_equal(gpass_pairs(n, c, 60, Fraction("0.4")), total)
 
 
 @settings(max_examples=30)
@@ -131,10 +131,12 @@ def test_agreement_with_scorio(seed: int, tries: int) -> None:
     k = int(rng.integers(1, tries + 1))
     n, c = np.full(7, tries), matrix.sum(axis=1)
     for text in ("0", "0.25", "0.28", "0.5", "0.75", "1"):
-        mine = gpass_pairs(n, c, k, Fraction(text)).mean()
-        assert mine == pytest.approx(scorio.g_pass_at_k_tau(matrix, k, float(text)), rel=1e-10)
-    mine = mgpass_pairs(n, c, k).mean()
-    assert mine == pytest.approx(scorio.mg_pass_at_k(matrix, k), rel=1e-10)
+        passk_value = gpass_pairs(n, c, k, Fraction(text)).mean()
+        assert passk_value == pytest.approx(
+            scorio.g_pass_at_k_tau(matrix, k, float(text)), rel=1e-10
+        )
+    passk_value = mgpass_pairs(n, c, k).mean()
+    assert passk_value == pytest.approx(scorio.mg_pass_at_k(matrix, k), rel=1e-10)
 
 
 @pytest.mark.parametrize(("k", "most"), [(1, 0.0), (2, 1.0), (3, 2 / 3), (5, 0.8)])

@@ -64,12 +64,16 @@ def test_many_attempts_match_exact_fractions(n: int, part: float) -> None:
 
 def test_a_hundred_thousand_attempts() -> None:
     n = 100_000
-    start, value, ones = np.array([0, n]), np.arange(n) / (n - 1), np.ones(n, dtype=np.int64)
+    start, value, all_ones = np.array([0, n]), np.arange(n) / (n - 1), np.ones(n, dtype=np.int64)
     for k in (1, 50_000, n):
         # The highest of k numbers out of 0 … n−1 is k (n+1)/(k+1) − 1 on average.
         expected = (k * (n + 1) / (k + 1) - 1) / (n - 1)
-        assert best_at_k(start, value, ones, ones, k)[0] == pytest.approx(expected, abs=1e-12)
-        assert worst_at_k(start, value, ones, ones, k)[0] == pytest.approx(1 - expected, abs=1e-12)
+        assert best_at_k(start, value, all_ones, all_ones, k)[0] == pytest.approx(
+            expected, abs=1e-12
+        )
+        assert worst_at_k(start, value, all_ones, all_ones, k)[0] == pytest.approx(
+            1 - expected, abs=1e-12
+        )
 
 
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)), min_size=1, max_size=20))

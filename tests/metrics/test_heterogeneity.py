@@ -36,26 +36,26 @@ FAMILIES = {
 
 def exact(p: list[float], k: int) -> tuple[Fraction, Fraction, Fraction]:
     """pass@k, pass^k and μ^k of exact rates, as fractions of the decimals."""
-    known = [Fraction(str(x)) for x in p]
-    count = len(known)
-    at = sum((1 - (1 - x) ** k for x in known), Fraction(0)) / count
-    hat = sum((x**k for x in known), Fraction(0)) / count
-    return at, hat, (sum(known) / count) ** k
+    expected = [Fraction(str(x)) for x in p]
+    count = len(expected)
+    at = sum((1 - (1 - x) ** k for x in expected), Fraction(0)) / count
+    hat = sum((x**k for x in expected), Fraction(0)) / count
+    return at, hat, (sum(expected) / count) ** k
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_families_of_the_article(name: str) -> None:
     """Numbers of the figures of "Pass@k and Pass^k tell different stories" (2025), exactly."""
-    found = rate_curves(np.array(FAMILIES[name]), np.arange(1, 9))
+    result = rate_curves(np.array(FAMILIES[name]), np.arange(1, 9))
     for i, k in enumerate(range(1, 9)):
         at, hat, even = exact(FAMILIES[name], k)
-        assert found.at[i] == pytest.approx(float(at), rel=1e-14)
-        assert found.hat[i] == pytest.approx(float(hat), rel=1e-14)
-        assert found.delta[i] == pytest.approx(float(hat - even), abs=1e-15)
-        assert (found.delta[i] > 0.03) == (name != "homogeneous" and k > 1)
+        assert result.at[i] == pytest.approx(float(at), rel=1e-14)
+        assert result.hat[i] == pytest.approx(float(hat), rel=1e-14)
+        assert result.delta[i] == pytest.approx(float(hat - even), abs=1e-15)
+        assert (result.delta[i] > 0.03) == (name != "homogeneous" and k > 1)
     if name == "homogeneous":
-        assert not found.delta.any()
-        assert not found.deficit.any()
+        assert not result.delta.any()
+        assert not result.deficit.any()
 
 
 def test_positive_skew_is_more_reliable_and_covers_more() -> None:
@@ -78,61 +78,61 @@ def test_the_coin_game() -> None:
 
 @given(rates)
 def test_bounds_and_monotone_curves(p: list[float]) -> None:
-    found, mean = rate_curves(np.array(p), KS), float(np.mean(p))
+    result, mean = rate_curves(np.array(p), KS), float(np.mean(p))
     slack = 1e-14
-    assert np.all(found.at >= mean - slack)
-    assert np.all(found.at <= 1 - (1 - mean) ** KS + slack)
+    assert np.all(result.at >= mean - slack)
+    assert np.all(result.at <= 1 - (1 - mean) ** KS + slack)
     for gain, bound in (
-        (found.delta, found.delta_bound),
-        (found.deficit, found.deficit_bound),
+        (result.delta, result.delta_bound),
+        (result.deficit, result.deficit_bound),
     ):
         assert np.all(gain >= 0)
         assert np.all(gain <= bound + slack)
-    assert np.all(np.diff(found.at) >= -slack)
-    assert np.all(np.diff(found.hat) <= slack)
+    assert np.all(np.diff(result.at) >= -slack)
+    assert np.all(np.diff(result.hat) <= slack)
 
 
 @given(st.floats(0, 1), st.integers(1, 30))
 def test_equal_rates_have_no_gain_at_all(rate: float, tasks: int) -> None:
-    found = rate_curves(np.full(tasks, rate), KS)
-    assert not found.delta.any()
-    assert not found.deficit.any()
+    result = rate_curves(np.full(tasks, rate), KS)
+    assert not result.delta.any()
+    assert not result.deficit.any()
 
 
 @given(rates)
 def test_a_two_point_family_reaches_the_bound(p: list[float]) -> None:
-    count, ones = len(p), sum(x > 0.5 for x in p)
-    found = rate_curves(np.array([1.0] * ones + [0.0] * (count - ones)), KS)
-    np.testing.assert_allclose(found.delta, found.delta_bound, atol=1e-15)
-    np.testing.assert_allclose(found.deficit, found.deficit_bound, atol=1e-15)
+    count, all_ones = len(p), sum(x > 0.5 for x in p)
+    result = rate_curves(np.array([1.0] * all_ones + [0.0] * (count - all_ones)), KS)
+    np.testing.assert_allclose(result.delta, result.delta_bound, atol=1e-15)
+    np.testing.assert_allclose(result.deficit, result.deficit_bound, atol=1e-15)
 
 
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=9))
 def test_different_tasks_by_enumeration(c: list[int]) -> None:
     p = [Fraction(x, 8) for x in c]
-    found = mean_power_new_tasks(np.array(c) / 8, np.arange(1, len(c) + 2))
+    result = mean_power_new_tasks(np.array(c) / 8, np.arange(1, len(c) + 2))
     for k in range(1, len(c) + 1):
-        each = [prod(chosen) for chosen in combinations(p, k)]
-        assert found[k - 1] == pytest.approx(float(sum(each, Fraction(0)) / len(each)), rel=1e-13)
-    assert np.isnan(found[-1])
+        item = [prod(subset) for subset in combinations(p, k)]
+        assert result[k - 1] == pytest.approx(float(sum(item, Fraction(0)) / len(item)), rel=1e-13)
+    assert np.isnan(result[-1])
 
 
 @given(st.lists(st.tuples(st.integers(3, 5), st.floats(0, 1)), min_size=1, max_size=4))
 def test_tasks_with_repetition_by_enumeration(cells: list[tuple[int, float]]) -> None:
     n = [n for n, _ in cells]
     c = [round(share * n) for n, share in cells]
-    found = mean_power_these_tasks(np.array(n), np.array(c), np.arange(1, 5))
+    result = mean_power_these_tasks(np.array(n), np.array(c), np.arange(1, 5))
     for k in range(1, 5):
         if k > min(n):
-            assert np.isnan(found[k - 1])
+            assert np.isnan(result[k - 1])
             continue
         total = Fraction(0)
-        for drawn in product(range(len(n)), repeat=k):
-            each = (
-                Fraction(comb(c[t], drawn.count(t)), comb(n[t], drawn.count(t))) for t in set(drawn)
+        for draws in product(range(len(n)), repeat=k):
+            item = (
+                Fraction(comb(c[t], draws.count(t)), comb(n[t], draws.count(t))) for t in set(draws)
             )
-            total += prod(each, start=Fraction(1))
-        assert found[k - 1] == pytest.approx(float(total / len(n) ** k), rel=1e-12)
+            total += prod(item, start=Fraction(1))
+        assert result[k - 1] == pytest.approx(float(total / len(n) ** k), rel=1e-12)
 
 
 @pytest.mark.parametrize("tasks", [1, 20, *long(2)])
@@ -141,13 +141,13 @@ def test_tasks_with_repetition_at_ten_thousand_attempts(tasks: int) -> None:
     ks = np.array([1, 10, 600, 2000, 5000, 10_000])
     np.testing.assert_allclose(mean_power_these_tasks(n, n, ks), 1.0, rtol=1e-12)
     c = np.full(tasks, 9_990)
-    found = mean_power_these_tasks(n, c, ks)
+    result = mean_power_these_tasks(n, c, ks)
     # As tasks grow in number, attempts fall on different ones: from pass^k of one task to p^k.
     lower, upper = pass_hat_k(10_000, 9_990, ks), (0.999**ks)
     if tasks == 1:
-        np.testing.assert_allclose(found, lower, rtol=1e-11)
+        np.testing.assert_allclose(result, lower, rtol=1e-11)
     else:
-        assert np.all((found >= lower * (1 - 1e-11)) & (found <= upper * (1 + 1e-11)))
+        assert np.all((result >= lower * (1 - 1e-11)) & (result <= upper * (1 + 1e-11)))
 
 
 def outcomes(p: tuple[Fraction, ...], n: int) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
@@ -163,8 +163,8 @@ RATES = (Fraction(1, 4), Fraction(1, 2), Fraction(1))
 Values = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def as_array(found: Moments) -> np.ndarray:
-    return np.array([found.mean, found.variance, found.third])
+def as_array(result: Moments) -> np.ndarray:
+    return np.array([result.mean, result.variance, result.third])
 
 
 def expected_new(of: Values, tasks: int, n: int) -> np.ndarray:
@@ -187,21 +187,25 @@ def powers(n: np.ndarray, c: np.ndarray) -> np.ndarray:
 def test_unbiased_for_new_tasks() -> None:
     mean = float(sum(RATES, Fraction(0)) / 3)
     ks = np.array([1, 2, 3])
-    found = expected_new(lambda n, c: mean_power_new_tasks(c / n, ks), tasks=3, n=2)
-    np.testing.assert_allclose(found, mean**ks, rtol=1e-12)
-    found = expected_new(lambda n, c: as_array(moments_new_tasks(powers(n, c))), tasks=3, n=3)
-    apart = np.array([float(p) for p in RATES]) - mean
-    np.testing.assert_allclose(found, [mean, (apart**2).mean(), (apart**3).mean()], rtol=1e-12)
+    result = expected_new(lambda n, c: mean_power_new_tasks(c / n, ks), tasks=3, n=2)
+    np.testing.assert_allclose(result, mean**ks, rtol=1e-12)
+    result = expected_new(lambda n, c: as_array(moments_new_tasks(powers(n, c))), tasks=3, n=3)
+    deviation = np.array([float(p) for p in RATES]) - mean
+    np.testing.assert_allclose(
+        result, [mean, (deviation**2).mean(), (deviation**3).mean()], rtol=1e-12
+    )
 
 
 def test_unbiased_for_these_tasks() -> None:
     p = np.array([float(x) for x in RATES])
     ks = np.array([1, 2, 3])
-    found = expected_these(lambda n, c: mean_power_these_tasks(n, c, ks), RATES, 3)
-    np.testing.assert_allclose(found, p.mean() ** ks, rtol=1e-12)
-    found = expected_these(lambda n, c: as_array(moments_these_tasks(n, c)), RATES, 3)
-    apart = p - p.mean()
-    np.testing.assert_allclose(found, [p.mean(), (apart**2).mean(), (apart**3).mean()], rtol=1e-12)
+    result = expected_these(lambda n, c: mean_power_these_tasks(n, c, ks), RATES, 3)
+    np.testing.assert_allclose(result, p.mean() ** ks, rtol=1e-12)
+    result = expected_these(lambda n, c: as_array(moments_these_tasks(n, c)), RATES, 3)
+    deviation = p - p.mean()
+    np.testing.assert_allclose(
+        result, [p.mean(), (deviation**2).mean(), (deviation**3).mean()], rtol=1e-12
+    )
 
 
 def test_moments_of_the_families() -> None:
@@ -210,16 +214,16 @@ def test_moments_of_the_families() -> None:
         ("no skew", 0.30, 0.0), ("negative skew", 0.304056, -(0.5**0.5)),
         ("positive skew", 0.304056, 0.5**0.5),
     ):  # fmt: skip
-        found = moments_of_rates(np.array(FAMILIES[name]))
-        assert (found.mean, found.sd) == pytest.approx((0.5, sd), abs=1e-6)
-        assert found.skewness == pytest.approx(skewness, abs=1e-12)
+        result = moments_of_rates(np.array(FAMILIES[name]))
+        assert (result.mean, result.sd) == pytest.approx((0.5, sd), abs=1e-6)
+        assert result.skewness == pytest.approx(skewness, abs=1e-12)
     assert np.isnan(moments_of_rates(np.array([0.3, 0.3])).skewness)
 
 
 def test_moments_without_enough_attempts_or_tasks() -> None:
     two = np.array([2, 2])
-    found = moments_new_tasks(powers(two, np.array([1, 2])))
-    assert (np.isnan(found.variance), np.isnan(found.third)) == (False, True)
+    result = moments_new_tasks(powers(two, np.array([1, 2])))
+    assert (np.isnan(result.variance), np.isnan(result.third)) == (False, True)
     assert np.isnan(moments_new_tasks(powers(two[:1], two[:1])).variance)
     assert np.isnan(moments_these_tasks(np.array([1, 1]), np.array([0, 1])).sd)
 
@@ -229,20 +233,20 @@ def test_curve_blocks_equal_single_values(n: int, data: st.DataObject) -> None:
     cells = np.array(data.draw(st.lists(st.integers(0, n), min_size=1, max_size=5)))
     sizes = np.full(len(cells), n)
     ks = np.array(sorted(data.draw(st.sets(st.integers(1, n + 3), min_size=1, max_size=6))))
-    for here, at, hat in curve_blocks(sizes, cells, ks):
-        for row, k in enumerate(ks[here].tolist()):
+    for block, at, hat in curve_blocks(sizes, cells, ks):
+        for row, k in enumerate(ks[block].tolist()):
             np.testing.assert_allclose(at[row], pass_at_k(sizes, cells, k), rtol=1e-13)
             np.testing.assert_allclose(hat[row], pass_hat_k(sizes, cells, k), rtol=1e-13)
 
 
 def test_blocks_carry_on(monkeypatch: pytest.MonkeyPatch) -> None:
     n, c = np.array([5000, 5000, 4000]), np.array([17, 4000, 3999])
-    whole = curve(n, c, 5000)
+    total = curve(n, c, 5000)
     monkeypatch.setattr("passk_cli.metrics.pass_k._BLOCK_TERMS", 3000)
     blocks = list(curve_blocks(n, c, np.arange(1, 5001)))
     assert len(blocks) > 30
     for place in (0, 1):
         joined = np.concatenate([block[1 + place] for block in blocks]).T
-        np.testing.assert_allclose(joined, whole[place], rtol=1e-12, atol=1e-307)
+        np.testing.assert_allclose(joined, total[place], rtol=1e-12, atol=1e-307)
         exactly = (pass_at_k, pass_hat_k)[place](n, c, 3998)
-        np.testing.assert_allclose(whole[place][:, 3997], exactly, rtol=1e-12)
+        np.testing.assert_allclose(total[place][:, 3997], exactly, rtol=1e-12)

@@ -24,9 +24,9 @@ def leader_is_right(cell: list[Row], k: int) -> Fraction:
     """By counting every subset."""
     right = vote(cell)
 
-    def of(chosen: list[Row]) -> Fraction:
+    def of(subset: list[Row]) -> Fraction:
         votes: dict[int, int] = {}
-        for value, _, _ in chosen:
+        for value, _, _ in subset:
             if value >= 0:
                 votes[value] = votes.get(value, 0) + 1
         leaders = [a for a in votes if votes[a] == max(votes.values())]
@@ -41,20 +41,20 @@ def exact(cell: list[Row], k: int) -> Fraction:
     ways = {(0, 0, 0): (1, Fraction(0))}
     for value, count, _ in cell:
         grown: dict[tuple[int, int, int], tuple[int, Fraction]] = {}
-        for (drawn, most, leaders), (times, good) in ways.items():
-            for i in range(min(count, k - drawn) + 1):
+        for (draws, most, leaders), (times, good) in ways.items():
+            for i in range(min(count, k - draws) + 1):
                 if value < 0 or i < most or i == 0:
-                    key, wins = (drawn + i, most, leaders), good
+                    key, wins = (draws + i, most, leaders), good
                 elif i == most:
-                    key, wins = (drawn + i, most, leaders + 1), good + times * right[value]
+                    key, wins = (draws + i, most, leaders + 1), good + times * right[value]
                 else:
-                    key, wins = (drawn + i, i, 1), times * right[value]
+                    key, wins = (draws + i, i, 1), times * right[value]
                 before = grown.get(key, (0, Fraction(0)))
                 times_here = comb(count, i)
                 grown[key] = (before[0] + times * times_here, before[1] + wins * times_here)
         ways = grown
     shared = (
-        good / leaders for (drawn, _, leaders), (_, good) in ways.items() if drawn == k and leaders
+        good / leaders for (draws, _, leaders), (_, good) in ways.items() if draws == k and leaders
     )
     return sum(shared, Fraction(0)) / comb(sum(count for _, count, _ in cell), k)
 
@@ -89,22 +89,22 @@ def test_exact_fractions(n: int, answers: int, ks: range) -> None:
     rng = np.random.default_rng(n)
     cells = [drawn(rng, n, answers, first) for first in (-1, 0, -1)]
     for k in ks:
-        found = majority_at_k(*bag(*cells), k)
+        result = majority_at_k(*bag(*cells), k)
         expected = [float(exact(cell, k)) for cell in cells]
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-11)
 
 
 @settings(max_examples=40)
 @given(st.lists(rows(12, -1), min_size=1, max_size=4), st.integers(1, 12))
 def test_laws(cells: list[list[Row]], k: int) -> None:
-    found = majority_at_k(*bag(*cells), k)
+    result = majority_at_k(*bag(*cells), k)
     for i, cell in enumerate(cells):
-        np.testing.assert_allclose(found[i], majority_at_k(*bag(cell), k)[0], rtol=0, atol=1e-13)
+        np.testing.assert_allclose(result[i], majority_at_k(*bag(cell), k)[0], rtol=0, atol=1e-13)
         n = sum(count for _, count, _ in cell)
         if k == 1:
             # A single attempt is the majority of itself.
             passes = sum(p for value, _, p in cell if value >= 0)
-            assert found[i] == pytest.approx(passes / n, abs=1e-13)
+            assert result[i] == pytest.approx(passes / n, abs=1e-13)
         right = [(value, count, count if value >= 0 else 0) for value, count, _ in cell]
         nulls = sum(count for value, count, _ in cell if value < 0)
         if k <= n:

@@ -42,9 +42,10 @@ def first(tasks: list[list[int]], k: int) -> np.ndarray:
 @given(tasks_of, st.integers(1, 8))
 def test_first_at_k_is_whether_one_of_the_first_k_passes(tasks: list[list[int]], k: int) -> None:
     # A pass is one of the first k, however few attempts there are.
-    known = [len(task) >= k or any(task) for task in tasks]
+    reference = [len(task) >= k or any(task) for task in tasks]
     expected = [
-        float(any(task[:k])) if one else np.nan for task, one in zip(tasks, known, strict=True)
+        float(any(task[:k])) if left_side else np.nan
+        for task, left_side in zip(tasks, reference, strict=True)
     ]
     np.testing.assert_array_equal(first(tasks, k), expected)
 
@@ -61,14 +62,14 @@ def test_attempts_at_one_time_share_their_orders() -> None:
     # Three at time 1 of which one passes, two at time 2 of which one does: 5 attempts.
     start, time = np.array([0, 2, 3]), np.array([1.0, 2.0, 1.0])
     count, passed = np.array([3, 2, 2]), np.array([1, 1, 2])
-    each = [
-        (*one, *two) for one, two in product(set(permutations((0, 0, 1))), permutations((0, 1)))
+    item = [
+        (*first, *two) for first, two in product(set(permutations((0, 0, 1))), permutations((0, 1)))
     ]
     for k in range(1, 6):
-        expected = sum(max(order[:k]) for order in each) / len(each)
-        found = first_at_k(start, time, count, passed, k)
-        assert found[0] == pytest.approx(expected, rel=1e-14)
-        assert found[1] == 1.0
+        expected = sum(max(order[:k]) for order in item) / len(item)
+        result = first_at_k(start, time, count, passed, k)
+        assert result[0] == pytest.approx(expected, rel=1e-14)
+        assert result[1] == 1.0
 
 
 @given(tasks_of)
@@ -120,8 +121,8 @@ def test_lag_of_a_trend_is_its_expectation(n: int, slope: float) -> None:
         fewer += weight * (mean - sum(a != b for a, b in pairwise(task)))
     # lag_of_trend takes the tasks' changes expected from their passes; one c stands for their mean.
     scale = 2 * 1 * (n - 1) / n / expected
-    found = lag_of_trend(slope, np.array([n]), np.array([1])) * scale
-    assert found == pytest.approx(fewer / expected, rel=1e-9)
+    result = lag_of_trend(slope, np.array([n]), np.array([1])) * scale
+    assert result == pytest.approx(fewer / expected, rel=1e-9)
 
 
 @given(tasks_of)
@@ -133,8 +134,8 @@ def test_first_pass_and_survival(tasks: list[list[int]]) -> None:
     assert survival[0] == 1.0
     assert np.all(np.diff(survival) <= 0)
     if solved.any():
-        theirs = SurvfuncRight(attempts.astype(float), solved.astype(int))
-        for time, value in zip(theirs.surv_times, theirs.surv_prob, strict=True):
+        reference = SurvfuncRight(attempts.astype(float), solved.astype(int))
+        for time, value in zip(reference.surv_times, reference.surv_prob, strict=True):
             assert survival[int(time)] == pytest.approx(value, abs=1e-12)
 
 
@@ -145,8 +146,8 @@ def test_with_equal_n_nothing_is_censored_before_the_end(tasks: list[list[int]])
     for k in range(1, 6):
         if k < len(survival):
             assert survival[k] == pytest.approx(1 - first(tasks, k).mean(), abs=1e-12)
-        used = np.minimum(attempts, k).mean()
-        assert attempts_used(survival, k) == pytest.approx(used, rel=1e-12)
+        spent = np.minimum(attempts, k).mean()
+        assert attempts_used(survival, k) == pytest.approx(spent, rel=1e-12)
     reached = [share for share in (0.25, 0.5, 0.75) if solved.mean() >= share - 1e-9]
     for share in reached:
         # The order statistic: the fewest attempts that reach the share of tasks.
@@ -158,8 +159,8 @@ def test_with_equal_n_nothing_is_censored_before_the_end(tasks: list[list[int]])
 
 
 def test_attempts_used_beyond_what_was_tried() -> None:
-    some, all_ = np.array([1.0, 0.5, 0.25]), np.array([1.0, 0.5, 0.0])
-    assert np.isnan(attempts_used(some, 3))
+    sample_of_tasks, all_ = np.array([1.0, 0.5, 0.25]), np.array([1.0, 0.5, 0.0])
+    assert np.isnan(attempts_used(sample_of_tasks, 3))
     assert attempts_used(all_, 30) == 1.5
 
 
@@ -167,11 +168,11 @@ def test_attempts_used_beyond_what_was_tried() -> None:
 def test_rates_between(tasks: list[list[int]], width: int) -> None:
     longest = max(map(len, tasks))
     edges = np.append(np.arange(0, longest, width), longest)
-    for (which, attempts, rates), low, high in zip(
+    for (selector, attempts, rates), low, high in zip(
         rates_between(*ragged(tasks), edges), edges, edges[1:], strict=False
     ):
         expected = {i: task[low:high] for i, task in enumerate(tasks) if len(task) > low}
-        assert which.tolist() == list(expected)
+        assert selector.tolist() == list(expected)
         assert attempts.tolist() == [len(part) for part in expected.values()]
         np.testing.assert_allclose(rates, [np.mean(part) for part in expected.values()])
 

@@ -101,8 +101,8 @@ def test_curves_and_tables_agree_with_single_values(pairs: list[tuple[int, int]]
     for k in range(1, 13):
         np.testing.assert_allclose(at[:, k - 1], pass_at_k(n, c, k), rtol=1e-12)
         np.testing.assert_allclose(hat[:, k - 1], pass_hat_k(n, c, k), rtol=1e-12)
-        both = task_values([parse(f"pass@{k}"), parse(f"pass^{k}")], n, c)
-        np.testing.assert_array_equal(both, [pass_at_k(n, c, k), pass_hat_k(n, c, k)])
+        pair = task_values([parse(f"pass@{k}"), parse(f"pass^{k}")], n, c)
+        np.testing.assert_array_equal(pair, [pass_at_k(n, c, k), pass_hat_k(n, c, k)])
 
 
 def test_broadcasting() -> None:

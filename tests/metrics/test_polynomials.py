@@ -25,12 +25,14 @@ def exact_expectation(name: str, p: Fraction) -> Fraction:
     "name", ["pass@1", "pass@5", "pass^1", "pass^4", "gpass@8:0.75", "mgpass@6", "gain@4"]
 )
 def test_a_metric_estimates_its_polynomial(name: str) -> None:
-    found = parse(name).expectation
-    assert found is not None
-    polynomial, rest = found
+    result = parse(name).expectation
+    assert result is not None
+    polynomial, remainder = result
     for p in (Fraction(0), Fraction(1, 7), Fraction(1, 2), Fraction(9, 10), Fraction(1)):
         value = float(polynomial.at(float(p)))
-        assert (1 - value if rest else value) == pytest.approx(float(exact_expectation(name, p)))
+        assert (1 - value if remainder else value) == pytest.approx(
+            float(exact_expectation(name, p))
+        )
 
 
 def test_expectations_over_a_beta_law() -> None:
@@ -48,8 +50,8 @@ def test_expectations_over_a_beta_law() -> None:
 
 
 def test_terms_that_cancel_are_gone() -> None:
-    one = passing_all(3).terms[0]
-    assert merged((one, (one[0], -one[1], *one[2:]))).terms == ()
+    first = passing_all(3).terms[0]
+    assert merged((first, (first[0], -first[1], *first[2:]))).terms == ()
 
 
 def test_what_has_no_polynomial() -> None:

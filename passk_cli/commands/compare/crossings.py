@@ -76,7 +76,7 @@ def find_crossings(
     for c in comparisons:
         family = c.first.metric.family
         key = (c.first.series, c.second.series, family)
-        if key in crossings or c.reason or not c.first.metric.kind.counted:
+        if key in crossings or c.reason or not c.first.metric.kind.has_k:
             continue
         both = [rates.restrict(c.tasks) for rates in (c.first, c.second)]
         k_max = min(int(rates.n.min()) for rates in both)

@@ -312,7 +312,7 @@ def _file_facts(file: InputFacts, width: int = 0, *, columns: bool = False) -> I
         # Each with the metrics that need to know it of attempts.
         yield "when asked", names([
             f"{role} = {column} ("
-            + (", ".join(name + "k" * kind.counted for name, kind in FAMILIES.items()
+            + (", ".join(name + "k" * kind.has_k for name, kind in FAMILIES.items()
                          if kind.needs == role) or "passk horizon") + ")"
             for role, column in facts
         ])  # fmt: skip
