@@ -63,7 +63,7 @@ def test_a_long_word_in_rules_is_read_once(passk: Passk, write: Write) -> None:
 @pytest.mark.parametrize("date", ["0001-01-01T00:00+01:00", "9999-12-31T23:59-01:00", "soon"])
 def test_times_that_no_calendar_has(passk: Passk, tmp_path: Path, date: str) -> None:
     done = passk("record", COUNTS, "--to", tmp_path / "h.parquet", "--at", "r", "--date", date)
-    assert_refused(done, 2, f"--date {date}: write a day, or a time in UTC")
+    assert_refused(done, 2, f"--date {date}: it must be a day or a time")
     assert not list(tmp_path.iterdir())
 
 

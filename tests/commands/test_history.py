@@ -346,7 +346,7 @@ def test_models_of_one_run_each_may_be_one_agent(passk: Passk, here: Path) -> No
         append("h.parquet", columns(model, (np.arange(40) + run) % 3, day=3 - run, model=model))
         append("same.parquet", columns("r", (np.arange(40) + run) % 3, day=3, model=model))
     said = passk("trend", "h.parquet").err
-    assert "; --alias mon=wed --alias tue=wed makes one agent of them\n" in said
+    assert "; --alias mon=wed --alias tue=wed counts them as one model\n" in said
     aliased = passk("trend", "h.parquet", "--alias", "mon=wed", "--alias", "tue=wed")
     assert aliased.out.startswith("3 runs are too few to show a change of pass@1 of wed.")
     assert "--alias" not in passk("trend", "same.parquet").err
@@ -358,8 +358,11 @@ def test_a_day_as_the_revision_is_asked_about(passk: Passk, tmp_path: Path) -> N
     run.write_text("task,passed\na,1\na,0\nb,1\nb,1\n")
     asked = passk("record", run, "--to", to, "--at", "2026-01-02")
     assert (asked.code, to.exists()) == (2, False)
-    assert "--at 2026-01-02: a revision, which does not date the run\n" in asked.err
-    dated, today = re.findall(r"^  passk (.*)  # (?:is|was) ", asked.err, re.M)
+    problem = (
+        "--at 2026-01-02: it is the name of a revision, and does not set the date of the run\n"
+    )
+    assert problem in asked.err
+    dated, today = re.findall(r"^  passk (.*)  # sets ", asked.err, re.M)
     assert dated.endswith(" --at 2026-01-02 --date 2026-01-02")
     assert passk(*dated.split()).out.endswith("\n2026-01-02T00:00:00.000Z · passk 0.1\n")
     assert passk(*today.split(), "--run", "again").code == 0
@@ -415,14 +418,14 @@ def test_an_answer_without_a_change_says_what_it_could_not_show(
 
 def test_a_metric_that_no_history_holds_is_refused_with_what_it_has(passk: Passk) -> None:
     for metric, code, problem in (
-        ("pass@10", 2, "--metric pass@10: there is a course of pass@1 and of what attempts took"),
-        ("cost,turns", 2, "--metric cost,turns: a course is of one metric"),
+        ("pass@10", 2, "--metric pass@10: a history contains only pass@1 and cost"),
+        ("cost,turns", 2, "--metric cost,turns: name only one metric"),
         ("cost", 3, f"no cost in any run; passk record --to {NIGHTS} --at REV --with cost keeps"),
     ):
         done = passk("trend", NIGHTS, "-m", metric)
         assert (done.code, done.out) == (code, "")
         assert problem in done.err
-    with pytest.raises(TypeError, match=r"'price'; a run is recorded with its prices"):
+    with pytest.raises(TypeError, match=r"'price'; set prices when you record a run"):
         passk_cli.trend(NIGHTS, price={})
 
 
@@ -539,9 +542,9 @@ def test_prices_are_recorded_with_the_costs_that_they_make(tmp_path: Path) -> No
     rows = [{"model": "m", "task": f"t{i}", "passed": 1, "tokens_in": 1e6, "tokens_out": 5e5}
             for i in range(3)]  # fmt: skip
     price = {"m*": {"input": 1.0, "output": 4.0}}
-    with pytest.raises(ParameterError, match=r"none are kept; columns=.cost. keeps them"):
+    with pytest.raises(ParameterError, match=r"no costs are recorded; columns=.cost. records them"):
         passk_cli.record(rows, to=to, at="a", price=price)
-    with pytest.raises(ParameterError, match="a history keeps what attempts took: cost"):
+    with pytest.raises(ParameterError, match="a history can record only cost"):
         passk_cli.record(rows, to=to, at="a", columns="answer")
     passk_cli.record(rows, to=to, at="a", price=price, columns="cost")
     ((settings, costs),) = duckdb.sql(
@@ -681,6 +684,6 @@ def test_what_is_recorded_next_is_a_line_to_copy(
     assert line.endswith(" --with cost")
     assert passk(*line.split()).code == 0
     asked = passk("record", "run.csv", "--to", "other/")
-    assert "; --at REV says which\n" in asked.err
+    assert "; --at REV sets it\n" in asked.err
     (line,) = re.findall(r"^  passk (.*)  # records it as today's run$", asked.err, re.M)
     assert passk(*line.split()).code == 0

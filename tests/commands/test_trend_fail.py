@@ -77,9 +77,9 @@ def test_formats_of_pipelines_have_the_verdict_of_a_trend(passk: Passk, here: Pa
 
 def test_refusals(passk: Passk, tmp_path: Path) -> None:
     for words, problem in (
-        (["--acknowledge", "17bd287"], "--acknowledge 17bd287 --fail  # lets it fail"),
+        (["--acknowledge", "17bd287"], "--acknowledge 17bd287 --fail  # adds it"),
         (["--fail", "--acknowledge", "17bd288"], "the history has no such run; did you mean 17bd"),
-        (["--fail", "-m", "cost-per-success"], "changes of a ratio are not sought"),
+        (["--fail", "-m", "cost-per-success"], "--fail needs changes"),
     ):
         done = passk("trend", NIGHTS, *words)
         assert (done.code, done.out, problem in done.err) == (2, "", True), words
@@ -135,7 +135,7 @@ def test_a_gate_names_the_trends_that_fail_and_its_file_in_their_errors(
     said = "FAIL: no fall of pass@1 fails for 2 of 3 trends: trend: a, trend: b"
     assert passk("gate").out.splitlines()[0] == said
     for key, problem in (
-        ("level = 0.8", "passk.toml:3: trend: level 0.8: the rate of false changes"),
+        ("level = 0.8", "passk.toml:3: trend: level 0.8: passk trend supports"),
         ('acknowledge = "x"', "passk.toml:3: trend: acknowledge x: the history has no such run"),
     ):
         Path("passk.toml").write_text(f"{trend}{key}\n{suite}")

@@ -66,7 +66,7 @@ def test_a_run_is_looked_at_until_it_is_decided(run: Callable[..., WatchedRun]) 
     first.has(*TASKS[:7])
     done = first.watch()
     assert (done.code, done.out.splitlines()[0]) == (
-        5, "NOT YET: 7 of 60 tasks; 55 % chance that the rest decides; next look from 9 on"
+        5, "NOT YET: 7 of 60 tasks; 55 % chance of a decision by the end; next look at 9 tasks"
     )  # fmt: skip
     before = first.looks.read_bytes()
     assert first.watch() == done
@@ -139,12 +139,12 @@ def test_a_task_is_complete_with_all_its_attempts(
     assert "short-of-plan" not in passk(*words, "--attempts", 4, "--looks", tmp_path / "new").err
     path.write_text(jsonl(rows))
     done = passk("watch", path, "--min", "pass@1=0.5", "--planned", 8)
-    assert "--attempts 4  # assumes that this is the plan, and" in done.err
+    assert "--attempts 4  # counts tasks as they were completed" in done.err
     done = passk(*words, "--attempts", 3, "--looks", tmp_path / "other")
     assert (done.code, done.error) == (3, "other-plan")
-    assert "4 attempts, and the plan has 3 at a task" in done.err
+    assert "it has 4 attempts, but the plan has 3 per task" in done.err
     done = passk(*words, "-m", "pass@5", "--no-regression", "--baseline", path, "--attempts", 4)
-    assert "pass@5 needs 5 attempts per task, and the plan has 4" in done.err
+    assert "pass@5 needs 5 attempts per task, but the plan has 4" in done.err
 
 
 def test_lost_attempts_do_not_hold_up_a_task(passk: Passk, tmp_path: Path) -> None:
@@ -167,20 +167,25 @@ def test_what_would_break_the_level_is_refused(
     other = [*TASKS]
     random.Random(1).shuffle(other)
     for words, error, code, said in (
-        (["--planned", "50"], "other-plan", 3, "looks with planned 60, and now it is 50"),
-        (["--every", "5"], "other-plan", 3, "looks with every 3, and now it is 5"),
-        (["--level", "0.9"], "other-plan", 3, "looks with level 0.95, and now it is 0.9"),
-        (["--max-drop", "pass@1=0.1", "--baseline", one.path], "other-plan", 3, "looks with rules"),
+        (["--planned", "50"], "other-plan", 3, "planned was 60 at the last look, and is 50 now"),
+        (["--every", "5"], "other-plan", 3, "every was 3 at the last look, and is 5 now"),
+        (["--level", "0.9"], "other-plan", 3, "level was 0.95 at the last look, and is 0.9 now"),
+        (
+            ["--max-drop", "pass@1=0.1", "--baseline", one.path],
+            "other-plan",
+            3,
+            "at the last look, and is",
+        ),
     ):
         done = one.watch(*words)
         assert (done.code, done.error) == (code, error), done.err
         assert said in done.err
-        assert ("; --looks FILE begins anew" in done.err) == (error == "other-plan")
+        assert ("; --looks FILE starts again" in done.err) == (error == "other-plan")
     one.has(*TASKS[:20])
     assert "its last look counted 30 tasks, and now 20 are complete" in one.watch().err
     one.outcomes["t02"] = not one.outcomes["t02"]
     one.has(*TASKS[:31])
-    assert "have other outcomes, or an order" in one.watch().err
+    assert "the outcomes or the order of the first" in one.watch().err
     one.outcomes["t02"] = not one.outcomes["t02"]
     one.order.write_text("\n".join(other))
     one.has(*TASKS)
@@ -198,10 +203,10 @@ def test_without_an_order_it_asks(passk: Passk, run: Callable[..., WatchedRun]) 
     words = ("watch", one.path, "--min", "pass@1=0.5", "--planned", 60)
     done = passk(*words)
     assert (done.code, done.error) == (2, "no-order")
-    assert "--order completion  # assumes that this is the plan, and that when a task" in done.err
+    assert "--order completion  # counts tasks as they were completed, if the time" in done.err
     one.order.unlink()
     bare = passk("watch", one.path, "--min", "pass@1=0.5").err
-    assert " --order completion --planned 20  # assumes that this is the plan" in bare
+    assert " --order completion --planned 20  # counts tasks as they were completed" in bare
     done = passk(*words, "--order", "completion")
     assert done.code == 5
     assert "warning[order-of-completion]" in done.err
@@ -288,9 +293,9 @@ def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., Watche
     assert "--suite c" in done.err
     for key, value, said in (
         ("min-by", "estimate", "a look is judged by its interval"),
-        ("by", "arm", "watch each part by itself"),
-        ("cluster", "repository", "a look counts tasks one by one"),
-        ("population", "these-tasks", "a look asks about new tasks"),
+        ("by", "arm", "watch each group separately"),
+        ("cluster", "repository", "a look counts single tasks"),
+        ("population", "these-tasks", "a look is about new tasks"),
     ):
         book.write_text(f'{key} = "{value}"\n' + suite)
         assert f"{book}:1: suite a: {key}: {said}" in passk(*words).err
@@ -308,7 +313,7 @@ def test_python_watches_data_in_memory() -> None:
     found = passk_cli.watch(counts, order=TASKS, minimum="pass@1=0.5")
     assert found.passed
     assert found.frame.tasks.tolist() == [21]
-    with pytest.raises(ParameterError, match="a task is there twice"):
+    with pytest.raises(ParameterError, match="contains task t01 twice"):
         passk_cli.watch(counts, order=[*TASKS, "t01"], minimum="pass@1=0.5")
     with pytest.raises(ParameterError, match="looks, at most 500"):
         passk_cli.watch(counts, order=["completion"], planned=5000, every=1, minimum="pass@1=0.5")
@@ -400,10 +405,10 @@ def test_looks_are_written_whole(tmp_path: Path) -> None:
     looks.looks.append(InterimLook(1, "digest", {"m: pass@1 ≥ 0.5": "undecided"}))
     looks.write(["x", "y"])
     assert InterimLooks.from_file(looks.path, {"planned": 5}).tasks == ("x",)
-    with pytest.raises(DataError, match="looks with planned 5, and now it is 6"):
+    with pytest.raises(DataError, match="planned was 5 at the last look, and is 6 now"):
         InterimLooks.from_file(looks.path, {"planned": 6})
     looks.path.write_text('{"schema": "passk-looks/1"}')
-    with pytest.raises(DataError, match="no file of looks"):
+    with pytest.raises(DataError, match="not a file of looks"):
         InterimLooks.from_file(looks.path, {"planned": 5})
 
 

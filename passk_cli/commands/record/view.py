@@ -1,4 +1,4 @@
-"""The run that is added to a history, and where that stands."""
+"""The report on a run that is added to a history."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import strict_json
 
-# What the settings of a run are, of its signature.
+# The entries of the signature that are the settings of a run.
 _SETTINGS = ("missing", "duplicates", "skip-bad", "threshold", "outcome", "records")
 
 
 def parse_date(text: Any) -> str:
-    """A time as ISO 8601 in UTC, to the millisecond; ParameterError for another text.
+    """The value of --date as ISO 8601 in UTC, to the millisecond; ParameterError for other text.
 
     >>> parse_date("2026-11-23T06:00+02:00"), parse_date("2026-11-23")
     ('2026-11-23T04:00:00.000Z', '2026-11-23T00:00:00.000Z')
@@ -50,13 +50,13 @@ def parse_date(text: Any) -> str:
     except (ValueError, TypeError, OverflowError):
         raise ParameterError(
             OptionValue("--date", text),
-            "write a day, or a time in UTC: 2026-11-23, 2026-11-23T04:00Z",
+            "it must be a day or a time, for example 2026-11-23 or 2026-11-23T04:00Z",
         ) from None
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_amounts(value: Any) -> tuple[str, ...]:
-    """Amounts to record, from "cost,tokens"; ParameterError for a name that is no amount.
+    """The value of --with as names of amounts; ParameterError for another name.
 
     >>> parse_amounts(["cost,tokens"])
     ('cost', 'tokens')
@@ -65,25 +65,29 @@ def parse_amounts(value: Any) -> tuple[str, ...]:
     if wrong := [name for name in names if name not in AMOUNTS]:
         raise ParameterError(
             OptionValue("--with", wrong[0]),
-            f"a history keeps what attempts took: {', '.join(AMOUNTS)}",
+            f"a history can record only {', '.join(AMOUNTS)}",
         )
     return names
 
 
-# Series → its runs, each with its place among the series of the history.
+# Series → its runs, with the place of each run among the series of the history.
 Runs = Mapping[Series, Sequence[tuple[RunLabel, int]]]
 NEW_MODEL = DiagnosticType(
     "new-model", WARNING,
     "suite {suite} has no earlier run of {new:and}; it has runs of {old:and}",
-    SuggestedFix({"--alias": "{alias}"}, "counts both as one, if the model was renamed"),
-    "Runs of one model have one name. A model that was renamed starts anew: a gate has no baseline"
-    " for it, and a trend no earlier runs.",
+    SuggestedFix({"--alias": "{alias}"}, "counts both as one model, if it was renamed"),
+    meaning="The history has complete runs of this suite, but none of the models of this run.",
+    why="Runs belong together if their models have the same name. For a new name, a gate has no"
+    " baseline and a trend has no earlier runs.",
+    advice="If the model was renamed, use `--alias NEW=OLD`. If it is a new model, continue.",
+    example="warning[new-model]: suite all has no earlier run of m2; it has runs of m; --alias m2=m"
+    " counts both as one model, if it was renamed",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class RecordedSizes(WrittenTable):
-    """The tasks and attempts of each model that were added."""
+    """One row per model: the tasks and attempts that were added."""
 
     to: str = ""
     run: tuple[str, str, str, str] = ("", "", "", "")
@@ -97,7 +101,7 @@ class RecordedSizes(WrittenTable):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """What was recorded, and where."""
+        """The run, the history, and the numbers of models and tasks that were recorded."""
         (run, _, revision, suite), counts = self.run, self.study.counts
         return {
             "run": run, "revision": revision if run != revision else "", "suite": suite,
@@ -115,7 +119,7 @@ class Record(Question, RecordOptions):
 
     sections = (RecordedSizes,)
 
-    unbounded: ClassVar[str] = "a history holds one number of passes"
+    unbounded: ClassVar[str] = "a history contains one number of passes per task"
 
     def request(self, options: SharedOptions) -> Request:
         return replace(options.request, attempts=self.columns, missing_cost=KEEP)
@@ -127,35 +131,36 @@ class Record(Question, RecordOptions):
         if self.to is None or self.at is None:
             lacking = {} if self.to else {"--to": Placeholder("FILE")}
             lacking |= {} if self.at else {"--at": Placeholder("REV")}
-            # The last of several files is where the others go, as of cp.
+            # If the last of several files is a .parquet file, it may be the history, as with cp.
             files = paths_of(options.source)
             last = [f for f in files if f.endswith(".parquet")] == files[-1:] != files
             today = {
                 "--to": self.to or (files[-1] if last else "history.parquet"),
                 "--at": self.at or str(datetime.now(UTC).date()),
-                # What -o names is no history.
+                # The file of -o is not a history, so the suggested command has no -o.
                 **({} if self.to else {"--output": None}),
             }
             settles = [
-                SuggestedFix(lacking, "says which"),
+                SuggestedFix(lacking, "sets them" if len(lacking) > 1 else "sets it"),
                 SuggestedFix(today, "records it as today's run"),
             ]
-            problem = "no history without a file and a revision"
+            problem = "passk record needs a history and the revision of the run"
             raise ParameterError(problem, name="bad-output", settles=settles)
         if self.date is None and is_day(self.at):
             now = {str(datetime.now(zone).date()) for zone in (UTC, None)}
             if (day := parse_date(self.at)[:10]) not in now:
                 raise ParameterError(
-                    OptionValue("--at", self.at), "a revision, which does not date the run",
+                    OptionValue("--at", self.at),
+                    "it is the name of a revision, and does not set the date of the run",
                     settles=[
-                        SuggestedFix({"--date": day}, "is of that day"),
-                        SuggestedFix({"--date": max(now)}, "was run today"),
+                        SuggestedFix({"--date": day}, "sets that day"),
+                        SuggestedFix({"--date": max(now)}, "sets today"),
                     ],
                 )  # fmt: skip
         refuse("contradicting-options", (
             options.request.price and "cost" not in self.columns,
-            OptionValue("--price"), "it is for costs, and none are kept",
-            (SuggestedFix({"--with": ("cost",)}, "keeps them"), SuggestedFix({"--price": None})),
+            OptionValue("--price"), "it sets prices of costs, but no costs are recorded",
+            (SuggestedFix({"--with": ("cost",)}, "records them"), SuggestedFix({"--price": None})),
         ))  # fmt: skip
         refuse_reserved(options.request.by, RESERVED, "a history")
         history_path = Path(self.to).resolve()
@@ -164,10 +169,10 @@ class Record(Question, RecordOptions):
             if history_path == path or (path.is_dir() and history_path.is_relative_to(path)):
                 raise ParameterError(
                     OptionValue("--to", self.to),
-                    f"it lies in {argument}, so that it would be read as results;"
-                    " name a history elsewhere", name="bad-output",
+                    f"it is in {argument}, so the next run would read it as results;"
+                    " choose another folder", name="bad-output",
                 )  # fmt: skip
-        # Costs at other prices are other costs.
+        # Costs at different prices are not comparable, so the history records the prices.
         prices = (
             f"{name}: {price.input:g}, {price.output:g}" + ("" if price.cached is None else
             f", {price.cached:g} cached") for name, price in sorted(options.request.price.items())
@@ -212,7 +217,7 @@ class Record(Question, RecordOptions):
             return None
 
     def _missing_parts(self, counts: Counts, history: Counts, runs: Runs) -> list[str]:
-        """Tasks and attempts that the run lacks, of those of the last run of each of its models."""
+        """One clause per model that lacks tasks or attempts of its last complete run."""
         words = []
         for s, series in enumerate(counts.series):
             if not runs.get(series):
@@ -232,7 +237,7 @@ class Record(Question, RecordOptions):
         return words
 
     def _copied_runs(self, counts: Counts, history: Counts, runs: Runs) -> Iterator[DuplicateRun]:
-        """The copies that the run is of runs of its suite that are in the history."""
+        """The runs of this suite in the history that this run is a copy of."""
         for place, series in enumerate(counts.series):
             for recorded_series, rows in runs.items():
                 if series[1:] == recorded_series[1:]:
@@ -241,7 +246,7 @@ class Record(Question, RecordOptions):
                     yield from copies_between(counts, place, history, rivals, name)
 
     def _other_models(self, counts: Counts, runs: Runs) -> Iterator[Diagnostic]:
-        """A message if the history has none of the models of the run."""
+        """A message if the history has no run of any of the models of this run."""
         models = sorted({model for model, *_ in runs})
         new = sorted({series[0] for series in counts.series})
         if models and not {*models} & {*new}:
@@ -254,8 +259,10 @@ class Record(Question, RecordOptions):
         counts = study.counts
         if counts.facts.not_understood or len(counts.facts.thresholds) > 1:
             raise DataError(
-                "record", "a history holds passes and failures", name="bad-outcome",
-                settles=[SuggestedFix({"--threshold": Placeholder("X")}, "judges scores")],
+                "record", "a history contains only passes and failures, and the data has scores",
+                name="bad-outcome",
+                settles=[SuggestedFix({"--threshold": Placeholder("X")}, "counts scores of at least"
+                                      " X as passes")],
             )  # fmt: skip
         to, revision = str(self.to), str(self.at)
         at = self.date or parse_date(datetime.now(UTC).isoformat())
@@ -276,14 +283,14 @@ class Record(Question, RecordOptions):
 
 
 def _attempts(counts: Counts, place: int) -> dict[str, int]:
-    """Task → attempts of one series."""
+    """Task → number of attempts of the series at a place."""
     rows = counts.rows_of(place)
     tasks = [counts.tasks[code] for code in counts.task_codes[rows].tolist()]
     return dict(zip(tasks, counts.n[rows].tolist(), strict=True))
 
 
 def _attempt_lists(counts: Counts) -> dict[str, Any]:
-    """Column → of each cell, a list with an entry per attempt: those that passed come first."""
+    """Column → one list per model and task, with a value per attempt; passes come first."""
     import numpy as np
 
     def column(values: Any) -> Any:

@@ -1,4 +1,4 @@
-"""passk trend: a metric over runs, the effect of the run, and changes."""
+"""passk trend: a metric over runs, its changes, and the differences between runs."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
 
-# Of commands that read a history.
+# All commands that read a history have this option.
 SKIP_RUN = Annotated[tuple[str, ...], Option(
-    "--skip-run", "REVISION", "Leave a run of the history out.",
-    detail="Its revision or its name. Repeatable.",
+    "--skip-run", "REVISION", "Leave out a run of the history.",
+    detail="Name the run or its revision. Repeatable.",
 )]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class TrendOptions:
-    """pass@1 or costs over runs: changes, and noise.
+    """Find changes of pass@1 or costs over runs, and measure noise.
 
-    Three answers: when pass@1 changed, with one false-alarm rate for the whole history; whether
-    runs differ by more than chance within tasks explains, and by how much; and how far apart two
-    single runs must be to differ. Of a cost the first, where runs were recorded --with it.
+    passk trend answers three questions about pass@1. When did it change, with one false-alarm rate
+    for the whole history? Do runs differ by more than chance within tasks explains? How large must
+    the difference of two single runs be to count? For costs it answers the first one, if you
+    recorded the runs with --with.
 
     # find the runs at which pass@1 changed
     passk trend sample_data/nights.parquet
@@ -38,18 +39,18 @@ class TrendOptions:
     metrics: Annotated[str, Option(
         "-m --metric", "NAME", "pass@1, or cost, tokens, duration, turns.",
         parse="passk_cli.commands.trend.view:parse_metric",
-        detail="What attempts took is in runs that were recorded with it (passk record --with"
-        " cost). Also tokens_in, tokens_out, and medians as median-cost. Default: pass@1.",
+        detail="Also tokens_in, tokens_out, and medians such as median-cost. For costs, record the"
+        " runs with passk record --with cost. Default: pass@1.",
     )] = "pass@1"  # fmt: skip
     fail: Annotated[bool, Option(
         "--fail", help="Exit with 1 if the newest runs are worse.",
         detail="A change for the worse counts until --acknowledge names its first run or a later"
-        " one, or until most of it is made up for. A gate compares with the last nights only, so"
-        " that a lasting drop becomes its own baseline.",
+        " one, or until at least half of it is gone. A gate compares only with the last runs, so a"
+        " lasting drop becomes its baseline.",
     )] = False  # fmt: skip
     acknowledge: Annotated[str | None, Option(
         "--acknowledge", "REVISION", "Accept the changes up to this run.",
-        detail="Its revision or its name. With --fail.",
+        detail="Name the run or its revision. Use it with --fail.",
     )] = None  # fmt: skip
     skip_run: SKIP_RUN = ()
 
@@ -59,7 +60,7 @@ COMMAND = Command(
     without=("threshold", "missing", "price", "duplicates", "skip_bad", "outcome", "records",
              "path", "bounds"),
     lacking={
-        **dict.fromkeys(("--price", "price"), "a run is recorded with its prices, by passk record"),
+        **dict.fromkeys(("--price", "price"), "set prices when you record a run with passk record"),
     },
     view="passk_cli.commands.trend.view:Trend",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A metric over runs: changes, the effect of the run, and what two single runs can show."""
+"""The report on a metric over runs: changes, effect of the run, and noise of single runs."""
 
 from __future__ import annotations
 
@@ -59,92 +59,145 @@ from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import meant
 
-# Runs that the effect is estimated from, the last ones: more would add time and little else.
+# The effect of the run is estimated from this many last runs. More would only take more time.
 _EFFECT_RUNS = 60
-# Runs have points of their own where those of all lines in colour are about this many.
+# A chart marks single runs as points until all lines have about this many.
 _MAX_POINTS = 50
 _LEVELS = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
 _PASSES = Metric("pass@", 1)
 
 TWO_RUNS = DiagnosticType(
     "two-runs", NOTE,
-    "two single runs of {model} at these tasks differ significantly from {points} points on", "",
-    "The difference that two runs of one setup exceed in one comparison of twenty (at the level"
-    " 0.95): chance within tasks and the effect of the run, both twice. Smaller differences between"
-    " two nights mean nothing.",
+    "two single runs of {model} at these tasks differ significantly from {points} points on",
+    meaning="Two runs of the same setup differ by more than this in 5 % of comparisons, at the"
+    " default confidence level of 0.95. The number contains chance within tasks and the effect of"
+    " the run, for both runs.",
+    why="Smaller differences between two runs are not evidence of a change.",
+    advice="Compare a new run with several runs, for example with `passk gate`, or make more"
+    " attempts per run.",
+    example="passk trend sample_data/nights.parquet\n"
+    "note[two-runs]: two single runs of agent at these tasks differ significantly from 12.0 points"
+    " on",
 )  # fmt: skip
 SAMPLING_FLIPS = DiagnosticType(
     "sampling-flips", NOTE,
     "{model}: two runs differ on {between} of {tasks:task}, by chance on {within} ({p})",
     "more tasks help, a steadier machine does not",
-    "Two attempts at a task can differ by chance: two of one run do so on the second number of"
-    " tasks. Where those of two runs flip no more often, flips from night to night are sampling:"
-    " more tasks or attempts help, another machine does not. The test deals the attempts at each"
-    " task anew to the runs.",
+    meaning="Two attempts of one run have different outcomes on the second number of tasks. Two"
+    " attempts of different runs do so on the first number, which is not significantly larger. The"
+    " test permutes the attempts at each task over the runs.",
+    why="Tasks that flip from run to run then show random sampling, and no difference between"
+    " runs.",
+    advice="Use more tasks or attempts. A steadier machine does not help.",
+    example="passk trend sample_data/nights.parquet\n"
+    "note[sampling-flips]: agent: two runs differ on 20.3 of 60 tasks, by chance on 20.0"
+    " (p = 0.41); more tasks help, a steadier machine does not",
 )  # fmt: skip
 RUN_FLIPS = DiagnosticType(
     "run-flips", WARNING,
     "{model}: two runs differ on {between} of {tasks:task}, by chance on {within} ({p})",
     "runs differ: look at machines, versions and time of day",
-    "Two attempts of different runs differ more often than two attempts of one run, more than"
-    " chance explains: something that is not the attempt differs from run to run.",
+    meaning="Two attempts of different runs have different outcomes significantly more often than"
+    " two attempts of one run.",
+    why="Something changes from run to run, in addition to the randomness of attempts. More"
+    " attempts per run do not average it out.",
+    advice="Compare the machines, versions, time limits and time of day of the runs.",
+    example="warning[run-flips]: agent: two runs differ on 24.1 of 60 tasks, by chance on 20.0"
+    " (p < 0.001); runs differ: look at machines, versions and time of day",
 )  # fmt: skip
 ONE_ATTEMPT = DiagnosticType(
     "one-attempt", NOTE,
     "{models:and}: one attempt per task and run does not show whether flips of tasks are sampling",
     "record runs of two attempts",
-    "Whether two runs differ on single tasks more than two attempts of one run do, only runs with"
-    " several attempts at a task can say. The effect of the run on the mean does not need them.",
+    meaning="All runs of these models have one attempt per task.",
+    why="Only two attempts within a run show how often a task flips by chance. The effect of the"
+    " run on the mean does not need them.",
+    advice="Record runs with at least two attempts per task.",
+    example="note[one-attempt]: agent: one attempt per task and run does not show whether flips of"
+    " tasks are sampling; record runs of two attempts",
 )  # fmt: skip
 FEW_RUNS = DiagnosticType(
     "few-runs", NOTE, "{models:and}: fewer than {runs} runs show no {what}",
     (
         SuggestedFix({"--field": {"model": "{column}"}}, "compares single runs", "compare"),
-        SuggestedFix({"--alias": "{aliases}"}, "makes one agent of them"),
+        SuggestedFix({"--alias": "{aliases}"}, "counts them as one model"),
     ),
-    "An effect of the run needs two runs, a change five. After a change they are counted anew."
-    " Runs are those of one agent where its name is the same: `passk record agent=FILE` gives it.",
+    meaning="The effect of the run needs two runs since the last change. A change needs five runs.",
+    why="Without them, passk trend cannot separate a change or an effect of the run from chance.",
+    advice="Record more runs. Runs belong together if their model has the same name;"
+    " `passk record agent=FILE` sets the name, and `--alias NEW=OLD` joins two names.",
+    example="note[few-runs]: agent: fewer than 5 runs show no change",
 )  # fmt: skip
 MIXED_SETTINGS = DiagnosticType(
     "mixed-settings", WARNING,
-    "runs of {models:and} were recorded with different options: {options:and}", "",
-    "The history keeps the options that change counts, as --missing and --threshold, and the prices"
-    " that costs were computed with. Runs that were recorded with different ones are not"
-    " comparable.",
+    "runs of {models:and} were recorded with different options: {options:and}",
+    meaning="A history contains the options that change counts, for example --missing and"
+    " --threshold, and the prices that costs were computed with. These options differ between"
+    " runs.",
+    why="A change of the numbers may come from the options and not from the model.",
+    advice="Record the runs again with the same options, or leave runs out with `--skip-run"
+    " REVISION`.",
+    example="warning[mixed-settings]: runs of agent were recorded with different options:"
+    " threshold",
 )  # fmt: skip
 EFFECT_OF_PASSES = DiagnosticType(
     "effect-of-passes", NOTE,
-    "whether runs differ by more than chance is tested of pass@1 alone", "",
-    "The effect of the run is tested by dealing the passes of each task anew to the runs. A change"
-    " of what attempts take is sought all the same.",
+    "only for pass@1 does passk test whether runs differ by more than chance",
+    meaning="The test of the effect of the run permutes passes over runs, so it needs pass@1."
+    " Changes of costs are found without it.",
+    why="The report contains no run effect and no p-value for this metric.",
+    advice="Use `-m pass@1` to test whether runs differ.",
+    example="note[effect-of-passes]: only for pass@1 does passk test whether runs differ by more"
+    " than chance",
 )  # fmt: skip
 CHANGES_OF_PARTS = DiagnosticType(
     "changes-of-parts", NOTE,
-    "changes of {metric} are not sought; those of its parts are",
+    "passk does not look for changes of the ratio {metric}",
     (
-        SuggestedFix({"-m": "{amount}"}, "seeks changes of the amount"),
-        SuggestedFix({"-m": "pass@1"}, "seeks changes of the pass rate"),
+        SuggestedFix({"-m": "{amount}"}, "looks for changes of the amount"),
+        SuggestedFix({"-m": "pass@1"}, "looks for changes of the pass rate"),
     ),
-    "A ratio of means moves with the amount or with the pass rate: a change is sought in each, with"
-    " its own rate of false alarms.",
+    meaning="This metric is a ratio of two means. It changes with the amount, with the pass rate,"
+    " or with both.",
+    why="A change of a ratio does not show which of the two changed.",
+    advice="Look for changes of the amount and of the pass rate separately. Each search has its own"
+    " rate of false alarms.",
+    example="note[changes-of-parts]: passk does not look for changes of the ratio cost-per-success;"
+    " -m cost looks for changes of the amount; -m pass@1 looks for changes of the pass rate",
 )  # fmt: skip
 CORRELATED_RUNS = DiagnosticType(
     "correlated-runs", WARNING,
-    "runs of {model} are correlated with those before them by {lag:=score}",
+    "successive runs of {model} are correlated by {lag:=score}",
     "a change may be a drift",
-    "The lag-1 correlation of the means since the last change, where it is more than two standard"
-    " errors above 0. The search for changes allows for correlation, and then sees them later;"
-    " still, of simulated years of nights without a change 13 to 17 % had a false alarm where runs"
-    " were correlated by 0.7, and 31 to 49 % by 0.9 (benchmarks/trend.md).")  # fmt: skip
+    meaning="The lag-1 correlation of the means since the last change is more than two standard"
+    " errors above 0.",
+    why="Correlated runs give more false alarms, although the search for changes allows for"
+    " correlation. In simulated years without a change, 13 to 17 % had a false alarm at a"
+    " correlation of 0.7, and 31 to 49 % at 0.9 (benchmarks/trend.md).",
+    advice="Look at the chart (`--chart trend.svg`) before you act on a change. Look for something"
+    " that drifts, such as a service or the load of a machine.",
+    example="warning[correlated-runs]: successive runs of agent are correlated by 0.62; a change"
+    " may be a drift",
+)  # fmt: skip
 WORSE = DiagnosticType(
     "worse-than-before", NOTE, "{metric} of {model} is worse since {run}",
     SuggestedFix({"--acknowledge": "{run}"}, "accepts it as the new level"),
-    "`passk trend --fail` exits with 1 if the newest runs are worse than the runs before, and"
-    " nobody has acknowledged that. A change is made up for when at least half of it is gone.",
+    meaning="The newest runs are worse than the runs before, and nobody has acknowledged this"
+    " change. At least half of the change is still there.",
+    why="With `--fail`, passk trend exits with 1 on every run until the change is acknowledged or"
+    " mostly gone.",
+    advice="Look for the cause at the run that is named. If the change is intended, acknowledge it"
+    " with `--acknowledge REVISION`.",
+    example="passk trend sample_data/nights.parquet --fail\n"
+    "note[worse-than-before]: pass@1 of agent is worse since 17bd287; --acknowledge 17bd287 accepts"
+    " it as the new level",
 )  # fmt: skip
 OLD_RUNS = DiagnosticType(
-    "old-runs", NOTE, "changes are sought in the last {runs} runs of {models:and}", "",
-    "The false-alarm rate is stated for a history of so many runs.",
+    "old-runs", NOTE, "only the last {runs} runs of {models:and} are searched for changes",
+    meaning="The history is longer than the number of runs that the false-alarm rate is stated"
+    " for.",
+    why="Changes in older runs are not reported.",
+    example="note[old-runs]: only the last 365 runs of agent are searched for changes",
 )  # fmt: skip
 
 
@@ -154,11 +207,11 @@ _WORSE = (
 )
 _NOT_WORSE = "{metric} of {model} has not become worse{?since| since {since}}"
 _TOO_FEW = "{runs:run} of {model} {runs:is|are} too few to show a change of {metric}"
-# About one course; tables and formats of pipelines have no verdict before them.
+# These are about one model. Tables and the formats of CI systems show the verdict separately.
 BECAME_WORSE = Answer("became-worse", lambda _: True, _WORSE)
 NOT_WORSE = Answer("not-worse", lambda _: True, _NOT_WORSE)
 TOO_FEW_RUNS = Answer("too-few-runs", lambda _: True, _TOO_FEW)
-# About all courses.
+# These are about all models together.
 VERDICT_ANSWERS = (
     Answer("trend-fails", lambda fields: fields["failing"],
            "FAIL: " + _WORSE + "{?others|; so is that of {others}}.",
@@ -188,7 +241,7 @@ CHANGE_ANSWERS = (
            "{metric} of {model} {fell:fell|rose} by a factor of {factor} (geometric mean)" + _AT_RUN
            + ": {before} before, {after} since" + _OTHER_MODELS, itemgetter("change")),
     Answer("no-last-ratio", lambda fields: fields["ratio"] and fields["latest"].value is None,
-           "{metric} of {model} is not known in the last of {runs:run}: no attempt passed.",
+           "{metric} of {model} is undefined in the last of {runs:run}: no attempt passed.",
            _latest_fields),
     Answer("last-ratio", lambda fields: fields["ratio"],
            "{metric} of {model} is {latest} in the last of {runs:run}.",
@@ -214,29 +267,30 @@ EFFECT_ANSWERS = (
 
 
 def parse_metric(name: str) -> str:
-    """The name of a metric that has a course; ParameterError for others.
+    """The value of --metric; ParameterError for a metric that a history does not contain.
 
     >>> parse_metric("Median-Cost")
     'median-cost'
     """
     if "," in name:
         raise ParameterError(
-            OptionValue("--metric", name), "a course is of one metric; ask for each on its own"
+            OptionValue("--metric", name), "name only one metric, and run the command once for each"
         )
     metric = parse(name)
     if metric != _PASSES and not metric.kind.quantity:
         raise ParameterError(
             OptionValue("--metric", metric.name),
-            f"there is a course of pass@1 and of what attempts took,"
-            f" {', '.join(AMOUNTS)}; a history has nothing else", name="unknown-metric",
+            f"a history contains only pass@1 and {', '.join(AMOUNTS)}", name="unknown-metric",
         )  # fmt: skip
     return metric.name
 
 
 class LevelChange(NamedTuple):
-    """A change: the first run after it, the run that showed it, means of the runs around it.
+    """A change of the level of a metric.
 
-    size : after − before; of what attempts took, the ratio of its geometric means.
+    first : the first run after it.  detected_at : the run at which it became significant.
+    before, after : means of the runs before and after it.
+    size : after − before; for costs the ratio of geometric means.
     """
 
     first: int
@@ -247,19 +301,21 @@ class LevelChange(NamedTuple):
 
     @property
     def fell(self) -> bool:
-        """Whether it is a fall."""
+        """Whether the metric became smaller."""
         return (self.size.value or 0.0) < (0.0 if self.size.share else 1.0)
 
 
 @dataclass(frozen=True)
 class RunSeries:
-    """A setup's course: the metric of each run, changes, and the effect of the run since the last.
+    """The runs of one setup: the metric of each run, its changes, and the effect of the run.
 
-    facts : one per run.  since : the first run that the effect is estimated from.
-    effect : None with one run, and of what attempts took.
-    least : the least change that the runs could have shown; of what attempts took, a logarithm.
-    adjusted : p of no effect of the run, for the number of setups that were tested.
-    verdict : whether it is worse than it was; None if that is not asked.
+    facts : one result per run.  changes : in the order of the runs.
+    effect_start : the first run that the effect of the run is estimated from.
+    effect : the effect of the run; None for one run and for costs.
+    detectable_change : the smallest change that the runs could show; for costs a logarithm.
+    p_error : the standard error of the drawn p-value of the effect.
+    p_adjusted : p-value of no effect of the run, adjusted for the number of setups (Holm).
+    verdict : whether the newest runs are worse; None without --fail.
     """
 
     setup: Setup
@@ -274,10 +330,10 @@ class RunSeries:
     verdict: Check | None = None
 
     def worse_since(self, time: str) -> LevelChange | None:
-        """The change for the worse that the newest runs show, of those with a first run after a
-        time; None if there is none, or if at least half of it is made up for.
+        """The change for the worse that the newest runs still show, among the changes after a time.
 
-        It has the first run of the first such change, and the size of all changes since together.
+        None if there is none, or if at least half of it is gone. Its first run is that of the first
+        change for the worse, and its size is that of all changes since then together.
         """
         later = [change for change in self.changes if self.setup.runs[change.first].at > time]
         for place, change in enumerate(later):
@@ -291,9 +347,9 @@ class RunSeries:
         return None
 
     def with_verdict(self, metric: Metric, run: RunLabel | None) -> RunSeries:
-        """The course with its verdict: whether the newest runs are worse than those before.
+        """The same series with its verdict: whether the newest runs are worse than earlier runs.
 
-        run : up to which changes are acknowledged.
+        run : changes up to this run are acknowledged; None if none are.
         """
         less = metric.kind.quantity
         since = f" since {_short_name(run)}" if run else ""
@@ -322,27 +378,27 @@ class RunSeries:
 
     @property
     def name(self) -> str:
-        """The model and its groups."""
+        """The model and its groups, for people."""
         return SeriesName(self.series)
 
     @property
     def effect_runs(self) -> Setup:
-        """The runs that the effect is estimated from."""
+        """The runs that the effect of the run is estimated from."""
         return self.setup.last(len(self.setup.runs) - self.effect_start)
 
     @cached_property
     def copied(self) -> bool:
-        """Whether its runs are copies of one, which show no difference."""
+        """Whether all its runs are copies of one run, which cannot differ."""
         return 0 < len(self.effect_runs.copies) == len(self.effect_runs.runs) - 1
 
     @property
     def p(self) -> float | None:
-        """Of no effect of the run."""
+        """The p-value of no effect of the run, before the adjustment; None without an effect."""
         return None if self.effect is None else DrawnP(self.effect.p, self.p_error)
 
     @property
     def deviation(self) -> Estimate:
-        """Standard deviation of the effect of the run, with limits."""
+        """The standard deviation of the effect of the run, with its interval."""
         if self.effect is None:
             return Estimate(None, reason="one run")
         value, low, high = (
@@ -352,13 +408,13 @@ class RunSeries:
 
     @property
     def noise(self) -> float:
-        """Standard deviation of one run of this setup: chance within tasks and effect."""
+        """The standard deviation of one run: chance within tasks and the effect of the run."""
         assert self.effect is not None
         return math.sqrt(self.effect.variance + float(self.effect.variances.mean()))
 
 
 def _short_name(run: RunLabel) -> str:
-    """Name of a run; of a long one, as of a hash, the beginning."""
+    """The name of a run; for a long name such as a hash, only its first ten characters."""
     return run.run if len(run.run) <= 24 else f"{run.run[:10]}…"
 
 
@@ -386,7 +442,7 @@ def _seeks_changes(section: Section[Any]) -> bool:
 
 
 class RunSeriesTable(Section[RunSeries]):
-    """A row per suite and model: the last run, the effect of the run, and the last change."""
+    """One row per suite and model: the last run, the effect of the run, and the last change."""
 
     columns = (
         MODEL, GROUPS,
@@ -394,24 +450,24 @@ class RunSeriesTable(Section[RunSeries]):
                 meaning="{0.name} of the last run, on the tasks that all runs have.",
                 cell=lambda course, _: course.facts[-1].estimate),
         Column("run effect", "share", cell=lambda course: course.deviation, where=_is_pass_rate,
-               meaning="Standard deviation of the effect of the run on pass@1, in points, with"
-               " its interval: what chance within tasks does not explain. Since the last change."),
+               meaning="Standard deviation of the effect of the run on pass@1, which chance within"
+               " tasks does not explain, with its interval. It counts runs since the last change."),
         Column("its p", "p", joined=True, cell=lambda course: course.p_adjusted,
                where=_is_pass_rate,
-               meaning="p-value of no effect of the run: attempts permuted over runs within"
-               " tasks; adjusted for the number of models (Holm)."),
+               meaning="p-value of no effect of the run: attempts are permuted over runs within"
+               " tasks. It is adjusted for the number of models (Holm)."),
         Column("change", cell=_last_change, where=_seeks_changes,
-               meaning="Last change: its size, of what attempts took the ratio of geometric means,"
-               " and the first run after it."),
+               meaning="Size of the last change (for costs the ratio of geometric means), and the"
+               " first run after it."),
         Column("runs", "count", cell=lambda course: len(course.setup.runs),
-               meaning="Runs of this setup."),
+               meaning="Number of runs."),
         Column("attempts", "count", cell=lambda course: int(course.setup.n.sum()),
                meaning="Attempts at the tasks that all runs have."),
         data_field("suite", "The suite."),
         data_field("run", "The run; empty in rows about all runs."),
-        data_field("at", "When it was run, in UTC."),
-        data_field("revision", "The revision that was run."),
-        data_field("runs", "Runs that the number rests on."),
+        data_field("at", "Time of the run, in UTC."),
+        data_field("revision", "Revision of the run."),
+        data_field("runs", "Number of runs that the value is computed from."),
     )  # fmt: skip
 
     def facts_of(self, record: RunSeries) -> Iterator[Result]:
@@ -443,7 +499,7 @@ class RunSeriesTable(Section[RunSeries]):
 
     @property
     def _fields(self) -> dict[str, Any]:
-        """The verdicts, the latest change, the last number, and the smallest p of an effect."""
+        """The verdicts, the latest change, the last value, and the smallest p of a run effect."""
         metric, records = self.study.metrics[0], self.records
         verdicts = [course.verdict for course in records if course.verdict]
         failing = [check for check in verdicts if check.failing]
@@ -480,7 +536,7 @@ class RunSeriesTable(Section[RunSeries]):
         return fields
 
     def _change_fields(self, changed: Sequence[RunSeries]) -> dict[str, Any]:
-        """The latest change, and the other models that changed."""
+        """The fields of the latest change, with the other models that changed."""
         (course, *other_courses), groups = changed, self.study.counts.group_names
         change, metric = course.changes[-1], self.study.metrics[0]
         first, size = course.setup.runs[change.first], change.size.value or 0.0
@@ -543,10 +599,11 @@ class RunSeriesTable(Section[RunSeries]):
             effect, p = course.effect, course.effect.p_tasks
             flipping = p <= alpha / len(flips)
             if not flipping and effect.p <= alpha:
-                # Runs that move all tasks a little differ, though single tasks hardly show it.
+                # If a run moves all tasks a little, runs differ, although single tasks don't show
+                # it. "By chance" would then mislead.
                 continue
             tasks = len(course.setup.tasks)
-            # As many digits as tell the two apart.
+            # The two numbers get enough digits to look different.
             between, within = next(
                 pair for digits in range(1, 13)
                 if (pair := (f"{effect.between:.{digits}f}", f"{effect.within:.{digits}f}"))
@@ -573,7 +630,7 @@ class RunSeriesTable(Section[RunSeries]):
             *[(5, "change", runs)] * _seeks_changes(self),
         )
         for least, noun, numbers in minimums:
-            # That one run shows no change is said of its effect already.
+            # For one run, the message about the effect of the run already covers changes.
             excluded = 1 if passes and noun == "change" else 0
             if few := [name for name, number in numbers.items() if excluded < number < least]:
                 column = "run" if [*numbers.values()] in ([2], [3], [4]) else ""
@@ -588,7 +645,10 @@ class RunSeriesTable(Section[RunSeries]):
             yield OLD_RUNS(runs=HORIZON, models=old)
 
     def _aliases(self) -> list[str]:
-        """NEW=OLD of models that may be one: each has one run, which no other has."""
+        """Values NEW=OLD of --alias for models that may be one model under several names.
+
+        Empty unless each model has exactly one run, no two share a run, and all share some task.
+        """
         setups = [course.setup for course in self.records]
         names, runs = [s.series[0] for s in setups], [run.run for s in setups for run in s.runs]
         distinct = len({*names}) == len(names) == len({*runs}) == len(runs) > 1
@@ -598,7 +658,7 @@ class RunSeriesTable(Section[RunSeries]):
         return [f"{name}={last}" for _, name in earlier]
 
     def _fold_copies(self, messages: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-        """Messages, those of copied runs as the first one, which counts the others."""
+        """The messages, with all messages about copied runs joined into one that counts them."""
         copied = []
         for message in messages:
             if message.name != COPIED_RUN.name:
@@ -616,7 +676,7 @@ class RunSeriesTable(Section[RunSeries]):
             for course in self.records
             for place, fact in enumerate(course.facts, 1)
         ]
-        # Changes at one run share a line, which names their model where there is one.
+        # Changes at one run share a line. The line names the model if there is only one.
         changes: dict[int, dict[str, Estimate]] = {}
         for course in self.records:
             for change in course.changes:
@@ -652,7 +712,7 @@ class RunSeriesTable(Section[RunSeries]):
             shares=unit == "share", y_domain=(0, 1) if unit == "share" else None,
             marked=range(1, runs + 1, max(1, runs * min(len(self.records), 5) // _MAX_POINTS)),
         )  # fmt: skip
-        # Runs are called by their days where all models ran on these, one run a day.
+        # Runs are named by their days if all models ran on the same days, once per day.
         days: dict[float, set[str]] = {}
         for course in self.records:
             for place, label in enumerate(course.setup.runs, 1):
@@ -663,19 +723,19 @@ class RunSeriesTable(Section[RunSeries]):
 
 
 class RunTable(Section[Result]):
-    """Every run with its number and the change at it."""
+    """One row per run: its value, and the change at it."""
 
     title = "Runs"
     shown = FULL
     columns = (
         MODEL, GROUPS,
-        Column("run", meaning="Its name.", cell=lambda fact: fact.more["run"]),
-        Column("at", meaning="When it was run, in UTC.", cell=lambda fact: fact.more["at"][:16]),
-        Column("revision", meaning="The revision that was run.",
+        Column("run", meaning="Name of the run.", cell=lambda fact: fact.more["run"]),
+        Column("at", meaning="Time of the run, in UTC.", cell=lambda fact: fact.more["at"][:16]),
+        Column("revision", meaning="Revision of the run.",
                cell=lambda fact: fact.more["revision"]),
         _NUMBER,
         Column("change", "share", cell=lambda fact: fact.more["change"], where=_seeks_changes,
-               meaning="Change from this run on; of what attempts took, a ratio."),
+               meaning="Change from this run on; for costs a ratio."),
     )  # fmt: skip
 
 
@@ -684,26 +744,26 @@ class Trend(Question, TrendOptions):
 
     sections = (RunSeriesTable, RunTable)
 
-    unbounded: ClassVar[str] = "a history holds one number of passes"
+    unbounded: ClassVar[str] = "a history contains one number of passes per task"
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
         confidence = options.confidence
         _ = confidence.method
         refuse("contradicting-options", (
             self.acknowledge is not None and not self.fail,
-            OptionValue("--acknowledge"), "it is for a trend that can fail",
-            (SuggestedFix({"--fail": True}, "lets it fail"), SuggestedFix({"--acknowledge": None})),
+            OptionValue("--acknowledge"), "it works only with --fail",
+            (SuggestedFix({"--fail": True}, "adds it"), SuggestedFix({"--acknowledge": None})),
         ))  # fmt: skip
         if self.fail and parse(self.metrics).kind.ratio:
             raise ParameterError(
                 OptionValue("--metric", self.metrics),
-                "changes of a ratio are not sought, so that it"
-                " cannot fail", settles=[SuggestedFix({"-m": "pass@1"})],
+                "--fail needs changes, and passk does not look for changes of a ratio",
+                settles=[SuggestedFix({"-m": "pass@1"})],
             )  # fmt: skip
         if confidence.level not in _LEVELS:
             raise ParameterError(
                 OptionValue("--level", f"{confidence.level:g}"),
-                "the rate of false changes is set for 0.9, 0.95 and 0.99", name="invalid-method",
+                "passk trend supports only the levels 0.9, 0.95 and 0.99", name="invalid-method",
                 settles=[
                     SuggestedFix({"--level": min(_LEVELS, key=lambda level: abs(level
                     - confidence.level))})
@@ -766,9 +826,9 @@ class Trend(Question, TrendOptions):
         return replace(report, checks=tuple(c.verdict for c in courses if c.verdict))
 
     def _acknowledged(self, counts: Counts) -> RunLabel | None:
-        """The run up to which changes are acknowledged.
+        """The run of --acknowledge; None without the option. For several, it is the newest.
 
-        Errors: ParameterError for a run that the history does not have.
+        Errors: ParameterError if the history has no such run.
         """
         if self.acknowledge is None:
             return None
@@ -784,7 +844,7 @@ class Trend(Question, TrendOptions):
 
 
 def _adjust_p_values(courses: Sequence[RunSeries]) -> list[RunSeries]:
-    """Courses with the p of their run effect adjusted for all that were tested."""
+    """The series with the p-values of their run effects adjusted for all tested effects (Holm)."""
     tested = iter(holm([course.effect.p for course in courses if course.effect]).tolist())
     return [
         replace(course, p_adjusted=DrawnP(p, course.p_error))
@@ -796,9 +856,9 @@ def _adjust_p_values(courses: Sequence[RunSeries]) -> list[RunSeries]:
 def _priced_setups(
     all_setups: Sequence[Setup], attempts: Attempts, metric: Metric
 ) -> tuple[list[Setup], tuple[Diagnostic, ...]]:
-    """The setups of runs in which not every amount is 0, and what is said of the others.
+    """The setups without the runs in which every amount is 0, and messages about these runs.
 
-    Errors: DataError where no run stays.
+    Errors: DataError if no run remains.
     """
     spent = np.bincount(
         attempts.cell, np.nan_to_num(attempts.value, nan=1.0), len(attempts.start) - 1
@@ -815,7 +875,7 @@ def _priced_setups(
     if not priced:
         raise DataError(
             "history", f"the {noun} of every attempt is 0",
-            "a model without a price, or an agent that counts nothing, has no course",
+            "check that the agent reports it, or record the runs with --price",
             name="missing-cost",
         )  # fmt: skip
     return priced, tuple(messages)
@@ -824,7 +884,7 @@ def _priced_setups(
 def _run_series(
     setup: Setup, name: Series, facts: tuple[Result, ...], study: Analysis
 ) -> RunSeries:
-    """Changes of a setup, and the effect of the run since the last of them."""
+    """The series of a setup, with its changes and the effect of the run since the last change."""
     confidence, (metric,) = study.confidence, study.metrics
     values = np.array([fact.estimate.value for fact in facts])
     means, floors, sizes = values, chance_variances(setup.n, setup.c), (setup.n, setup.c)
@@ -854,8 +914,11 @@ def _run_series(
 
 
 def _log_statistics(attempts: Attempts, setup: Setup) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
-    """`log_means` of a setup, and its numbers of amounts and of those above the middle of their
-    task; an amount of 0 has no logarithm and is left out."""
+    """The input of the search for changes of costs.
+
+    Returns the two arrays of `log_means`, and (runs, tasks) numbers of amounts and of amounts above
+    the middle of their task. Amounts of 0 have no logarithm and are left out.
+    """
     positive = (attempts.value > 0) & np.isin(attempts.cell, setup.cells)
     cell, count = attempts.cell[positive], attempts.count[positive]
     value: Floats = attempts.value[positive].astype(np.float64)

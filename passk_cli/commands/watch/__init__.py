@@ -1,4 +1,4 @@
-"""passk watch: rules about a run that goes on, looked at without raising the chance of an error."""
+"""passk watch: judge a run while it is in progress, without raising the chance of an error."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import FAIL, PASS, Rules
 
-# In place of a list of tasks: as they were completed.
+# The value of --order that counts tasks in the order in which they were completed.
 COMPLETION = "completion"
 
 
 @dataclass(frozen=True)
 class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
-    """Decides a run while it goes on, by the rules of gate.
+    """Judge a run while it is in progress, by the rules of passk gate.
 
-    All looks together keep the level. Tasks count in an order drawn beforehand.
+    All looks together keep the confidence level. Tasks count in an order drawn before the run.
 
-    Exit code: 0 pass, 1 fail, 5 not yet, 3 it cannot be checked.
+    Exit code: 0 pass, 1 fail, 5 not yet decided, 3 cannot be checked.
 
     # decide as early as possible whether pass@1 reaches 20 %
     passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2 \
@@ -41,67 +41,68 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
 
     # fmt: off
     planned: Annotated[int | None, Option(
-        "--planned", "N", "Tasks at the end of the plan.", low=2,
-        detail="Named before the run. Default: the tasks of --order, or of the log's dataset.",
+        "--planned", "N", "Number of tasks in the plan.", low=2,
+        detail="Choose it before the run. Default: the tasks of --order, or of the log's dataset.",
     )] = None
     attempts: Annotated[int, Option(
         "--attempts", "N", "Attempts that complete a task.", low=1,
     )] = 1
     every: Annotated[int | None, Option(
-        "--every", "N", "A look every N tasks; default: a twentieth of the plan.", low=1,
-        detail="Looks are made at multiples of N whenever the command is run, each of the first"
-        " tasks of the order alone: the verdict does not depend on when somebody looked.",
+        "--every", "N", "Look every N tasks. Default: a twentieth of the plan.", low=1,
+        detail="A look counts only the first N, 2N, ... tasks of the order, whenever you run the"
+        " command. So the verdict does not depend on when you looked.",
         rare=True)] = None
     order: Annotated[tuple[str, ...], Option(
-        "--order", f"FILE|{COMPLETION}", "Tasks in the order drawn, one a line.", file="read",
+        "--order", f"FILE|{COMPLETION}", "Tasks in the order drawn, one per line.", file="read",
         parse="passk_cli.commands.watch.order:parse_order",
-        detail="A look counts the first tasks of it, all complete. Default: the order of the"
-        f" dataset, as the log has it. {COMPLETION}: as tasks were completed, which assumes that"
-        " this does not depend on their outcomes.")] = ()
+        detail="A look counts the first tasks of this order once they are all complete. Default:"
+        f" the order of the dataset in the log. {COMPLETION} counts tasks as they were completed."
+        " It assumes that the time of completion does not depend on the outcome.")] = ()
     baseline: Annotated[DATA, Option(
         "--baseline", "FILE|NAME", "A file, label=path, or a model in the data.",
         file="read", of_models=True,
-        detail="As of passk gate. It has every task of the plan, and is complete.")] = None
+        detail="As in passk gate. It must be complete and contain every task of the plan.")] = None
     rules: Annotated[str | None, Option(
-        "--rules", "FILE", "A file of rules of passk gate; its suite is watched.", file="read",
-        detail="FILE... stands in place of its runs, and options in place of its own.",
+        "--rules", "FILE", "Judge by a suite of a rules file of passk gate.", file="read",
+        detail="FILE... replaces the runs of the suite, and options replace its options.",
     )] = None
     trust_rules: TRUST_RULES = False
     suite: Annotated[str | None, Option(
-        "--suite", "NAME", "The suite of --rules, where it has several.", rare=True)] = None
+        "--suite", "NAME", "The suite of --rules, if the file has several.", rare=True)] = None
     looks: Annotated[str | None, Option(
-        "--looks", "FILE", "Where looks are kept; default: RUN.looks.",
+        "--looks", "FILE", "The file that records the looks. Default: RUN.looks.",
         file="written", parse="passk_cli.commands.watch.interim_looks:parse_looks",
-        detail="Fewer tasks than at the last look, another plan, other rules and other outcomes of"
-        " tasks that were counted are refused. Data of Python's own is watched without.")] = None
+        detail="passk stops with an error if the plan, the rules or a counted outcome has changed"
+        " since the last look. Data from Python needs no such file.")] = None
     follow: Annotated[bool, Option(
-        "--follow", help="Look whenever files have grown, until it is decided.",
-        detail="A line shows tasks done, the chance of a decision, the estimate and its interval at"
-        " this look. Ctrl-C leaves the looks.")] = False
+        "--follow", help="Look again whenever files have grown, until the run is decided.",
+        detail="A line shows the complete tasks, the chance of a decision, and the estimate with"
+        " its interval. Ctrl-C stops and keeps the looks.")] = False
     on_undecided: Annotated[str, Option(
-        "--on-undecided", help="Rules undecided at the end count as", choices=(PASS, FAIL),
+        "--on-undecided", help="How to count rules that are undecided at the end.",
+        choices=(PASS, FAIL),
         rare=True)] = PASS
     # fmt: on
-    # Of a file of rules: tasks in quarantine, and rules that are not watched.
+    # A file of rules sets these: its tasks in quarantine, and its rules that are not watched.
     quarantine: tuple[str, ...] = ()
     skipped_rules: tuple[str, ...] = ()
 
 
-# Options of gate that would break the level of a look, also in a file of rules, and why.
+# Options of gate that would break the confidence level of a look, also in a file of rules, and why.
 REFUSED = {
-    "by": "watch each part by itself: a condition (where) keeps it",
-    "cluster": "a look counts tasks one by one, and not whole clusters; passk gate allows for them"
-    " once the run is complete",
-    "population": "a look asks about new tasks, as the run has more to come; passk gate judges"
-    " these tasks once it is complete",
+    "by": "watch each group separately: select it with a condition (where)",
+    "cluster": "a look counts single tasks and not clusters; passk gate allows for clusters once"
+    " the run is complete",
+    "population": "a look is about new tasks, because the run is not complete; passk gate can judge"
+    " these tasks once it is",
     "min-by": "a look is judged by its interval",
 }
 # Options of earlier releases, and what to use instead.
 _REMOVED = {
     "best": "it was removed; passk compare tests all models once the run is complete",
-    "give-up": "it was removed; the answer shows the chance that the rest decides",
+    "give-up": "it was removed; the answer contains the chance of a decision",
     "prior": "it was removed; the forecast always uses 0.1",
-    "pause": "it was removed; --follow looks twice a second",
+    "pause": "it was removed; --follow checks the files twice a second",
 }
 COMMAND = Command(
     WatchOptions, (Request, Metrics, Rules, Confidence),

@@ -1,4 +1,4 @@
-"""Looks at a run: when they are made, what each decided, and the file that keeps them."""
+"""Interim looks at a run: when they are due, what they decided, and the file that records them."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 SCHEMA = "passk-looks/1"
-# The recursion of a boundary takes two seconds for as many.
+# The recursion that computes the boundary takes two seconds for this many looks.
 MOST_LOOKS = 500
-# Looks in a plan that does not say how many.
+# The number of looks in a plan without --every.
 _DEFAULT_LOOKS = 20
 
 
 @dataclass(frozen=True)
 class WatchPlan:
-    """A plan that was named before the run.
+    """The plan of a run, which was fixed before the run began.
 
-    planned : tasks at its end.  attempts : at every task.  every : tasks from look to look.
-    level : of all looks together.
+    total_tasks : tasks at the end.  attempts : attempts at every task.
+    step : tasks between two looks.  level : confidence level of all looks together.
     """
 
     total_tasks: int
@@ -46,9 +46,9 @@ class WatchPlan:
     def from_options(
         cls, total_tasks: int, attempts: int, step: int | None, level: float
     ) -> WatchPlan:
-        """A plan; without `every` one of twenty looks.
+        """The plan that the options describe. Without `step` it has twenty looks.
 
-        Errors: ParameterError for more looks than a boundary is computed for.
+        Errors: ParameterError for more than MOST_LOOKS looks.
         """
         plan = cls(total_tasks, attempts, step or -(-total_tasks // _DEFAULT_LOOKS), level)
         fewer = SuggestedFix({"--every": -(-total_tasks // MOST_LOOKS)}, "makes fewer")
@@ -63,7 +63,7 @@ class WatchPlan:
 
     @property
     def look_sizes(self) -> list[int]:
-        """The tasks that each look counts; the last are all.
+        """The number of tasks that each look counts. The last look counts all tasks.
 
         >>> WatchPlan(10, 1, 4, 0.95).look_sizes
         [4, 8, 10]
@@ -72,17 +72,18 @@ class WatchPlan:
 
     @cached_property
     def boundaries(self) -> list[float]:
-        """The boundary of each look."""
+        """The distance from a limit, in standard errors, from which each look decides."""
         shares = tuple(size / self.total_tasks for size in self.look_sizes)
         return boundary(shares, 1 - self.level)
 
 
 @dataclass(frozen=True)
 class InterimLook:
-    """A look: the tasks that it counted, and what it decided.
+    """One look: the tasks that it counted, and what it decided.
 
-    data : digest of their outcomes.  verdicts : of each line, "model: rule" → verdict; none where
-    the look could decide nothing.  chance : that the rest decides; None where that is not known.
+    tasks : how many tasks it counted.  data : a digest of their outcomes.
+    verdicts : "model: rule" → verdict; empty if the look was too early to decide anything.
+    chance : the chance that the remaining tasks decide; None if it is not known.
     """
 
     tasks: int
@@ -93,10 +94,11 @@ class InterimLook:
 
 @dataclass
 class InterimLooks:
-    """The looks at a run, in a file or in memory alone.
+    """All looks at a run, which are recorded in a file or only in memory.
 
-    about : what they are about, name → value: the plan, rules and the baseline.
+    setup : name → value, for the plan, the rules and the baseline.
     tasks : the tasks of the last look, in their order.
+    path : the file; None if there is none.
     """
 
     setup: Mapping[str, Any]
@@ -106,9 +108,9 @@ class InterimLooks:
 
     @classmethod
     def from_file(cls, path: Path | None, setup: Mapping[str, Any]) -> InterimLooks:
-        """The looks of a file, none where there is none yet.
+        """The looks that a file contains; no looks if the file does not exist or is empty.
 
-        Errors: DataError for a file of another kind, or of another plan.
+        Errors: DataError if it is not a file of looks, or if it belongs to another plan.
         """
         text = "" if path is None or not path.exists() else path.read_text("utf-8", "replace")
         if not text:
@@ -121,7 +123,8 @@ class InterimLooks:
             recorded_setup, tasks = dict(content["about"]), tuple(content["tasks"])
         except (ValueError, KeyError, TypeError, AttributeError):
             raise DataError(
-                str(path), "no file of looks", "name another file, or none", name="bad-looks",
+                str(path), "this is not a file of looks", "choose another file for --looks",
+                name="bad-looks",
                 settles=[SuggestedFix({"--looks": Placeholder("FILE")})],
             ) from None  # fmt: skip
         current_setup = json.loads(json.dumps(setup))
@@ -137,21 +140,19 @@ class InterimLooks:
             )
             raise DataError(
                 str(path),
-                f"it has looks with {name} {old_value}, and now it is {new_value}; a plan that"
+                f"{name} was {old_value} at the last look, and is {new_value} now; a plan that"
                 " changes after a look no longer keeps its level",
                 name="other-plan",
                 settles=[
-                    SuggestedFix(
-                        {"--looks": Placeholder("FILE")}, "begins anew, beside these looks"
-                    )
+                    SuggestedFix({"--looks": Placeholder("FILE")}, "starts again in another file")
                 ],
             )
         return cls(setup, tasks, looks, path)
 
     def require_same(self, progress: RunProgress, data: Callable[[], str]) -> None:
-        """DataError unless the run still has the tasks of the last look, with their outcomes.
+        """Raise a DataError unless the tasks of the last look still have the same outcomes.
 
-        course : how far the run is.  data : the digest of these tasks now.
+        progress : how far the run is.  data : computes the present digest of these tasks.
         """
         last, place = self.looks[-1], str(self.path)
         if progress.countable < last.tasks:
@@ -159,16 +160,21 @@ class InterimLooks:
                 place,
                 f"its last look counted {last.tasks} tasks, and now {progress.countable} are"
                 " complete",
-                "is this the same run?", name="other-run",
+                "check that these are files of the same run", name="other-run",
             )  # fmt: skip
         if tuple(progress.tasks[: last.tasks]) != tuple(self.tasks) or data() != last.data:
             raise DataError(
-                place, f"the {last.tasks} tasks of its last look have other outcomes, or an order",
+                place,
+                f"the outcomes or the order of the first {last.tasks} tasks changed since the last"
+                " look",
                 "a task that was counted may not change", name="other-run",
             )  # fmt: skip
 
     def write(self, order: Sequence[str]) -> None:
-        """Keep the looks, if there are any, whole or not at all.  order : of the tasks."""
+        """Write the looks to their file, if there are any. The file is replaced as a whole.
+
+        order : names of all tasks in their order.
+        """
         if self.looks and self.path is not None:
             looks, tasks = [asdict(look) for look in self.looks], order[: self.looks[-1].tasks]
             content = {"schema": SCHEMA, "about": self.setup, "looks": looks, "tasks": tasks}
@@ -176,7 +182,7 @@ class InterimLooks:
 
 
 def _value_text(value: Any) -> str:
-    """A part of a plan as words.
+    """One value of a setup as words.
 
     >>> _value_text(["a", "b"]), _value_text(None), _value_text(0.9)
     ('a, b', 'none', '0.9')
@@ -187,15 +193,15 @@ def _value_text(value: Any) -> str:
 
 
 def parse_looks(name: str) -> str:
-    """The name of a file in a folder that is there; ParameterError for another."""
+    """The value of --looks; ParameterError if its folder does not exist."""
     require_folder(Path(name))
     return name
 
 
 def default_looks_path(files: Sequence[str]) -> Path:
-    """Where looks at these files are kept: beside the first, RUN.looks.
+    """The default file of looks: RUN.looks, next to the first file RUN.
 
-    Errors: ParameterError for what has no place beside it.
+    Errors: ParameterError if there is no such place: for a pipe, an address or a pattern.
 
     >>> str(default_looks_path(["runs/nightly/"]))
     'runs/nightly.looks'
@@ -203,8 +209,8 @@ def default_looks_path(files: Sequence[str]) -> Path:
     path = split_label(files[0])[1]
     if path == "-" or "://" in path or set(path) & set("*?["):
         raise ParameterError(
-            f"{path}: looks at it are kept nowhere", name="bad-output",
-            settles=[SuggestedFix({"--looks": Placeholder("FILE")}, "says where")],
+            f"{path}: it has no default file of looks", name="bad-output",
+            settles=[SuggestedFix({"--looks": Placeholder("FILE")}, "sets one")],
         )  # fmt: skip
     place = Path(path)
     place = place.resolve() if not place.name else place
@@ -213,9 +219,9 @@ def default_looks_path(files: Sequence[str]) -> Path:
 
 @contextmanager
 def exclusive_lock(path: Path | None) -> Iterator[None]:
-    """The block as the only one that looks at a run.
+    """Run the block while no other process looks at the run.
 
-    Errors: ParameterError where another process does.
+    Errors: ParameterError if another process looks at it now.
     """
     if path is None or not stat.S_ISREG(mode_of(str(path))):
         yield
@@ -225,7 +231,7 @@ def exclusive_lock(path: Path | None) -> Iterator[None]:
 
 
 def outcome_digest(counts: Counts) -> str:
-    """A digest of outcomes: who passed what how often, and what attempts were otherwise."""
+    """A digest of the counts, and of all further columns of the attempts except their number."""
     sums = hashlib.sha256(json.dumps([counts.series, counts.tasks]).encode())
     arrays = [counts.series_codes, counts.task_codes, counts.n, counts.c]
     arrays += [] if counts.missing is None else [counts.missing]

@@ -1,4 +1,4 @@
-"""The order in which the tasks of a run count, and how far of it is complete."""
+"""The order in which the tasks of a run count, and how many of them are complete."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Where an order comes from.
+# The sources of an order.
 LIST, DATASET = "list", "dataset"
-# Task → model → attempts that were made.
+# Task → model → number of attempts made so far.
 AttemptsByTask = Mapping[str, Mapping[str, int]]
 
 
 def parse_order(value: Any) -> tuple[str, ...]:
-    """Names of tasks, from a file with one on each line, or as a list; or "completion".
+    """The value of --order: task names from a file with one per line or from a list, or COMPLETION.
 
-    Errors: DataError for a file that is not there, ParameterError for one that names no task.
+    Errors: DataError if the file does not exist, ParameterError if it names no task or one twice.
     """
     if value == [COMPLETION] and not os.path.isfile(COMPLETION):
         return (COMPLETION,)
@@ -31,15 +31,17 @@ def parse_order(value: Any) -> tuple[str, ...]:
         raise DataError(OptionValue("--order"), str(not_there(value[0])), name="no-such-file")
     names = parse_tasks("--order", value) if len(value) == 1 else tuple(map(str, value))
     if len(set(names)) < len(names):
-        raise ParameterError(OptionValue("--order"), "a task is there twice")
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ParameterError(OptionValue("--order"), f"it contains task {twice} twice; remove one")
     return names
 
 
 class RunProgress(NamedTuple):
-    """How far a plan is.
+    """How much of a plan is complete.
 
-    tasks : names, in the order in which they count.  done : the first of these that are all
-    complete: what a look may count.  behind : those that are complete and wait for one before them.
+    tasks : names, in the order in which they count.
+    countable : how many of the first tasks are all complete. A look may count these.
+    waiting : how many further tasks are complete, but come after a task that is not.
     """
 
     tasks: Sequence[str]
@@ -49,10 +51,11 @@ class RunProgress(NamedTuple):
 
 @dataclass(frozen=True)
 class TaskOrder:
-    """An order of tasks.
+    """The order in which tasks count.
 
-    tasks : names; of COMPLETION those that earlier looks counted.  kind : LIST, DATASET or
-    COMPLETION.  last : of COMPLETION, task → the place of its last attempt in the files.
+    tasks : names; for COMPLETION only the tasks that earlier looks counted.
+    kind : LIST, DATASET or COMPLETION.
+    last_places : task → the place of its last attempt in the files; only for COMPLETION.
     """
 
     tasks: Sequence[str]
@@ -68,11 +71,11 @@ class TaskOrder:
         total_tasks: int | None,
         attempts: int | None = None,
     ) -> TaskOrder:
-        """The order that was given, or that the files say.
+        """The order that --order sets, or else the order of the dataset in the files.
 
-        given : names, (COMPLETION,), or none.  out : tasks that do not count.  attempts : planned
-        at a task, of data that are read as they are; None where that is not known.
-        Errors: ParameterError where none is known, or it has fewer tasks than the plan.
+        names : the value of --order; empty without it.  quarantine : tasks that do not count.
+        attempts : planned attempts per task; None if the counts are not those of the plan.
+        Errors: ParameterError if no order is known, or if it has fewer tasks than the plan.
         """
         if names == (COMPLETION,):
             return cls((), COMPLETION)
@@ -92,19 +95,20 @@ class TaskOrder:
                     else Placeholder("N")
                 }
             raise ParameterError(
-                "no order of the tasks is known; the first that are complete may be the easy ones",
+                "the data contains no order of the tasks, and the first complete tasks may be the"
+                " easy ones",
                 name="no-order",
                 settles=[
-                    SuggestedFix({"--order": Placeholder("FILE")}, "names them in the order drawn"),
+                    SuggestedFix({"--order": Placeholder("FILE")}, "lists them in the order drawn"),
                     SuggestedFix({"--order": COMPLETION} | plan,
-                    "assumes that this is the plan, and that"
-                           " when a task is complete does not depend on its outcomes"),
+                                 "counts tasks as they were completed, if the time of completion"
+                                 " does not depend on the outcome"),
                 ],
             )  # fmt: skip
         if total_tasks is not None and total_tasks > len(order.tasks):
             raise ParameterError(
                 OptionValue("--planned", str(total_tasks)),
-                f"the {order.kind} has {plural(len(order.tasks), 'task')}",
+                f"the {order.kind} has only {plural(len(order.tasks), 'task')}",
                 name="contradicting-options", settles=[SuggestedFix({"--planned": len(
                 order.tasks)})],
             )  # fmt: skip
@@ -117,7 +121,8 @@ class TaskOrder:
         attempts: int,
         total_tasks: int,
     ) -> RunProgress:
-        """How far these models are: tasks with so many attempts are complete."""
+        """How much of the plan is complete. A task is complete if it has all planned attempts of
+        all models."""
         complete = {
             task for task, by_model in attempts_made.items()
             if by_model.keys() >= {*models} and all(by_model[model] == attempts for model in models)
@@ -134,27 +139,29 @@ class TaskOrder:
         return RunProgress(tasks[:total_tasks], countable, sum(is_complete[countable:]))
 
     def require_planned(self, attempts_made: AttemptsByTask, attempts: int) -> None:
-        """DataError for a task that is not in the order, or has more attempts than planned."""
+        """Raise a DataError for a task that is not in the order or has too many attempts."""
         for task, by_model in attempts_made.items():
             if max(by_model.values()) > attempts:
                 most = max(by_model.values())
                 raise DataError(
-                    task, f"{most} attempts, and the plan has {attempts} at a task",
+                    task, f"it has {most} attempts, but the plan has {attempts} per task",
                     name="other-plan", settles=[SuggestedFix({"--attempts": most},
-                    "plans as many")],
+                    "changes the plan")],
                 )  # fmt: skip
         if self.kind != COMPLETION and (
             unplanned := sorted(attempts_made.keys() - set(self.tasks))
         ):
             raise DataError(
                 unplanned[0], f"this task is not in the order of the {self.kind}",
-                "name every task of the run in it", name="other-plan",
+                "add every task of the run to it", name="other-plan",
             )  # fmt: skip
 
 
 def attempts_by_task(counts: Counts, models: Collection[str]) -> AttemptsByTask:
-    """The attempts that were made of each task, by each of these models that has some, those
-    without an outcome included."""
+    """Task → model → attempts made, including attempts without an outcome.
+
+    Models without any attempt at a task are not in its entry.
+    """
     by_task, missing = dict[str, dict[str, int]](), counts.missing_outcomes
     for model in missing.models:
         at = missing.cells(model)
@@ -165,8 +172,8 @@ def attempts_by_task(counts: Counts, models: Collection[str]) -> AttemptsByTask:
 
 
 def last_attempts(counts: Counts, models: Collection[str]) -> Mapping[str, float]:
-    """Task → the place of its last attempt by these models in the files; none where that is not
-    known."""
+    """Task → the place of its last attempt by these models in the files; empty if the counts were
+    read without places."""
     lines, last = counts.attempts.get("attempt"), dict[str, float]()
     if lines is None:
         return last

@@ -1,4 +1,4 @@
-"""A run that goes on, as far as it is: what a look at its first tasks decides."""
+"""A run in progress: what a look at its first tasks decides."""
 
 from __future__ import annotations
 
@@ -21,24 +21,25 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.rules import FAIL, PASS, UNDECIDED
 from passk_cli.suggested_fix import SuggestedFix
 
-# How a run ends that no look has decided.
+# The outcome of a run that is complete and that no look has decided.
 END = "end"
-# Standard deviation of the true distances from a limit, in a forecast of shares.
+# In a forecast of shares: standard deviation of the true distances from the limit.
 _PRIOR = 0.1
-# The interval from which the error of an estimate is taken: it never is 0, as a spread may be.
+# Standard errors come from an interval at this level. A spread may be 0, the interval is not.
 _INTERVAL_LEVEL = 0.95
 
 
 def line_key(line: Judgement) -> str:
-    """The name of a line in a file of looks."""
+    """The key of a judged line in a file of looks."""
     return f"{line.name}: {line.rule}"
 
 
 @dataclass(frozen=True)
 class WatchedRun:
-    """A run with what is asked of it.
+    """A run in progress, with its rules and its plan.
 
-    study : what was read of it, tasks that are not complete among it.  made : their attempts.
+    study : the data read so far, including tasks that are not complete.
+    attempts_made : the attempts so far.
     """
 
     gate: Gate
@@ -54,13 +55,13 @@ class WatchedRun:
 
     @property
     def progress(self) -> RunProgress:
-        """How far the run is."""
+        """How much of the plan is complete."""
         return self.order.progress(
             self.attempts_made, self.models, self.plan.attempts, self.plan.total_tasks
         )
 
     def first_counts(self, tasks: int) -> Counts:
-        """The counts of the first tasks of the order.
+        """The counts of the first `tasks` tasks of the order.
 
         Errors: DataError if none of these has an outcome.
         """
@@ -74,9 +75,9 @@ class WatchedRun:
             ) from None  # fmt: skip
 
     def judge_first(self, tasks: int, level: float) -> JudgedRun:
-        """The first tasks by each rule, every interval at a level.
+        """The first `tasks` tasks judged by each rule, with all intervals at one level.
 
-        Errors: DataError where the baseline lacks one of them.
+        Errors: DataError if the baseline lacks one of these tasks.
         """
         trial = self.gate.trial(replace(self.study, counts=self.first_counts(tasks)))
         sides = trial.sides
@@ -98,7 +99,7 @@ class WatchedRun:
         return JudgedRun(self.gate, trial).judged(level)
 
     def look(self, looks: Sequence[InterimLook], *, forecast: bool) -> InterimLook:
-        """The look after these.  forecast : whether its chance is asked for."""
+        """The next look.  looks : the earlier looks.  forecast : whether to compute its chance."""
         place = len(looks)
         tasks, limit, verdicts = self.plan.look_sizes[place], self.plan.boundaries[place], {}
         if math.isfinite(limit):
@@ -108,8 +109,10 @@ class WatchedRun:
         return replace(look, chance=self.chance([*looks, look])) if forecast else look
 
     def chance(self, looks: Sequence[InterimLook]) -> float | None:
-        """The chance that the rest of the plan decides: that all lines that are open come to pass,
-        or one to fail, as if they were independent; None where it is not known."""
+        """The chance that the remaining tasks decide the run; None if it is not known.
+
+        The run is decided if all open lines pass or one fails. Lines count as independent.
+        """
         decided, tasks = self.decided(looks), looks[-1].tasks
         share, all_pass, none_fails = tasks / self.plan.total_tasks, 1.0, 1.0
         if share >= 1:
@@ -134,7 +137,7 @@ class WatchedRun:
         return min(all_pass + 1 - none_fails, 1.0)
 
     def decided(self, looks: Sequence[InterimLook]) -> dict[str, int]:
-        """Each line that is decided → the place of the first look that decided it, which holds."""
+        """Decided line → the number of the look that decided it, which later looks don't change."""
         places: dict[str, int] = {}
         for place, look in enumerate(looks):
             for name, verdict in look.verdicts.items():
@@ -143,7 +146,7 @@ class WatchedRun:
         return places
 
     def outcome(self, looks: Sequence[InterimLook]) -> str:
-        """How the run ends after these looks: PASS, FAIL or END; "" if it goes on."""
+        """The outcome of the run after these looks: PASS, FAIL or END; "" if it goes on."""
         if not looks:
             return ""
         last, decided = looks[-1], self.decided(looks)
@@ -154,8 +157,10 @@ class WatchedRun:
         return END if last.tasks == self.plan.total_tasks else ""
 
     def lines(self, looks: Sequence[InterimLook]) -> JudgedRun:
-        """The part at the last look, each line that was decided before as it was at that look; what
-        would decide the others is said by the plan."""
+        """All lines at the last look. A line that an earlier look decided is as it was then.
+
+        Open lines have no advice on further tasks or attempts, because the plan sets these.
+        """
         decided, parts = self.decided(looks), dict[int, JudgedRun]()
         for place in {len(looks) - 1, *decided.values()}:
             limit, tasks = self.plan.boundaries[place], looks[place].tasks

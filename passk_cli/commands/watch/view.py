@@ -1,4 +1,4 @@
-"""The verdict of a run that goes on: what the last look shows, and when the next is made."""
+"""The report on a run in progress: the verdicts at the last look, and when the next look is due."""
 
 from __future__ import annotations
 
@@ -56,76 +56,101 @@ from passk_cli.study.section import data_field, view
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import meant
 
-# Rules of a gate that are not watched: about single tasks, or decided by an estimate.
+# Rules of a gate that are not watched, because they are about single tasks.
 _NOT_WATCHED = {"must_pass": "must-pass", "min_each": "min-each"}
-# What else of a file of rules is about its gate.
+# Entries of a file of rules that only concern its gate.
 _GATE_ONLY = (*_NOT_WATCHED, "must_pass_rate", "runs", "unpaired", "first", "tier")
-# Errors that no further results settle, and those of a run that has none yet.  How many pauses a
-# file may be unreadable for.
+# Errors that further results cannot settle, errors of a run without results so far, and the number
+# of pauses for which a file may be unreadable.
 _FINAL_ERRORS = ("other-run", "other-plan", "bad-looks", "nothing-to-compare")
 _NO_RESULTS_YET, _MAX_PAUSES = ("no-such-file", "no-results", "no-attempts"), 5
-# Seconds until files are looked at again.
+# Seconds until --follow checks the files again.
 _PAUSE = 0.5
 _GATE_MESSAGES = ("baseline-tasks-not-run", "rule-cannot-decide")
 
 STOPPED_EARLY = DiagnosticType(
     "stopped-early", NOTE,
-    "decided {left:task} before the end: the estimate lies a little too far from its limit", "",
-    "A run that stops when its rule is decided stops where chance helped: over many such runs"
-    " the estimate at the end exceeds the truth, .072 for .064, and .087 where runs stopped early."
-    " The verdict is right as often as it says; report the number as that of a run that was stopped"
-    " early (benchmarks/watch.md).",
+    "decided {left:task} before the end: the estimate is a little too far from its limit",
+    meaning="The run was decided at an interim look, before all planned tasks were complete.",
+    why="A run that stops when its rule is decided stops when chance helped. In simulations with a"
+    " true rate of 0.064, the estimate at the end was 0.072 on average, and 0.087 in runs that"
+    " stopped early (benchmarks/watch.md). The verdict keeps its confidence level.",
+    advice="If you report the number, say that the run was stopped early, or complete the plan.",
+    example="passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2"
+    " --order completion --looks tau.looks\n"
+    "note[stopped-early]: decided 11 tasks before the end: the estimate is a little too far from"
+    " its limit",
 )  # fmt: skip
 ORDER_OF_COMPLETION = DiagnosticType(
     "order-of-completion", WARNING,
-    "tasks count as they were completed: if failures take longer, early looks are too good", "",
-    "A look is valid where which tasks it counts does not depend on their outcomes. Where failures"
-    " take longer than passes, the first half to be complete passed 4 to 10 points more often. Draw"
-    " the order before the run, and give it with --order FILE.")  # fmt: skip
+    "tasks count as they were completed: if failures take longer, early looks are too good",
+    meaning="With `--order completion`, a look counts the tasks that were completed first.",
+    why="A look is valid only if the outcomes do not influence which tasks it counts. If failures"
+    " take longer than passes, the first half of the tasks passed 4 to 10 points more often.",
+    advice="Draw the order of the tasks before the run, and name it with `--order FILE`.",
+    example="passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2"
+    " --order completion --looks tau.looks\n"
+    "warning[order-of-completion]: tasks count as they were completed: if failures take longer,"
+    " early looks are too good",
+)  # fmt: skip
 NOT_WATCHED = DiagnosticType(
     "rules-not-watched", NOTE, "not watched: {rules}", "passk gate judges them at the end",
-    "A look judges averages over tasks. Rules about single tasks are judged when the run is"
-    " complete.")  # fmt: skip
+    meaning="The suite has rules about single tasks, for example must-pass. A look judges only"
+    " averages over tasks.",
+    why="A run that passes here can still fail these rules.",
+    advice="Judge the complete run with `passk gate --rules FILE`.",
+    example="note[rules-not-watched]: not watched: must-pass; passk gate judges them at the end",
+)  # fmt: skip
 SHORT_OF_PLAN = DiagnosticType(
     "short-of-plan", NOTE,
-    "{short:task} {short:does|do} not count: {made} of {attempts} planned attempts", "",
-    "Every task of the plan has begun, and these have fewer attempts than --attempts plans. If they"
-    " get no more, no look ever counts them; a plan of as many attempts as they have would.",
+    "{short:task} {short:does|do} not count: {made} of {attempts} planned attempts",
+    meaning="All tasks of the plan have begun, and these tasks have fewer attempts than --attempts"
+    " plans.",
+    why="No look counts them, or any task after them, until they have all planned attempts.",
+    advice="Complete the attempts. If attempts failed to start, run these again. Another number of"
+    " --attempts is another plan, and needs a new file of looks.",
+    example="note[short-of-plan]: 1 task does not count: 3 of 4 planned attempts",
 )  # fmt: skip
 WAITING_FOR = DiagnosticType(
     "waiting-for-task", NOTE,
     "{behind:task} {behind:is|are} complete and {behind:waits|wait} for {task}, which comes before",
-    "",
-    "A look counts the first tasks of the order, which are all complete. A task that hangs or was"
-    " left out holds up those behind it, so that a slow task cannot be passed over.")  # fmt: skip
+    meaning="A look counts the first tasks of the order, up to the first one that is not complete."
+    " This task is not complete, and later tasks are.",
+    why="A look that skipped slow tasks would count too many easy ones.",
+    advice="Check whether the task hangs or was never started. If you must leave it out, use"
+    " `--exclude-task TASK` with a new file of looks.",
+    example="note[waiting-for-task]: 31 tasks are complete and wait for t08, which comes before",
+)  # fmt: skip
 
 
 NOT_YET = Answer(
     "not-yet",
     lambda section: not section.outcome,
-    "NOT YET: {done} of {planned:task}{?chance|; {chance} chance that the rest decides}; {look}"
-    " look from {next} on",
+    "NOT YET: {done} of {planned:task}{?chance|; {chance} chance of a decision by the end}; {look}"
+    " look at {next} tasks",
 )
-# Before a verdict.
+# It precedes a verdict.
 _AFTER_TASKS = "After {looked} of {planned:task}, "
 
 
 @dataclass(frozen=True)
 class RulesAtLooks(RuleTable):
-    """Every rule at the look that decided it, else at the last one.
+    """Each rule at the look that decided it, or else at the last look.
 
-    run : what is watched.  looks : those made so far.  ended : how the run ends; "" where it goes
-    on.  skipped : rules of a file that are not watched.  path : of the file that keeps the
-    looks, where nobody named it.
+    run : the run in progress.  looks : the looks so far.
+    outcome : PASS, FAIL or END; "" if the run is not decided.
+    skipped_rules : rules of the file that are not watched.
+    path : the file of looks, if --looks does not name it.
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
         *RuleTable.columns,
-        data_field("planned", "Tasks at the end of the plan."),
-        data_field("looks", "Looks made so far."),
-        data_field("boundary", "Standard errors from its limit from which this look decides."),
-        data_field("chance", "Chance that the rest of the plan decides."),
-    )
+        data_field("planned", "Number of tasks in the plan."),
+        data_field("looks", "Number of looks so far."),
+        data_field("boundary", "Distance from the limit, in standard errors, from which this look"
+                   " decides."),
+        data_field("chance", "Chance that the remaining tasks decide."),
+    )  # fmt: skip
 
     run: WatchedRun = field(kw_only=True)
     looks: Sequence[InterimLook] = field(kw_only=True)
@@ -135,16 +160,17 @@ class RulesAtLooks(RuleTable):
 
     @property
     def tasks(self) -> int:
-        """The tasks of the last look."""
+        """The number of tasks that the last look counted."""
         return self.looks[-1].tasks if self.looks else 0
 
     @property
     def chance(self) -> float | None:
+        """The chance that the remaining tasks decide; None if it is not known."""
         return self.looks[-1].chance if self.looks else None
 
     @property
     def progress(self) -> RunProgress:
-        """How far the run is."""
+        """How much of the plan is complete."""
         return self.run.progress
 
     def facts(self) -> Sequence[Result]:
@@ -167,7 +193,7 @@ class RulesAtLooks(RuleTable):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """How far the run is, what its looks show, and when the next one is made."""
+        """The complete tasks, the chance of a decision, and the tasks of the next look."""
         plan = self.run.plan
         return {
             "looked": self.tasks, "planned": plan.total_tasks, "done": self.progress.countable,
@@ -178,7 +204,7 @@ class RulesAtLooks(RuleTable):
 
     @property
     def live(self) -> str:
-        """The state and the numbers of the last look, in one line."""
+        """The progress and the numbers of the last look in one line, for --follow."""
         numbers = [
             f"{line.fact.name} {number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
             for line in self.records
@@ -247,7 +273,7 @@ def _percent(share: float) -> str:
 
 
 def _level_words(level: float) -> str:
-    """A level in percent, with two digits of what is left to 100.
+    """A level in percent, with two significant digits of its difference from 100.
 
     >>> _level_words(0.97345), _level_words(1 - 7.6e-6)
     ('97.3 %', '99.99924 %')
@@ -265,9 +291,10 @@ class Watch(Question, WatchOptions):
     def ask(
         cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
     ) -> tuple[Self, SharedOptions]:
-        """The question of a run, or of a suite of a file of rules.
+        """The question about a run, with the options of a suite if --rules names a file.
 
-        Errors: ParameterError where there are neither files nor rules.
+        Errors: ParameterError if there are neither files nor rules, or if options contradict each
+        other.
         """
         skipped: list[str] = []
         rules_options = filled(
@@ -285,8 +312,8 @@ class Watch(Question, WatchOptions):
         refuse("contradicting-options", (
             rules_options.rules is None and rules_options.suite is not None, OptionValue("--suite",
             rules_options.suite),
-            "it is about a file of rules", (SuggestedFix({"--rules": Placeholder("FILE")},
-            "names it"),),
+            "it selects a suite of a file of rules", (SuggestedFix({"--rules": Placeholder("FILE")},
+            "names the file"),),
         ))  # fmt: skip
         question, options = super().ask(values, source, requires_data=True)
         if rules_options.rules is not None:
@@ -303,10 +330,10 @@ class Watch(Question, WatchOptions):
         refuse(
             "contradicting-options",
             (question.follow and options.once, OptionValue("--follow"),
-             "what comes through a pipe is read once; name a file", ()),
+             "it cannot read a pipe twice; name a file", ()),
             (question.planned is None and question.order == (COMPLETION,),
-             OptionValue("--order", COMPLETION), "it does not say how many tasks the plan has",
-             (SuggestedFix({"--planned": Placeholder("N")}, "says it"),)),
+             OptionValue("--order", COMPLETION), "it needs the number of tasks in the plan",
+             (SuggestedFix({"--planned": Placeholder("N")}, "sets it"),)),
         )  # fmt: skip
         return question, options
 
@@ -324,9 +351,9 @@ class Watch(Question, WatchOptions):
             return self._follow(options, read, path)
 
     def _follow(self, options: SharedOptions, read: Read, path: Path | None) -> Report:
-        """The report of the look that ends the run.
+        """The report of the look that decides the run.
 
-        What cannot be read may be half written: it is an error once it no longer changes.
+        A file that cannot be read may be half written. It is an error only if it stays unchanged.
         """
         words = "waiting for results"
         while True:
@@ -351,7 +378,7 @@ class Watch(Question, WatchOptions):
     def _table_of_looks(
         self, options: SharedOptions, read: Read, path: Path | None
     ) -> RulesAtLooks:
-        """The looks that are due, which are kept."""
+        """The table after all looks that are due. Their results are written to the file."""
 
         def read_run(request: Request, source: Any = None, /) -> Counts:
             counts = read(request, options.source if source is None else source)
@@ -363,7 +390,7 @@ class Watch(Question, WatchOptions):
             self.order, study.counts, self.quarantine, self.planned, self.attempts
         )
         if study.baseline is None:
-            # Tasks that are not complete say nothing of how many attempts there are.
+            # Incomplete tasks must not limit k, so the metrics come from complete tasks.
             has_all_attempts = study.counts.n == self.attempts
             if has_all_attempts.any() and not options.metrics.k:
                 full = study.counts.resized(
@@ -403,13 +430,13 @@ class Watch(Question, WatchOptions):
         )  # fmt: skip
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """ParameterError where no order of the tasks is known."""
+        """Raise a ParameterError if no order of the tasks is known."""
         TaskOrder.from_options(self.order, counts, self.quarantine, self.planned)
 
     def gate_with_rules(self, options: SharedOptions) -> Gate:
-        """The gate with the same rules, about the tasks that are there.
+        """The gate with the same rules, which ignores baseline tasks that were not run.
 
-        Errors: ParameterError for a metric of more attempts than the plan has at a task.
+        Errors: ParameterError for a metric that needs more attempts than the plan has per task.
         """
         rule_options = {option.name: getattr(self, option.name) for option in fields(GateOptions)
                if hasattr(self, option.name) and option.name not in ("attempts",
@@ -419,7 +446,7 @@ class Watch(Question, WatchOptions):
             refuse_ranges([metric], "--min")
             if metric.k > self.attempts:
                 raise ParameterError(
-                    f"{metric.name} needs {plural(metric.k, 'attempt')} per task, and the plan has"
+                    f"{metric.name} needs {plural(metric.k, 'attempt')} per task, but the plan has"
                     f" {self.attempts}", name="too-few-attempts",
                     settles=[SuggestedFix({"--attempts": Placeholder("N")}, "plans more")],
                 )  # fmt: skip
@@ -428,7 +455,7 @@ class Watch(Question, WatchOptions):
     def _setup(
         self, gate: Gate, study: Analysis, plan: WatchPlan, kind: str, models: Collection[str]
     ) -> Mapping[str, Any]:
-        """The plan and the rules that looks are about."""
+        """The plan, the rules and the baseline, which must not change between looks."""
         rules = {k: str(v) for rule in gate.chosen for k, v in rule.signature.items()}
         base = self.baseline if study.baseline is None else outcome_digest(study.baseline)
         general = any(rule.general for rule in gate.chosen)
@@ -441,7 +468,7 @@ class Watch(Question, WatchOptions):
 
 
 def _file_states(files: Sequence[str]) -> list[tuple[str, int, int]]:
-    """Size and time of the last change of every file that these arguments mean now."""
+    """Path, size and time of the last change of every file that matches these arguments now."""
     states = []
     with suppress(PasskError):
         for file in sorted(read_paths(files)):
@@ -452,9 +479,9 @@ def _file_states(files: Sequence[str]) -> list[tuple[str, int, int]]:
 
 
 def _suite(path: str, name: str | None, trusted: bool) -> SuiteEntry:
-    """A suite of a file of rules; its only one where none is named.
+    """The suite of a file of rules with this name; without a name, its only suite.
 
-    Errors: ParameterError where there is no such suite, or there are several.
+    Errors: ParameterError if the file has no such suite, or several and no name is given.
     """
     book = read_rulebook(path, None, trusted=trusted)
     entries = {} if book is None else {entry.suite.name: entry for entry in book.entries}
@@ -462,7 +489,7 @@ def _suite(path: str, name: str | None, trusted: bool) -> SuiteEntry:
         return next(iter(entries.values()))
     if name is None:
         raise ParameterError(
-            f"{path}: it has several suites, and one run is watched", name="no-such-suite",
+            f"{path}: it has several suites, and passk watch judges only one", name="no-such-suite",
             settles=[SuggestedFix({"--suite": suite_name}) for suite_name in entries],
         )  # fmt: skip
     if name not in entries:
