@@ -112,10 +112,7 @@ def test_files_with_costs_have_them_on_the_leaderboard(tmp_path: Path) -> None:
     board = board_of(findings)
     assert board.metrics[-1].header == "cost"
     assert "Cost" in panels(findings)
-    assert (
-        "Cost: costs were not asked for, as the metric cost."
-        in page_of(quiet(path, metrics="pass@1")).absent
-    )
+    assert "Cost: the metrics don't include cost." in page_of(quiet(path, metrics="pass@1")).absent
     assert {entry.model: entry.places[-1] for entry in board.entries} == {"cheap": "1", "dear": "2"}
 
 
@@ -148,12 +145,12 @@ def test_the_grid_has_the_attempts_of_every_model_at_every_task(
 @pytest.mark.parametrize(
     ("link", "problem"),
     [
-        ("https://a.org/{modl}/{task}", r"no field \{modl\}; did you mean \{model\}"),
-        ("https://a.org/{x}/{task}", r"no field \{x\}; there are \{model\}, \{task\}"),
-        ("https://a.org/{model}", "leads to no task"),
-        ("javascript:alert(1)/{task}", "no address of a page"),
-        ("https://{model}.org/{task}", "no address of a page"),
-        ("https://a.org/{task}/{attempt}", "needs attempts that are numbered"),
+        ("https://a.org/{modl}/{task}", r"unknown field \{modl\}; did you mean \{model\}"),
+        ("https://a.org/{x}/{task}", r"unknown field \{x\}; there are \{model\}, \{task\}"),
+        ("https://a.org/{model}", "it must contain {task}"),
+        ("javascript:alert(1)/{task}", "it must begin with https://"),
+        ("https://{model}.org/{task}", "it must begin with https://"),
+        ("https://a.org/{task}/{attempt}", "needs numbered attempts"),
     ],
 )
 def test_a_link_that_leads_nowhere_is_refused(link: str, problem: str) -> None:
@@ -162,7 +159,7 @@ def test_a_link_that_leads_nowhere_is_refused(link: str, problem: str) -> None:
 
 
 def test_a_leaderboard_alone_takes_no_link() -> None:
-    with pytest.raises(passk_cli.ParameterError, match="has no tasks that lead to transcripts"):
+    with pytest.raises(passk_cli.ParameterError, match="has no tasks, so it cannot link"):
         quiet([{"task": "a", "passed": True}], board=True, link="https://a.org/{task}")
 
 
@@ -236,11 +233,11 @@ def test_what_one_model_cannot_give(tau: passk_cli.Findings) -> None:
     ]  # fmt: skip
     assert page_of(tau).absent == (
         "Differences: the data has 1 model.",
-        "Cost: the data holds no costs.",
-        "Diversity: the data holds no solutions.",
+        "Cost: the data contains no costs.",
+        "Diversity: the data contains no solutions.",
         "Flips: the data has 1 model.",
         "Suspicious tasks: the data has 1 model.",
-        "Temperature: the data does not name several temperatures.",
+        "Temperature: the data does not contain several temperatures.",
     )
 
 
@@ -399,7 +396,7 @@ def test_a_model_without_one_group_has_no_macro_average() -> None:
     one, two = findings.frame.tail(2).to_dict("records")
     assert (one["benchmark"], one["estimate"], one["tasks"]) == ("average", cells["one"].value, 12)
     assert (two["benchmark"], two["tasks"]) == ("average", 6)
-    assert two["note"] == "no number in some group"
+    assert two["note"] == "no value in some group"
     assert "Differences (benchmark math): the data has 1 model." in page_of(findings).absent
 
 

@@ -59,8 +59,8 @@ class RecordOptions:
     columns: Annotated[tuple[str, ...], Option(
         "--with", "NAME", "Also record cost, tokens, duration or turns.",
         parse="passk_cli.commands.record.view:parse_amounts",
-        detail="tokens_in and tokens_out work as well. Values are recorded per attempt, for example for"
-        " passk trend -m cost. Missing values stay missing. Repeatable.",
+        detail="tokens_in and tokens_out work as well. Values are recorded per attempt, for example"
+        " for passk trend -m cost. Missing values stay missing. Repeatable.",
     )] = ()
     # fmt: on
 

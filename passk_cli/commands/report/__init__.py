@@ -1,4 +1,4 @@
-"""passk report: what the other commands find, on one page to send to others."""
+"""passk report: the results of the other commands on one page that you can send to others."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from passk_cli.study.rules import Rules
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """A full report on one page, or a leaderboard to publish.
+    """Write a full report on one page, or a leaderboard to publish.
 
-    Leaderboard, differences, curves, tasks needed, order, diversity, temperature, tasks and data
-    quality, as .html (one file, no network) or .md with its pictures beside it. With --by there is
-    a section for each group; --average also averages over them.
+    The page contains the leaderboard, differences, curves, tasks needed, order, diversity,
+    temperature, tasks and data quality. It is .html (one file, no network) or .md with its pictures
+    next to it. With --by it has one section per group, and --average adds the average over groups.
 
     # write a full report as one HTML file
     passk report sample_data/agents.jsonl -m pass@1 -o report.html
@@ -37,7 +37,7 @@ class ReportOptions:
         detail="A model in the data.")] = None
     average: Annotated[str | None, Option(
         "--average", "COLUMN", "Average over the groups of a column, with equal weights.",
-        detail="As benchmarks, with --by COLUMN. Without it nothing is averaged over groups."
+        detail="For example over benchmarks. Groups are then as with --by COLUMN."
     )] = None
     headline: Annotated[str, Option(
         "--title", "TEXT", "Title of the page, e.g. the benchmark's name.")] = "Evaluation report"
@@ -45,8 +45,9 @@ class ReportOptions:
         "--board", help="Only the leaderboard: finding, date, numbers to download.")] = False
     link: Annotated[str, Option(
         "--link", "URL", "Address of transcripts, with {model} and {task}.",
-        detail="Each task of an .html page leads to it. {attempt} is the number of an attempt"
-        " in the data; a column of --by is its value. Values are escaped as in URLs.")] = ""
+        detail="Each task of an .html page links to it. {attempt} is the number of the attempt in"
+        " the data, and {COLUMN} the value of a column of --by. Values are escaped as in URLs."
+    )] = ""
     # fmt: on
 
 

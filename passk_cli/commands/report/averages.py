@@ -1,4 +1,4 @@
-"""Macro averages of a model over groups of tasks, as benchmarks, and what tests say of them."""
+"""Macro averages of models over groups of tasks, for example benchmarks, and their ranking."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ from passk_cli.study.values import AVERAGE, TaskValues
 
 
 class ModelRanking(NamedTuple):
-    """Models by their macro average at a metric, the best first.
+    """Models by their macro average at one metric, the best first.
 
-    better : (models × models), where the model of the row is significantly better.
-    lead : of the first over the second, with its limits.
+    better : (models × models), True if the model of the row is significantly better than the model
+    of the column.
+    lead : the difference between the first and the second model, with its interval.
     """
 
     models: Sequence[str]
@@ -40,7 +41,7 @@ class ModelRanking(NamedTuple):
 
     @property
     def places(self) -> Places:
-        """Ranks and letters that the tests leave open."""
+        """Possible ranks of the models, and letters that tied models share."""
         limits = rank_limits(self.better).tolist()
         ranks = {
             model: span(*rank_range) for model, rank_range in zip(self.models, limits, strict=True)
@@ -49,17 +50,17 @@ class ModelRanking(NamedTuple):
         return Places(ranks, dict(zip(self.models, names, strict=True)))
 
 
-# Models that a sentence names, and what the average is over.
+# The number of models that a sentence names, and its words about the groups.
 _MAX_NAMES = 3
 _OVER_GROUPS = " over {groups:group} of {by:and}, with equal weights"
 
 
 @dataclass(frozen=True)
 class MacroAverages(Section[SeriesRow]):
-    """The macro average of every model at every metric.
+    """One row per model: its macro average at every metric.
 
-    independent : whether groups share no tasks.
-    standings : metric → what tests say of the models; none where they are not ranked.
+    independent : whether limits are combined as those of independent groups.
+    standings : metric → the ranking of the models; without the metrics that have no ranking.
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
@@ -84,7 +85,7 @@ class MacroAverages(Section[SeriesRow]):
 
     @property
     def leaders(self) -> list[str]:
-        """Models than which none is significantly better at the first metric."""
+        """The models that no model beats significantly at the first metric."""
         for standings in list(self.standings.values())[:1]:
             beaten = standings.better.sum(axis=0).tolist()
             return [m for m, count in zip(standings.models, beaten, strict=True) if not count]
@@ -92,7 +93,7 @@ class MacroAverages(Section[SeriesRow]):
 
     @property
     def finding(self) -> Mapping[str, Any]:
-        """The models that come first, and what is averaged."""
+        """The models that come first, their lead, and the groups of the average."""
         metric, standings = next(iter(self.standings.items()))
         first = self.leaders
         return {
@@ -108,22 +109,22 @@ class MacroAverages(Section[SeriesRow]):
         yield f"mean of {plural(groups, 'group')} of {', '.join(self.study.counts.group_names)}"
         yield self.study.confidence.words()
         if self.independent:
-            yield "limits add up as those of independent groups"
+            yield "intervals assume independent groups"
         else:
-            yield "groups share tasks, so limits are as wide as any correlation can make them"
+            yield "groups share tasks, so intervals allow for any correlation"
         if self.standings:
             models = max(len(ranking.models) for ranking in self.standings.values())
             pairs = plural(models * (models - 1) // 2, "pair")
             level = f"{100 * (1 - self.study.confidence.level):g} %"
             yield "rank: possible places"
             yield f"same letter: tied at {level}, Bonferroni over {pairs}"
-        yield "–: no number in some group"
+        yield "–: no value in some group"
 
 
 def macro_panel(page: Page, estimates: Report) -> Panel:
-    """The macro average of every model at every metric.
+    """The panel with the macro average of every model at every metric.
 
-    whole : the estimates of all groups.
+    estimates : the report of passk estimate about all groups.
     """
     counts = page.counts
     groups = len({series[1:] for series in counts.series})
@@ -147,7 +148,7 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
     board, ranked = leaderboard(report, places)
 
     def rows_as_groups() -> Table:
-        """A row per model and metric, as those of the groups, with `AVERAGE` for the group."""
+        """One row per model and metric in the columns of the estimates; the group is `AVERAGE`."""
         tidy_rows = tidy(facts, counts.group_names, page.confidence.population)
         heads, fields = ([c.header for c in data.columns] for data in (tidy_rows, estimates.data))
         cells = (dict(zip(heads, row, strict=True)) for row in tidy_rows.rows)
@@ -156,8 +157,8 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
     return Panel(
         "macro",
         "Macro average",
-        "The macro average is the mean of a model's groups, each of which counts the same however"
-        " many tasks it has. It is there only for models that have a number in every group.",
+        "The macro average is the mean over the groups of a model. Each group has the same weight,"
+        " however many tasks it has. Models without a value in some group have no average.",
         Report(ranked.tables, rows_as_groups, report.context, answer=tuple(section.answer())),
         answered=True,
         board=board,
@@ -165,7 +166,11 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
 
 
 def _macro_result(page: Page, facts: Sequence[Result], groups: int, *, independent: bool) -> Result:
-    """The mean of a model's numbers at one metric, of which there is one in each of its groups."""
+    """The macro average of one model at one metric.
+
+    facts : the results of the model in its groups.  groups : the number of all groups.
+    The estimate has a reason and no value if the model lacks a value in some group.
+    """
 
     def all_finite(numbers: Iterable[float | None]) -> bool:
         return all(number is not None and math.isfinite(number) for number in numbers)
@@ -173,7 +178,7 @@ def _macro_result(page: Page, facts: Sequence[Result], groups: int, *, independe
     unit, limits = facts[0].estimate.unit, [(f.se, f.estimate.low, f.estimate.high) for f in facts]
     ends = list(zip(*(fact.estimate.ends for fact in facts), strict=True))
     if len(facts) < groups or not all(map(all_finite, ends)):
-        number = Estimate(None, reason="no number in some group", unit=unit)
+        number = Estimate(None, reason="no value in some group", unit=unit)
     elif not all(map(all_finite, limits)):
         low, high = (math.fsum(means) / groups for means in ends)
         reason = "no standard error or interval in some group"
@@ -195,10 +200,10 @@ def _macro_result(page: Page, facts: Sequence[Result], groups: int, *, independe
 
 
 def _standings(page: Page, rows: Sequence[SeriesRow], independent: bool) -> dict[str, ModelRanking]:
-    """Verdicts of the differences of macro averages at each metric, but for ratios of means.
+    """Metric → the ranking of the models by their macro averages, except for ratios of means.
 
-    Two models differ where the limits of the macro average of their differences leave out 0, at the
-    level 1 − α/pairs (Bonferroni).
+    Two models differ significantly if the interval of the macro average of their differences, at
+    the level 1 − α/pairs (Bonferroni), excludes 0.
     """
     standings: dict[str, ModelRanking] = {}
     for metric, values in grouped(page.values(), lambda rates: rates.metric).items():
@@ -218,8 +223,7 @@ def _rank_models(
     page: Page, values: Sequence[TaskValues], models: Sequence[str],
     pairs: Sequence[tuple[int, int]], independent: bool,
 ) -> ModelRanking:  # fmt: skip
-    """Which model is significantly better than which; of pairs that share no task in some group,
-    none is."""
+    """The ranking by all pairwise differences. Pairs that share no task in a group are tied."""
     level = 1 - (1 - page.confidence.level) / len(pairs)
     by_series = {rates.series: rates for rates in values}
     groups = list(dict.fromkeys(series[1:] for series in by_series))
@@ -255,9 +259,9 @@ def _mean_difference(
     compared: Sequence[Comparison], limits: Sequence[Interval | None], level: float,
     independent: bool,
 ) -> Estimate | None:  # fmt: skip
-    """The macro average of two models' differences; None where some group has no limits.
+    """The macro average of the differences of two models; None if some group has no interval.
 
-    Where outcomes are missing that may pass or fail, from the lowest difference to the highest.
+    If missing outcomes may pass or fail, the interval covers the lowest and highest difference.
     """
     ends = [(interval.low, interval.high) for interval in limits if interval is not None]
     limit_pairs = [(low, high) for low, high in ends if low is not None and high is not None]

@@ -1,4 +1,4 @@
-"""Results of every model at every task, each of which leads to its transcripts."""
+"""The grid of results by model and task, with links to transcripts."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from passk_cli.study.flips import strips_of
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import meant
 
-# Longer strips than these, in all, are shown as passes of attempts: they would be most of a page.
+# If all strips together are longer, the grid shows "2/3" and not "++-", to keep the page small.
 _MOST_SIGNS = 400_000
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _FILLED_BY_PAGE = ("model", "task", "attempt")
 
 
 def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
-    """The results of one group of tasks.
+    """The grid of one group of tasks.
 
-    counts : not split by groups.  models : all of them, in the order of the page.
-    link : as of `TaskGrid`.
-    Errors: ParameterError for a link to attempts whose numbers are not known.
+    counts : counts that are not split by groups.  models : all models, in the order of the page.
+    link : as in `TaskGrid`.
+    Errors: ParameterError if the link contains {attempt} and attempts have no usable numbers.
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2), ("o", "b", 2, 1)])
     >>> grid = task_grid(counts, ["o", "m"])
@@ -39,7 +39,7 @@ def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
     place_of_task = np.argsort(order, kind="stable")
     place_of_model = [models.index(model) for model, *_ in counts.series]
     present = np.unique(np.asarray(place_of_model))
-    # Of each cell "++-" or "2/3".
+    # One text per model and task: "++-" or "2/3".
     strips = strips_of(counts)
     if sum(map(len, set(strips.tolist()))) > _MOST_SIGNS:
         strips = np.full(len(strips), "", dtype=object)
@@ -56,9 +56,10 @@ def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
 
 
 def _first_attempt(counts: Counts) -> int:
-    """The number of every model's first attempt at a task.
+    """The number of the first attempt, which is the same for all models and tasks.
 
-    Errors: ParameterError where attempts are not numbered, or with holes, or from different ones.
+    Errors: ParameterError if attempts have no numbers, numbers have gaps, or they don't all start
+    at the same number.
     """
     bag = counts.attempts.get("attempt")
     if bag is not None and len(bag.value):
@@ -69,29 +70,29 @@ def _first_attempt(counts: Counts) -> int:
             return int(first)
     raise ParameterError(
         OptionValue("--link"),
-        "{attempt} needs attempts that are numbered in the data, from the same first number"
-        " and without holes", settles=[SuggestedFix({"--link": None})],
+        "{attempt} needs numbered attempts, which start at the same number and have no gaps",
+        settles=[SuggestedFix({"--link": None})],
     )  # fmt: skip
 
 
 def check_link(link: str, groups: Collection[str]) -> None:
-    """ParameterError unless the link is one to a task, with fields that a page can fill in."""
+    """Raise a ParameterError unless the link has {task}, and the page can fill in its fields."""
     field_names = (*_FILLED_BY_PAGE, *groups)
     unknown = next((name for name in _FIELD.findall(link) if name not in field_names), None)
     if unknown is not None:
         question = meant(unknown, [f"{{{name}}}" for name in field_names])
-        raise ParameterError(OptionValue("--link"), f"no field {{{unknown}}}; {question}")
+        raise ParameterError(OptionValue("--link"), f"unknown field {{{unknown}}}; {question}")
     if "{task}" not in link:
-        raise ParameterError(OptionValue("--link", link), "it leads to no task; add {task}")
+        raise ParameterError(OptionValue("--link", link), "it must contain {task}")
     if not re.match(r"https?://[^{}/]+/|[^:]*(/|$)", link):
         raise ParameterError(
             OptionValue("--link", link),
-            "this is no address of a page; begin with https:// or a folder beside the report",
+            "it must begin with https:// or with a folder next to the report",
         )
 
 
 def link_in_group(link: str, values: Mapping[str, str]) -> str:
-    """The link with the values of a group in place of their fields.
+    """The link with the fields of a group replaced by their values.
 
     >>> link_in_group("https://a.org/{benchmark}/{task}", {"benchmark": "math 500"})
     'https://a.org/math%20500/{task}'

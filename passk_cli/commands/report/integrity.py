@@ -1,4 +1,4 @@
-"""The panel of a leaderboard about what sets submissions apart."""
+"""The panel of a leaderboard with remarkable properties of submissions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from passk_cli.study.result import Result
 from passk_cli.study.section import view
 
 _HOW = (
-    "Models that agree, lack attempts or pass tasks in a way that the difficulty of the tasks does"
-    " not explain come first. A remark is a reason to look, not a verdict."
+    "The first models agree, lack attempts or pass tasks in a way that the difficulty of the tasks"
+    " does not explain. A remark is a reason to look, not a verdict."
 )
 
 
 class IntegrityOfPage(Integrity):
-    """The table on a page, which has its numbers to download."""
+    """The table of integrity on a page, with its numbers as rows to download."""
 
     title = ""
     shown = ALWAYS
@@ -35,7 +35,7 @@ class IntegrityOfPage(Integrity):
 
 
 def integrity_panel(page: Page) -> Panel | None:
-    """The panel; None with too few models to tell agreement from difficulty."""
+    """The panel; None if there are too few models to separate agreement from difficulty."""
     section = IntegrityOfPage.of_study(page)
     if not section.records:
         return None

@@ -1,4 +1,4 @@
-"""The leaderboard of a page: estimates, with the places and ties that tests leave open."""
+"""The leaderboard of a page: estimates, possible ranks, and ties."""
 
 from __future__ import annotations
 
@@ -22,14 +22,18 @@ from passk_cli.study.completeness import MissingAttempts
 
 
 class Places(NamedTuple):
-    """Places of models at one metric: model → "1–3", and model → letters."""
+    """Places of models at one metric.
+
+    ranks : model → possible ranks, such as "1–3".  letters : model → letters; models that share a
+    letter are tied.
+    """
 
     ranks: Mapping[str, str]
     letters: Mapping[str, str]
 
 
 def places_by_metric(compared: Report) -> dict[str, Places]:
-    """Metric → places, from the ranking of a comparison; none where there is a baseline."""
+    """Metric → places, from the ranking of passk compare; empty with a baseline."""
     table = next((t for t in compared.tables if t.columns[0].header == "rank"), None)
     if table is None:
         return {}
@@ -50,10 +54,10 @@ def places_by_metric(compared: Report) -> dict[str, Places]:
 def leaderboard(
     estimates: Report, places: Mapping[str, Places], uneven: Sequence[MissingAttempts] = ()
 ) -> tuple[Board, Report]:
-    """The board, and the estimates with rank and letters of each among their rows.
+    """The board, and the estimates with ranks and letters added to their rows.
 
-    places : metric → places of the models; metrics without any are not ranked.
-    uneven : models that lack attempts: their number is shown with the one expected and a mark.
+    places : metric → places of the models; metrics that are missing here are not ranked.
+    uneven : models that lack attempts. The board shows how many were expected, and a mark.
     """
     lacking = {model.series[0]: f"{model.actual:,} / {model.expected:,} {MARK}" for model in uneven}
     table = estimates.tables[0]
@@ -88,7 +92,7 @@ def leaderboard(
 
 
 def _add_places(estimates: Report, places: Mapping[str, Places]) -> Table:
-    """The tidy rows with rank and letters of each."""
+    """The tidy rows with two more columns, rank and letters."""
     if not places:
         return estimates.data
     heads = [column.header for column in estimates.data.columns]

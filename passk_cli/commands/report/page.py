@@ -1,4 +1,4 @@
-"""The material of a page: the data, the options, and the counts that some commands need apart."""
+"""The material of a page: data, options, and separate counts that some commands need."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from passk_cli.study.analysis import Analysis
 
 @dataclass(frozen=True, kw_only=True)
 class Page(Analysis):
-    """A study that other commands' questions can be asked of.
+    """An analysis that can run other commands on its data.
 
-    options : the shared ones.
-    further : command → counts that it needs apart, or why there are none.
-    baseline_name : the model that every other is compared with; None for all pairs.
-    absent : (title, reason) of each part that is not shown → the sections that lack it.
+    options : the shared options.
+    separate_counts : command → the counts that were read for it, or the reason why there are none.
+    baseline_name : the model that all other models are compared with; None for all pairs.
+    absent_parts : (title, reason) of a part that is not shown → the sections that lack it.
     """
 
     options: SharedOptions
@@ -32,14 +32,14 @@ class Page(Analysis):
 
     @property
     def models(self) -> list[str]:
-        """Models by their pass rate, the best first; of several groups, by their best."""
+        """Models by their pass rate, the best first. With groups, the best group decides."""
         return list(dict.fromkeys(self.counts.series[s][0] for s in self.best_first))
 
     def ask(self, command: str | type[Question], counts: Counts, **command_options: Any) -> Report:
-        """The report of a command, or of another question, about these counts.
+        """The report of a command, or of a question, about these counts.
 
-        given : its own options; `metrics` stands for the shared one.
-        Errors: PasskError where it finds nothing.
+        command_options : its options; `metrics` replaces the shared option.
+        Errors: PasskError if the command stops with an error.
         """
         options = replace(self.options, source=counts)
         if "metrics" in command_options:
@@ -56,7 +56,7 @@ class Page(Analysis):
         return answer(question(**command_options), options, read)
 
     def group(self, values: tuple[str, ...], counts: Counts) -> Counts:
-        """The counts of one group, no longer split by it; the whole where there are no groups."""
+        """The counts of one group, no longer split by the groups; all counts without groups."""
         if not self.counts.group_names:
             return counts
         places = [1 + counts.group_names.index(name) for name in self.counts.group_names]

@@ -1,4 +1,4 @@
-"""The parts of a page: which command answers each, what it is asked, and how to read the answer."""
+"""The parts of a page: the command of each part, its options, and how to read its result."""
 
 from __future__ import annotations
 
@@ -17,23 +17,25 @@ from passk_cli.report.model import Panel, Report
 from passk_cli.report.plot import Plot
 from passk_cli.report.words import plural
 
-# More models than MANY make a page slow to compute and long to read: the first few are looked at.
+# With more than MANY models, a page would be slow and long. Some parts then show only the first
+# FEW.
 MANY, FEW = 16, 5
-NO_SOLUTIONS = "the data holds no solutions"
+NO_SOLUTIONS = "the data contains no solutions"
 
 
 @dataclass(frozen=True)
 class Part:
-    """A panel before it is filled.
+    """The declaration of a panel: the command that fills it, and the data that it needs.
 
-    name, title, how : of the panel.  command : that answers it.
-    given : the options of that command, from the page and the counts.
-    most : models it is about where there are MANY more; None for all.
-    fewest : models that it needs.  repeated : whether it needs second attempts.
-    lacks : why else these counts cannot give it; "" where they can.
-    refusal : said instead of what the command says where it refuses.
-    drawn : whether its pictures are shown.  answered : as in `Panel`.
-    question : that is asked instead of the command's.
+    name, title, how : as in `Panel`.  command : the command that fills it.
+    command_options : gives the options of that command for a page and its counts.
+    max_models : the number of models shown if there are more than MANY; None for all.
+    min_models : the number of models that it needs.
+    needs_repeats : whether some task needs a second attempt.
+    reason_absent : gives any further reason why the counts cannot fill it, or "".
+    refusal : replaces the error of the command, if it stops with one.
+    has_plots : whether its charts are shown.  answered : as in `Panel`.
+    question : replaces the question of the command.
     """
 
     name: str
@@ -51,9 +53,9 @@ class Part:
     question: type[Question] | None = None
 
     def panel(self, page: Page, counts: Counts | str, section: str = "") -> Panel | None:
-        """The panel; None, with the reason among what is absent, where there can be none.
+        """The panel; None if it cannot be filled, with the reason added to `page.absent_parts`.
 
-        counts : or why there are none.
+        counts : the counts, or the reason why there are none.
         """
         try:
             if isinstance(counts, str):
@@ -70,7 +72,7 @@ class Part:
         return None
 
     def _fill(self, page: Page, counts: Counts) -> Panel:
-        """The panel, about the first models alone where there are many, which its answer says."""
+        """The panel. With many models it is about the first ones only, and its answer says so."""
         present, models = {model for model, *_ in counts.series}, page.models
         limited = self.max_models is not None and len(page.models) > MANY
         if limited:
@@ -97,7 +99,7 @@ class Part:
 
 
 def at_first_metric(report: Report) -> tuple[Plot, ...]:
-    """Plots of differences, whose pairs fill a sheet, at the first metric alone."""
+    """The charts of differences at the first metric only, because all pairs fill a sheet."""
 
     def first_rows(plot: Plot) -> Plot:
         first = plot.rows[0].get("panel")
@@ -107,12 +109,12 @@ def at_first_metric(report: Report) -> tuple[Plot, ...]:
 
 
 def first_metric(page: Page, counts: Counts) -> dict[str, Any]:
-    """The first metric alone where there are many models."""
+    """The option `metrics`: only the first metric if there are many models."""
     return {"metrics": page.metrics[:1]} if len(page.models) > MANY else {}
 
 
 def shown_metrics(page: Page, counts: Counts) -> dict[str, Any]:
-    """The metrics of the leaderboard; the first alone where there are many models."""
+    """The option `metrics`: the metrics of the leaderboard, or only the first with many models."""
     if len(page.models) > MANY or page.metrics_requested:
         return first_metric(page, counts)
     most = max(metric.k for metric in page.metrics)
@@ -120,25 +122,29 @@ def shown_metrics(page: Page, counts: Counts) -> dict[str, Any]:
 
 
 def order_unknown(page: Page, counts: Counts) -> str:
-    """Why the order of attempts cannot be tested."""
+    """The reason why the order of attempts cannot be tested, or ""."""
     inputs = counts.facts.inputs
-    # The entries of a list have an order, which need not be that of the attempts.
+    # The entries of a list have an order, but it may not be the order of the attempts.
     if "attempt" not in counts.attempts or any("attempt" not in file.roles for file in inputs):
-        return "the data does not say in which order attempts were made"
+        return "the data does not contain the order of attempts"
     return ""
 
 
 def costs_unknown(page: Page, counts: Counts) -> str:
-    """Why nothing can be said of costs."""
+    """The reason why the page has no costs, or ""."""
     if "cost" in counts.attempts:
         return ""
     inputs = counts.facts.inputs
     offered = bool(inputs) and all("cost" in file.offered for file in inputs)
-    return "costs were not asked for, as the metric cost" if offered else "the data holds no costs"
+    return "the metrics don't include cost" if offered else "the data contains no costs"
 
 
 def flip_rival(page: Page, counts: Counts) -> str | None:
-    """Whom flips are against: the baseline, the first labelled run, or the weaker of two models."""
+    """The model that flips compare with: the baseline, the first labelled run, or the weaker of two
+    models.
+
+    None if there is no such model.
+    """
     present = {model for model, *_ in counts.series}
     models = [model for model in page.models if model in present]
     if (base := page.baseline_name or page.earlier) in models and len(models) > 1:
@@ -157,17 +163,18 @@ CURVES = Part(
     "pass@k: at least one of k attempts passes. pass^k: all of them pass. A wide gap means many"
     " flaky tasks.", "curve", needs_repeats=True)
 COST = Part(
-    "cost", "Cost", "A solved task costs what an attempt costs, divided by pass@1. No model on the"
-    " frontier is both dearer and worse than another.", "cost", reason_absent=costs_unknown)
+    "cost", "Cost", "The cost of a solved task is the cost of an attempt divided by pass@1. No"
+    " model on the frontier is both more expensive and worse than another.", "cost",
+    reason_absent=costs_unknown)
 SEPARATION = Part(
-    "separation", "Tasks needed", "These results are the pilot of a plan: which difference more"
-    " tasks or attempts detect.", "plan", first_metric, has_plots=False)
+    "separation", "Tasks needed", "With these results as a pilot, the table shows the differences"
+    " that more tasks or attempts would detect.", "plan", first_metric, has_plots=False)
 ORDER = Part(
     "order", "Order of attempts", "If pass rates drift over attempts, pass@k misstates them.",
     "order", max_models=FEW, needs_repeats=True, has_plots=False, reason_absent=order_unknown)
 DIVERSITY = Part(
     "diversity", "Diversity",
-    "Few different solutions mean that more attempts bring little that is new.", "diversity",
+    "If attempts give few different solutions, more attempts add little.", "diversity",
     max_models=FEW, has_plots=False, reason_absent=lambda page, counts: (
         "" if "solution" in counts.attempts else NO_SOLUTIONS))
 TASKS = Part(
@@ -179,7 +186,7 @@ FLIPS = Part(
     lambda page, counts: {"against": flip_rival(page, counts)}, max_models=FEW, has_plots=False,
     min_models=2,
     reason_absent=lambda page, counts: (
-        "" if flip_rival(page, counts) else "they are against one model, a baseline"))
+        "" if flip_rival(page, counts) else "they need a baseline"))
 SUSPECTS = Part(
     "suspects", "Suspicious tasks",
     "A task is suspicious if models that do worse elsewhere pass it more often.", "tasks",
@@ -187,8 +194,8 @@ SUSPECTS = Part(
 TEMPERATURE = Part(
     "temperature", "Temperature",
     "A low temperature is often best for one attempt, a higher one for many.", "temperature",
-    first_metric, refusal="the data does not name several temperatures")
+    first_metric, refusal="the data does not contain several temperatures")
 QUALITY = Part("quality", "Data quality", "", "describe")
 # fmt: on
-# In reading order, after the leaderboard.
+# The parts of a section in reading order. The leaderboard comes before them.
 GROUP_PARTS = (DIFFERENCES, COST, CURVES, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)

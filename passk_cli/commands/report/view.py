@@ -1,4 +1,4 @@
-"""The page: every part that the data gives, in reading order; a sentence on each other one."""
+"""The report on one page: all parts that the data allows, and a sentence on each missing part."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ from passk_cli.study.section import VERSION
 from passk_cli.study.values import require_monotone
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# The metric of what an attempt cost, and what files call it.
+# The metric of costs. Its column has the same name.
 _COST = "cost"
 _RANKS = "rank: possible places"
 # `passk compare --by` adjusts over all groups together.
-_ONE_GROUP = "tests of this group alone"
-# Commands whose parts count passes, whatever the metrics are.
+_ONE_GROUP = "tests adjusted within this group"
+# Commands that count passes, whatever the metrics are.
 _PASS_COMMANDS = ("curve", "order", "tasks")
 
 
@@ -64,16 +64,16 @@ class OnePage(Question, ReportOptions):
     reads_again = True
 
     def request(self, options: SharedOptions) -> Request:
-        """The columns to read, and the order of the attempts where the data has one."""
+        """The request, with the order of the attempts if the data has one."""
         request = super().request(options)
         refuse("contradicting-options", (
             self.link and self.board, OptionValue("--link"),
-            "a leaderboard alone has no tasks that lead to transcripts",
+            "a leaderboard has no tasks, so it cannot link to transcripts",
             (SuggestedFix({"--link": None}), SuggestedFix({"--board": None})),
         ))  # fmt: skip
         refuse("contradicting-options", (
             self.average and len(request.by) > 1, OptionValue("--average", self.average),
-            "the average is over the groups of one column, and there are several",
+            "the average is over the groups of one column, but --by names several",
             (SuggestedFix({"--by": None}), SuggestedFix({"--average": None})),
         ))  # fmt: skip
         if self.link:
@@ -81,7 +81,7 @@ class OnePage(Question, ReportOptions):
         return replace(request, order=request.missing != BOUNDS).keeping(self.baseline)
 
     def study(self, options: SharedOptions, read: Read) -> Page:
-        """The data, and what else has to be read of it."""
+        """The data, and the separate counts that some parts need."""
         options = replace(options, confidence=options.confidence.require_intervals())
         if self.average and self.average not in options.request.by:
             by = (*options.request.by, self.average)
@@ -98,7 +98,7 @@ class OnePage(Question, ReportOptions):
             and inputs
             and all(_COST in i.offered for i in inputs)
         ):
-            # Where files say what attempts cost, a leaderboard without it hides half of the choice.
+            # If the files contain costs, a leaderboard without them hides half of the decision.
             most = max(metric.k for metric in study.metrics)
             ends = [metric for metric in study.metrics if metric.k in (1, most)]
             metrics = replace(options.metrics, metrics=(*ends, parse(_COST)))
@@ -116,7 +116,8 @@ class OnePage(Question, ReportOptions):
         )
         reading = self.request(options)
         if reading.unjudged and not self.board:
-            # Of scores alone nothing is a pass: parts about passes have a reading of their own.
+            # If scores are read without a threshold, nothing is a pass. Parts about passes then
+            # need another reading of the data.
             judged = _read_separately(replace(reading, scores_only=False), options, read)
             separate_counts |= dict.fromkeys(_PASS_COMMANDS, judged)
         return Page(
@@ -127,12 +128,12 @@ class OnePage(Question, ReportOptions):
         )
 
     def report(self, study: Analysis) -> Report:
-        """The finding and the leaderboard; the rest is its page."""
+        """The report: its answer and estimates, and the page with all sections."""
         page = study
         if not isinstance(page, Page):
             raise TypeError("a page is made of what `study` gathers")
         models = dict.fromkeys(model for model, *_ in page.counts.series)
-        fewer = SuggestedFix({"--model": Placeholder("NAME")}, "names some")
+        fewer = SuggestedFix({"--model": Placeholder("NAME")}, "selects some")
         refuse_many("models on a page", len(models), MOST_ON_PAGE, fewer)
         if self.baseline is not None and self.baseline not in models:
             option = OptionValue("--baseline", self.baseline)
@@ -165,7 +166,7 @@ class OnePage(Question, ReportOptions):
     def _assemble(
         self, page: Page, estimates: Report, sections: Sequence[Chapter], groups: int
     ) -> Report:
-        """The estimates, with everything that the sections found."""
+        """The report of a page from its estimates and sections."""
         absent, title, date = [], self.headline, ""
         for (part, reason), names in page.absent_parts.items():
             where = f" ({', '.join(names)})" if names[0] and len(names) < groups else ""
@@ -181,7 +182,10 @@ class OnePage(Question, ReportOptions):
     def _section(
         self, page: Page, group: tuple[str, ...], all_estimates: Report, parts: Sequence[Part]
     ) -> Chapter:
-        """The panels about one group of tasks.  whole : the estimates of all groups."""
+        """The section about one group of tasks.
+
+        all_estimates : the report of passk estimate about all groups.
+        """
         names = page.counts.group_names
         name, counts = group_words(group, names), page.group(group, page.counts)
         estimates = page.ask("estimate", counts) if names else all_estimates
@@ -212,8 +216,8 @@ class OnePage(Question, ReportOptions):
                     page.absent_parts.setdefault((part.title, reason), []).append(name)
                     continue
             if part is FLIPS:
-                # A list of flips is no list of changes: what chance makes of them is part of the
-                # finding: of one pair how many, of several those with more than chance explains.
+                # Flips can be chance, so the answer adds how many flips chance explains: for one
+                # pair the number of flips, for several the pairs with more flips than by chance.
                 flips, pair = panel.report.answer, len({model for model, *_ in counts.series}) == 2
                 answer += flips[:1] if pair else flips[1:2]
             if part is SUSPECTS and not any(LOOK in row for row in panel.report.data.rows):
@@ -223,7 +227,7 @@ class OnePage(Question, ReportOptions):
                 panel = replace(panel, grid=task_grid(counts, page.models, link))
             panels.append(panel)
         board, report = leaderboard(estimates, places, uneven_models(counts))
-        # What is said of the ties is said where the board stands alone, too.
+        # The page of a leaderboard has no panel of differences, but needs its messages about ties.
         messages = (*report.messages, *pair_messages)
         context = (
             *_method_words(estimates, compared),
@@ -236,7 +240,7 @@ class OnePage(Question, ReportOptions):
 
 
 def _separate_counts(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Counts | str]:
-    """Command → counts that it needs apart, or why there are none."""
+    """Command → the counts that are read separately for it, or the reason why there are none."""
     inputs = counts.facts.inputs
     requests: dict[str, Any] = {}
     if inputs and "solution" not in counts.attempts:
@@ -254,7 +258,7 @@ def _separate_counts(options: SharedOptions, counts: Counts, read: Read) -> dict
 
 
 def _read_separately(request: Request, options: SharedOptions, read: Read) -> Counts | str:
-    """The counts of a request of its own, or why there are none."""
+    """The counts of another request, or the reason why there are none."""
     if options.once:
         return "the data can be read only once"
     try:
@@ -264,19 +268,19 @@ def _read_separately(request: Request, options: SharedOptions, read: Read) -> Co
 
 
 def _method_words(estimates: Report, compared: Report | None) -> tuple[str, ...]:
-    """The data and the tests that a leaderboard rests on, for a line."""
+    """The line below a leaderboard: its data, intervals and tests."""
     parts = [part for part in estimates.context if isinstance(part, str)]
     if compared is not None:
         words = (part for part in compared.context if isinstance(part, str))
         shared = [part.removeprefix("~ or ") for part in words]
-        # Where models share all tasks, these are counted once.
+        # If models share all tasks, the sizes are the same, and the line names them once.
         parts.append(_RANKS)
         parts += [p for p in shared if not parts[0].startswith(p.replace(" shared", ""))]
     return tuple(part for part in dict.fromkeys(parts) if part != VERSION)
 
 
 def _message_of_command(message: Diagnostic, command: str) -> Diagnostic:
-    """A message of another command, whose remedies that the page has no option for are its own."""
+    """The message of another command. A fix names that command if passk report lacks its option."""
     page_flags = by_flag(command_of("report").options()).keys()
     settles = (
         fix if fix.options.keys() <= page_flags else replace(fix, command=command)
@@ -286,7 +290,7 @@ def _message_of_command(message: Diagnostic, command: str) -> Diagnostic:
 
 
 def _add_macro_rows(estimates: Report, macro: Panel | None) -> Report:
-    """The estimates, their tidy rows followed by those of the macro averages."""
+    """The estimates, with the rows of the macro averages after their tidy rows."""
     if macro is None:
         return estimates
     data = estimates.data
@@ -298,8 +302,11 @@ def _add_macro_rows(estimates: Report, macro: Panel | None) -> Report:
 def _finding(
     estimates: Report, sections: Sequence[Chapter], groups: int
 ) -> Iterator[AnswerSentence]:
-    """The finding of the only section; of several, each of which has its own, the average if it is
-    asked for, else in which groups which model scores highest."""
+    """The answer of the page.
+
+    For one section it is the answer of that section. For several it is the answer of --average, or
+    else the model with the highest estimate in each group.
+    """
     if groups == 1:
         yield from sections[0].answer
         return
@@ -308,9 +315,10 @@ def _finding(
 
 
 def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Diagnostic]:
-    """Those of all panels once, warnings first; where only some groups have one, it says which.
+    """The messages of all panels without repetition, warnings first.
 
-    Of one whose remedy not every panel offers, it is kept.
+    A message that only some groups have names these groups. If panels offer different fixes for the
+    same message, it has the most fixes that one panel offers.
     """
     titles: dict[Diagnostic, dict[str, None]] = {}
     fullest: dict[Diagnostic, Diagnostic] = {}
