@@ -255,7 +255,7 @@ async def hooked(passed: np.ndarray, rule: str, rng: np.random.Generator) -> tup
 def epochs(runs: int) -> str:
     """Epochs that end in any order, by Inspect's hook, beside attempts of tasks in the order."""
     # Of errors nothing is heard here: no sample has one.
-    inspect._hear_of_errors = lambda: None  # type: ignore[assignment]
+    inspect._watch_for_errors = lambda: None  # type: ignore[assignment]
     rng, alike, later, stopped = np.random.default_rng(31), 0, 0, 0
     for at in range(runs):
         tasks, n, shift = 60, 4, (0.0, 0.8)[at % 2]

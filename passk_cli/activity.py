@@ -12,7 +12,7 @@ _doing: list[Callable[[], str]] = []
 
 
 @contextmanager
-def doing(what: Callable[[], str]) -> Iterator[None]:
+def doing(describe: Callable[[], str]) -> Iterator[None]:
     """In the block, this is what is done; the words are asked for when they are shown.
 
     >>> with doing(lambda: "fetching a file"):
@@ -21,14 +21,14 @@ def doing(what: Callable[[], str]) -> Iterator[None]:
     >>> activity()
     ''
     """
-    _doing.append(what)
+    _doing.append(describe)
     try:
         yield
     finally:
-        _doing.remove(what)
+        _doing.remove(describe)
 
 
-def steps(items: Iterable[Item], what: str, nouns: str, count: int = 0) -> Iterator[Item]:
+def steps(items: Iterable[Item], action: str, nouns: str, count: int = 0) -> Iterator[Item]:
     """The items one after the other; meanwhile this is done: "computing: 3 of 20 models".
 
     count : how many there are, where the items cannot say.
@@ -37,7 +37,7 @@ def steps(items: Iterable[Item], what: str, nouns: str, count: int = 0) -> Itera
     ['spelling: 1 of 2 letters', 'spelling: 2 of 2 letters']
     """
     total, place = len(items) if isinstance(items, Sized) else count, 0
-    with doing(lambda: f"{what}: {place:,} of {total:,} {nouns}"):
+    with doing(lambda: f"{action}: {place:,} of {total:,} {nouns}"):
         for place, item in enumerate(items, start=1):  # noqa: B007 (the words say it)
             yield item
 

@@ -35,7 +35,7 @@ from passk_cli.python.spelling import (
     call_of,
     documented,
     python_spelling,
-    whole_names,
+    quote_names,
     with_python_fixes,
 )
 from passk_cli.render.style import said
@@ -157,32 +157,36 @@ def read(
     >>> counts.n.tolist(), counts.c.tolist()
     ([2], [1])
     """
-    given = {name: value for name, value in locals().items() if name != "data"}
+    arguments = {name: value for name, value in locals().items() if name != "data"}
     usual = inspect.signature(read).parameters
-    own = {name: value for name, value in given.items() if value is not usual[name].default}
-    call = Call("read", data, own)
+    non_defaults = {
+        name: value for name, value in arguments.items() if value is not usual[name].default
+    }
+    call = Call("read", data, non_defaults)
     with python_spelling(declared(Reading), call):
-        whole = {name: whole_names(name, value) for name, value in given.items()}
+        full_names = {name: quote_names(name, value) for name, value in arguments.items()}
         # An empty text is no condition.
-        request = filled(Reading, whole | {"where": where or None})
-        request = replace(request, given=frozenset(own))
+        request = filled(Reading, full_names | {"where": where or None})
+        request = replace(request, given=frozenset(non_defaults))
         counts = load(data, request)
         require_met(request.chosen_names, [counts])
     for message in counts.facts.messages:
         if message.severity == WARNING and message.settles:
             text = said(with_python_fixes(message, declared(Reading), call).pieces(), STYLE)
             warnings.warn(PasskWarning(text, message.name), stacklevel=2)
-    return counts if is_read_once(data) else replace(counts, reread=_again(data, request))
+    return counts if is_read_once(data) else replace(counts, reread=_reread(data, request))
 
 
-def _again(data: Any, request: Request) -> Callable[[Request], Counts]:
+def _reread(data: Any, request: Request) -> Callable[[Request], Counts]:
     """What reads the data as before, and what another request asks to know besides."""
 
-    def counts(other: Request) -> Counts:
-        attempts = tuple(dict.fromkeys((*request.attempts, *other.attempts)))
-        by = tuple(dict.fromkeys((*request.by, *other.by)))
-        both = replace(request, attempts=attempts, by=by, order=request.order or other.order)
-        return load(data, both)
+    def counts(new_request: Request) -> Counts:
+        attempts = tuple(dict.fromkeys((*request.attempts, *new_request.attempts)))
+        by = tuple(dict.fromkeys((*request.by, *new_request.by)))
+        merged = replace(
+            request, attempts=attempts, by=by, order=request.order or new_request.order
+        )
+        return load(data, merged)
 
     return counts
 
@@ -191,31 +195,31 @@ def python_function(name: str) -> Callable[..., Findings]:
     """The function of a command, with the signature and the help that its declaration gives."""
     declaration = command_of(name)
     options = _by_field(name)
-    alone = [field for field, each in options.items() if each.option.is_boolean_flag]
-    first = alone or [field for field in _FIRST if field in options][:1]
+    flags = [field for field, option in options.items() if option.option.is_boolean_flag]
+    first = flags or [field for field in _FIRST if field in options][:1]
 
-    def call(data: Any = None, *positional: Any, **given: Any) -> Findings:
-        taken = ("data", *first)
+    def call(data: Any = None, *positional: Any, **keywords: Any) -> Findings:
+        positional_names = ("data", *first)
         if declaration.files == "none":
             positional = positional if data is None else (data, *positional)
-            taken, data = taken[1:], None
+            positional_names, data = positional_names[1:], None
         if len(positional) > len(first):
-            raise TypeError(f"{name}() takes {' and '.join(taken)}; name other options")
-        given = dict(zip(first, positional, strict=False)) | given
-        written = Call(name, data, dict(given))
-        frame_as = given.pop("frame_as", FRAMES[0])
-        unknown = [field for field in given if field not in options]
+            raise TypeError(f"{name}() takes {' and '.join(positional_names)}; name other options")
+        keywords = dict(zip(first, positional, strict=False)) | keywords
+        python_call = Call(name, data, dict(keywords))
+        frame_as = keywords.pop("frame_as", FRAMES[0])
+        unknown = [field for field in keywords if field not in options]
         if unknown:
-            raise _unknown(name, unknown[0], given[unknown[0]])
-        given = {field: whole_names(field, value) for field, value in given.items()}
-        with python_spelling(options, written):
+            raise _unknown_option_error(name, unknown[0], keywords[unknown[0]])
+        keywords = {field: quote_names(field, value) for field, value in keywords.items()}
+        with python_spelling(options, python_call):
             if frame_as not in FRAMES:
                 raise ParameterError(f'frame_as="{frame_as}": {meant(frame_as, FRAMES)}')
             if find_spec(frame_as) is None:
                 raise ParameterError(
                     f'frame_as="{frame_as}": it is not installed; pip install {frame_as}'
                 )
-            findings = replace(_findings(declaration, written, given), frame_as=frame_as)
+            findings = replace(_findings(declaration, python_call, keywords), frame_as=frame_as)
         for message in findings.report.warnings:
             # At the line that called the command.
             words = PasskWarning(said(message.pieces(), STYLE), message.name)
@@ -230,40 +234,42 @@ def python_function(name: str) -> Callable[..., Findings]:
 
 def _by_field(command: str) -> Options:
     """Field → the option of a command."""
-    return {each.field: each for each in command_of(command).options()}
+    return {option.field: option for option in command_of(command).options()}
 
 
-def _unknown(name: str, word: str, value: Any) -> TypeError:
+def _unknown_option_error(name: str, word: str, value: Any) -> TypeError:
     """Error for an option that a function does not have, with what to write in its place."""
     options = _by_field(name)
-    flags = {each.option.name.strip("-").replace("-", "_"): each.field for each in options.values()}
+    flags = {
+        option.option.name.strip("-").replace("-", "_"): option.field for option in options.values()
+    }
     reason = _OF_RESULT.get(word) or documented(
         option_suggestion(name, word, value, _by_field), options
     )
     if word in flags and word not in command_of(name).lacking:
         # As the command line has it.
         reason = did_you_mean([flags[word]])
-    near = [] if reason else nearest(word, _OF_RESULT, 1)
-    reason = reason or (_OF_RESULT[near[0]] if near else f"help(passk_cli.{name}) lists them")
+    similar = [] if reason else nearest(word, _OF_RESULT, 1)
+    reason = reason or (_OF_RESULT[similar[0]] if similar else f"help(passk_cli.{name}) lists them")
     return TypeError(f"{name}() has no option {word!r}; {reason}")
 
 
-def _findings(declaration: Command, call: Call, given: Mapping[str, Any]) -> Findings:
+def _findings(declaration: Command, call: Call, arguments: Mapping[str, Any]) -> Findings:
     """The answer to a command's question about the data, its messages as Python spells them."""
     data = call.data
     if isinstance(data, Counts):
         # Options of reading say nothing beside counts, which are read.
         for field in (*declared(Request), "cluster"):
-            if given.get(field) is not None:
+            if arguments.get(field) is not None:
                 raise ParameterError(
                     f"these counts are already read; leave {field}= out, or give it to read(…)",
                     name="contradicting-options",
                 )
-        given = {**given, "cluster": data.cluster}
+        arguments = {**arguments, "cluster": data.cluster}
     question, shared = declaration.question.ask(
-        given, data, requires_data=declaration.files == "needed"
+        arguments, data, requires_data=declaration.files == "needed"
     )
-    wanted, options = filled(WantedMessages, given), _by_field(call.name)
+    message_filter, options = filled(WantedMessages, arguments), _by_field(call.name)
 
     def words(message: Diagnostic) -> str:
         return said(with_python_fixes(message, options, call).pieces(), STYLE)
@@ -271,7 +277,9 @@ def _findings(declaration: Command, call: Call, given: Mapping[str, Any]) -> Fin
     numeric: set[str] = set()
     with fetched_once():
         read = _reader(data, question, numeric)
-        report = answer(question, shared, read, lambda each: wanted.judged(each, words))
+        report = answer(
+            question, shared, read, lambda message: message_filter.judged(message, words)
+        )
     messages = tuple(with_python_fixes(message, options, call) for message in report.messages)
     spelled = replace(
         report, messages=messages, methods=report.methods if declaration.methods else None
@@ -287,24 +295,28 @@ def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
     """
 
     def read(request: Request, source: Any = None) -> Counts:
-        counts = chosen(request, source)
+        counts = source_counts(request, source)
         numeric.update(counts.numeric)
         return counts
 
-    def chosen(request: Request, source: Any) -> Counts:
-        given = data if source is None else source
-        if not isinstance(given, Counts):
+    def source_counts(request: Request, source: Any) -> Counts:
+        source_data = data if source is None else source
+        if not isinstance(source_data, Counts):
             if isinstance(data, Counts) and data.group_names:
                 split = ", ".join(data.group_names)
                 raise ParameterError(
                     f"these counts are by {split}; give the others read as well",
                     name="contradicting-options",
                 )
-            return load(given, request, tolerant=question.tolerant)
-        wanted = {*request.attempts, *["attempt"] * request.order}
-        lacking = [column for column in request.by if column not in given.group_names]
-        if given.reread and question.reads_again and (lacking or wanted - given.attempts.keys()):
-            return given.reread(request)
+            return load(source_data, request, tolerant=question.tolerant)
+        roles = {*request.attempts, *["attempt"] * request.order}
+        lacking = [column for column in request.by if column not in source_data.group_names]
+        if (
+            source_data.reread
+            and question.reads_again
+            and (lacking or roles - source_data.attempts.keys())
+        ):
+            return source_data.reread(request)
         if lacking:
             raise DataError(
                 "Counts",
@@ -312,25 +324,27 @@ def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
                 f"read them with read(…, by={lacking[:1]})",
                 name="no-such-column",
             )
-        return given
+        return source_data
 
     return read
 
 
 def _signature(declaration: Command, first: Sequence[str]) -> inspect.Signature:
-    named, either = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-    none = inspect.Parameter.empty if declaration.files == "needed" else None
-    data = inspect.Parameter("data", either, default=none, annotation=Any)
+    keyword_only, either = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    default_data = inspect.Parameter.empty if declaration.files == "needed" else None
+    data = inspect.Parameter("data", either, default=default_data, annotation=Any)
     parameters = [] if declaration.files == "none" else [data]
     options = sorted(declaration.options(), key=lambda option: option.field not in first)
     for option in options:
-        place = either if option.field in first else named
+        place = either if option.field in first else keyword_only
         default = None if option.default in ("", {}) else option.default
         hint = _hint(option)
         hint = hint if default is not None or hint is Any else hint | None
         parameters.append(inspect.Parameter(option.field, place, default=default, annotation=hint))
     frames: Any = Literal[FRAMES]
-    parameters.append(inspect.Parameter("frame_as", named, default=FRAMES[0], annotation=frames))
+    parameters.append(
+        inspect.Parameter("frame_as", keyword_only, default=FRAMES[0], annotation=frames)
+    )
     answers = Verdict if declaration.judges else Findings
     return inspect.Signature(parameters, return_annotation=answers)
 
@@ -341,17 +355,17 @@ def _hint(declared: DeclaredOption) -> Any:
     if kind is DATA or base in (bool, int, float):
         return kind
     if option.choices:
-        one: Any = Literal[option.values]
+        single: Any = Literal[option.values]
     elif option.file:
-        one = str | os.PathLike[str]
+        single = str | os.PathLike[str]
     elif base is tuple and get_args(kind)[0] in (int, float):
-        one = get_args(kind)[0] | str
+        single = get_args(kind)[0] | str
     else:
         # What is parsed from text may be a number as well.
-        one = str | float if option.parse and not option.several and base is str else str
+        single = str | float if option.parse and not option.several and base is str else str
     if not declared.repeatable:
-        return kind if base is tuple else one
-    several = one | Iterable[one]
+        return kind if base is tuple else single
+    several = single | Iterable[single]
     mapped = base is Mapping or "=" in option.takes
     return Mapping[str, Any] | several if mapped else several
 
@@ -387,7 +401,7 @@ def _help(declaration: Command, options: Options) -> str:
 
 def _as_mapping(pairs: re.Match[str]) -> str:
     """Pairs of a command line as a mapping."""
-    return str(literal(dict(each.split("=") for each in pairs[0].split(", ")), ""))
+    return str(literal(dict(pair.split("=") for pair in pairs[0].split(", ")), ""))
 
 
 def __getattr__(name: str) -> Any:

@@ -17,7 +17,7 @@ _open: list[Callable[[], object]] = []
 
 
 @contextmanager
-def undone(undo: Callable[[], object]) -> Iterator[None]:
+def undo_at_end(undo: Callable[[], object]) -> Iterator[None]:
     """Call `undo` at the end of the block, or at the end of the process when that comes first."""
     _open.append(undo)
     try:
@@ -50,7 +50,7 @@ def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
         remedy = "set TMPDIR to a folder that can be written"
         problem = f"no folder for temporary files ({error.strerror})"
         raise ParameterError(f"{problem}; {remedy}", name="unwritable-output") from None
-    with undone(lambda: shutil.rmtree(folder, ignore_errors=True)):
+    with undo_at_end(lambda: shutil.rmtree(folder, ignore_errors=True)):
         yield Path(folder)
 
 
@@ -61,14 +61,14 @@ def undo_all() -> None:
             undo()
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def write_atomically(path: Path, content: str | bytes) -> None:
     """Write beside the file and move it into place, so that no half-written file is ever seen."""
-    with written({path: content}):
+    with write_together({path: content}):
         pass
 
 
 @contextmanager
-def written(contents: dict[Path, str | bytes]) -> Iterator[None]:
+def write_together(contents: dict[Path, str | bytes]) -> Iterator[None]:
     """Write beside each file; move all into place after the block, or none after an error.
 
     What is no plain file (a pipe, a device) gets its content first: that may fail, moving does not.
@@ -107,12 +107,12 @@ def atomic_write(path: Path, *, new: bool = False) -> Iterator[Path]:
         except OSError as error:
             if error.filename != str(file):
                 raise
-            raise unwritten(path, error) from None
+            raise unwritable_error(path, error) from None
         with _writing(path):
             if plain:
                 if mode is not None:
                     os.chmod(file, mode)
-                (_moved_where_nothing_is if new else os.replace)(file, place)
+                (_move_without_replacing if new else os.replace)(file, place)
                 return
             with open(file, "rb") as content, open(path, "wb") as target:
                 shutil.copyfileobj(content, target, 1 << 20)
@@ -129,10 +129,10 @@ def _writing(path: Path) -> Iterator[None]:
         # A pipe by its name, as /dev/stdout: its reader has gone.
         return
     except OSError as error:
-        raise unwritten(path, error) from None
+        raise unwritable_error(path, error) from None
 
 
-def _moved_where_nothing_is(file: Path, place: Path) -> None:
+def _move_without_replacing(file: Path, place: Path) -> None:
     """Move a file; FileExistsError where there is one, which a link sees and a move replaces.
 
     A file system without links is asked before instead.
@@ -147,12 +147,12 @@ def _moved_where_nothing_is(file: Path, place: Path) -> None:
         os.replace(file, place)
 
 
-def unwritten(path: str | Path, error: OSError) -> ParameterError:
+def unwritable_error(path: str | Path, error: OSError) -> ParameterError:
     """The error of a file or a folder that the system does not let one write."""
     return ParameterError(f"{path}: cannot be written ({error.strerror})", name="unwritable-output")
 
 
-def disk_full_error(error: OSError, what: str) -> ParameterError | None:
+def disk_full_error(error: OSError, content: str) -> ParameterError | None:
     """The error of a disk that is full, or of a limit on files; None for another error.
 
     what : what was to be written there: "temporary files".
@@ -161,14 +161,14 @@ def disk_full_error(error: OSError, what: str) -> ParameterError | None:
         return None
     remedy = "set TMPDIR to a folder with more room"
     return ParameterError(
-        f"{what}: cannot be written ({error.strerror}); {remedy}", name="unwritable-output"
+        f"{content}: cannot be written ({error.strerror}); {remedy}", name="unwritable-output"
     )
 
 
-def mode_of(path: str) -> int:
+def file_mode(path: str) -> int:
     """The mode of what is there, that of a plain file when nothing is."""
     return os.stat(path).st_mode if os.path.exists(path) else stat.S_IFREG
 
 
 def _is_plain(path: Path) -> bool:
-    return stat.S_ISREG(mode_of(str(path)))
+    return stat.S_ISREG(file_mode(str(path)))

@@ -118,8 +118,8 @@ class DiagnosticType:
     example: str = ""
 
     def __post_init__(self) -> None:
-        other = DECLARED.setdefault(self.name, self)
-        if other is not self and other.template != self.template:
+        earlier = DECLARED.setdefault(self.name, self)
+        if earlier is not self and earlier.template != self.template:
             raise ValueError(f"two messages are named {self.name}")
 
     @property
@@ -138,7 +138,7 @@ class DiagnosticType:
     def __call__(self, **fields: Any) -> Diagnostic:
         """The message with its fields; a remedy one of whose fields is empty is left out."""
         words = self.remedy if isinstance(self.remedy, str) else ""
-        settles = tuple(filter(None, (each.formatted(fields) for each in self.settles)))
+        settles = tuple(filter(None, (fix.formatted(fields) for fix in self.settles)))
         return Diagnostic(self.name, self.severity, self.template, words, fields, settles)
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
-from passk_cli.suggestions import did_you_mean, meant, nearest, pattern_of
+from passk_cli.suggestions import did_you_mean, find_pattern, meant, nearest
 from passk_cli.text import clauses, cut, plural, printable, without_secrets
 
 Kind = TypeVar("Kind", bound="PasskError")
@@ -55,12 +55,12 @@ class PasskError(Exception):
         start = f"{self.place}: " if self.place else ""
         super().__init__(start + clauses(self.problem, self.words))
 
-    def but(self, kind: type[Kind], **changes: Any) -> Kind:
+    def with_changes(self, kind: type[Kind], **changes: Any) -> Kind:
         """The error with other parts, of a kind."""
-        own = {"place": self.place, "problem": self.problem, "remedy": self.words, **changes}
-        parts = [own.pop(part) for part in ("place", "problem", "remedy")]
-        own = {"name": self.name, "settles": self.settles, **own}
-        error = kind(*(parts if parts[0] else parts[1:2]), **own)
+        values = {"place": self.place, "problem": self.problem, "remedy": self.words, **changes}
+        parts = [values.pop(part) for part in ("place", "problem", "remedy")]
+        values = {"name": self.name, "settles": self.settles, **values}
+        error = kind(*(parts if parts[0] else parts[1:2]), **values)
         error.candidates = self.candidates
         return error
 
@@ -123,20 +123,20 @@ def refuse(
             raise ParameterError(place, problem, name=name, settles=settles)
 
 
-def not_there(argument: str) -> DataError:
+def missing_file_error(argument: str) -> DataError:
     """Error for a file that does not exist, with what has nearly its name, or its folder's."""
     if not argument:
         problem, remedy = "the name of a file is empty", "is a variable of the shell not set?"
         return DataError("", problem, remedy, name="no-such-file")
-    there = files_near(argument)
-    remedy = did_you_mean(there) if there else "check the path"
-    if not there and Path(argument).parts[:1] == ("sample_data",):
+    similar = similar_files(argument)
+    remedy = did_you_mean(similar) if similar else "check the path"
+    if not similar and Path(argument).parts[:1] == ("sample_data",):
         # Of an example in the help, typed where passk is installed without them.
         remedy = "the sample data are in a clone of passk: run this there"
     return DataError(argument, "no such file", remedy, name="no-such-file")
 
 
-def files_near(argument: str) -> list[str]:
+def similar_files(argument: str) -> list[str]:
     """The files that have nearly the name of one that is not there, or are in such a folder."""
     path = Path(argument)
     try:
@@ -144,10 +144,10 @@ def files_near(argument: str) -> list[str]:
         beside = (name for name in os.listdir(missing.parent) if not name.startswith("."))
         # Two names are not near for a suffix that both have.
         stem = missing.name.partition(".")[0]
-        found = [missing.with_name(name) / path.relative_to(missing)
+        candidates = [missing.with_name(name) / path.relative_to(missing)
                  for name in nearest(missing.name, beside)
                  if nearest(stem, [name.partition(".")[0]])]  # fmt: skip
-        return [str(each) for each in found if each.exists()]
+        return [str(candidate) for candidate in candidates if candidate.exists()]
     except (OSError, ValueError):
         return []
 
@@ -161,28 +161,28 @@ def no_such_model(
     option : the one that names it.  beside : what else it was given; None where it takes one model.
     """
     models = [*models]
-    pattern, found = pattern_of(word, models)
-    if not found:
+    pattern, matches = find_pattern(word, models)
+    if not matches:
         problem += f"; {meant(word, models)}"
         return ParameterError(place, problem, name="no-such-model")
     if beside is None:
-        settles = [SuggestedFix({option: model}) for model in found[:_ALTERNATIVES]]
+        settles = [SuggestedFix({option: model}) for model in matches[:_ALTERNATIVES]]
     else:
-        why = plural(len(found), "model") if found[1:] else ""
+        why = plural(len(matches), "model") if matches[1:] else ""
         settles = [SuggestedFix({option: [*beside, pattern]}, why)]
-    several = f"it is a part of {len(found)} names"
-    problem += f"; {several if found[1:] else did_you_mean([pattern])}"
+    several = f"it is a part of {len(matches)} names"
+    problem += f"; {several if matches[1:] else did_you_mean([pattern])}"
     return ParameterError(place, problem, name="no-such-model", settles=settles)
 
 
-def not_named(option: str, name: str, near: str) -> ParameterError:
+def unknown_name_error(option: str, name: str, suggestion: str) -> ParameterError:
     """Error for a model or a task that an option names and the data do not have.
 
     near : what may have been meant.
     """
     noun = "model" if option == "--alias" else "task"
     return ParameterError(
-        OptionValue(option, name), f"no such {noun}; {near}", name=f"no-such-{noun}"
+        OptionValue(option, name), f"no such {noun}; {suggestion}", name=f"no-such-{noun}"
     )
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _RULE = re.compile(r"(?P<metric>\S+) *(?P<drop>drop)? *(?P<sign>>=|≥|<=|≤) *(?P<number>[\d.]+%?)")
 # Evaluations that go on, by Inspect's number of them.
-_going_on: WeakValueDictionary[str, Stop] = WeakValueDictionary()
+_running: WeakValueDictionary[str, Stop] = WeakValueDictionary()
 
 
 def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> Stop:
@@ -76,19 +76,22 @@ class Stop:
         """The samples in the order in which they are scheduled."""
         from passk_cli.commands.watch.interim_looks import WatchPlan
 
-        if self.number in _going_on:
+        if self.number in _running:
             raise ParameterError("stop() watches one evaluation at a time; make one for each")
         self.number, self.reason, self.answer, self.looked = task.eval_id, "", "", 0
-        _going_on[task.eval_id] = self
-        _hear_of_errors()
+        _running[task.eval_id] = self
+        _watch_for_errors()
         self.rows: dict[tuple[str, int], dict[str, Any]] = {}
         self.model, self.epochs = task.model, epochs
-        self.order, self.shuffled = self._named(task.task, samples), bool(task.dataset.shuffled)
-        planned = self.options.get("planned") or len(self.order)
-        self.plan = WatchPlan.from_options(planned, epochs, self.options.get("every"), 0.95)
+        self.order, self.shuffled = (
+            self._task_names(task.task, samples),
+            bool(task.dataset.shuffled),
+        )
+        planned_samples = self.options.get("planned") or len(self.order)
+        self.plan = WatchPlan.from_options(planned_samples, epochs, self.options.get("every"), 0.95)
         return "passk"
 
-    def _named(self, suite: str, samples: list[Sample]) -> dict[str, str]:
+    def _task_names(self, suite: str, samples: list[Sample]) -> dict[str, str]:
         """Sample → the name of its task, which is that of a log, TASK/SAMPLE, where the baseline
         has it so."""
         import passk_cli
@@ -96,8 +99,10 @@ class Stop:
         baseline, names = self.options.get("baseline"), [str(sample.id) for sample in samples]
         if baseline is not None:
             self.baseline = passk_cli.read(baseline)
-            own = set(self.baseline.tasks)
-            if not own.intersection(names) and any(f"{suite}/{name}" in own for name in names):
+            known_tasks = set(self.baseline.tasks)
+            if not known_tasks.intersection(names) and any(
+                f"{suite}/{name}" in known_tasks for name in names
+            ):
                 return {name: f"{suite}/{name}" for name in names}
         return {name: name for name in names}
 
@@ -127,12 +132,12 @@ class Stop:
         self.rows[sample, epoch] = {
             "model": self.model, "task": self.order[sample], "attempt": epoch, "passed": value,
         }  # fmt: skip
-        done = 0
+        complete = 0
         for name in self.order:
             if any((name, number + 1) not in self.rows for number in range(self.epochs)):
                 break
-            done += 1
-        due = [size for size in self.plan.look_sizes if self.looked < size <= done]
+            complete += 1
+        due = [size for size in self.plan.look_sizes if self.looked < size <= complete]
         if due and not self.reason:
             self.looked = due[-1]
             self._look()
@@ -140,34 +145,38 @@ class Stop:
     def _look(self) -> None:
         import passk_cli
 
-        given = dict(self.options)
-        if given.get("baseline") is not None:
-            given["baseline"] = self.baseline
+        options = dict(self.options)
+        if options.get("baseline") is not None:
+            options["baseline"] = self.baseline
         with warnings.catch_warnings():
             # Inspect's display has no room for them; the log has the answer.
             warnings.simplefilter("ignore", passk_cli.PasskWarning)
-            found = passk_cli.watch(
+            findings = passk_cli.watch(
                 [*self.rows.values()], order=[*self.order.values()], attempts=self.epochs,
-                **{**given, "planned": self.plan.total_tasks},
+                **{**options, "planned": self.plan.total_tasks},
             )  # fmt: skip
-        self.answer = str(found).splitlines()[0]
-        self.reason = "" if found.report.provisional else self.answer
+        self.answer = str(findings).splitlines()[0]
+        self.reason = "" if findings.report.provisional else self.answer
 
     async def complete_task(self) -> dict[str, Any]:
         """The looks, for the log."""
-        _going_on.pop(self.number, None)
-        told = {"answer": self.answer, "looked_at": self.looked, "planned": self.plan.total_tasks}
-        return told | ({} if self.shuffled else {"warning": "samples were not shuffled"})
+        _running.pop(self.number, None)
+        summary = {
+            "answer": self.answer,
+            "looked_at": self.looked,
+            "planned": self.plan.total_tasks,
+        }
+        return summary | ({} if self.shuffled else {"warning": "samples were not shuffled"})
 
 
 @cache
-def _hear_of_errors() -> None:
+def _watch_for_errors() -> None:
     """Hear of samples that end with an error, of which early stopping is not told."""
     from inspect_ai.hooks import Hooks, hooks
 
     @hooks(name="passk", description="Tells passk of samples that end with an error.")
     class ErroredSamples(Hooks):  # type: ignore[misc, unused-ignore]
         async def on_sample_end(self, data: SampleEnd) -> None:
-            own = _going_on.get(data.eval_id)
-            if own is not None and data.sample.error is not None:
-                own.errored(data.sample.id, data.sample.epoch)
+            stopper = _running.get(data.eval_id)
+            if stopper is not None and data.sample.error is not None:
+                stopper.errored(data.sample.id, data.sample.epoch)

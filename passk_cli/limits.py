@@ -64,10 +64,10 @@ def is_nested(value: Any, most: int) -> bool:
     """
     level = [value]
     for _ in range(most):
-        parts = [each.values() if isinstance(each, dict) else each for each in level
-                 if isinstance(each, dict | list)]  # fmt: skip
+        parts = [item.values() if isinstance(item, dict) else item for item in level
+                 if isinstance(item, dict | list)]  # fmt: skip
         level = [child for part in parts for child in part]
-    return any(isinstance(each, dict | list) for each in level)
+    return any(isinstance(item, dict | list) for item in level)
 
 
 def refuse_many(

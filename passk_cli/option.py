@@ -125,7 +125,7 @@ class DeclaredOption(NamedTuple):
 
 def by_flag(options: Iterable[DeclaredOption]) -> dict[str, DeclaredOption]:
     """Flag → its option."""
-    return {flag: each for each in options for flag in each.option.flags.split()}
+    return {flag: option for option in options for flag in option.option.flags.split()}
 
 
 # Evaluating annotations is slow; each group's are evaluated once for all commands that share it.
@@ -144,14 +144,14 @@ def declared(group: type) -> dict[str, DeclaredOption]:
         if not isinstance(option, Option):
             continue
         kind, *_ = typing.get_args(hints[field.name])
-        whole = kind
+        bare_kind = kind
         if isinstance(kind, types.UnionType):
-            whole = next(part for part in typing.get_args(kind) if part is not types.NoneType)
-        base = typing.get_origin(whole) or whole
-        pair = base is tuple and typing.get_args(whole)[-1:] != (Ellipsis,)
+            bare_kind = next(part for part in typing.get_args(kind) if part is not types.NoneType)
+        base = typing.get_origin(bare_kind) or bare_kind
+        pair = base is tuple and typing.get_args(bare_kind)[-1:] != (Ellipsis,)
         many = option.several or (base not in (bool, int, float, str, DATA) and not pair)
-        made = field.default_factory
-        default = field.default if made is dataclasses.MISSING else made()
+        factory = field.default_factory
+        default = field.default if factory is dataclasses.MISSING else factory()
         options[field.name] = DeclaredOption(field.name, option, kind, default, base, many)
     return options
 
@@ -165,8 +165,8 @@ def sections_of(
     """
     names = set(without)
     for group in groups:
-        options = [each for each in declared(group).values() if each.field not in names]
-        names.update(each.field for each in options)
+        options = [option for option in declared(group).values() if option.field not in names]
+        names.update(option.field for option in options)
         yield group, options
 
 
@@ -175,25 +175,25 @@ def is_given(value: Any) -> bool:
     return not (value is None or value is False or (isinstance(value, list | dict) and not value))
 
 
-def filled(group: type[Group], given: Mapping[str, Any]) -> Group:
+def filled(group: type[Group], arguments: Mapping[str, Any]) -> Group:
     """A group from what was given for its fields; what is None or holds nothing was not given.
 
     Values of Python callers may be arrays, ranges and paths.
     Errors: ParameterError for a value that an option does not know, is empty or out of range.
     """
     values = {}
-    for name, each in declared(group).items():
-        value: Any = given.get(name)
-        if each.kind is not DATA or isinstance(value, os.PathLike):
+    for name, option in declared(group).items():
+        value: Any = arguments.get(name)
+        if option.kind is not DATA or isinstance(value, os.PathLike):
             value = value.tolist() if hasattr(value, "tolist") else value
             value = os.fspath(value) if isinstance(value, os.PathLike) else value
             # A table is no list of its columns.
-            whole = isinstance(value, str | bytes | Mapping) or hasattr(value, "columns")
-            value = list(value) if isinstance(value, Iterable) and not whole else value
+            single = isinstance(value, str | bytes | Mapping) or hasattr(value, "columns")
+            value = list(value) if isinstance(value, Iterable) and not single else value
             value = None if isinstance(value, list | dict) and not value else value
         # Empty text is refused, whatever the default is.
-        if value is not None and (value is not each.default or value == ""):
-            values[name] = checked(each, value)
+        if value is not None and (value is not option.default or value == ""):
+            values[name] = checked(option, value)
     return group(**values)
 
 
@@ -209,10 +209,10 @@ def checked(declared: DeclaredOption, value: Any) -> Any:
         value = present if value == earlier else value
         parts = [present if part == earlier else part for part in parts]
 
-    def shown(part: Any) -> str:
+    def display(part: Any) -> str:
         try:
-            written = isinstance(part, str | numbers.Number)
-            return str(part) if written else f"<{type(part).__name__}>"
+            plain = isinstance(part, str | numbers.Number)
+            return str(part) if plain else f"<{type(part).__name__}>"
         except ValueError:
             # Python refuses to write numbers of thousands of digits.
             return "<int>"
@@ -220,11 +220,11 @@ def checked(declared: DeclaredOption, value: Any) -> Any:
     def refused(problem: str) -> ParameterError:
         share = share_meant(str(value)) or 0.0 if option.high == 1 and not several else 0.0
         # A small one is no level.
-        known = float(option.low or 0) < share < 0.5 and (declared.default or 1) < 0.5
+        certain = float(option.low or 0) < share < 0.5 and (declared.default or 1) < 0.5
         problem += f"; did you mean {share:g}?" if share >= 0.5 else ""
-        given = OptionValue(option.name, first_few([*map(shown, parts)]))
-        settles = [SuggestedFix({option.name: f"{share:g}"})] * known
-        return ParameterError(given, problem, settles=settles)
+        place = OptionValue(option.name, first_few([*map(display, parts)]))
+        settles = [SuggestedFix({option.name: f"{share:g}"})] * certain
+        return ParameterError(place, problem, settles=settles)
 
     if any(isinstance(part, str) and not part.strip() for part in parts):
         raise ParameterError(
@@ -275,14 +275,14 @@ def accepts(declared: DeclaredOption, value: Any) -> bool:
 _WORDS = {int: "write a whole number", float: "write a number", bool: "it is True or False"}
 
 
-def changed(group: Any) -> list[str]:
+def changed_options(group: Any) -> list[str]:
     """The options of a filled group that do not have their default, as they are written."""
     names = []
-    for name, each in declared(type(group)).items():
+    for name, option in declared(type(group)).items():
         value = getattr(group, name)
         # Data of any kind may not be comparable.
-        if value is not each.default and (each.kind is DATA or value != each.default):
-            names.append(each.option.name)
+        if value is not option.default and (option.kind is DATA or value != option.default):
+            names.append(option.option.name)
     return names
 
 
@@ -295,6 +295,6 @@ def split(value: str | Sequence[str]) -> tuple[str, ...]:
     ('a', 'b', 'temp, C')
     """
     texts = [value] if isinstance(value, str) else value
-    found = (match for text in texts for match in _PART.finditer(text))
-    parts = ((match[1] or match[2]).strip() for match in found)
+    matches = (match for text in texts for match in _PART.finditer(text))
+    parts = ((match[1] or match[2]).strip() for match in matches)
     return tuple(dict.fromkeys(part for part in parts if part))

@@ -83,7 +83,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if marker is None:
         return
     try:
-        attempts, rules = asked(marker)
+        attempts, rules = parse_marker(marker)
         problem = ""
     except ValueError as error:
         problem = str(error)
@@ -93,22 +93,24 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         problem = "xfail contradicts it; its rules say how often the test may fail"
     if problem:
         pytest.fail(f"{metafunc.definition.name}: @pytest.mark.passk: {problem}", pytrace=False)
-    made = [{"attempt": i, "attempts": attempts, "rules": rules} for i in range(1, attempts + 1)]
+    parameters = [
+        {"attempt": i, "attempts": attempts, "rules": rules} for i in range(1, attempts + 1)
+    ]
     metafunc.fixturenames.append(_ITEM)
-    metafunc.parametrize(_ITEM, made, ids=[f"attempt{i}" for i in range(1, attempts + 1)])
+    metafunc.parametrize(_ITEM, parameters, ids=[f"attempt{i}" for i in range(1, attempts + 1)])
 
 
-def asked(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
+def parse_marker(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
     """Attempts and rules of a marker.
 
     Errors: ValueError where no gate can be made of them, or no outcome would fail it or pass it.
     """
-    given = dict(marker.kwargs)
-    attempts, rules = given.pop("attempts", None), given.pop("rules", None)
-    if marker.args or given or not isinstance(rules, Mapping):
+    arguments = dict(marker.kwargs)
+    attempts, rules = arguments.pop("attempts", None), arguments.pop("rules", None)
+    if marker.args or arguments or not isinstance(rules, Mapping):
         example = _marker(10, {"min": {"pass^1": 0.9}})
         wrong = "it takes attempts and rules, and nothing else"
-        if not (marker.args or given):
+        if not (marker.args or arguments):
             wrong = "it has no rules" if rules is None else f"rules={rules!r}: they are a mapping"
         raise ValueError(f"{wrong}; write {example}")
     if type(attempts) is not int or attempts < 1:
@@ -122,9 +124,11 @@ def asked(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
         text = _text(rules)
     except TypeError:
         raise ValueError(f"rules={rules!r}: write numbers and texts") from None
-    problem, others = _problem(attempts, text)
+    problem, alternatives = _problem(attempts, text)
     if problem:
-        remedies = (_marker(n, rules) for n, rules in others if not _problem(n, _text(rules))[0])
+        remedies = (
+            _marker(n, rules) for n, rules in alternatives if not _problem(n, _text(rules))[0]
+        )
         raise ValueError("; write ".join([problem, *islice(remedies, 1)]))
     return attempts, json.loads(text)
 
@@ -148,14 +152,14 @@ def _problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[str, A
 
     rules = json.loads(text)
     try:
-        (worst, low), (best, high) = (gated(attempts, n, text) for n in (0, attempts))
+        (worst, low), (best, high) = (judge_test(attempts, n, text) for n in (0, attempts))
     except PasskError as error:
         fewer = [settle.options for settle in error.settles if not any(settle.options.values())]
-        others = [{n: v for n, v in rules.items() if n not in options} for options in fewer]
+        alternatives = [{n: v for n, v in rules.items() if n not in options} for options in fewer]
         if error.name in ("no-role-column", "unknown-metric") and "did you mean" not in str(error):
             return f"rules={text}: a test passes or fails; write pass@K or pass^K", []
         words = str(error.args[0]).replace("minimum=", "min=")
-        return words, [(attempts, other) for other in others]
+        return words, [(attempts, alternative) for alternative in alternatives]
     if best != "fail" and worst == "fail":
         return "", []
     more = [(attempts + n, rules) for n in _MORE]
@@ -163,7 +167,7 @@ def _problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[str, A
     return never or f"no outcome fails the test; {low}", more
 
 
-def gated(attempts: int, passes: int, rules: str) -> tuple[str, str]:
+def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
     """The verdict on a test, "pass", "undecided" (counted as pass) or "fail", and its sentence.
 
     The attempts are the sample: the interval is about this test, not about others like it.
@@ -190,19 +194,19 @@ def gated(attempts: int, passes: int, rules: str) -> tuple[str, str]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """An error for a marked test that nothing can attempt many times, such as unittest's."""
-    if item.get_closest_marker("passk") and made_of(item) is None:
+    if item.get_closest_marker("passk") and attempt_of_item(item) is None:
         kind = type(item).__name__
         pytest.fail(f"@pytest.mark.passk: it marks functions; this is a {kind}", pytrace=False)
 
 
-def made_of(item: pytest.Item) -> dict[str, Any] | None:
+def attempt_of_item(item: pytest.Item) -> dict[str, Any] | None:
     """The attempt that an item is, with the test it belongs to; None of any other item."""
     spec: Any = getattr(item, "callspec", None)
     if spec is None or _ITEM not in spec.params:
         return None
     attempt = spec.params[_ITEM]
-    others = spec.id.removesuffix(f"attempt{attempt['attempt']}").removesuffix("-")
-    test = item.nodeid.removesuffix(f"[{spec.id}]") + (f"[{others}]" if others else "")
+    parameters = spec.id.removesuffix(f"attempt{attempt['attempt']}").removesuffix("-")
+    test = item.nodeid.removesuffix(f"[{spec.id}]") + (f"[{parameters}]" if parameters else "")
     return {**attempt, "test": test}
 
 
@@ -213,16 +217,16 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     An error of its setup or teardown is one.
     """
     outcome = yield
-    made = made_of(item)
-    if made is None:
+    attempt = attempt_of_item(item)
+    if attempt is None:
         return
     report = outcome.get_result()  # type: ignore[attr-defined]
     if report.skipped and not hasattr(report, "wasxfail"):
-        made["skipped"] = str(report.longrepr[2]).removeprefix("Skipped: ")
+        attempt["skipped"] = str(report.longrepr[2]).removeprefix("Skipped: ")
     elif report.when == "call":
-        made["passed"] = call.excinfo is None
-    report.passk = made
-    if "passed" in made or "skipped" in made:
+        attempt["passed"] = call.excinfo is None
+    report.passk = attempt
+    if "passed" in attempt or "skipped" in attempt:
         report.outcome = ATTEMPT
         vars(report).pop("wasxfail", None)
 
@@ -241,7 +245,7 @@ class Test:
     attempts: int
     rules: str
     location: tuple[str, int | None, str]
-    done: set[int] = field(default_factory=set)
+    completed: set[int] = field(default_factory=set)
     passed: dict[int, bool] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
     errors: set[int] = field(default_factory=set)
@@ -251,22 +255,22 @@ class Test:
     verdict: str = ""
     sentence: str = ""
 
-    def add(self, report: pytest.TestReport, made: Mapping[str, Any]) -> None:
+    def add(self, report: pytest.TestReport, attempt: Mapping[str, Any]) -> None:
         """One phase of one attempt."""
-        number = made["attempt"]
+        number = attempt["attempt"]
         # Newer versions of pytest look failed tests up by an id that is no text.
         self.items.add(getattr(report, "id", report.nodeid))
         self.seconds += report.duration
-        if "passed" in made:
-            self.passed[number] = made["passed"]
-            if not made["passed"]:
+        if "passed" in attempt:
+            self.passed[number] = attempt["passed"]
+            if not attempt["passed"]:
                 self.failures[number] = report
-        elif "skipped" in made:
-            self.skipped.append(made["skipped"])
+        elif "skipped" in attempt:
+            self.skipped.append(attempt["skipped"])
         elif report.failed:
             self.errors.add(number)
         if report.when == "teardown":
-            self.done.add(number)
+            self.completed.add(number)
 
     def judge(self) -> None:
         """Verdict and sentence, by the attempts that passed and failed."""
@@ -275,13 +279,13 @@ class Test:
             self.verdict, self.sentence = "skipped", self.skipped[0]
             return
         if n:
-            self.verdict, self.sentence = gated(n, sum(self.passed.values()), self.rules)
+            self.verdict, self.sentence = judge_test(n, sum(self.passed.values()), self.rules)
         if lost:
             why = [f"{len(self.errors)} ended in an error"] * bool(self.errors)
             why += [f"{len(self.skipped)} skipped"] * bool(self.skipped)
-            whole = f"{n} of {self.attempts} attempts have an outcome"
-            whole += f" ({', '.join(why)})" if why else ""
-            self.verdict, self.sentence = "fail", "; ".join(filter(None, (whole, self.sentence)))
+            summary = f"{n} of {self.attempts} attempts have an outcome"
+            summary += f" ({', '.join(why)})" if why else ""
+            self.verdict, self.sentence = "fail", "; ".join(filter(None, (summary, self.sentence)))
 
     @property
     def reports(self) -> Iterator[pytest.TestReport]:
@@ -312,11 +316,11 @@ class Test:
             kinds.setdefault(message, []).append(number)
         blocks = [self.sentence]
         for numbers in list(kinds.values())[:_TRACEBACKS]:
-            listed = ", ".join(map(str, numbers))
-            title = f"attempt{'s' * (len(numbers) > 1)} {listed} of {self.attempts} failed:"
+            attempt_list = ", ".join(map(str, numbers))
+            title = f"attempt{'s' * (len(numbers) > 1)} {attempt_list} of {self.attempts} failed:"
             blocks.append(f"{title}\n\n{self.failures[numbers[0]].longreprtext}")
-        if rest := sum(map(len, list(kinds.values())[_TRACEBACKS:])):
-            blocks.append(f"{rest} more failed in other ways")
+        if further := sum(map(len, list(kinds.values())[_TRACEBACKS:])):
+            blocks.append(f"{further} more failed in other ways")
         return "\n\n".join(blocks)
 
 
@@ -335,9 +339,9 @@ class AttemptedTests:
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
         """An attempt as + or −; a verdict as the test it is about."""
-        made = getattr(report, "passk", None)
-        if made is not None and report.outcome == ATTEMPT:
-            passed = made.get("passed")
+        attempt = getattr(report, "passk", None)
+        if attempt is not None and report.outcome == ATTEMPT:
+            passed = attempt.get("passed")
             if passed is None:
                 return "", "s", ("attempt skipped", {"yellow": True})
             if passed:
@@ -351,19 +355,19 @@ class AttemptedTests:
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A phase of an attempt; after the last of a test, its verdict."""
-        made = getattr(report, "passk", None)
-        if made is None:
+        attempt = getattr(report, "passk", None)
+        if attempt is None:
             return
-        name = made["test"]
+        name = attempt["test"]
         if name not in self.tests:
             path, line, domain = report.location
-            rules = json.dumps(made["rules"], sort_keys=True)
+            rules = json.dumps(attempt["rules"], sort_keys=True)
             function, parameters = domain.partition("[")[0], "".join(name.partition("[")[1:])
             location = path, line, function + parameters
-            self.tests[name] = Test(name, made["attempts"], rules, location)
+            self.tests[name] = Test(name, attempt["attempts"], rules, location)
         test = self.tests[name]
-        test.add(report, made)
-        if len(test.done) == test.attempts:
+        test.add(report, attempt)
+        if len(test.completed) == test.attempts:
             self._judge(test)
 
     def _judge(self, test: Test) -> None:
@@ -391,11 +395,11 @@ class AttemptedTests:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the attempts."""
         if self.out and not self.config.option.collectonly:
-            from passk_cli.cleanup import write_whole
+            from passk_cli.cleanup import write_atomically
             from passk_cli.errors import PasskError
 
             try:
-                write_whole(Path(self.out), self.table(jsonl=self.out.endswith(".jsonl")))
+                write_atomically(Path(self.out), self.table(jsonl=self.out.endswith(".jsonl")))
             except PasskError as error:
                 self.unwritten = f"--passk-out {error}"
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
@@ -426,15 +430,15 @@ class AttemptedTests:
         }  # fmt: skip
         verdicts = Counter(test.verdict for test in self.tests.values())
         counts = ", ".join(f"{verdicts[v]} {word}" for v, word in words.items() if verdicts[v])
-        made = sum(len(test.passed) for test in self.tests.values())
+        attempts = sum(len(test.passed) for test in self.tests.values())
         passes = sum(sum(test.passed.values()) for test in self.tests.values())
-        written = f"; {self.out}" if self.out and not self.unwritten else ""
+        output = f"; {self.out}" if self.out and not self.unwritten else ""
         terminalreporter.write_sep("=", "passk")
         for test in self.tests.values() if terminalreporter.verbosity > 0 else ():
             verdict = test.verdict or "not finished"
             terminalreporter.write_line(f"{test.nodeid}: {verdict}; {test.sentence}")
         tests = f"{len(self.tests)} test{'s' * (len(self.tests) != 1)}"
-        line = f"{tests}: {counts}; {passes} of {made} attempts passed{written}"
+        line = f"{tests}: {counts}; {passes} of {attempts} attempts passed{output}"
         terminalreporter.write_line(line)
         if self.unwritten:
             terminalreporter.write_line(f"ERROR: {self.unwritten}", red=True)

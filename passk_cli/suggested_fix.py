@@ -49,7 +49,7 @@ class SuggestedFix:
     why : what that does, as "keeps them apart".
     command : the one that has these options, where it is another one.
     labels : file → the label that it is given, of files that stand in the call; "" leaves it out.
-    listed : whether these stand in a list, as in Python.
+    as_list : whether these stand in a list, as in Python.
 
     >>> str(SuggestedFix({"--field": {"task": "case", "model": "llm"}, "--skip-bad": True},
     ...     "reads all"))
@@ -58,7 +58,7 @@ class SuggestedFix:
     'by=("x", "y"), bounds=(LOW, HIGH), without test='
     >>> str(SuggestedFix({"--order-from-lines": True}, "takes the order of lines", "order"))
     'passk order --order-from-lines takes the order of lines'
-    >>> str(SuggestedFix({}, "labels it", labels={"a.csv": "a"}, listed=True))
+    >>> str(SuggestedFix({}, "labels it", labels={"a.csv": "a"}, as_list=True))
     '["a=a.csv"] labels it'
     """
 
@@ -66,12 +66,12 @@ class SuggestedFix:
     why: str = ""
     command: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
-    listed: bool = field(default=False, repr=False)
+    as_list: bool = field(default=False, repr=False)
 
     @property
     def complete(self) -> bool:
         """Whether it can be run as it is: nothing in it is left to the reader."""
-        values = (value for values in self.options.values() for value in _each(values))
+        values = (value for values in self.options.values() for value in _items(values))
         return not any(isinstance(value, Placeholder) for value in values)
 
     def words(self) -> Iterator[tuple[str, ...]]:
@@ -80,7 +80,7 @@ class SuggestedFix:
             if isinstance(value, Mapping):
                 yield from ((flag, _like(v, f"{k}={v}")) for k, v in value.items())
             elif isinstance(value, tuple | list):
-                yield from ((flag, _like(v, str(whole_number(flag, v)))) for v in value)
+                yield from ((flag, _like(v, str(quote_commas(flag, v)))) for v in value)
             elif value is True:
                 yield (flag,)
             elif value is not None:
@@ -90,25 +90,25 @@ class SuggestedFix:
         """The options that are added, and what that does, on one line."""
         gone = [name for name, value in self.options.items() if value is None]
         if all(name.startswith("-") for name in self.options):
-            parts = [" ".join(map(_word, each)) for each in self.words()]
+            parts = [" ".join(map(_word, option_words)) for option_words in self.words()]
             parts += [f"without {name}" for name in gone]
-            what = " ".join([*["passk " + self.command] * bool(self.command), *parts])
+            text = " ".join([*["passk " + self.command] * bool(self.command), *parts])
         else:
             parts = [*keywords(self.options), *(f"without {name}=" for name in gone)]
-            what = ", ".join(parts)
+            text = ", ".join(parts)
             if self.command:
-                what = f"passk_cli.{self.command}({', '.join(filter(None, ['…', what]))})"
-        files = self.read(self.labels)
-        files = [literal(files, "data")] if files and self.listed else files
-        return " ".join(filter(None, (*files, what, self.why)))
+                text = f"passk_cli.{self.command}({', '.join(filter(None, ['…', text]))})"
+        files = self.labelled_files(self.labels)
+        files = [literal(files, "data")] if files and self.as_list else files
+        return " ".join(filter(None, (*files, text, self.why)))
 
-    def read(self, files: Iterable[str]) -> list[str]:
+    def labelled_files(self, files: Iterable[str]) -> list[str]:
         """Files of the call with their labels, without those that are left out or written."""
-        written = self.options.get("--to"), self.options.get("to")
-        labels = [(self.labels.get(file), file) for file in files if file not in written]
+        outputs = self.options.get("--to"), self.options.get("to")
+        labels = [(self.labels.get(file), file) for file in files if file not in outputs]
         return [f"{label}={file}" if label else file for label, file in labels if label != ""]
 
-    def merged(self, other: SuggestedFix) -> SuggestedFix:
+    def merged(self, fix: SuggestedFix) -> SuggestedFix:
         """Both remedies: keys and values add up, of other options the second counts.
 
         >>> first = SuggestedFix({"--by": ("x",)})
@@ -116,9 +116,9 @@ class SuggestedFix:
         {'--by': ('x', 'y'), '--field': {'task': 'case'}}
         """
         options = dict(self.options)
-        for name, value in other.options.items():
+        for name, value in fix.options.items():
             options[name] = with_value(name, options.get(name), value)
-        return replace(other, options=options)
+        return replace(fix, options=options)
 
     def formatted(self, fields: Mapping[str, Any]) -> SuggestedFix | None:
         """The remedy of a template with these fields; None where one that it needs is empty.
@@ -128,7 +128,7 @@ class SuggestedFix:
         SuggestedFix(options={'--by': ('arm',)}, why='keeps 2 apart', command='', labels={})
         """
         options = {name: _formatted(value, fields) for name, value in self.options.items()}
-        if "" in [v for value in options.values() for v in _each(value)] or () in options.values():
+        if "" in [v for value in options.values() for v in _items(value)] or () in options.values():
             return None
         return replace(self, options=options, why=self.why.format_map(fields))
 
@@ -139,8 +139,8 @@ def with_value(name: str, before: Any, value: Any) -> Any:
         return {**(before or {}), **value}
     if isinstance(value, tuple) and name.lstrip("-") != "threshold":
         return tuple(dict.fromkeys((*(before or ()), *value)))
-    both = before and name.lstrip("-") == "where"
-    return f"({before}) AND ({value})" if both else value
+    combine = before and name.lstrip("-") == "where"
+    return f"({before}) AND ({value})" if combine else value
 
 
 def keywords(options: Mapping[str, Any]) -> list[str]:
@@ -162,30 +162,29 @@ def literal(value: Any, name: str) -> str:
         pairs = (f"{literal(k, name)}: {literal(v, name)}" for k, v in value.items())
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, tuple):
-        value = tuple(whole_number(name, each) for each in value)
+        value = tuple(quote_commas(name, item) for item in value)
     if isinstance(value, tuple) and len(value) == 1:
         return literal(value[0], name)
-    if isinstance(value, list | tuple) and not any(isinstance(each, Mapping) for each in value):
+    if isinstance(value, list | tuple) and not any(isinstance(item, Mapping) for item in value):
         opening, closing = "[]" if isinstance(value, list) else "()"
-        return f"{opening}{', '.join(literal(each, name) for each in value)}{closing}"
+        return f"{opening}{', '.join(literal(item, name) for item in value)}{closing}"
     return repr(value) if isinstance(value, bool | int | float | range) else name
 
 
-def _each(value: Any) -> list[Any]:
+def _items(value: Any) -> list[Any]:
     values = value.values() if isinstance(value, Mapping) else value
     return list(values) if isinstance(value, Mapping | tuple) else [value]
 
 
-def whole_number(name: str, value: Any) -> Any:
+def quote_commas(name: str, value: Any) -> Any:
     """A value of an option whose text is split at commas, in double quotes if it has one.
 
-    >>> whole_number("--by", "temp, C"), whole_number("by", '"temp, C"'), whole_number("--where",
-    ...     "a in (1, 2)")
-    ('"temp, C"', '"temp, C"', 'a in (1, 2)')
+    >>> quote_commas("--by", "temp, C"), quote_commas("--where", "a in (1, 2)")
+    ('"temp, C"', 'a in (1, 2)')
     """
     parted = name.lstrip("-").replace("_", "-") in _PARTED
-    alone = parted and type(value) is str and "," in value and '"' not in value
-    return f'"{value}"' if alone else value
+    needs_quotes = parted and type(value) is str and "," in value and '"' not in value
+    return f'"{value}"' if needs_quotes else value
 
 
 def _like(value: Any, text: str) -> str:

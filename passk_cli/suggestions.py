@@ -102,14 +102,14 @@ def nearest(word: str, names: Iterable[str], most: int = 2) -> list[str]:
     if fitting := [name for name in names if "*" in word and fnmatchcase(name, word)]:
         return fitting[:most]
     spelled = {name: _spelled(name) for name in names}
-    own = _spelled(word)
-    same = [name for name, text in spelled.items() if text == own]
-    if same or not own:
+    spelling = _spelled(word)
+    same = [name for name, text in spelled.items() if text == spelling]
+    if same or not spelling:
         return same[:most]
-    called = {_stem(name) for name in _NAMES_OF.get(_stem(own).rstrip("@^"), ())}
-    if known := [name for name, text in spelled.items() if _stem(text) in called]:
-        return known[:most]
-    likeness = {name: _likeness(own, text) for name, text in spelled.items()}
+    synonyms = {_stem(name) for name in _NAMES_OF.get(_stem(spelling).rstrip("@^"), ())}
+    if matches := [name for name, text in spelled.items() if _stem(text) in synonyms]:
+        return matches[:most]
+    likeness = {name: _likeness(spelling, text) for name, text in spelled.items()}
     best = max(likeness.values(), default=0.0)
     close = [n for n, like in likeness.items() if like >= max(_ALIKE, best - _CLOSE)]
     return sorted(close, key=lambda name: -likeness[name])[:most]
@@ -124,8 +124,8 @@ def meant(word: str, names: Iterable[str], otherwise: str = "") -> str:
     ('did you mean task?', 'there are task, model')
     """
     names = [*names]
-    near = nearest(word, names)
-    return did_you_mean(near) if near else otherwise or there_are(names)
+    similar = nearest(word, names)
+    return did_you_mean(similar) if similar else otherwise or there_are(names)
 
 
 def did_you_mean(names: Sequence[str]) -> str:
@@ -155,30 +155,32 @@ def share_meant(text: str) -> float | None:
     return (value / 100 if value >= 1 else value) or None
 
 
-def pattern_of(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
+def find_pattern(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
     """The pattern of names that a word is a part of, in their case and with their marks, and these.
 
     Of one short name that name; "" where none has the part, or all have.
 
-    >>> pattern_of("gemma 4", ["org/Gemma-4n", "org/GEMMA-4b", "gpt-4"])
+    >>> find_pattern("gemma 4", ["org/Gemma-4n", "org/GEMMA-4b", "gpt-4"])
     ('*G[Ee][Mm][Mm][Aa]-4*', ['org/GEMMA-4b', 'org/Gemma-4n'])
-    >>> pattern_of("opus", ["claude-opus", "o3"]), pattern_of("o", ["claude-opus", "o3"])
+    >>> find_pattern("opus", ["claude-opus", "o3"]), find_pattern("o", ["claude-opus", "o3"])
     (('claude-opus', ['claude-opus']), ('', []))
     """
     names = sorted({*names})
-    own = part.strip("*")
-    sought = re.compile(_MARK.join(map(re.escape, re.split(_MARK, own))), re.IGNORECASE)
-    found = {name: place for name in names if own and (place := sought.search(name))}
-    found = {name: at for name, at in found.items() if len(name) == len(own)} or found
-    if not found or (len(found) == len(names) > 1):
+    core = part.strip("*")
+    sought = re.compile(_MARK.join(map(re.escape, re.split(_MARK, core))), re.IGNORECASE)
+    matches = {name: place for name in names if core and (place := sought.search(name))}
+    matches = {name: at for name, at in matches.items() if len(name) == len(core)} or matches
+    if not matches or (len(matches) == len(names) > 1):
         return "", []
-    if len(found) == 1 and len(*found) <= _SHORT:
-        return next(iter(found)), [*found]
-    texts = {place[0] for place in found.values()}
-    letters = [sorted({*each}) for each in zip(*texts, strict=False)]
-    pattern = "".join(escape(each[0]) if not each[1:] else f"[{''.join(each)}]" for each in letters)
-    before = "*" * any(place.start() for place in found.values())
-    after = "*" * any(place.end() < len(name) for name, place in found.items())
+    if len(matches) == 1 and len(*matches) <= _SHORT:
+        return next(iter(matches)), [*matches]
+    texts = {place[0] for place in matches.values()}
+    letters = [sorted({*column}) for column in zip(*texts, strict=False)]
+    pattern = "".join(
+        escape(choices[0]) if not choices[1:] else f"[{''.join(choices)}]" for choices in letters
+    )
+    before = "*" * any(place.start() for place in matches.values())
+    after = "*" * any(place.end() < len(name) for name, place in matches.items())
     pattern = before + pattern + after
     return pattern, [name for name in names if fnmatchcase(name, pattern)]
 

@@ -56,27 +56,27 @@ def in_quotes(name: str) -> str:
     return name if name == name.strip() else f'"{name}"'
 
 
-def name_of(address: str) -> str:
+def public_address(address: str) -> str:
     """Name of an address: without its query, user and token, which can hold secrets.
 
-    >>> name_of("https://me:secret@example.org/runs/a.csv?token=x#part")
+    >>> public_address("https://me:secret@example.org/runs/a.csv?token=x#part")
     'https://example.org/runs/a.csv'
-    >>> name_of("https://example.org/a.csv;token=x")
+    >>> public_address("https://example.org/a.csv;token=x")
     'https://example.org/a.csv'
-    >>> name_of("sc://host:443/;token=x"), name_of("abfss://box@account/a.csv")
+    >>> public_address("sc://host:443/;token=x"), public_address("abfss://box@account/a.csv")
     ('sc://host:443/', 'abfss://box@account/a.csv')
     """
-    scheme, rest = address.split("://", 1)
+    scheme, location = address.split("://", 1)
     web = scheme.lower() not in _STORES
-    if web and re.match(r"[^/?#@]*:[^/?#@]*[^/?#@\d][^/?#@]*[/?#].*@", rest):
+    if web and re.match(r"[^/?#@]*:[^/?#@]*[^/?#@\d][^/?#@]*[/?#].*@", location):
         # No port: a password with a sign that would end it.
-        rest = rest[rest.rindex("@") + 1 :]
+        location = location[location.rindex("@") + 1 :]
     if web:
-        rest = re.split(r"[?#]|;(?=\w+=)|;$", rest, maxsplit=1)[0]
-    host, slash, path = rest.partition("/")
+        location = re.split(r"[?#]|;(?=\w+=)|;$", location, maxsplit=1)[0]
+    host, slash, path = location.partition("/")
     user, _, machine = host.rpartition("@")
-    rest = (machine if web or ":" in user else host) + slash + path
-    return f"{scheme.lower()}://{rest}"
+    location = (machine if web or ":" in user else host) + slash + path
+    return f"{scheme.lower()}://{location}"
 
 
 def without_secrets(text: str) -> str:
@@ -87,7 +87,9 @@ def without_secrets(text: str) -> str:
     >>> without_secrets("--rules https://me:pw@h.org/p?token=x: cannot be read")
     '--rules https://h.org/p: cannot be read'
     """
-    return _ADDRESSES.sub(lambda address: name_of(address[0]), text) if "://" in text else text
+    return (
+        _ADDRESSES.sub(lambda address: public_address(address[0]), text) if "://" in text else text
+    )
 
 
 def is_runner() -> bool:
@@ -95,7 +97,7 @@ def is_runner() -> bool:
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
-def shielded(text: str, form: str = "") -> str:
+def shield_from_runner(text: str, form: str = "") -> str:
     """A text without what GitHub's runner would take for a command, if the runner reads it.
 
     A name can look like a command: "::stop-commands::x" at the beginning of a line, or
@@ -141,10 +143,10 @@ def unsafe(character: str) -> bool:
     return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
 
 
-def decoded(name: str | os.PathLike[str]) -> str:
+def decode_name(name: str | os.PathLike[str]) -> str:
     r"""A file's name as text: bytes that are no UTF-8 as their codes.
 
-    >>> decoded("run.csv"), decoded("run\udcff.csv")
+    >>> decode_name("run.csv"), decode_name("run\udcff.csv")
     ('run.csv', 'run\\xff.csv')
     """
     bytes_shown = (
@@ -229,27 +231,27 @@ def short_names(
         for name, parts in wide.items()
     }
     first, last = _common([*words.values()])
-    rest, _ = _common([words[name][slashes[name] :] for name in wide])
-    often = Counter(word for own in words.values() for word in {*own})
-    tell = first + last + rest + 2
+    middle, _ = _common([words[name][slashes[name] :] for name in wide])
+    often = Counter(word for name_words in words.values() for word in {*name_words})
+    tell = first + last + middle + 2
     # Of each name the step at which each of its words goes.
     steps: dict[str, list[int]] = {}
-    for name, own in words.items():
+    for name, name_words in words.items():
         slash = slashes[name]
-        shared = [len(words) > 1 and 2 * often[word] > len(words) for word in own]
-        begin = slash + rest
-        if begin < len(own) and not all(shared[begin:]):
+        shared = [len(words) > 1 and 2 * often[word] > len(words) for word in name_words]
+        begin = slash + middle
+        if begin < len(name_words) and not all(shared[begin:]):
             begin = shared.index(False, begin)
-        stop = shared.index(True, begin) if True in shared[begin:] else len(own)
-        rare = sorted(range(len(own)), key=lambda at: (-often[own[at]], -at))
+        stop = shared.index(True, begin) if True in shared[begin:] else len(name_words)
+        rare = sorted(range(len(name_words)), key=lambda at: (-often[name_words[at]], -at))
         steps[name] = [
             at if at < first
-            else first + len(own) - 1 - at if at >= len(own) - last
+            else first + len(name_words) - 1 - at if at >= len(name_words) - last
             else first + last if at < slash
-            else first + last + 1 + at - slash if at < slash + rest
+            else first + last + 1 + at - slash if at < slash + middle
             else tell - 1 if shared[at] or not begin <= at < stop
             else tell + rare.index(at)
-            for at in range(len(own))
+            for at in range(len(name_words))
         ]  # fmt: skip
     short = {name: name for name in names}
     for step in range(tell + (0 if telling else max(map(len, words.values()), default=0))):
@@ -257,9 +259,9 @@ def short_names(
         # A word by which names differ goes only where it helps, none where two would be alike.
         if step >= tell:
             cut = {name: text for name, text in cut.items() if extent(short[name]) > room}
-        alike = Counter(cut.values())
+        numbers = Counter(cut.values())
         shorter = short | {
-            name: text for name, text in cut.items() if text.strip("…") and alike[text] == 1
+            name: text for name, text in cut.items() if text.strip("…") and numbers[text] == 1
         }
         if len({*shorter.values()}) == len(short):
             short = shorter
@@ -273,13 +275,13 @@ def short_names(
 def _common(words: Sequence[Sequence[str]]) -> tuple[int, int]:
     """How many words all begin with, and end with; one of each stays, rather at the beginning."""
     fewest = min(map(len, words)) if len(words) > 1 else 1
-    last = min(_alike([each[::-1] for each in words]), fewest - 1)
-    return min(_alike(words), fewest - 1 - last), last
+    last = min(_shared_start([sequence[::-1] for sequence in words]), fewest - 1)
+    return min(_shared_start(words), fewest - 1 - last), last
 
 
-def _alike(words: Sequence[Sequence[str]]) -> int:
+def _shared_start(words: Sequence[Sequence[str]]) -> int:
     """How many words all begin with."""
-    same = takewhile(lambda each: len({*each}) == 1, zip(*words, strict=False))
+    same = takewhile(lambda column: len({*column}) == 1, zip(*words, strict=False))
     return sum(1 for _ in same)
 
 
@@ -316,13 +318,13 @@ def _without_middles(
     return [*names]
 
 
-def broken(
+def wrap_text(
     text: str, room: float, extent: Callable[[str], float] = cells_of, joint: str = " "
 ) -> list[str]:
     """The text in lines no wider than the room: ended at joints where that is possible, at blanks,
     in a word that is wider after its hyphens, slashes and underscores, else within it.
 
-    >>> broken("org/some-long_name again", 10), broken("a b · c d", 5, joint=" · ")
+    >>> wrap_text("org/some-long_name again", 10), wrap_text("a b · c d", 5, joint=" · ")
     (['org/some-', 'long_name', 'again'], ['a b', 'c d'])
     """
     lines = [""]
@@ -333,7 +335,7 @@ def broken(
         elif extent(part) <= room:
             lines.append(part)
         elif joint != " ":
-            lines += broken(part, room, extent)
+            lines += wrap_text(part, room, extent)
         else:
             blank = " " * bool(lines[-1])
             for piece in re.findall(r"[^-/_]+[-/_]*|[-/_]+", part):
@@ -346,15 +348,15 @@ def broken(
     return [line for line in lines if line]
 
 
-def balanced(text: str, room: int) -> list[str]:
+def balance_lines(text: str, room: int) -> list[str]:
     """The text in as few lines as can be, of much the same width, ended between its parts.
 
-    >>> balanced("one · two · three · four", 20)
+    >>> balance_lines("one · two · three · four", 20)
     ['one · two', 'three · four']
     """
-    lines = broken(text, room, joint=" · ")
+    lines = wrap_text(text, room, joint=" · ")
     rooms = range(-(-cells_of(text) // max(len(lines), 1)), room)
-    tries = (broken(text, less, joint=" · ") for less in rooms)
+    tries = (wrap_text(text, less, joint=" · ") for less in rooms)
     return next((even for even in tries if len(even) == len(lines)), lines)
 
 
@@ -368,10 +370,10 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{ending * (count != 1)}"
 
 
-def every_one(counted: str) -> str:
+def all_of_count(counted: str) -> str:
     """A number of things as all of them.
 
-    >>> every_one("2 models"), every_one("3 models")
+    >>> all_of_count("2 models"), all_of_count("3 models")
     ('both models', 'all 3 models')
     """
     return f"all {counted}".replace("all 2 ", "both ", 1)

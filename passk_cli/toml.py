@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from passk_cli.errors import ParameterError, not_there
+from passk_cli.errors import ParameterError, missing_file_error
 from passk_cli.limits import MOST_NESTED, MOST_TOML, is_nested
 
 # Keys of so many parts take Python's parser minutes.
@@ -30,7 +30,7 @@ def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
         with open(path, "rb") as file:
             content = file.read(MOST_TOML + 1)
     except FileNotFoundError:
-        raise not_there(path) from None
+        raise missing_file_error(path) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise refused(f"cannot be read ({reason})") from None

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom
 
 import passk_cli
-from passk_cli.pytest_plugin import asked, gated
+from passk_cli.pytest_plugin import judge_test, parse_marker
 from tests.conftest import ROOT, Passk
 
 pytest_plugins = "pytester"
@@ -183,7 +183,7 @@ def test_all_skipped():
 )
 def test_rules_that_cannot_judge_are_refused(given: dict[str, object], problem: str) -> None:
     with pytest.raises(ValueError) as error:  # noqa: PT011
-        asked(pytest.mark.passk(**given).mark)
+        parse_marker(pytest.mark.passk(**given).mark)
     assert problem in str(error.value)
 
 
@@ -198,9 +198,9 @@ def test_rules_that_cannot_judge_are_refused(given: dict[str, object], problem: 
 )
 def test_a_marker_that_is_proposed_is_accepted(attempts: int, rules: object) -> None:
     with pytest.raises(ValueError) as error:  # noqa: PT011
-        asked(pytest.mark.passk(attempts=attempts, rules=rules).mark)
+        parse_marker(pytest.mark.passk(attempts=attempts, rules=rules).mark)
     *_, written = str(error.value).partition("; write ")
-    assert asked(eval(written, {"passk": pytest.mark.passk}).mark)[0] >= attempts
+    assert parse_marker(eval(written, {"passk": pytest.mark.passk}).mark)[0] >= attempts
 
 
 def test_what_is_refused_is_an_error_of_its_module(run) -> None:
@@ -257,7 +257,7 @@ def test_last_failed_runs_all_attempts_of_a_failed_test_again(run) -> None:
 def test_a_test_at_its_limit_fails_as_rarely_as_the_level_says(attempts: int, limit: float) -> None:
     """Enumerated: at the limit itself it fails with probability at most 2.5 %, and can fail."""
     rules = json.dumps({"min": {"pass^1": limit}})
-    failing = [c for c in range(attempts + 1) if gated(attempts, c, rules)[0] == "fail"]
+    failing = [c for c in range(attempts + 1) if judge_test(attempts, c, rules)[0] == "fail"]
     assert failing == list(range(len(failing)))
     assert (
         0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from passk_cli.text import broken, cells_of
+from passk_cli.text import cells_of, wrap_text
 
 # Widths of Liberation Sans (and Arial), in thousandths of the size of a text; of bold letters, the
 # largest share by which a usual word is wider.
@@ -32,6 +32,6 @@ def width_of(text: str, size: float, bold: bool = False) -> float:
 def wrapped(
     text: str, size: float, longest: float, *, bold: bool = False, joint: str = " "
 ) -> list[str]:
-    """The text in lines no wider than this, as `broken` makes them; a p-value stays on its line."""
+    """The text in lines no wider than this, split by `wrap_text`; a p-value stays on one line."""
     text = re.sub(r"(?<=\bp) ([<=]) (?=\d)", "\u00a0\\1\u00a0", text)
-    return broken(text, longest, partial(width_of, size=size, bold=bold), joint)
+    return wrap_text(text, longest, partial(width_of, size=size, bold=bold), joint)

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import passk_cli.pages as pages
 from passk_cli.charts import PICTURES
-from passk_cli.cleanup import mode_of, unwritten, write_whole, written
+from passk_cli.cleanup import file_mode, unwritable_error, write_atomically, write_together
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command
 from passk_cli.diagnostic import DECLARED, NOTE, Diagnostic
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.sources.arguments import read_paths
-from passk_cli.option import DeclaredOption, Option, changed, declared, loaded, sections_of
+from passk_cli.option import DeclaredOption, Option, changed_options, declared, loaded, sections_of
 from passk_cli.render import (
     ANNOTATIONS,
     CODE_QUALITY,
@@ -35,7 +35,7 @@ from passk_cli.render.data import error_text
 from passk_cli.render.style import Style, answer, labelled, ordered, said, with_words
 from passk_cli.report.model import Report
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
-from passk_cli.text import cut, is_runner, printable, shielded
+from passk_cli.text import cut, is_runner, printable, shield_from_runner
 
 if TYPE_CHECKING:
     from passk_cli.charts.chart_options import Appearance, PictureSize
@@ -93,7 +93,7 @@ class Charting:
 
     def check(self) -> None:
         """Refuse choices about no chart, files that are no pictures, and a size that is none."""
-        if not self.chart and (choices := changed(self)):
+        if not self.chart and (choices := changed_options(self)):
             raise ParameterError(
                 OptionValue(choices[0]), "no chart is drawn", name="contradicting-options",
                 settles=[SuggestedFix({"--chart": (Placeholder("FILE.png"),)}, "draws one")],
@@ -135,7 +135,7 @@ class Charting:
             with working("drawing"):
                 suffix = Path(file).suffix.lower()
                 content = picture(report, suffix, self.chart_theme, style.percent, self.size)
-            write_whole(Path(file), content)
+            write_atomically(Path(file), content)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,7 +203,7 @@ class Output:
         files = self._files
         fitting = suffixes_of(declaration)
         unknown = [file for file in files if Path(file).suffix.lower() not in fitting]
-        guessed = [file for file in unknown if stat.S_ISREG(mode_of(file))]
+        guessed = [file for file in unknown if stat.S_ISREG(file_mode(file))]
         if guessed and self.form is None:
             suffixes = ", ".join(fitting)
             raise ParameterError(
@@ -271,8 +271,8 @@ class Output:
                     page_files.append(Path(target))
                 else:
                     contents[Path(target)] = loaded(FORMATS[name])(report, style)
-            with written(contents):
-                print(shielded(printed, form), end="", flush=True)
+            with write_together(contents):
+                print(shield_from_runner(printed, form), end="", flush=True)
             for path in page_files if sys.stderr.isatty() and not self.quiet else ():
                 size = f"{max(path.stat().st_size / 1e6, 0.1):.1f} MB"
                 print(f"passk: written: {printable(str(path))} ({size})", file=sys.stderr)
@@ -285,7 +285,7 @@ class Output:
             self.write_messages(report)
             if report.checks and not opens:
                 line = cut(answer(report, self._style(False, False)))
-                print(shielded(f"passk: {line}"), file=sys.stderr)
+                print(shield_from_runner(f"passk: {line}"), file=sys.stderr)
             if report.checks and self._annotates:
                 text = loaded(ANNOTATIONS)(report, Style(self.digits, self.percent))
                 print(text, end="", file=sys.stderr)
@@ -351,7 +351,7 @@ class Output:
         # The problem itself is what is reported, even when a file cannot be written.
         with suppress(ParameterError):
             if file:
-                with written(contents):
+                with write_together(contents):
                     pass
             if self._annotates:
                 print(loaded(FAILURES["github"])(problem), end="", file=sys.stderr)
@@ -400,7 +400,7 @@ def _append(path: str, text: str) -> None:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except OSError as error:
-        print(f"passk: {printable(str(unwritten(path, error)))}", file=sys.stderr)
+        print(f"passk: {printable(str(unwritable_error(path, error)))}", file=sys.stderr)
 
 
 def say(text: str, severity: str) -> None:
@@ -414,7 +414,7 @@ def say(text: str, severity: str) -> None:
         if _colours_are_welcome():
             label, _, words = text.partition(": ")
             text = f"\x1b[{_COLOURS[severity]}m{label}:\x1b[0m {words}"
-    print(shielded(text), file=sys.stderr)
+    print(shield_from_runner(text), file=sys.stderr)
 
 
 def _colours_are_welcome() -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from passk_cli.activity import activity, doing
-from passk_cli.cleanup import undone
+from passk_cli.cleanup import undo_at_end
 
 PATIENCE = 1.0
 # The last picture is wiped within this time, or never.
@@ -39,7 +39,7 @@ def working(what: str) -> Iterator[None]:
             done.set()
             watcher.join(_SECONDS_TO_STOP)
 
-        with undone(stop):
+        with undo_at_end(stop):
             yield
 
 

@@ -124,7 +124,7 @@ def completed(words: Sequence[str], settle: SuggestedFix) -> list[str]:
             suffix = Path(text).suffix.lower()
             taken = not writes and (suffix in after or suffix not in before)
         if given is None:
-            kept += settle.read(parts)
+            kept += settle.labelled_files(parts)
         elif taken and not _replaced(given, text, values):
             kept += parts
     return [*kept, *(str(word) for each in settle.words() for word in each), *rest]

@@ -26,7 +26,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.render import FORMATS
 from passk_cli.study.notes import reading_notes
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
-from passk_cli.text import cut, is_runner, printable, shielded, without_secrets
+from passk_cli.text import cut, is_runner, printable, shield_from_runner, without_secrets
 
 
 def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, Any]) -> int:
@@ -61,7 +61,7 @@ def _print_file(path: str, form: str) -> None:
     else:
         with open(path, encoding="utf-8", newline="") as lines:
             for line in lines:
-                shield = shielded(line, "csv" if form == "csv" else "jsonl")
+                shield = shield_from_runner(line, "csv" if form == "csv" else "jsonl")
                 sys.stdout.buffer.write(shield.encode())
     sys.stdout.buffer.flush()
 

@@ -18,7 +18,7 @@ from passk_cli.files.request import BOUNDS, COUNTED, Request, first_absent
 from passk_cli.files.roles import TRUTH
 from passk_cli.files.sources.arguments import is_read_once, paths_of, split_label
 from passk_cli.limits import refuse_many
-from passk_cli.option import changed, declared, filled, is_given
+from passk_cli.option import changed_options, declared, filled, is_given
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import DATA, Report
 from passk_cli.study.analysis import Analysis
@@ -211,11 +211,11 @@ class Question:
     def refuse_ranges(self) -> None:
         """ParameterError where it, or an option that is given, has no answer for missing outcomes
         that may pass or fail."""
-        changed_options = changed(self)
+        names = changed_options(self)
         refuse(
             "no-bounds",
             (self.unbounded, OptionValue("--missing", BOUNDS), self.unbounded, COUNTED),
-            *((option.option in changed_options, option,
+            *((option.option in names, option,
             f"with bounds of missing outcomes {reason}",
                (*COUNTED, SuggestedFix({option.option: None})))
               for option, reason in self.unbounded_options.items()),
@@ -224,11 +224,11 @@ class Question:
 
 def refuse_labels(question: Question) -> None:
     """ParameterError where a question, or an option that is given, does not correct by labels."""
-    changed_options = changed(question)
+    names = changed_options(question)
     refuse(
         "no-labels",
         (question.uncorrected, "", f"{question.uncorrected}; leave them out", ()),
-        *((option in changed_options, OptionValue(option), f"with labels {reason}", (SuggestedFix({
+        *((option in names, OptionValue(option), f"with labels {reason}", (SuggestedFix({
         option: None}),))
           for option, reason in question.uncorrected_options.items()),
     )  # fmt: skip

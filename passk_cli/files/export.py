@@ -10,10 +10,10 @@ from errno import EIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.cleanup import atomic_write, unwritten
+from passk_cli.cleanup import atomic_write, unwritable_error
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import ours, quote_text
-from passk_cli.text import decoded
+from passk_cli.text import decode_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,9 +27,9 @@ def export_form(path: Path, form: str | None = None) -> str:
 
     Errors: ParameterError when it says nothing known, or the file cannot be there.
     """
-    if decoded(path) != str(path):
+    if decode_name(path) != str(path):
         raise ParameterError(
-            f"{decoded(path)}: this is not UTF-8; give it another name", name="bad-output"
+            f"{decode_name(path)}: this is not UTF-8; give it another name", name="bad-output"
         )
     require_folder(path)
     form = form or path.suffix[1:]
@@ -85,7 +85,7 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise unwritten(path, error) from None
+        raise unwritable_error(path, error) from None
 
 
 @contextmanager

@@ -50,7 +50,7 @@ from passk_cli.files.sources.source import Source, beginning_of
 from passk_cli.files.vocabulary import CORRECT_WORDS
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import meant
-from passk_cli.text import decoded, plural
+from passk_cli.text import decode_name, plural
 
 if TYPE_CHECKING:
     from passk_cli.files.reading.normalize import Recognised
@@ -106,7 +106,7 @@ def _system_errors(request: Request) -> Iterator[None]:
         if ours or error.strerror is None:
             raise
         raise disk_full_error(error, "temporary files") or DataError(
-            decoded(error.filename or "files"), f"cannot be read ({error.strerror})",
+            decode_name(error.filename or "files"), f"cannot be read ({error.strerror})",
             "is it there, and does nothing change it?", name="unreadable-file",
         ) from None  # fmt: skip
 
@@ -351,7 +351,9 @@ class _CountsReader:
             for place in find_candidates(self.con, own, request) if own else ():
                 named = (c for c in place.get("outcome", ()) if words_of(c.column) & CORRECT_WORDS)
                 if place.certain("task") and any(not each.passing for each in named):
-                    raise error.but(DataError, remedy="other files have an outcome's usual name")
+                    raise error.with_changes(
+                        DataError, remedy="other files have an outcome's usual name"
+                    )
 
     def with_attempts(self, statement: Statement, tally: Tally, counts: Counts) -> Counts:
         """The counts with what has to be known of their attempts, or their attempts as a table."""

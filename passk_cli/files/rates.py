@@ -30,7 +30,7 @@ from passk_cli.files.sources.arguments import (
 from passk_cli.files.sources.memory import source_with_column
 from passk_cli.files.sources.remote import is_remote
 from passk_cli.files.sources.source import Source
-from passk_cli.option import changed
+from passk_cli.option import changed_options
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> 
 
 def _refuse(request: Request) -> None:
     """ParameterError for reading options that mean nothing for rates: all but the format."""
-    for option in (*changed(request), *["--cluster"] * bool(request.cluster)):
+    for option in (*changed_options(request), *["--cluster"] * bool(request.cluster)):
         if option != "--from":
             raise ParameterError(
                 OptionValue(option), "it is for outcomes; these are exact rates",

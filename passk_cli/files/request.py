@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from typing import Annotated, Any, ClassVar
 
-from passk_cli.errors import DataError, ParameterError, not_named
+from passk_cli.errors import DataError, ParameterError, unknown_name_error
 from passk_cli.files.roles import (
     ALL,
     EQUAL,
@@ -35,7 +35,7 @@ from passk_cli.option import Option, declared, split
 from passk_cli.outcomes.selection import select_models
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix, with_value
 from passk_cli.suggestions import meant
-from passk_cli.text import decoded
+from passk_cli.text import decode_name
 
 # Columns of most outputs, which a group must not share its name with.
 RESERVED = frozenset(
@@ -169,7 +169,7 @@ def first_absent(names: Sequence[tuple[str, str]], near: Mapping[tuple[str, str]
     option, name = absent[0]
     lists = unfit_lists(*([name for o, name in pairs if o == option] for pairs in (names, absent)))
     if not isinstance(name, ListedTask) or name.file not in lists:
-        raise not_named(option, name, near[option, name])
+        raise unknown_name_error(option, name, near[option, name])
     problem = f"the data has no task of the {lists[name.file]:,} that it lists"
     raise ParameterError(
         OptionValue(option, name.file), f"{problem}; write the name of a task on each line",
@@ -470,9 +470,9 @@ class Request:
             )
         models = (*self.models, *self.exclude_models)
         for text in (*self.fields.values(), *self.by, self.where, *models, self.cluster or ""):
-            if decoded(text) != text:
+            if decode_name(text) != text:
                 raise ParameterError(
-                    f"{decoded(text)}: this is not UTF-8, as all names in data are"
+                    f"{decode_name(text)}: this is not UTF-8, as all names in data are"
                 )
         _ = self.template
         labels, outcome = self.labels, self.named.get("outcome", "")

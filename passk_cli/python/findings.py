@@ -13,7 +13,7 @@ from passk_cli import pages
 from passk_cli.charts import PICTURES
 from passk_cli.charts.chart_options import Appearance, PictureSize, shown
 from passk_cli.charts.theme import THEMES
-from passk_cli.cleanup import write_whole, written
+from passk_cli.cleanup import write_atomically, write_together
 from passk_cli.errors import ParameterError
 from passk_cli.files.export import write_columns
 from passk_cli.option import loaded
@@ -64,7 +64,7 @@ class Chart:
         path = Path(path)
         if path.suffix.lower() not in PICTURES:
             raise _unknown_suffix_error(path, PICTURES)
-        write_whole(path, self._render(path.suffix.lower()))
+        write_atomically(path, self._render(path.suffix.lower()))
 
     def _render(self, suffix: str) -> bytes:
         from passk_cli.charts.picture import picture
@@ -253,10 +253,12 @@ class Findings:
         style = replace(STYLE, digits=digits, percent=percent, safe_csv=safe_csv, stacked=stacked)
         with python_spelling({}):
             if self.report.page is not None and suffix in pages.SUFFIXES:
-                with written(pages.files_of(self.report, pages.SUFFIXES[suffix], path, style)):
+                with write_together(
+                    pages.files_of(self.report, pages.SUFFIXES[suffix], path, style)
+                ):
                     pass
             elif suffix in SUFFIXES:
-                write_whole(path, loaded(FORMATS[SUFFIXES[suffix]])(self.report, style))
+                write_atomically(path, loaded(FORMATS[SUFFIXES[suffix]])(self.report, style))
             elif suffix == ".parquet":
                 frame = replace(self, frame_as="pandas").frame
                 write_columns(path, {str(name): frame[name].to_numpy() for name in frame})

@@ -23,7 +23,7 @@ from passk_cli.suggested_fix import (
     SuggestedFix,
     keywords,
     literal,
-    whole_number,
+    quote_commas,
     with_value,
 )
 from passk_cli.text import printable
@@ -88,11 +88,11 @@ class Call:
                 texts = [before] if isinstance(before, str) else before or ()
                 before = dict(text.partition("=")[::2] for text in texts)
             elif before is not None and isinstance(value, tuple):
-                before = split(whole_names(field, before)) if field != "threshold" else before
+                before = split(quote_names(field, before)) if field != "threshold" else before
             options[field] = with_value(field, before, value)
         call = self
         if settle.labels or (isinstance(self.data, list) and settle.options.get("to") in self.data):
-            call = replace(self, data=settle.read(self.data))
+            call = replace(self, data=settle.labelled_files(self.data))
         data = [] if self.data is None else [call.source]
         return f"passk_cli.{name}({', '.join([*data, *keywords(options)])})"
 
@@ -110,7 +110,7 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
         kind = DataError if isinstance(error, DataError) else ParameterError
         if call:
             settles = tuple(map(call.changed, filter(call.has_files, settles)))
-        translated = error.but(kind, place=place, settles=settles)
+        translated = error.with_changes(kind, place=place, settles=settles)
         offers = [settle for settle in settles if settle.complete and call]
         translated.remedies = [call.with_options(fix) for fix in offers] if call else []
         if translated.candidates:
@@ -127,14 +127,14 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
         raise translated from None
 
 
-def whole_names(field: str, value: Any) -> Any:
+def quote_names(field: str, value: Any) -> Any:
     """Names in a list, each whole although it has a comma; a text as it is.
 
-    >>> whole_names("by", ["temp, C", "a"]), whole_names("by", "a,b")
+    >>> quote_names("by", ["temp, C", "a"]), quote_names("by", "a,b")
     (['"temp, C"', 'a'], 'a,b')
     """
     return (
-        [whole_number(field, name) for name in value] if isinstance(value, list | tuple) else value
+        [quote_commas(field, name) for name in value] if isinstance(value, list | tuple) else value
     )
 
 
@@ -154,7 +154,7 @@ def in_python(settle: SuggestedFix, options: Options) -> SuggestedFix | None:
     """
     if not any(name.startswith("-") for name in settle.options):
         # It has keywords already, where one function calls another.
-        return replace(settle, listed=True)
+        return replace(settle, as_list=True)
     flags = by_flag(options.values()) or _flags_of_all()
     all_flags = by_flag(command_of(settle.command).options()) if settle.command else flags
     fields = {flag: option.field for flag, option in all_flags.items()} | _OF_CHARTS
@@ -162,7 +162,7 @@ def in_python(settle: SuggestedFix, options: Options) -> SuggestedFix | None:
     values = {f: value for f, value in settle.options.items() if f in fields or value is not None}
     if not values.keys() <= fields.keys():
         return None
-    return replace(settle, options={fields[f]: v for f, v in values.items()}, listed=True)
+    return replace(settle, options={fields[f]: v for f, v in values.items()}, as_list=True)
 
 
 # What the command line alone declares → where Python has it.

@@ -20,7 +20,7 @@ from rich.text import Text
 from passk_cli.render.style import Style, aligned, line, shown
 from passk_cli.report.model import Cell, Column, Estimate, Hint, Report, Table
 from passk_cli.report.words import plural
-from passk_cli.text import balanced, broken, cells_of, printable, short_names
+from passk_cli.text import balance_lines, cells_of, printable, short_names, wrap_text
 
 # Joins a number to its percent sign, and the limits of an interval: one cell wide, and no space to
 # the code that breaks lines, which takes a no-break space for one.
@@ -65,7 +65,7 @@ def table(report: Report, style: Style) -> str:
             console.print()
             cuts |= {Hint(plural(left_out, "more column")): None} if left_out else {}
     if context := line((*cuts, parts.context), style):
-        console.print(Text("\n".join(balanced(_unbreakable(context), width)), style="dim"))
+        console.print(Text("\n".join(balance_lines(_unbreakable(context), width)), style="dim"))
     if parts.signature:
         # One line, which the terminal itself folds, so that it can be copied as it is.
         console.print(Text(parts.signature, style="dim"), soft_wrap=True)
@@ -158,7 +158,7 @@ def _columns(
             floor = max(least, min(telling, width // 2)) if several else least
             room = max(_width(name, cells) - over, min(floor, _width(name, cells)))
             short = dict(zip(own, short_names(own, room), strict=True))
-            lines = (short.get(text) or "\n".join(broken(text, room)) for text in texts[i])
+            lines = (short.get(text) or "\n".join(wrap_text(text, room)) for text in texts[i])
             columns[i] = (name, [(line, "") for line in lines])
     return columns
 
@@ -238,7 +238,7 @@ def _narrowed(
         room = max(_width(name, cells) - over, least)
         columns[widest] = (
             name,
-            [("\n".join(broken(_unbreakable(value), room)), error) for value, error in cells],
+            [("\n".join(wrap_text(_unbreakable(value), room)), error) for value, error in cells],
         )
 
 

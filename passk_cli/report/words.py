@@ -6,9 +6,9 @@ import math
 import re
 from collections.abc import Collection, Sequence
 
-from passk_cli.text import Category, every_one, first_few, listed, names_cut, plural
+from passk_cli.text import Category, all_of_count, first_few, listed, names_cut, plural
 
-__all__ = ["every_one", "first_few", "listed", "names_cut", "plural"]
+__all__ = ["all_of_count", "first_few", "listed", "names_cut", "plural"]
 
 
 def span(low: int, high: int) -> str:

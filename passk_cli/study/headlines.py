@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.report.model import AnswerSentence, Estimate
-from passk_cli.report.words import every_one, plural
+from passk_cli.report.words import all_of_count, plural
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.result import Result
 from passk_cli.study.values import Series, common_reason
@@ -142,7 +142,7 @@ def plural_series(count: int, group_names: Sequence[str]) -> str:
 
 def all_series(count: int, group_names: Sequence[str] = ()) -> str:
     """As "both models", or "all 3 combinations of model and temperature"."""
-    return every_one(plural_series(count, group_names))
+    return all_of_count(plural_series(count, group_names))
 
 
 def find_extreme(

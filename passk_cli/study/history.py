@@ -28,7 +28,7 @@ from passk_cli.files.sources.paths import is_day, run_labels
 from passk_cli.inference.runs import run_reach, run_variance, run_variances, widen_limits
 from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import SeriesName, every_one, plural
+from passk_cli.report.words import SeriesName, all_of_count, plural
 from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs, copies_among
 from passk_cli.study.values import Series, known_cells
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
@@ -235,7 +235,7 @@ def _record_fixes(
         read(request)
     except DataError:
         return settles
-    subject = every_one(plural(len(files), "file")) if files[1:] else "it"
+    subject = all_of_count(plural(len(files), "file")) if files[1:] else "it"
     why = f"records {subject} as today's run"
     today = {"--to": "history.parquet", "--at": str(datetime.now(UTC).date()), **amounts}
     return (*settles, SuggestedFix(today, why, "record"))

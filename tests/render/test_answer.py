@@ -10,7 +10,7 @@ from passk_cli.option import loaded
 from passk_cli.render import FORMATS
 from passk_cli.render.style import Style
 from passk_cli.report.model import AnswerSentence, Column, Estimate, Report, Table
-from passk_cli.text import broken
+from passk_cli.text import wrap_text
 
 DATA = Table((Column("model"), Column("drop", "share")), (("a_b", Estimate(-0.1, signed=True)),))
 REPORT = Report(
@@ -53,7 +53,7 @@ def test_percentages_say_so_above_their_column_and_minus_is_ascii_for_programs()
 @pytest.mark.parametrize("name", ["org/some-long_name-2026", "plain", "a b c", "/-_", "x" * 30])
 @pytest.mark.parametrize("width", [5, 8, 12, 40])
 def test_names_are_broken_where_they_may_be_and_lose_nothing(name: str, width: int) -> None:
-    lines = broken(name, width)
+    lines = wrap_text(name, width)
     assert "".join(lines).replace(" ", "") == name.replace(" ", "")
     for line in lines[:-1]:
         assert line[-1] in "-/_" or len(line) >= width or " " in name

@@ -14,7 +14,7 @@ from passk_cli.files.roles import COLUMN
 from passk_cli.files.sources.arguments import split_label
 from passk_cli.files.sources.paths import run_labels
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import every_one, plural
+from passk_cli.report.words import all_of_count, plural
 from passk_cli.study.duplicate_runs import require_no_copies
 from passk_cli.study.pairs import OneModelError, require_several
 from passk_cli.suggested_fix import SuggestedFix, quoted
@@ -37,27 +37,29 @@ class OneModelRuns:
 
     def told(self, error: OneModelError) -> ParameterError:
         """The error with what makes models of files or columns, of which each was tried."""
-        files = every_one(plural(len(self.files), "file"))
+        files = all_of_count(plural(len(self.files), "file"))
         labels, paths = zip(*map(split_label, self.files), strict=True) if self.files else ((), ())
         if len(paths) > 1 and labels[0] and len({*labels}) == 1:
-            apart = " ".join(map(quoted, SuggestedFix({}, labels=run_labels(paths)).read(paths)))
+            apart = " ".join(
+                map(quoted, SuggestedFix({}, labels=run_labels(paths)).labelled_files(paths))
+            )
             problem = f"nothing to compare: {files} are labelled {labels[0]!r}; write {apart}"
-            return error.but(ParameterError, problem=problem, settles=())
+            return error.with_changes(ParameterError, problem=problem, settles=())
         found = [*islice(self._ways(), 1)]
         settles = [*found, *(each for each in error.settles if each.complete or not found)]
         models, request = {model for model, *_ in self.counts.series}, self.request
         if not self._several or len(models) > 1 or request.models or request.exclude_models:
-            return error.but(ParameterError, settles=settles)
+            return error.with_changes(ParameterError, settles=settles)
         problem = f"nothing to compare: {files} are of model {models.pop()!r}"
         if not found:
             runs = SuggestedFix({}, labels=run_labels(self.files))
             try:
-                counts = self.read(request, runs.read(self.files))
+                counts = self.read(request, runs.labelled_files(self.files))
                 require_no_copies(counts, request.models)
             except PasskError as each:
                 if each.name == "duplicate-models":
                     problem += ", with the same outcomes; name another run"
-        return error.but(ParameterError, problem=problem, settles=settles)
+        return error.with_changes(ParameterError, problem=problem, settles=settles)
 
     @property
     def _several(self) -> bool:
@@ -83,7 +85,7 @@ class OneModelRuns:
         try:
             if self._several and len(self.read(request, [self.files[0]]).series) > 1:
                 return
-            counts = self.read(request, settle.read(self.files))
+            counts = self.read(request, settle.labelled_files(self.files))
             require_several(counts)
             require_no_copies(counts, request.models)
         except PasskError:

@@ -48,7 +48,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ranking import letter_ranges
 from passk_cli.limits import MOST_GROUPS
 from passk_cli.metrics.registry import Change, Metric, parse_change
-from passk_cli.option import changed
+from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
     ALWAYS,
@@ -930,7 +930,7 @@ class Compare(Question, CompareOptions):
 
         Errors: ParameterError for an option that is about tests.
         """
-        name, given = study.metrics[0].name, [*changed(self), *changed(study.rules)]
+        name, given = study.metrics[0].name, [*changed_options(self), *changed_options(study.rules)]
         problem = f"{name} is a range, which has no test; name another metric as well, as pass@1"
         refuse("contradicting-options", *(
             (option not in ("--baseline", "--unpaired"), OptionValue(option), problem, ())

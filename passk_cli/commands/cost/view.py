@@ -363,7 +363,7 @@ class CostQuestion(Question, CostOptions):
             if not amounts_in_data:
                 raise
             amounts = [SuggestedFix({"--of": name}) for name in amounts_in_data]
-            raise error.but(
+            raise error.with_changes(
                 DataError, remedy=f"it has {listed(amounts_in_data)}", settles=amounts
             ) from None
 

@@ -39,7 +39,7 @@ from passk_cli.files.request import COUNTED, Request
 from passk_cli.inference.bands import spread_out
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric, needs, parse
-from passk_cli.option import changed
+from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Estimate, Hint, Report
 from passk_cli.report.plot import Plot, Rule, curves
@@ -620,13 +620,13 @@ class Curve(Question, CurveOptions):
 
     def _check(self, options: SharedOptions) -> None:
         """ParameterError for what no data can give."""
-        others = [option for option in ("--max-k", "--points") if option in changed(self)]
+        others = [option for option in ("--max-k", "--points") if option in changed_options(self)]
         without = SuggestedFix(dict.fromkeys(others[:1]))
         refuse("contradicting-options", (
             self.k and others, OptionValue("-k"), "it names every k", (without,),
         ))  # fmt: skip
         ranged = any(metric.kind.ranged for metric in self.metrics)
-        of_k = [option for option in changed(self) if option not in ("-m", "--metric")]
+        of_k = [option for option in changed_options(self) if option not in ("-m", "--metric")]
         refuse(
             "contradicting-options",
             (ranged and len(self.metrics) > 1, OptionValue("-m"),

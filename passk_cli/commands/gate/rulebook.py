@@ -554,7 +554,7 @@ class _RuleFile:
             kind = "not below the folder of the rules"
         if kind and not self.trusted:
             problem = f"{key}: {value} is {kind}; name a file below the folder of the rules"
-            raise refused(problem).but(
+            raise refused(problem).with_changes(
                 ParameterError, name="untrusted-rules",
                 settles=[SuggestedFix({"--trust-rules": True}, "allows others")],
             )  # fmt: skip

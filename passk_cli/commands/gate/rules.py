@@ -125,7 +125,7 @@ def parse_limits(
         try:
             metric, part = parse(name), relative and digits.endswith("%")
         except ParameterError as error:
-            raise error.but(ParameterError, place=given) from None
+            raise error.with_changes(ParameterError, place=given) from None
         place, share = OptionValue(option, metric.name), share_meant(digits)
         if option != "--min":
             refuse_ranges([metric], option)

@@ -31,7 +31,7 @@ from passk_cli.report.model import (
     Phrase,
     Table,
 )
-from passk_cli.report.words import SeriesName, every_one, first_few, plural, sized, span
+from passk_cli.report.words import SeriesName, all_of_count, first_few, plural, sized, span
 from passk_cli.study.adjustment import tests_shown
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.benchmarks import disagreements
@@ -212,7 +212,7 @@ class FailingRules:
             judged, number = sum(line.rule == rule for line in lines), len(own)
             thing = own[0].noun or noun
             who = own[0].name if number == 1 else f"{number} of {judged} {thing}s"
-            who = every_one(plural(number, thing)) if 1 < number == judged else who
+            who = all_of_count(plural(number, thing)) if 1 < number == judged else who
             groups.append(cls(sorted(own, key=merit), who))
         return groups
 
@@ -263,7 +263,7 @@ class GateVerdict:
         fields: dict[str, Any] = {
             "total": len(lines), "holds": sum(line.verdict == PASS for line in lines),
             "undecided": len(self.undecided), "made": str(made) if fewer else "",
-            "all": every_one(plural(len(lines), "rule")) if len(lines) > 1 else "",
+            "all": all_of_count(plural(len(lines), "rule")) if len(lines) > 1 else "",
             "one": len(lines) == 1, "shared": covered.shared if covered else None,
             "expected": covered.expected if covered else None,
         }  # fmt: skip
@@ -541,7 +541,7 @@ class RuleTable(Section[Judgement]):
                 total = CountEvidence(sum(c.part for c in counts), sum(c.whole for c in counts))
                 words = f"{counts[0]} each" if len(counts) == 1 else str(total)
                 names, whole = [line.name for line in own], len(own) == len(judged)
-                name = every_one(plural(len(own), self.noun))
+                name = all_of_count(plural(len(own), self.noun))
                 name = name if whole else f"{len(own)} other {self.noun}s"
                 if self.book:
                     name = ", ".join(names) if len(own) < 4 else f"{len(own)} rows"

@@ -30,7 +30,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ratio import Spending, mean_cost
 from passk_cli.limits import MOST_PLANNED_K
 from passk_cli.metrics.registry import Metric, standard_metrics
-from passk_cli.option import changed
+from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Hint, Report, Table
 from passk_cli.report.plot import Plot, Rule, curves
@@ -545,7 +545,11 @@ class Plan(Question, PlanOptions):
         if has_pilot:
             return None
         rates = {"--mean": self.mean or 0.6, "--spread": self.spread or 0.3}
-        read = self.cluster or options.metrics.short_tasks != "empty" or changed(options.request)
+        read = (
+            self.cluster
+            or options.metrics.short_tasks != "empty"
+            or changed_options(options.request)
+        )
         number = "there is no pilot; name its FILE, or give a number"
         refuse(
             "no-pilot",
@@ -564,7 +568,7 @@ class Plan(Question, PlanOptions):
 
     def _check_fixed(self, options: SharedOptions) -> None:
         """ParameterError for what a plan for a fixed suite has no use for."""
-        useless_options = [name for name in changed(self) if name in _NEW_TASKS_OPTIONS]
+        useless_options = [name for name in changed_options(self) if name in _NEW_TASKS_OPTIONS]
         useless_options += ["-k"] * (options.metrics.k not in ((), (1,)))
         useless_options += ["-m"] * any(
             metric.name != "pass@1" for metric in options.metrics.metrics
@@ -607,7 +611,7 @@ class Plan(Question, PlanOptions):
         offered = any("cost" in file.offered for file in pilot.counts.facts.inputs)
         without = refusal and (refusal.name == "no-attempts" or refusal.problem == "no cost column")
         if refusal is not None and (offered or not without):
-            raise refusal.but(DataError, settles=[*refusal.settles, self._attempts_fix])
+            raise refusal.with_changes(DataError, settles=[*refusal.settles, self._attempts_fix])
         if self.has_open_unit and options.once and offered:
             raise ParameterError(
                 OptionValue("--budget", self.budget),

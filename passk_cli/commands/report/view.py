@@ -35,7 +35,7 @@ from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.paths import TEMPERATURES
 from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_many
 from passk_cli.metrics.registry import parse
-from passk_cli.option import by_flag, changed
+from passk_cli.option import by_flag, changed_options
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import AnswerSentence, Chapter, Document, Panel, Report
 from passk_cli.report.words import first_few, plural
@@ -173,7 +173,7 @@ class OnePage(Question, ReportOptions):
             absent.append(f"{part}{where}: {reason}.")
         if self.board:
             absent, date = [], datetime.now(UTC).date().isoformat()
-            title = title if "--title" in changed(self) else "Leaderboard"
+            title = title if "--title" in changed_options(self) else "Leaderboard"
         page_of = Document(title, tuple(sections), tuple(absent), date=date)
         answer, messages = _finding(estimates, sections, groups), _messages(sections, groups)
         return replace(estimates, answer=tuple(answer), messages=tuple(messages), draw=tuple,

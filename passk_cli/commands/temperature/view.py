@@ -25,11 +25,11 @@ from passk_cli.distributions.toy_model import FAMILIES
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.sources.paths import TEMPERATURES
 from passk_cli.metrics.registry import Metric
-from passk_cli.option import changed, split
+from passk_cli.option import changed_options, split
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import SeriesName, every_one, plural
+from passk_cli.report.words import SeriesName, all_of_count, plural
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
@@ -291,7 +291,7 @@ def _part_words(count: int, total: int, noun: str) -> str:
         return f"no {noun}"
     if count < total:
         return f"{count} of {total} {noun}s"
-    return f"the {noun}" if total == 1 else every_one(plural(total, noun))
+    return f"the {noun}" if total == 1 else all_of_count(plural(total, noun))
 
 
 class ByTemperature(NumberTable):
@@ -461,12 +461,12 @@ class Temperature(Question, TemperatureOptions):
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
         """The toy model, which needs no data; ParameterError for options that contradict it."""
-        options_set = changed(self)
+        options_set = changed_options(self)
         needless = ["[FILE...]"] * options.data + ["--temperature"] * (
             "--temperature" in options_set
         )
         for group in (options.request, options.rules, options.confidence, options.metrics):
-            needless += changed(group)
+            needless += changed_options(group)
         toy_options = [name for name in options_set if name not in ("-k", "--temperature")]
         away = SuggestedFix({name: None for name in needless if name.startswith("-")})
         refuse(
@@ -518,7 +518,7 @@ class Temperature(Question, TemperatureOptions):
                     SuggestedFix({"--temperature": s.options["--by"]}) if "--by" in s.options else s
                     for s in error.settles or again.settles
                 ]
-                raise error.but(type(error), settles=settles) from None
+                raise error.with_changes(type(error), settles=settles) from None
         counts = by_temperature(counts, column)
         return Analysis(
             counts, self.metrics_of(options, counts), confidence,

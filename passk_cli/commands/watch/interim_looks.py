@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from passk_cli.cleanup import mode_of, write_whole
+from passk_cli.cleanup import file_mode, write_atomically
 from passk_cli.commands.watch.order import RunProgress
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.export import locked, require_folder
@@ -178,7 +178,7 @@ class InterimLooks:
         if self.looks and self.path is not None:
             looks, tasks = [asdict(look) for look in self.looks], order[: self.looks[-1].tasks]
             content = {"schema": SCHEMA, "about": self.setup, "looks": looks, "tasks": tasks}
-            write_whole(self.path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+            write_atomically(self.path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
 def _value_text(value: Any) -> str:
@@ -223,7 +223,7 @@ def exclusive_lock(path: Path | None) -> Iterator[None]:
 
     Errors: ParameterError if another process looks at it now.
     """
-    if path is None or not stat.S_ISREG(mode_of(str(path))):
+    if path is None or not stat.S_ISREG(file_mode(str(path))):
         yield
         return
     with locked(path, path.with_name(f".{path.name}.lock"), wait=False):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from passk_cli.commands.watch import COMPLETION
-from passk_cli.errors import DataError, ParameterError, not_there
+from passk_cli.errors import DataError, ParameterError, missing_file_error
 from passk_cli.files.request import parse_tasks
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
@@ -28,7 +28,9 @@ def parse_order(value: Any) -> tuple[str, ...]:
     if value == [COMPLETION] and not os.path.isfile(COMPLETION):
         return (COMPLETION,)
     if len(value) == 1 and isinstance(value[0], str) and not os.path.isfile(value[0]):
-        raise DataError(OptionValue("--order"), str(not_there(value[0])), name="no-such-file")
+        raise DataError(
+            OptionValue("--order"), str(missing_file_error(value[0])), name="no-such-file"
+        )
     names = parse_tasks("--order", value) if len(value) == 1 else tuple(map(str, value))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

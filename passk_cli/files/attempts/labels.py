@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, not_there
+from passk_cli.errors import DataError, ParameterError, missing_file_error
 from passk_cli.files.attempts.query import LABEL_MATCH_SQL, AttemptQuery, cell_columns, values_sql
 from passk_cli.files.database import quote_text
 from passk_cli.files.request import KEEP, MORE_LABELS, Conversion, Request
@@ -73,7 +73,7 @@ def write_labels(
     ).of_all_models()  # fmt: skip
     if isinstance(label_source, str) and not os.path.exists(label_source):
         if is_result(label_source):
-            raise not_there(label_source)
+            raise missing_file_error(label_source)
         if is_read_once(data):
             raise ParameterError(
                 OptionValue("--truth", label_source),
@@ -88,7 +88,7 @@ def write_labels(
             # What reads these files otherwise gives no labels.
             problem = f"no such file, and {error.problem}"
             option_value = OptionValue("--truth", label_source)
-            raise error.but(
+            raise error.with_changes(
                 ParameterError, place=option_value, problem=problem, settles=()
             ) from None
         return

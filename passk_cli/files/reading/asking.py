@@ -126,7 +126,7 @@ def asking(
         sure = all(values >= files for values in stated) and len(columns) == len(stated)
         sure = sure and found[0].rows <= len(paths) and not trials.doubt(counts)
         if files and "task" in parts(named) and sure:
-            return error.but(type(error), settles=[way])
+            return error.with_changes(type(error), settles=[way])
         tasks = (*tasks, Candidate("task", template, option, f"{len(paths):,} files"))
         found[0] = replace(found[0], by_role={**found[0].by_role, "task": tasks})
     inside = found[0].records and request.records is None and "outcome" not in request.named
@@ -153,7 +153,7 @@ def _deeper(error: DataError, found: Candidates, trials: FixTrials) -> PasskErro
     """The error about an amount or an answer without a column, with the nested ones of its name."""
     (role,) = error.settles[0].options["--field"]
     nested = [path for path in found.columns if "." in path and candidates(role, [leaf(path)])]
-    named = error.but(
+    named = error.with_changes(
         type(error),
         settles=[SuggestedFix({"--field": {role: path}}, "names it") for path in nested],
     )
@@ -175,7 +175,7 @@ def _unnamed(error: DataError, found: Candidates, request: Request) -> DataError
         for option, verb in (("--passes", "passes"), ("--fails", "fails"))
     ]
     problem = f"neither passes nor fails by name: {', '.join(words_left)}"
-    return error.but(type(error), problem=problem, remedy="", settles=settles)
+    return error.with_changes(type(error), problem=problem, remedy="", settles=settles)
 
 
 def _near_column(error: DataError, found: Candidates, request: Request) -> DataError:
@@ -192,7 +192,7 @@ def _near_column(error: DataError, found: Candidates, request: Request) -> DataE
         return error
     ((option, role),) = named[missing].items()
     settles = [SuggestedFix({option: {role: path} if role else (path,)}) for path in near[:1]]
-    return error.but(type(error), remedy=did_you_mean(near), settles=settles)
+    return error.with_changes(type(error), remedy=did_you_mean(near), settles=settles)
 
 
 def _refused(error: DataError, found: Sequence[Candidates]) -> DataError | None:
@@ -256,12 +256,12 @@ def _asked(
             # What to drop or to mix is a question of its own, with one command per answer.
             ways = (settle for settle in counts.settles if not is_open(settle))
             settles = [replace(command.merged(way), why=way.why) for way in ways]
-            settles = trials.completed(error.but(type(error), settles=settles)).settles
+            settles = trials.completed(error.with_changes(type(error), settles=settles)).settles
             # The beginning of a long file does not say how many there are in all.
             question = counts.problem if trials.small else counts.problem.partition(" (")[0]
     if error.name == "bad-outcome":
         question, settles = error.words, [settle for settle in error.settles if is_open(settle)]
-    own = error.but(
+    own = error.with_changes(
         type(error), remedy=f"{question}{hidden}".removeprefix("; "),
         settles=[*settles, *draft],
     )  # fmt: skip

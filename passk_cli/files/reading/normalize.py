@@ -436,7 +436,7 @@ class _Sheets:
                 roles = sheet.roles or self._roles_of_attempts(sheet.sources[0].name, kinds)
             except NoResults as error:
                 for source in sheet.sources:
-                    own = UnreadFile(error.but(NoResults, place=source.name), None)
+                    own = UnreadFile(error.with_changes(NoResults, place=source.name), None)
                     self._result.pass_over(source, own)
             else:
                 batches.append(Batch(layout, roles, tuple(sheet.sources)))

@@ -120,7 +120,7 @@ class FixTrials:
         first = next(iter(following), None) if error.name in _SETTINGS else None
         if first is not None and {each and each.name for each in following} == {"bad-outcome"}:
             return first
-        return error.but(type(error), settles=tuple(kept.values()))
+        return error.with_changes(type(error), settles=tuple(kept.values()))
 
 
 class _Unsuited(PasskError):

@@ -170,7 +170,7 @@ def look(
         except NoResults as error:
             if source.frame is not None:
                 remedy = error.words + index_hint(source.frame)
-                raise error.but(NoResults, remedy=remedy) from None
+                raise error.with_changes(NoResults, remedy=remedy) from None
             attempts.pass_over(source, error)
             continue
         if roles.model is None or source.label is not None:
@@ -196,7 +196,7 @@ def look(
         errors = sorted(attempts.passed_over, key=lambda error: not isinstance(error, UnreadFile))
         first, *others = errors
         more = f" ({plural(len(others), 'more file')} not read either)" if others else ""
-        raise first.but(DataError, problem=f"{first.problem}{more}")
+        raise first.with_changes(DataError, problem=f"{first.problem}{more}")
     names = model_names(inputs.sources) if nameless else {}
     # Documents of an attempt each are no model each.
     alone = {s.path for b in batches if b.layout.kind == "record" for s in b.sources if not s.label}
@@ -288,7 +288,7 @@ def _require_read(
         every = len(names) + sum(len(batch.sources) for batch in batches)
         several = f": {first_few(names)}" if len(names) > 1 else ""
         problem = f"{first.problem} ({len(names):,} of {every:,} files{several})"
-        raise first.but(DataError, problem=problem)
+        raise first.with_changes(DataError, problem=problem)
     for role, column in request.fields.items():
         if all(role not in without_absent({role: column}, b.layout.kinds) for b in batches):
             assign(batches[0].sources[0].name, batches[0].layout.kinds, {role: column})

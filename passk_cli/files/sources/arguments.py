@@ -16,7 +16,13 @@ from errno import EACCES
 from pathlib import Path
 from typing import IO, Any
 
-from passk_cli.errors import DataError, ParameterError, files_near, no_such_model, not_there
+from passk_cli.errors import (
+    DataError,
+    ParameterError,
+    missing_file_error,
+    no_such_model,
+    similar_files,
+)
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.source import (
     BYTE_ORDER_MARK,
@@ -35,8 +41,8 @@ from passk_cli.files.sources.source import (
     without_suffixes,
 )
 from passk_cli.suggested_fix import OptionValue
-from passk_cli.suggestions import did_you_mean, nearest, pattern_of
-from passk_cli.text import decoded, name_of
+from passk_cli.suggestions import did_you_mean, find_pattern, nearest
+from passk_cli.text import decode_name, public_address
 
 # What rows of Python's are called, and the model of data that names none and is no file.
 ROWS, UNNAMED = "<rows>", "model"
@@ -77,10 +83,10 @@ def expand(
         for place, file in enumerate(_paths(path, hidden)):
             if not is_address:
                 copy = _seekable(file, spool, f"{len(files)}.{place}")
-                files.append((copy, decoded(file), label, is_explicit))
+                files.append((copy, decode_name(file), label, is_explicit))
                 continue
             # Addresses that differ in a part not shown are numbered.
-            name = display_name = name_of(file)
+            name = display_name = public_address(file)
             while addresses.setdefault(display_name, file) != file:
                 display_name = f"{name}?{len(addresses) + 1}"
             files.append((remote.fetch(file, spool), display_name, label, is_explicit))
@@ -257,7 +263,7 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
 
 
 def _display_name(path: str) -> str:
-    return name_of(path) if remote.is_remote(path) else path
+    return public_address(path) if remote.is_remote(path) else path
 
 
 def split_label(argument: str) -> tuple[str | None, str]:
@@ -267,7 +273,7 @@ def split_label(argument: str) -> tuple[str | None, str]:
     label, path = argument.split("=", 1)
     if not label:
         raise ParameterError(f"{argument!r} has no label before '='; write label=path")
-    return decoded(label), path
+    return decode_name(label), path
 
 
 def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
@@ -286,7 +292,7 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
             problem = "no result files in this directory"
             raise DataError(path, problem, remedy, name="no-results")
         if hidden is not None:
-            hidden += map(decoded, sorted({*inside} - {*visible}))
+            hidden += map(decode_name, sorted({*inside} - {*visible}))
         return visible
     if os.path.exists(path):
         return [path]
@@ -304,7 +310,7 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
     except (OSError, ValueError):
         # The system takes no path with a NUL.
         pass
-    raise not_there(path)
+    raise missing_file_error(path)
 
 
 def missing_baseline_error(
@@ -315,14 +321,14 @@ def missing_baseline_error(
     option : as it is written.
     """
     if is_result(name):
-        return not_there(name)
+        return missing_file_error(name)
     path, _, runs = name.partition(":")
     if runs and os.path.exists(path):
         problem = f"of a history `passk gate` takes the last runs, {path}:last1, none by its name"
     else:
         problem = "no such file, and no such model"
-        similar = files_near(name)
-        if not similar or pattern_of(name, models)[1] or nearest(name, models):
+        similar = similar_files(name)
+        if not similar or find_pattern(name, models)[1] or nearest(name, models):
             return no_such_model(OptionValue(option, name), problem, name, models, option)
         problem += f"; {did_you_mean(similar)}"
     return ParameterError(OptionValue(option, name), problem, name="no-such-model")
@@ -413,7 +419,7 @@ def _seekable(path: str, spool: Path, copy: str) -> str:
         if error.filename is None:
             raise
         raise _unreadable(path, error) from None
-    raise DataError(decoded(path), problem, remedy, name="unreadable-file")
+    raise DataError(decode_name(path), problem, remedy, name="unreadable-file")
 
 
 def _latin(error: UnicodeError) -> tuple[str, int]:
@@ -455,7 +461,7 @@ def _source(
         raise _unreadable(name, error) from None
     literal, packing = os.path.abspath(path), detect_packing(start)
     # DuckDB can neither escape *, ? and [ nor open a name that is no UTF-8.
-    if glob.has_magic(literal) or decoded(literal) != literal:
+    if glob.has_magic(literal) or decode_name(literal) != literal:
         link = spool / f"{place}.link"
         link.symlink_to(literal)
         literal = str(link)

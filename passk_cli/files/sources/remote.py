@@ -20,7 +20,7 @@ from passk_cli.cleanup import disk_full_error, temporary_folder
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.source import PACKED, SUFFIXES
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import name_of
+from passk_cli.text import public_address
 from passk_cli.version import __version__
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def is_cluster_only(path: str) -> bool:
 
 def cluster_only_error(address: str) -> DataError:
     """Error for an address that only a cluster reads."""
-    scheme, name = scheme_of(address), name_of(address)
+    scheme, name = scheme_of(address), public_address(address)
     remedies = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
     options: dict[str, Any] = {"--counts": True, "--engine": "spark", "--map": "passk.toml"}
     options["-o"] = "counts.parquet"
@@ -169,7 +169,7 @@ def _fetch(address: str, copy: Path) -> Path:
     """Fetch a file; DataError for one that would fill the disk, or ends too early."""
     import shutil
 
-    name, size = name_of(address), 0
+    name, size = public_address(address), 0
     room = shutil.disk_usage(copy.parent).free // 2
     large = DataError(
         name,
@@ -213,7 +213,9 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
 
     if "@" in urlsplit(address).netloc:
         problem = "an address with a user or a password, which are not sent"
-        raise NotFetched(name_of(address), problem, "fetch it with curl -O and give the file")
+        raise NotFetched(
+            public_address(address), problem, "fetch it with curl -O and give the file"
+        )
     # What is quoted stays so; signs that no address may hold are quoted.
     url = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
     ask = Ask(url, headers={"User-Agent": f"passk/{__version__}"})
@@ -221,11 +223,11 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
         if answer.status != HTTPStatus.OK:
             # 206 is a piece, and its Content-Length that of the piece.
             problem = f"{answer.status} {answer.reason}, which is not the whole file"
-            raise NotFetched(name_of(address), problem, _TRY_AGAIN)
+            raise NotFetched(public_address(address), problem, _TRY_AGAIN)
         packing = answer.headers.get("Content-Encoding", "identity").lower()
         if packing not in _ENCODINGS:
             remedy = "fetch it with curl --compressed -O and give the file"
-            raise NotFetched(name_of(address), f"the server packs it as {packing}", remedy)
+            raise NotFetched(public_address(address), f"the server packs it as {packing}", remedy)
         length = answer.headers.get("Content-Length")
         yield answer, int(length) if length is not None and length.isdecimal() else None
 
@@ -240,7 +242,7 @@ def _opener() -> OpenerDirector:
             secure = target.lower().startswith("https:")
             if req.full_url.lower().startswith("https:") and not secure:
                 problem = "leads from https to an address without encryption"
-                raise NotFetched(name_of(req.full_url), problem, "give that address itself")
+                raise NotFetched(public_address(req.full_url), problem, "give that address itself")
             return super().redirect_request(req, *arguments)
 
     opener = request.OpenerDirector()
@@ -261,7 +263,8 @@ def _system(address: str) -> tuple[Any, str]:
         system = fsspec.filesystem(scheme)
     except ImportError:
         raise ParameterError(
-            f"{name_of(address)}: {scheme}:// needs further packages; install them with {INSTALL}",
+            f"{public_address(address)}: {scheme}:// needs further packages;"
+            f" install them with {INSTALL}",
             name="missing-package",
         ) from None
     return system, system._strip_protocol(address)

@@ -34,7 +34,7 @@ from passk_cli.files.roles import (
 from passk_cli.files.sources.source import SKIP_BAD_LINES
 from passk_cli.files.spark.rows import BAD, Rows, quote_column, rows_at
 from passk_cli.files.spark.session import NotOnSpark, session
-from passk_cli.option import changed
+from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import InputFacts, ReadFacts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
@@ -102,7 +102,7 @@ def _require_possible(data_map: Map, request: Request) -> None:
             raise NotOnSpark(data_map.place, problem, "write a row per attempt")
     policies = {"--missing": request.missing == "bounds", "--threshold": len(request.threshold) > 1,
                 "--duplicates": request.duplicates in ("first", "last")}  # fmt: skip
-    for option in changed(request):
+    for option in changed_options(request):
         if option not in _OPTIONS or policies.get(option):
             later = f"give {option} to the command that reads the counts" * (option in _LATER)
             settles = [] if later else [SuggestedFix({option: None})]

@@ -17,7 +17,7 @@ from passk_cli.files.sources.source import PACKED, Source
 from passk_cli.files.spark.session import COUNT_LOCALLY, NotOnSpark
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.suggestions import meant
-from passk_cli.text import first_few, name_of
+from passk_cli.text import first_few, public_address
 
 _FORMS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "tsv": "csv",
           "parquet": "parquet"}  # fmt: skip
@@ -92,7 +92,7 @@ def rows_at(spark: Any, addresses: Sequence[str], data_map: Map, form: str | Non
     Errors: DataError if there are no files, or files of two forms; ParameterError for an address
     that workers cannot read; those of Spark.
     """
-    place = name_of(addresses[0]) if remote.is_remote(addresses[0]) else addresses[0]
+    place = public_address(addresses[0]) if remote.is_remote(addresses[0]) else addresses[0]
     # A folder key=value adds no column.
     reader = spark.read.options(recursiveFileLookup="true")
     uris = reader.format("binaryFile").load([*map(_path, addresses)]).inputFiles()
@@ -144,7 +144,9 @@ def _path(address: str) -> str:
     if not remote.is_cluster_only(path):
         shared = "write s3a://" if remote.scheme_of(path) == "s3" else ""
         problem = "fetched to this machine, which a cluster does not share"
-        raise NotOnSpark(name_of(path), problem, shared, settles=[] if shared else [COUNT_LOCALLY])
+        raise NotOnSpark(
+            public_address(path), problem, shared, settles=[] if shared else [COUNT_LOCALLY]
+        )
     return path
 
 

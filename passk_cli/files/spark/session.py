@@ -13,7 +13,7 @@ from typing import Any
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.remote import is_remote
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
-from passk_cli.text import name_of
+from passk_cli.text import public_address
 
 INSTALL = "pip install pyarrow 'pyspark[connect]'"
 # Times are shown in UTC, as everywhere, and groups are returned packed.
@@ -68,7 +68,7 @@ def session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
     one; ParameterError if pyspark or Java is not installed.
     """
     display_name = (
-        "local[*]" if master is None else name_of(master) if is_remote(master) else master
+        "local[*]" if master is None else public_address(master) if is_remote(master) else master
     )
     with warnings.catch_warnings():
         # pyspark warns of versions of other packages that it does not use here.
@@ -93,7 +93,7 @@ def session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
             )
             local_fix = [COUNT_LOCALLY] * (not is_remote(address))
             raise _spark_error(
-                address if local_fix else name_of(address), message, local_fix
+                address if local_fix else public_address(address), message, local_fix
             ) from None
 
 

@@ -22,7 +22,7 @@ import passk_cli
 from passk_cli import DataError, read
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.remote import addresses_of, is_remote
-from passk_cli.text import name_of
+from passk_cli.text import public_address
 from tests.cli.test_process import Running
 from tests.conftest import Passk
 
@@ -283,8 +283,11 @@ def test_an_address_that_is_given_twice_is_refused(passk: Passk, server: str) ->
 
 
 def test_names_and_addresses() -> None:
-    assert name_of("HTTPS://u:p@h.org:8/a/b.csv?X-Amz-Signature=1#x") == "https://h.org:8/a/b.csv"
-    assert name_of("s3://bucket/a?b@c.csv") == "s3://bucket/a?b@c.csv"
+    assert (
+        public_address("HTTPS://u:p@h.org:8/a/b.csv?X-Amz-Signature=1#x")
+        == "https://h.org:8/a/b.csv"
+    )
+    assert public_address("s3://bucket/a?b@c.csv") == "s3://bucket/a?b@c.csv"
     assert [is_remote(a) for a in ("hf://datasets/o/n/a.json", "http:a", "C://a", "x=s3://a")] == [
         True, False, False, False
     ]  # fmt: skip
