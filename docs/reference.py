@@ -26,8 +26,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from passk_cli.cli.help_text import FILES, parts_of, row, usage
-from passk_cli.cli.output import edge_sections
+from passk_cli.cli.help_text import FILES, message_parts, row, usage
+from passk_cli.cli.output import output_sections
 from passk_cli.cli.topics import GLOSSARY
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import answers, messages
@@ -105,7 +105,7 @@ def _part(match: re.Match[str]) -> str:
 def sections(name: str) -> Iterator[tuple[str, list[DeclaredOption]]]:
     """Title and options of each group that a command takes, those that it has itself first."""
     declaration = command_of(name)
-    for title, options in (*declaration.sections(), *edge_sections(declaration)):
+    for title, options in (*declaration.sections(), *output_sections(declaration)):
         if options:
             yield title, options
 
@@ -248,7 +248,7 @@ def message_pages() -> dict[str, str]:
         for name in names:
             message = messages()[name]
             lines += ["", f"## {name}", "", f"`{message.severity}[{name}]: {message.pattern}`"]
-            for title, part in parts_of(message):
+            for title, part in message_parts(message):
                 lines += ["", f"**{title}.** {part}"]
             if message.example:
                 lines += ["", "```console", message.example.replace("passk ", "$ passk ", 1), "```"]

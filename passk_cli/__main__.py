@@ -14,9 +14,9 @@ def main() -> None:
     gc.set_threshold(100_000, *gc.get_threshold()[1:])
     try:
         # Here, since importing takes longer than a reader may take to press Ctrl-C.
-        from passk_cli.cli.process import ending_on_signals, lasting_streams
+        from passk_cli.cli.process import end_on_signals, open_streams
 
-        with lasting_streams(), ending_on_signals():
+        with open_streams(), end_on_signals():
             if sys.argv[1:] in (["--help"], ["-h"]):
                 _print_overview()
             else:

@@ -32,7 +32,7 @@ import zstandard
 
 from passk_cli import read
 from passk_cli.__main__ import main
-from passk_cli.cli.output import edge_sections
+from passk_cli.cli.output import output_sections
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import PasskError
@@ -427,7 +427,7 @@ def command_line(chance: random.Random, file: str) -> list[str]:
     """A command with one to three of its options, most of absurd values."""
     name = chance.choice(NAMES)
     command = command_of(name)
-    edge = (each for _, options in edge_sections(command) for each in options)
+    edge = (each for _, options in output_sections(command) for each in options)
     options = [*command.options(), *edge]
     words = [name, *[file] * (chance.random() < 0.95), *NEEDED.get(name, [])]
     for _, option, _, _, base, _ in chance.choices(options, k=chance.choice([1, 1, 2, 3])):

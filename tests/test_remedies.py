@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import passk_cli
-from passk_cli.cli.output import edge_sections
+from passk_cli.cli.output import output_sections
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import messages
 from passk_cli.commands.command import command_of
@@ -533,5 +533,5 @@ def test_every_remedy_has_options_that_there_are() -> None:
 
 def _declared(name: str) -> Iterator[tuple[str, Any]]:
     declaration = command_of(name)
-    for title, options in (*declaration.sections(), *edge_sections(declaration)):
+    for title, options in (*declaration.sections(), *output_sections(declaration)):
         yield from ((title, each.option) for each in options)

@@ -6,14 +6,14 @@ import random
 
 import pytest
 
-from passk_cli.cli.help_text import declared
+from passk_cli.cli.help_text import options_by_title
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.files.roles import ROLES
 from passk_cli.metrics.registry import patterns
 from passk_cli.suggestions import nearest
 
-OPTIONS = [each.option for _, each in declared(command_of("compare"))]
+OPTIONS = [each.option for _, each in options_by_title(command_of("compare"))]
 # Kind of name → the names that there are.
 NAMES = {
     "option": [flag for option in OPTIONS for flag in option.flags.split()],

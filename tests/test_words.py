@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from passk_cli.cli.help_text import manual
+from passk_cli.cli.help_text import command_help
 from passk_cli.cli.overview import overview
 from passk_cli.cli.topics import GLOSSARY
 from passk_cli.commands import COMMANDS
@@ -28,7 +28,7 @@ def found(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help(name: str) -> None:
-    assert found(manual(name, full=True)) == []
+    assert found(command_help(name, full=True)) == []
 
 
 def test_glossary() -> None:

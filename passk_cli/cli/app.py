@@ -42,10 +42,10 @@ class DeclaredCommand(TyperCommand):
 
     def get_help(self, ctx: Any) -> str:
         """The text of --help."""
-        from passk_cli.cli.help_text import manual
+        from passk_cli.cli.help_text import command_help
         from passk_cli.cli.overview import overview
 
-        return overview() if self.name == HELP else manual(str(self.name))
+        return overview() if self.name == HELP else command_help(str(self.name))
 
 
 class DeclaredGroup(TyperGroup):
@@ -58,8 +58,8 @@ class DeclaredGroup(TyperGroup):
         return overview()
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"passk {__version__}")
         raise typer.Exit
 
@@ -69,8 +69,8 @@ def _topics(incomplete: str) -> list[str]:
     from passk_cli.cli.topics import TOPICS
     from passk_cli.commands.catalogue import messages
 
-    every = (*COMMANDS, MESSAGES, *TOPICS, *messages())
-    return [topic for topic in every if topic.startswith(incomplete)]
+    topics = (*COMMANDS, MESSAGES, *TOPICS, *messages())
+    return [topic for topic in topics if topic.startswith(incomplete)]
 
 
 def _help(
@@ -79,26 +79,26 @@ def _help(
     ] = None,
 ) -> None:
     """Everything about a command, a message, an option, a metric, a method, a column, a term."""
-    from passk_cli.cli.help_text import explained, listed, manual
+    from passk_cli.cli.help_text import command_help, message_list, message_page
     from passk_cli.cli.overview import overview
 
     topic = " ".join(words or ())
     if not topic:
         typer.echo(overview())
     elif topic in COMMANDS:
-        typer.echo(manual(topic, full=True))
+        typer.echo(command_help(topic, full=True))
     else:
         from passk_cli.commands.catalogue import messages
 
         catalogue = messages()
         if topic == MESSAGES:
-            typer.echo(listed(catalogue.values()))
+            typer.echo(message_list(catalogue.values()))
         elif topic in catalogue:
-            typer.echo(explained(catalogue[topic]))
+            typer.echo(message_page(catalogue[topic]))
         else:
-            from passk_cli.cli.topics import about
+            from passk_cli.cli.topics import explain
 
-            typer.echo(about(topic, (*COMMANDS, MESSAGES, *catalogue)))
+            typer.echo(explain(topic, (*COMMANDS, MESSAGES, *catalogue)))
 
 
 def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer:
@@ -118,15 +118,19 @@ def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer
         pass
 
     for name in (*COMMANDS, HELP):
-        made: Callable[..., None] = _help
+        function: Callable[..., None] = _help
         if name != HELP:
-            known = name in names
-            made = _function(name, None, completing) if known else _named(name, completing)
-        app.command(name, cls=DeclaredCommand)(made)
+            is_run = name in names
+            function = (
+                _typer_function(name, None, completing)
+                if is_run
+                else _placeholder(name, completing)
+            )
+        app.command(name, cls=DeclaredCommand)(function)
     return app
 
 
-def _named(name: str, completing: bool) -> Callable[[], None]:
+def _placeholder(name: str, completing: bool) -> Callable[[], None]:
     """A stand-in for a command that is not run."""
 
     def stand() -> None:
@@ -137,7 +141,7 @@ def _named(name: str, completing: bool) -> Callable[[], None]:
     return stand
 
 
-def _function(
+def _typer_function(
     name: str, words: Iterable[str] | None, completing: bool = False
 ) -> Callable[..., None]:
     """The typer function of a command: its options, the shared ones, files, charts and output.
@@ -146,55 +150,56 @@ def _function(
         to declare a hundred than to parse.
     completing : whether a shell asks what a value can be, of which typer is told only then.
     """
-    from passk_cli.cli.output import edge_sections
+    from passk_cli.cli.output import output_sections
 
     declaration = command_of(name)
-    edge = (option for _, options in edge_sections(declaration) for option in options)
+    edge = (option for _, options in output_sections(declaration) for option in options)
     options = [*declaration.options(), *edge]
     parameters = []
     if declaration.files != "none":
-        needed = declaration.files == "needed"
-        argument = typer.Argument(metavar="FILE..." if needed else "[FILE...]", show_default=False)
+        required = declaration.files == "needed"
+        argument = typer.Argument(
+            metavar="FILE..." if required else "[FILE...]", show_default=False
+        )
         annotation = Annotated[list[str], argument]
         files = inspect.Parameter("files", inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
-        parameters.append(files if needed else files.replace(default=[]))
-    for each in options:
-        if words is not None and not _is_among(words, each.option):
+        parameters.append(files if required else files.replace(default=[]))
+    for option in options:
+        if words is not None and not _is_option_among(words, option.option):
             continue
-        flag = each.base is bool
+        flag = option.base is bool
         # A text for each time it is given.
-        taken: Any = bool if flag else list[str]
-        completion = completion_of(each.option) if completing else None
+        value_type: Any = bool if flag else list[str]
+        completion = completion_of(option.option) if completing else None
         info: Any = (
-            typer.Argument(metavar=f"[{each.option.flags}]", autocompletion=completion)
-            if each.option.is_boolean_flag
+            typer.Argument(metavar=f"[{option.option.flags}]", autocompletion=completion)
+            if option.option.is_boolean_flag
             else typer.Option(
-                *each.option.flags.split(), help=each.option.help, autocompletion=completion
+                *option.option.flags.split(), help=option.option.help, autocompletion=completion
             )
         )
         parameters.append(
             inspect.Parameter(
-                each.field,
+                option.field,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=each.default if flag else [],
-                annotation=Annotated[taken, info],
+                default=option.default if flag else [],
+                annotation=Annotated[value_type, info],
             )
         )
 
-    def run(files: list[str] | None = None, **given: Any) -> None:
+    def run(files: list[str] | None = None, **values: Any) -> None:
         from passk_cli.cli.run import run_command
 
         for field, option, kind, default, base, repeatable in options:
-            texts = given.setdefault(field, default if base is bool else [])
+            texts = values.setdefault(field, default if base is bool else [])
             if base is bool or repeatable or (kind is DATA and len(texts) > 1):
                 continue
             if len(texts) > 1:
-                values = ", ".join(texts)
                 raise ParameterError(
-                    OptionValue(option.name, values), "it takes one value; give it once"
+                    OptionValue(option.name, ", ".join(texts)), "it takes one value; give it once"
                 )
-            given[field] = next(iter(texts), None)
-        if code := run_command(declaration, files or [], given):
+            values[field] = next(iter(texts), None)
+        if code := run_command(declaration, files or [], values):
             raise typer.Exit(code)
 
     run.__doc__ = declaration.meaning[0] if completing else None
@@ -203,7 +208,7 @@ def _function(
     return run
 
 
-def _is_among(words: Iterable[str], option: Option) -> bool:
+def _is_option_among(words: Iterable[str], option: Option) -> bool:
     """Whether an option can be among words: -k as in -k5 or -qk as well, and what has no flag."""
     names = [flag.lstrip("-") for flag in option.flags.split()]
     options = [word for word in words if word.startswith("-")]
@@ -227,13 +232,15 @@ def main() -> None:
             # A single command is quicker than the group of all.
             app = typer.Typer(add_completion=False, **_SETTINGS)
             helped = words[1:] in (["--help"], ["-h"])
-            made: Callable[..., None] = _help
+            function: Callable[..., None] = _help
             if first[0] != HELP:
-                made = _named(first[0], False) if helped else _function(first[0], words)
+                function = (
+                    _placeholder(first[0], False) if helped else _typer_function(first[0], words)
+                )
             # A topic can be an option, with its hyphens.
             topic = {**_SETTINGS["context_settings"], "ignore_unknown_options": True}
             settings = topic if first[0] == HELP else None
-            app.command(first[0], cls=DeclaredCommand, context_settings=settings)(made)
+            app.command(first[0], cls=DeclaredCommand, context_settings=settings)(function)
         else:
             app, first = build(), []
         code = app((words or ["--help"])[len(first) :], standalone_mode=False)
@@ -262,25 +269,25 @@ def main() -> None:
 
 def _usage_error(error: Any, words: list[str]) -> ParameterError:
     """A command line that typer does not understand, as an error of ours."""
-    problem, (first, *rest) = error.format_message().removesuffix("."), words
+    problem, (first, *arguments) = error.format_message().removesuffix("."), words
     path, option = "passk", getattr(error, "option_name", None)
     if first in COMMANDS:
         path = f"passk {first}"
         if problem.startswith("Missing argument"):
-            return _without_files(path, rest)
+            return _without_files(path, arguments)
         if problem.startswith("No such option"):
             from passk_cli.cli.remedies import flags_of
 
-            place = next(at for at, word in enumerate(rest) if word.startswith(str(option)))
-            _, equals, value = rest[place].partition("=")
-            value = value if equals else next(iter(rest[place + 1 :]), "")
+            place = next(at for at, word in enumerate(arguments) if word.startswith(str(option)))
+            _, equals, value = arguments[place].partition("=")
+            value = value if equals else next(iter(arguments[place + 1 :]), "")
             question = option_suggestion(first, str(option), value, flags_of)
             problem = "; ".join(filter(None, (f"no such option: {option}", question)))
-    elif first.startswith("-") and (later := [word for word in rest if word in COMMANDS]):
+    elif first.startswith("-") and (later := [word for word in arguments if word in COMMANDS]):
         problem = f"no such option: {first}; the command comes first: passk {later[0]} {first} …"
     elif not first.startswith("-") and first != HELP:
-        near = nearest(first, COMMANDS)
-        problem = f"no such command: {first}" + (f"; {did_you_mean(near)}" if near else "")
+        similar = nearest(first, COMMANDS)
+        problem = f"no such command: {first}" + (f"; {did_you_mean(similar)}" if similar else "")
     stop = "" if problem.endswith("?") else ";"
     problem = f"{problem[:1].lower()}{problem[1:]}{stop} see {path} --help"
     return ParameterError(problem, name="usage")

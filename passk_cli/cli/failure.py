@@ -16,11 +16,11 @@ def write_failure(error: PasskError, words: Sequence[str]) -> int:
 
     words : the command line.
     """
-    from passk_cli.cli.output import say
-    from passk_cli.cli.remedies import complete, with_commands
+    from passk_cli.cli.output import print_message
+    from passk_cli.cli.remedies import add_commands, with_commands
 
-    complete(error, words)
-    say(with_commands(error, words), ERROR)
+    add_commands(error, words)
+    print_message(with_commands(error, words), ERROR)
     form = json_form(words)
     if form is not None:
         sys.stdout.write(error_text(error, form))
@@ -36,7 +36,7 @@ def json_form(words: Sequence[str]) -> str | None:
     >>> json_form(["estimate", "x.csv", "-qfjson"]), json_form(["estimate", "json"])
     ('json', None)
     """
-    own = list(words[: words.index("--")] if "--" in words else words)
-    text = "\n".join(own)
-    found = re.findall(r"(?m)^(?:--format[=\n]|-[qV]*f\n?)(.*)$", text)
-    return found[-1] if found and found[-1] in ("json", "jsonl") else None
+    options = list(words[: words.index("--")] if "--" in words else words)
+    text = "\n".join(options)
+    formats = re.findall(r"(?m)^(?:--format[=\n]|-[qV]*f\n?)(.*)$", text)
+    return formats[-1] if formats and formats[-1] in ("json", "jsonl") else None

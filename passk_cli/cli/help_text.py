@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import indent
 
-from passk_cli.cli.overview import GAP, LEFT, Row, filled, table, terminal_width
+from passk_cli.cli.overview import GAP, LEFT, Row, fill, table, terminal_width
 from passk_cli.commands.command import Command, command_of
 from passk_cli.diagnostic import ERROR, DiagnosticType, pattern
 from passk_cli.option import DeclaredOption
@@ -24,7 +24,7 @@ _LINES, _FEWEST, _SHARED = 60, 5, (
 )  # fmt: skip
 
 
-def manual(name: str, *, full: bool = False) -> str:
+def command_help(name: str, *, full: bool = False) -> str:
     """Help of a command: purpose, its most common uses, its options and the most used shared ones.
 
     full : every option with its details, the columns and fields of the answer, and its messages.
@@ -35,8 +35,8 @@ def manual(name: str, *, full: bool = False) -> str:
     # A page is only in a file, and a verdict also where pipelines look.
     first = ("output",) if declaration.paged or declaration.judges else ()
     shared = list(dict.fromkeys((*first, *_SHARED)))
-    count = len(list(declared(declaration)))
-    last = filled(f"passk help {name}: all {count} options, columns and messages")
+    count = len(list(options_by_title(declaration)))
+    last = fill(f"passk help {name}: all {count} options, columns and messages")
     while True:
         text = f"{_help(name, _sections(declaration, shared))}\n\n{last}"
         if text.count("\n") < _LINES or len(shared) == _FEWEST:
@@ -47,11 +47,11 @@ def manual(name: str, *, full: bool = False) -> str:
 def _help(name: str, sections: list[tuple[str, list[Row]]]) -> str:
     """Purpose, examples and sections of rows."""
     declaration, width = command_of(name), terminal_width()
-    paragraphs = "\n\n".join(filled(part, width) for part in declaration.meaning)
+    paragraphs = "\n\n".join(fill(part, width) for part in declaration.meaning)
     examples = [f"  {note}\n{_example(line, width)}" for note, line in declaration.examples]
     blocks = [f"Usage: {usage(name, declaration)}", paragraphs, "\n".join(["Examples:", *examples])]
-    lefts = [len(left) for _, rows in sections for left, _ in rows]
-    room = max(length for length in lefts if length <= LEFT) + GAP
+    labels = [len(label) for _, rows in sections for label, _ in rows]
+    room = max(length for length in labels if length <= LEFT) + GAP
     for title, rows in sections:
         blocks.append("\n".join([f"{title}:", *table(rows, room, width, indent=2)]))
     return "\n\n".join(blocks)
@@ -69,18 +69,18 @@ def _example(line: str, width: int) -> str:
     return " \\\n".join(lines)
 
 
-def explained(message: DiagnosticType) -> str:
+def message_page(message: DiagnosticType) -> str:
     """Help of a message: its words, then what it means, why it matters and what to do."""
-    blocks = [f"{message.severity}[{message.name}]", filled(message.pattern)]
-    for title, text in parts_of(message):
-        lines = filled(text, terminal_width() - 2)
+    blocks = [f"{message.severity}[{message.name}]", fill(message.pattern)]
+    for title, text in message_parts(message):
+        lines = fill(text, terminal_width() - 2)
         blocks.append(f"{title}:\n{indent(lines, '  ')}")
     if message.example:
         blocks.append(f"Example:\n{indent(message.example, '  ')}")
     return "\n\n".join(blocks)
 
 
-def parts_of(message: DiagnosticType) -> list[tuple[str, str]]:
+def message_parts(message: DiagnosticType) -> list[tuple[str, str]]:
     """Title and text of each part of a message's page."""
     # Help of commands starts without what reads files.
     from passk_cli.files.checks import CHECKS
@@ -102,7 +102,7 @@ def parts_of(message: DiagnosticType) -> list[tuple[str, str]]:
     return [(title, text) for title, text in parts.items() if text]
 
 
-def listed(messages: Iterable[DiagnosticType]) -> str:
+def message_list(messages: Iterable[DiagnosticType]) -> str:
     """Every message: its name and what it says."""
     rows = [(message.name, f"{message.severity}: {message.pattern}") for message in messages]
     return "\n".join(table(rows, LEFT + GAP, terminal_width()))
@@ -111,16 +111,16 @@ def listed(messages: Iterable[DiagnosticType]) -> str:
 def usage(name: str, declaration: Command) -> str:
     """How it is called."""
     files = {"needed": " FILE...", "optional": " [FILE...]", "none": ""}[declaration.files]
-    alone = "".join(f" [{o.flags}]" for _, o, *_ in declaration.options() if o.is_boolean_flag)
-    return f"passk {name}{files}{alone} [OPTIONS]"
+    flags = "".join(f" [{o.flags}]" for _, o, *_ in declaration.options() if o.is_boolean_flag)
+    return f"passk {name}{files}{flags} [OPTIONS]"
 
 
-def declared(declaration: Command) -> Iterator[tuple[str, DeclaredOption]]:
+def options_by_title(declaration: Command) -> Iterator[tuple[str, DeclaredOption]]:
     """Every option with the title of its group."""
     # The list of commands does without it.
-    from passk_cli.cli.output import edge_sections
+    from passk_cli.cli.output import output_sections
 
-    for title, options in (*declaration.sections(), *edge_sections(declaration)):
+    for title, options in (*declaration.sections(), *output_sections(declaration)):
         yield from ((title, option) for option in options)
 
 
@@ -132,18 +132,18 @@ def _sections(
     shared : the fields of the shared options in a short help, which has no rare ones of its own;
         without it all options are explained in full.
     """
-    own = declaration.titles
-    rows: dict[str, list[Row]] = {title: [] for title in own}
+    own_titles = declaration.titles
+    rows: dict[str, list[Row]] = {title: [] for title in own_titles}
     if declaration.files != "none":
         rows["Input"] = [("FILE...", FILES)]
-    for title, option in declared(declaration):
+    for title, option in options_by_title(declaration):
         if shared is None:
-            chosen = True
-        elif title in own:
-            chosen = not option.option.rare
+            included = True
+        elif title in own_titles:
+            included = not option.option.rare
         else:
-            chosen = option.field in shared
-        if chosen:
+            included = option.field in shared
+        if included:
             rows.setdefault(title, []).append(row(option, full=shared is None))
     return [(title, group) for title, group in rows.items() if group]
 
@@ -153,10 +153,13 @@ def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
     from passk_cli.metrics.registry import patterns
 
     # Of any name; some commands have a few of their own.
-    if any(each.field == "metrics" and each.option.complete for _, each in declared(declaration)):
+    if any(
+        option.field == "metrics" and option.option.complete
+        for _, option in options_by_title(declaration)
+    ):
         yield "Metrics by name", list(patterns().items())
-    for whose, columns in declaration.question.answer_columns():
-        yield f"Columns {whose}".rstrip(), columns
+    for part, columns in declaration.question.answer_columns():
+        yield f"Columns {part}".rstrip(), columns
     if fields := declaration.question.answer_fields():
         yield "Fields of csv, json and Python", list(fields.items())
     if messages := declaration.question.answer_messages():
@@ -170,7 +173,7 @@ def row(declared: DeclaredOption, full: bool) -> Row:
     # Choices that a function lists would have to be imported, and stand in the help itself.
     choices = option.choices if isinstance(option.choices, tuple) else ()
     metavar = option.metavar or ("CHOICE" if choices else "")
-    left = ", ".join(option.flags.split()) + (f" {metavar}" if metavar else "")
+    label = ", ".join(option.flags.split()) + (f" {metavar}" if metavar else "")
     text = option.help
     if choices:
         words = (f"{choice} (default)" if choice == default else choice for choice in choices)
@@ -178,4 +181,4 @@ def row(declared: DeclaredOption, full: bool) -> Row:
     elif declared.base is not bool and not declared.repeatable and default not in (None, ""):
         number = f"{default:,g}" if isinstance(default, int | float) else default
         text = f"{text.removesuffix('.')} (default {number})."
-    return left, f"{text} {option.further}".rstrip() if full else text
+    return label, f"{text} {option.further}".rstrip() if full else text

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.cli.output import edge_sections
+from passk_cli.cli.output import output_sections
 from passk_cli.commands.command import command_of
 from passk_cli.files.draft import Draft, require_new, write_new
 from passk_cli.files.request import Request
@@ -30,21 +30,21 @@ _QUESTIONS = {
 _SHOWN = 12
 
 
-def asks(given: Mapping[str, Any]) -> bool:
+def can_ask(values: Mapping[str, Any]) -> bool:
     """Whether a person can be asked: at a terminal, without --no-input."""
-    return not given["no_input"] and sys.stdin.isatty() and sys.stdout.isatty()
+    return not values["no_input"] and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def interview(files: Sequence[str], given: Mapping[str, Any]) -> str:
+def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
     """Ask what is open, and write the map; the file it was written to, "" if it was not.
 
     Errors: those of a draft.
     """
     from rich.console import Console
 
-    require_new(str(given["init"]))
+    require_new(str(values["init"]))
     console = Console(highlight=False)
-    draft = Draft.from_data([*files], filled(Request, given))
+    draft = Draft.from_data([*files], filled(Request, values))
     try:
         for role in _QUESTIONS:
             if role in draft.open or (role == "setting" and draft.found.get("setting")):
@@ -53,7 +53,7 @@ def interview(files: Sequence[str], given: Mapping[str, Any]) -> str:
         # Without rich: a process that was interrupted has a third of a second left.
         print("\npassk: nothing is written", flush=True)
         return ""
-    path = str(given["init"])
+    path = str(values["init"])
     write_new(path, draft.text(path))
     console.print(f"{path} is written. With it, passk reads:\n", markup=False)
     return path
@@ -63,7 +63,7 @@ def estimate(files: Sequence[str], path: str) -> dict[str, Any]:
     """What `passk estimate FILE --map PATH` is given, which becomes the command that runs."""
     sys.argv[1:] = ["estimate", *files, "--map", path]
     declaration = command_of("estimate")
-    edge = (option for _, options in edge_sections(declaration) for option in options)
+    edge = (option for _, options in output_sections(declaration) for option in options)
     options = [*declaration.options(), *edge]
     unset: dict[str, Any] = {}
     unset |= {o.field: False if o.base is bool else [] if o.repeatable else None for o in options}
@@ -78,26 +78,26 @@ def _ask(console: Console, draft: Draft, role: str) -> None:
     optional = role == "setting"
     console.print(f"\n{_QUESTIONS[role]}", style="bold", markup=False)
     for number, (option, note) in enumerate(choices[:_SHOWN], 1):
-        console.print(f"  {number}  {_shown(option)}  {note}", markup=False)
+        console.print(f"  {number}  {_choice_text(option)}  {note}", markup=False)
     if len(choices) > _SHOWN:
         console.print(f"     and {len(choices) - _SHOWN:,} more, by name", markup=False)
     hint = "Number, or words that pass" if role == "passes" else "Number, or a column's name"
     hint += ", or Enter for none" * optional
     while True:
-        said = Prompt.ask(hint, console=console, default="", show_default=False).strip()
-        if not said and optional:
+        reply = Prompt.ask(hint, console=console, default="", show_default=False).strip()
+        if not reply and optional:
             return
-        if said.isdecimal() and 0 < int(said) <= len(choices):
-            draft.chosen[role] = choices[int(said) - 1][0]
+        if reply.isdecimal() and 0 < int(reply) <= len(choices):
+            draft.chosen[role] = choices[int(reply) - 1][0]
             return
-        named = _named(draft, role, said) if said else None
-        if named is not None:
-            draft.chosen[role] = named
+        fix = _fix_of_reply(draft, role, reply) if reply else None
+        if fix is not None:
+            draft.chosen[role] = fix
             return
         names = [*draft.found.columns]
-        question = meant(said, names, f"the columns are {first_few(names)}")
+        question = meant(reply, names, f"the columns are {first_few(names)}")
         if role == "passes" and draft.outcome:
-            question = f"no outcome is {said}; there are {draft.outcome.tally}"
+            question = f"no outcome is {reply}; there are {draft.outcome.tally}"
         console.print(f"  {question}", markup=False)
 
 
@@ -108,29 +108,29 @@ def _choices(draft: Draft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
         yield from ((way, way.why) for way in (outcome.passing if outcome else ()))
         return
     for name in (role, *["counts"] * (role == "outcome")):
-        yield from ((each.option, each.tally) for each in draft.found.get(name, ()))
+        yield from ((candidate.option, candidate.tally) for candidate in draft.found.get(name, ()))
     if role == "outcome" and draft.all_of:
         yield draft.all_of, "all of these pass"
     if role == "task" and not draft.found.get("task"):
         yield SuggestedFix({"--field": {"task": POSITION}}), "the place of a record in its list"
 
 
-def _named(draft: Draft, role: str, said: str) -> SuggestedFix | None:
+def _fix_of_reply(draft: Draft, role: str, reply: str) -> SuggestedFix | None:
     """The option that a typed answer means; None if there is no such column."""
     if role == "passes":
         try:
-            return SuggestedFix({"--threshold": str(float(said))}, f"{said} or more passes")
+            return SuggestedFix({"--threshold": str(float(reply))}, f"{reply} or more passes")
         except ValueError:
             tally = draft.outcome.tally.lower() if draft.outcome else ""
-            there = all(word.lower() in re.split(r"\W*[,×]?\s", tally) for word in split(said))
-            return SuggestedFix({"--passes": split(said)}, f"{said} passes") if there else None
-    known = {root(column) for column in draft.found.columns} | {*draft.found.columns}
-    if not all({part, root(part)} & known for part in parts(said)):
+            occurs = all(word.lower() in re.split(r"\W*[,×]?\s", tally) for word in split(reply))
+            return SuggestedFix({"--passes": split(reply)}, f"{reply} passes") if occurs else None
+    columns = {root(column) for column in draft.found.columns} | {*draft.found.columns}
+    if not all({part, root(part)} & columns for part in parts(reply)):
         return None
-    return SuggestedFix({"--by": (said,)} if role == "setting" else {"--field": {role: said}})
+    return SuggestedFix({"--by": (reply,)} if role == "setting" else {"--field": {role: reply}})
 
 
-def _shown(option: SuggestedFix) -> str:
+def _choice_text(option: SuggestedFix) -> str:
     """An option as the columns or words that it chooses."""
     values = [v for value in option.options.values()
               for v in (value.values() if isinstance(value, Mapping) else [value])]  # fmt: skip

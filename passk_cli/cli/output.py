@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import passk_cli.pages as pages
 from passk_cli.charts import PICTURES
 from passk_cli.cleanup import file_mode, unwritable_error, write_atomically, write_together
-from passk_cli.cli.progress import working
+from passk_cli.cli.progress import show_activity
 from passk_cli.commands.command import Command
 from passk_cli.diagnostic import DECLARED, NOTE, Diagnostic
 from passk_cli.errors import ParameterError, PasskError
@@ -48,7 +48,7 @@ _GONE = ("-", "terminal")
 _COLOURS = {"note": "1", "warning": "1;33", "error": "1;31"}
 
 
-def suffixes_of(declaration: Command) -> list[str]:
+def output_suffixes(declaration: Command) -> list[str]:
     """Suffixes of the files that a command writes its result to."""
     fitting = [*(pages.SUFFIXES if declaration.paged else ()), *SUFFIXES,
                *(SUFFIXES_OF_VERDICTS if declaration.judges else ())]  # fmt: skip
@@ -132,7 +132,7 @@ class Charting:
         for file in self.chart:
             from passk_cli.charts.picture import picture
 
-            with working("drawing"):
+            with show_activity("drawing"):
                 suffix = Path(file).suffix.lower()
                 content = picture(report, suffix, self.chart_theme, style.percent, self.size)
             write_atomically(Path(file), content)
@@ -176,7 +176,11 @@ class Output:
     # fmt: on
 
     def check(
-        self, inputs: Sequence[str], others: Sequence[str], charting: Charting, declaration: Command
+        self,
+        inputs: Sequence[str],
+        further_outputs: Sequence[str],
+        charting: Charting,
+        declaration: Command,
     ) -> None:
         """Refuse before any work is done what could not, or must not, be written afterwards.
 
@@ -193,7 +197,7 @@ class Output:
             raise ParameterError(
                 OptionValue("-o", "-"), "given twice; stdout takes one result", name="bad-output"
             )
-        if targets := [*self._files, *others, *charting.chart]:
+        if targets := [*self._files, *further_outputs, *charting.chart]:
             _require_places(targets, inputs)
         if self._files:
             self._require_formats(declaration)
@@ -201,7 +205,7 @@ class Output:
     def _require_formats(self, declaration: Command) -> None:
         """Refuse files whose suffix says no format, and a format beside suffixes that say one."""
         files = self._files
-        fitting = suffixes_of(declaration)
+        fitting = output_suffixes(declaration)
         unknown = [file for file in files if Path(file).suffix.lower() not in fitting]
         guessed = [file for file in unknown if stat.S_ISREG(file_mode(file))]
         if guessed and self.form is None:
@@ -232,11 +236,11 @@ class Output:
     def _format(self, target: str | None, *, paged: bool = False) -> str:
         """The format of one output: as asked, or of several as the suffix says."""
         suffixes = {**SUFFIXES, **SUFFIXES_OF_VERDICTS, **(pages.SUFFIXES if paged else {})}
-        own = suffixes.get(Path(target or "").suffix.lower())
-        if own == "json" and Path(target or "").name.startswith(CODE_QUALITY):
-            own = "gitlab"
-        asked = (own or self.form) if len(self.output) > 1 else (self.form or own)
-        return asked or ("table" if target is None and sys.stdout.isatty() else "plain")
+        by_suffix = suffixes.get(Path(target or "").suffix.lower())
+        if by_suffix == "json" and Path(target or "").name.startswith(CODE_QUALITY):
+            by_suffix = "gitlab"
+        name = (by_suffix or self.form) if len(self.output) > 1 else (self.form or by_suffix)
+        return name or ("table" if target is None and sys.stdout.isatty() else "plain")
 
     def words(self, message: Diagnostic) -> str:
         """The words of a message, with numbers as its reader has chosen."""
@@ -266,7 +270,7 @@ class Output:
                 elif target is None:
                     printed, form = loaded(FORMATS[name])(report, style), name
                 elif paged:
-                    with working("drawing"):
+                    with show_activity("drawing"):
                         contents |= pages.files_of(report, name, Path(target), style)
                     page_files.append(Path(target))
                 else:
@@ -310,16 +314,16 @@ class Output:
         messages = ordered(report.messages)
         if not (self.full or self.verbose):
             late = {name for name, message in DECLARED.items() if message.full}
-            messages = [said for said in messages if said.name not in late]
+            messages = [message for message in messages if message.name not in late]
         if self.quiet:
-            messages = [said for said in messages if said.severity != NOTE]
+            messages = [message for message in messages if message.severity != NOTE]
         room = len(messages) if self.verbose else _MESSAGES
         style = self._style(False, False)
         for message in messages[:room]:
-            say(labelled(message, style), message.severity)
-        if rest := messages[room:]:
-            names = ", ".join(dict.fromkeys(said.name for said in rest if said.name))
-            print(f"{len(rest)} more: -v{f' ({names})' if names else ''}", file=sys.stderr)
+            print_message(labelled(message, style), message.severity)
+        if further := messages[room:]:
+            names = ", ".join(dict.fromkeys(message.name for message in further if message.name))
+            print(f"{len(further)} more: -v{f' ({names})' if names else ''}", file=sys.stderr)
 
     def _style(self, wide: bool, coloured: bool) -> Style:
         """The reader's choices; as wide as the terminal and coloured where that is welcome."""
@@ -377,7 +381,7 @@ def _require_places(targets: Sequence[str], inputs: Sequence[str]) -> None:
         raise ParameterError(problem, name="bad-output")
 
 
-def edge_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
+def output_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
     """Title and options of where results go; what the question has itself is not among them."""
     edge = (Charting, Output) if declaration.charts else (Output,)
     without = [*declared(declaration.options_type), *declaration.without]
@@ -387,9 +391,9 @@ def edge_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOpti
             # Formats of verdicts are for commands that give one.
             plain = tuple(name for name in FORMATS if name not in OF_VERDICTS)
             options = [
-                each._replace(option=replace(each.option, choices=plain))
-                if each.field == "form" else each
-                for each in options
+                option._replace(option=replace(option.option, choices=plain))
+                if option.field == "form" else option
+                for option in options
             ]  # fmt: skip
         yield getattr(group, "title", ""), options
 
@@ -403,7 +407,7 @@ def _append(path: str, text: str) -> None:
         print(f"passk: {printable(str(unwritable_error(path, error)))}", file=sys.stderr)
 
 
-def say(text: str, severity: str) -> None:
+def print_message(text: str, severity: str) -> None:
     """Print a message or an error on stderr; on a terminal its label stands out, and its sentence
     ends lines between words.  Commands below it stay as they are, to be copied."""
     if sys.stderr.isatty():

@@ -38,28 +38,28 @@ def overview() -> str:
         section = entry.section
         rows.append((f"{heading:{section_width}}{name}", entry.purpose.removesuffix(".")))
     width = terminal_width()
-    listed = table(rows, section_width + name_width, width)
-    below = [filled(line, width) for line in _BELOW]
+    lines = table(rows, section_width + name_width, width)
+    below = [fill(line, width) for line in _BELOW]
     usage = "Usage: passk COMMAND FILE... [OPTIONS]"
-    return "\n".join([usage, "", filled(ABOUT, width), "", *listed, "", *below])
+    return "\n".join([usage, "", fill(ABOUT, width), "", *lines, "", *below])
 
 
 def table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:
     """Rows in two columns, the left one `room` wide, the right one broken into lines."""
     lines = []
     margin = " " * (indent + room)
-    for left, right in rows:
-        words = filled(right, max(width - len(margin), LEFT)).split("\n")
-        if len(left) > room - GAP:
-            lines.append(" " * indent + left)
+    for name, text in rows:
+        words = fill(text, max(width - len(margin), LEFT)).split("\n")
+        if len(name) > room - GAP:
+            lines.append(" " * indent + name)
         else:
-            words = [" " * indent + left.ljust(room) + words[0], *words[1:]]
+            words = [" " * indent + name.ljust(room) + words[0], *words[1:]]
             lines.append(words.pop(0))
         lines += [margin + line for line in words]
     return lines
 
 
-def filled(text: str, width: int = 0) -> str:
+def fill(text: str, width: int = 0) -> str:
     """A text in lines as wide as the terminal, or as `width`, broken at blanks alone."""
     lines = textwrap.wrap(
         text, width or terminal_width(), break_on_hyphens=False, break_long_words=False

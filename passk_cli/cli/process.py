@@ -23,7 +23,7 @@ _received: list[int] = []
 
 
 @contextmanager
-def ending_on_signals() -> Iterator[None]:
+def end_on_signals() -> Iterator[None]:
     """End the process within a second of Ctrl-C, SIGTERM or SIGHUP, with exit code 128 + signal.
 
     Python runs its own handlers between two lines of Python only, and a product of matrices or a
@@ -34,8 +34,10 @@ def ending_on_signals() -> Iterator[None]:
     if os.name != "posix" or threading.current_thread() is not threading.main_thread():
         yield
         return
-    ours = (signal.SIG_DFL, signal.default_int_handler)
-    before = {s: signal.getsignal(s) for s in _ENDING if s and signal.getsignal(s) in ours}
+    default_handlers = (signal.SIG_DFL, signal.default_int_handler)
+    before = {
+        s: signal.getsignal(s) for s in _ENDING if s and signal.getsignal(s) in default_handlers
+    }
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     unheard = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
@@ -89,7 +91,7 @@ def _leave(number: int) -> None:
 
 
 @contextmanager
-def lasting_streams() -> Iterator[None]:
+def open_streams() -> Iterator[None]:
     """Standard streams that stay usable when they were closed or when their reader goes away.
 
     What is written where nobody reads is dropped, so a command ends with the exit code it would
@@ -99,15 +101,15 @@ def lasting_streams() -> Iterator[None]:
     with ExitStack() as opened:
         if sys.stdin is None:
             sys.stdin = opened.enter_context(open(os.devnull))
-        sys.stdout = _lasting(before[1], opened)
-        sys.stderr = _lasting(before[2], opened, last=True)
+        sys.stdout = _reopened(before[1], opened)
+        sys.stderr = _reopened(before[2], opened, last=True)
         try:
             yield
         finally:
             sys.stdin, sys.stdout, sys.stderr = before
 
 
-def _lasting(stream: TextIO | None, opened: ExitStack, last: bool = False) -> TextIO:
+def _reopened(stream: TextIO | None, opened: ExitStack, last: bool = False) -> TextIO:
     if stream is None:
         return opened.enter_context(open(os.devnull, "w"))
     try:

@@ -18,7 +18,7 @@ _SECONDS_BETWEEN = 0.2
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
+def show_activity(text: str) -> Iterator[None]:
     """Show `what` with the seconds spent, once a second has gone by; nothing in a pipe.
 
     What is done within it (`doing`, or another of these) is shown in its place.
@@ -27,24 +27,24 @@ def working(what: str) -> Iterator[None]:
         yield
         return
     outermost = not activity()
-    with doing(lambda: what):
+    with doing(lambda: text):
         if not outermost:
             yield
             return
-        done = threading.Event()
-        watcher = threading.Thread(target=_watch, args=(done,), daemon=True)
+        stopped = threading.Event()
+        watcher = threading.Thread(target=_watch, args=(stopped,), daemon=True)
         watcher.start()
 
         def stop() -> None:
-            done.set()
+            stopped.set()
             watcher.join(_SECONDS_TO_STOP)
 
         with undo_at_end(stop):
             yield
 
 
-def _watch(done: threading.Event) -> None:
-    if done.wait(PATIENCE):
+def _watch(stopped: threading.Event) -> None:
+    if stopped.wait(PATIENCE):
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -52,5 +52,5 @@ def _watch(done: threading.Event) -> None:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(activity())
-        while not done.wait(_SECONDS_BETWEEN):
+        while not stopped.wait(_SECONDS_BETWEEN):
             progress.update(task, description=activity())

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from passk_cli.cli.help_text import declared
-from passk_cli.cli.output import suffixes_of
+from passk_cli.cli.help_text import options_by_title
+from passk_cli.cli.output import output_suffixes
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.diagnostic import Diagnostic
@@ -17,12 +17,12 @@ from passk_cli.suggested_fix import SuggestedFix, quoted
 from passk_cli.text import clauses, cut, printable, without_secrets
 
 
-def complete(error: PasskError, words: Sequence[str]) -> None:
+def add_commands(error: PasskError, words: Sequence[str]) -> None:
     """Give an error the commands that settle it, and no remedy that its command has no options for.
 
     words : the command line.
     """
-    error.settles = possible(error.settles, words)
+    error.settles = possible_fixes(error.settles, words)
     error.remedies = commands(error.settles, words)
 
 
@@ -31,8 +31,8 @@ def with_commands(error: PasskError, words: Sequence[str]) -> str:
 
     words : the command line.  What the reader has to fill in stands in the sentence.
     """
-    asked = [str(settle) for settle in error.settles if not settle.complete]
-    lines = [clauses(str(error.args[0]), *asked)]
+    open_fixes = [str(settle) for settle in error.settles if not settle.complete]
+    lines = [clauses(str(error.args[0]), *open_fixes)]
     if error.candidates:
         from passk_cli.files.reading.asking import screen
 
@@ -44,13 +44,15 @@ def with_commands(error: PasskError, words: Sequence[str]) -> str:
     return f"error[{error.name}]: " + "\n  ".join(cut(printable(line)) for line in lines)
 
 
-def with_remedies(said: Diagnostic, words: Sequence[str]) -> Diagnostic:
+def with_remedies(message: Diagnostic, words: Sequence[str]) -> Diagnostic:
     """A message with the commands that settle it."""
-    settles = possible(said.settles, words)
-    return replace(said, settles=settles, remedies=commands(settles, words))
+    settles = possible_fixes(message.settles, words)
+    return replace(message, settles=settles, remedies=commands(settles, words))
 
 
-def possible(settles: Sequence[SuggestedFix], words: Sequence[str]) -> tuple[SuggestedFix, ...]:
+def possible_fixes(
+    settles: Sequence[SuggestedFix], words: Sequence[str]
+) -> tuple[SuggestedFix, ...]:
     """The remedies that the command of these words has options for."""
     return tuple(
         settle
@@ -66,24 +68,24 @@ def commands(settles: Sequence[SuggestedFix], words: Sequence[str]) -> tuple[str
     Of data that came through a pipe each begins with its |, to stand behind the command whose
     output it reads: alone it would wait for an input that never comes.
     """
-    start = "| passk" if _piped(words) else "passk"
+    start = "| passk" if _reads_stdin(words) else "passk"
     return tuple(
-        " ".join([start, *map(quoted, map(without_secrets, completed(words, settle)))])
+        " ".join([start, *map(quoted, map(without_secrets, apply_fix(words, settle)))])
         for settle in settles
         if settle.complete
     )
 
 
-def _piped(words: Sequence[str]) -> bool:
+def _reads_stdin(words: Sequence[str]) -> bool:
     """Whether a command line reads standard input: -, label=- or --baseline -."""
     return any(
         parts[-1].rpartition("=")[2] == "-"
-        for given, _, parts in _parsed(words[1:], flags_of(words[0]))
-        if given is None or given.option.file == "read"
+        for option, _, parts in _parse_words(words[1:], flags_of(words[0]))
+        if option is None or option.option.file == "read"
     )
 
 
-def completed(words: Sequence[str], settle: SuggestedFix) -> list[str]:
+def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
     """A command line with the options of a remedy.
 
     A role that was given a column gets the new one, values are added, any other option is replaced.
@@ -92,55 +94,61 @@ def completed(words: Sequence[str], settle: SuggestedFix) -> list[str]:
 
     >>> settle = SuggestedFix({"--field": {"task": "case"}, "--records": "runs", "--by": ("arm",)})
     >>> given = "estimate a.json --field task=x --records=all --by y -k1"
-    >>> " ".join(completed(given.split(), settle))
+    >>> " ".join(apply_fix(given.split(), settle))
     'estimate a.json --by y -k1 --field task=case --records runs --by arm'
-    >>> " ".join(completed(given.split(), SuggestedFix({"--order-from-lines": True}, "", "order")))
+    >>> " ".join(apply_fix(given.split(), SuggestedFix({"--order-from-lines": True}, "", "order")))
     'order a.json --field task=x --records=all --by y -k1 --order-from-lines'
-    >>> " ".join(completed("report h.json -o h.html".split(), SuggestedFix({}, "", "trend")))
+    >>> " ".join(apply_fix("report h.json -o h.html".split(), SuggestedFix({}, "", "trend")))
     'trend h.json'
     >>> draft = SuggestedFix({"--init": "passk.toml"}, "", "describe")
-    >>> " ".join(completed("convert a.csv -o b.csv".split(), draft))
+    >>> " ".join(apply_fix("convert a.csv -o b.csv".split(), draft))
     'describe a.csv --init passk.toml'
-    >>> " ".join(completed("compare a.csv b.csv".split(), SuggestedFix({},
+    >>> " ".join(apply_fix("compare a.csv b.csv".split(), SuggestedFix({},
     ...     labels={"a.csv": "old"})))
     'compare old=a.csv b.csv'
-    >>> " ".join(completed("record a.csv h.parquet".split(), SuggestedFix({"--to": "h.parquet"})))
+    >>> " ".join(apply_fix("record a.csv h.parquet".split(), SuggestedFix({"--to": "h.parquet"})))
     'record a.csv --to h.parquet'
     """
     name = settle.command or words[0]
-    flags, there = flags_of(words[0]), flags_of(name)
-    own = list(words[1 : words.index("--")] if "--" in words else words[1:])
-    rest = list(words[len(own) + 1 :])
-    values = {there[flag].field: value for flag, value in settle.options.items()}
-    kept = [name]
-    before, after = (suffixes_of(command_of(each)) for each in (words[0], name))
+    flags, other_flags = flags_of(words[0]), flags_of(name)
+    arguments = list(words[1 : words.index("--")] if "--" in words else words[1:])
+    trailing = list(words[len(arguments) + 1 :])
+    values = {other_flags[flag].field: value for flag, value in settle.options.items()}
+    result = [name]
+    before, after = (output_suffixes(command_of(command)) for command in (words[0], name))
     writes = name != words[0] and any(
-        there[flag].option.file == "written" for flag in settle.options
+        other_flags[flag].option.file == "written" for flag in settle.options
     )
-    for given, text, parts in _parsed(own, flags):
-        other = given and there.get(given.option.name)
-        taken = other and (other is given or other.base is bool or accepts(other, text))
-        if given is not None and given.field == "output":
+    for option, text, parts in _parse_words(arguments, flags):
+        counterpart = option and other_flags.get(option.option.name)
+        applies = counterpart and (
+            counterpart is option or counterpart.base is bool or accepts(counterpart, text)
+        )
+        if option is not None and option.field == "output":
             suffix = Path(text).suffix.lower()
-            taken = not writes and (suffix in after or suffix not in before)
-        if given is None:
-            kept += settle.labelled_files(parts)
-        elif taken and not _replaced(given, text, values):
-            kept += parts
-    return [*kept, *(str(word) for each in settle.words() for word in each), *rest]
+            applies = not writes and (suffix in after or suffix not in before)
+        if option is None:
+            result += settle.labelled_files(parts)
+        elif applies and not _is_replaced(option, text, values):
+            result += parts
+    return [
+        *result,
+        *(str(word) for option_words in settle.words() for word in option_words),
+        *trailing,
+    ]
 
 
-def _replaced(given: DeclaredOption, text: str, values: Mapping[str, object]) -> bool:
+def _is_replaced(option: DeclaredOption, text: str, values: Mapping[str, object]) -> bool:
     """Whether what was given for an option goes, for what a remedy gives."""
-    value = values.get(given.field, ())
+    value = values.get(option.field, ())
     if isinstance(value, Mapping):
         return text.partition("=")[0] in value
-    if isinstance(value, tuple) and given.field != "threshold":
+    if isinstance(value, tuple) and option.field != "threshold":
         return {*text.split(",")} <= {*value}
-    return given.field in values and given.field != "where"
+    return option.field in values and option.field != "where"
 
 
-def _parsed(
+def _parse_words(
     words: Sequence[str], flags: Mapping[str, DeclaredOption]
 ) -> Iterator[tuple[DeclaredOption | None, str, Sequence[str]]]:
     """Each option of a command line with its text and its words; None for what is no option."""
@@ -151,14 +159,14 @@ def _parsed(
         if not word.startswith("--"):
             flag, text = word[:2], word[2:]
             equals = text
-        given = flags.get(flag)
-        width = 1 if given is None or equals or given.base is bool else 2
+        option = flags.get(flag)
+        width = 1 if option is None or equals or option.base is bool else 2
         text = text if width == 1 else "".join(words[place + 1 : place + 2])
-        yield given, text, words[place : place + width]
+        yield option, text, words[place : place + width]
         place += width
 
 
 def flags_of(command: str) -> Mapping[str, DeclaredOption]:
     """Flag → the option of a command, those of its output included."""
-    every = declared(command_of(command)) if command in COMMANDS else ()
-    return by_flag(option for _, option in every)
+    options = options_by_title(command_of(command)) if command in COMMANDS else ()
+    return by_flag(option for _, option in options)

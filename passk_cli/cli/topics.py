@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from passk_cli.cli.help_text import FILES, declared, row
-from passk_cli.cli.overview import ABOUT, filled
+from passk_cli.cli.help_text import FILES, options_by_title, row
+from passk_cli.cli.overview import ABOUT, fill
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import ParameterError
@@ -56,7 +56,7 @@ _ALSO = {
 }  # fmt: skip
 
 
-def about(word: str, others: Sequence[str]) -> str:
+def explain(word: str, commands_and_messages: Sequence[str]) -> str:
     """Everything that is declared under a word.
 
     others : names of commands and messages, for a word that is near one of them.
@@ -73,20 +73,24 @@ def about(word: str, others: Sequence[str]) -> str:
     spellings.append(metric.partition("@")[0] + "@τ")
     spellings += [spelling.removesuffix("s") for spelling in spellings]
     terms = glossary()
-    known = {*terms, *texts, *TOPICS, *topics}
-    own = next((spelling for spelling in spellings if spelling in known), spellings[1])
-    topic = topics.get(own, own)
-    found = [terms[topic]] if topic in terms else []
-    found += [TOPICS[topic]] if topic in TOPICS else []
+    topic_names = {*terms, *texts, *TOPICS, *topics}
+    spelling = next((spelling for spelling in spellings if spelling in topic_names), spellings[1])
+    topic = topics.get(spelling, spelling)
+    paragraphs = [terms[topic]] if topic in terms else []
+    paragraphs += [TOPICS[topic]] if topic in TOPICS else []
     if topic == "metrics":
-        found += [text for each in texts.values() for text in each if text.startswith("metric ")]
-    for text, users in sorted(texts.get(own, {}).items(), key=lambda each: each[0][:6] != "option"):
-        found.append(f"{text} In {_several(users)}." if users[0] else text)
-    if not found:
-        names = dict.fromkeys([*others, *TOPICS, *texts, *terms])
-        question = meant(own, names, "`passk --help` lists commands")
+        paragraphs += [
+            text for entries in texts.values() for text in entries if text.startswith("metric ")
+        ]
+    for text, users in sorted(
+        texts.get(spelling, {}).items(), key=lambda entry: entry[0][:6] != "option"
+    ):
+        paragraphs.append(f"{text} In {_command_names(users)}." if users[0] else text)
+    if not paragraphs:
+        names = dict.fromkeys([*commands_and_messages, *TOPICS, *texts, *terms])
+        question = meant(spelling, names, "`passk --help` lists commands")
         raise ParameterError(f"nothing is named {word!r}; {question}", name="unknown-name")
-    return "\n\n".join(map(filled, found))
+    return "\n\n".join(map(fill, paragraphs))
 
 
 def glossary() -> dict[str, str]:
@@ -101,11 +105,11 @@ def glossary() -> dict[str, str]:
     return terms
 
 
-def _several(commands: Sequence[str]) -> str:
+def _command_names(commands: Sequence[str]) -> str:
     """Names of commands, or of the few that are not among them."""
-    others = [name for name in COMMANDS if name not in commands]
-    most = "every command" + f" but {listed(others)}" * bool(others)
-    return most if len(others) < len(COMMANDS) // 3 else ", ".join(dict.fromkeys(commands))
+    lacking = [name for name in COMMANDS if name not in commands]
+    most = "every command" + f" but {listed(lacking)}" * bool(lacking)
+    return most if len(lacking) < len(COMMANDS) // 3 else ", ".join(dict.fromkeys(commands))
 
 
 def _entries() -> Iterator[tuple[str, str, str]]:
@@ -131,12 +135,12 @@ def _entries() -> Iterator[tuple[str, str, str]]:
         yield name, f"format {name}: `passk formats {name}` shows how it is read.", ""
     for name in COMMANDS:
         declaration = command_of(name)
-        for _, each in declared(declaration):
-            left, text = row(each, full=True)
-            for flag in each.option.flags.split():
-                yield flag.lstrip("-").lower(), f"option {left}: {text}", name
-            for value in each.option.values:
-                yield value.lower(), f"value of {each.option.name}: {text}", name
+        for _, option in options_by_title(declaration):
+            label, text = row(option, full=True)
+            for flag in option.option.flags.split():
+                yield flag.lstrip("-").lower(), f"option {label}: {text}", name
+            for value in option.option.values:
+                yield value.lower(), f"value of {option.option.name}: {text}", name
         question = declaration.question
         tables = [column for _, columns in question.answer_columns() for column in columns]
         for header, meaning in (*tables, *question.answer_fields().items()):

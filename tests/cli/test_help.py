@@ -14,7 +14,7 @@ import pytest
 
 import passk_cli
 from passk_cli.charts.theme import THEMES
-from passk_cli.cli.output import Charting, edge_sections
+from passk_cli.cli.output import Charting, output_sections
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import messages
 from passk_cli.commands.command import command_of
@@ -190,7 +190,7 @@ def test_examples_run_as_they_are(
 
 def test_every_option_has_a_word_of_help() -> None:
     for name in COMMANDS:
-        edge = (each for _, options in edge_sections(command_of(name)) for each in options)
+        edge = (each for _, options in output_sections(command_of(name)) for each in options)
         for _, option, *_ in (*command_of(name).options(), *edge):
             assert option.help
             assert option.help[0] == option.help[0].upper() or "@" in option.help or (

@@ -14,7 +14,7 @@ import pytest
 
 import passk_cli
 from passk_cli.cli.failure import write_failure
-from passk_cli.cli.output import say
+from passk_cli.cli.output import print_message
 from passk_cli.commands.catalogue import messages
 from passk_cli.diagnostic import ERROR
 from passk_cli.errors import ParameterError
@@ -230,7 +230,7 @@ def test_a_message_ends_its_lines_between_words_on_a_terminal(
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setenv("NO_COLOR", "1")
     command = f"  passk estimate {'x' * 60}.csv --by temperature"
-    say(f"error[x]: {'word ' * 20}\n{command}", ERROR)
+    print_message(f"error[x]: {'word ' * 20}\n{command}", ERROR)
     *sentence, last = capsys.readouterr().err.splitlines()
     assert last == command
     assert len(sentence) == 3

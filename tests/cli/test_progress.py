@@ -11,7 +11,7 @@ import rich.progress  # noqa: F401  (takes its time when first imported)
 
 from passk_cli.activity import activity, steps
 from passk_cli.cli import progress
-from passk_cli.cli.progress import working
+from passk_cli.cli.progress import show_activity
 
 
 class Terminal(io.StringIO):
@@ -34,8 +34,8 @@ def test_what_goes_on_is_shown_on_a_terminal(
         while words not in stderr.getvalue() and time.monotonic() < until:
             time.sleep(0.01)
 
-    with working("computing"):
-        with working("reading"):
+    with show_activity("computing"):
+        with show_activity("reading"):
             wait("reading")
         for place, _ in enumerate(steps(["a", "b"], "computing", "models"), 1):
             wait(f"computing: {place} of 2 models")

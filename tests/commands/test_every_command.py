@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from passk_cli.cli.output import edge_sections
+from passk_cli.cli.output import output_sections
 from passk_cli.commands import COMMANDS as EVERY
 from passk_cli.commands.command import command_of
 from passk_cli.commands.question import answer
@@ -433,7 +433,7 @@ def test_help_says_what_is_declared(
     short, full = passk(name, "--help"), passk("help", name)
     assert (short.code, short.err, full.code, full.err) == (0, "", 0, "")
     few, every_word = ("".join(done.out.split()) for done in (short, full))
-    edge = (each for _, options in edge_sections(command_of(name)) for each in options)
+    edge = (each for _, options in output_sections(command_of(name)) for each in options)
     options = [*every(name), *edge]
     assert len({field for field, *_ in options}) == len(options)
     flags = [flag for _, option, *_ in options for flag in option.flags.split()]

@@ -14,7 +14,7 @@ import pytest
 
 import passk_cli
 from passk_cli import errors
-from passk_cli.cli.help_text import declared
+from passk_cli.cli.help_text import options_by_title
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from tests.conftest import Passk, jsonl, package_nodes
@@ -68,7 +68,9 @@ def cases() -> Iterator[object]:
     seen = set()
     for name in COMMANDS:
         declaration = command_of(name)
-        for field in [each.field for _, each in declared(declaration) if each.field in WRONG]:
+        for field in [
+            each.field for _, each in options_by_title(declaration) if each.field in WRONG
+        ]:
             if declaration.files != "none" and name != "trend" and (name, field) not in OTHERS:
                 yield pytest.param(name, field, marks=[pytest.mark.long] * (field in seen))
                 seen.add(field)
