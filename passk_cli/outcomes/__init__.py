@@ -1,4 +1,4 @@
-"""Attempts as arrays: Counts, Attempts, and the account of reading (provenance).
+"""Attempts as arrays: Counts, Attempts, and the facts about how they were read.
 
-No files, no statistics, no words for people.
+This package does not read files, compute statistics or write text for people.
 """

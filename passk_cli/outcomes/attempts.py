@@ -1,4 +1,4 @@
-"""Attempts: what the attempts of each cell were, besides passing."""
+"""Attempts: values of the attempts of each cell, such as scores, costs or answers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from passk_cli.arrays import Ints, NDArray
 
 @dataclass(frozen=True, eq=False)
 class Attempts:
-    """The distinct values of each cell's attempts, and how often each came.
+    """The distinct values of the attempts of each cell, and how often each value occurs.
 
-    start : int (cells + 1,); rows start[i] … start[i+1]−1 belong to cell i, sorted by value.  Of
-        amounts a cell may have none, or those of some of its attempts: the others are gaps.
+    start : int (cells + 1,); rows start[i] … start[i+1]−1 belong to cell i and are sorted by value.
+        If the values are amounts, a cell may have values for some of its attempts only, or for
+        none.
     value : a score (float); dollars, tokens, seconds or turns (float ≥ 0; NaN, which comes last,
-        for an amount that is not known); the code of an answer or a solution (int, −1 for none); or
-        what orders the attempts: their number, or their time in seconds (float).
-    count : int ≥ 1, attempts of the cell with this value.  passed : int, how many of those passed.
-    valueless : attempts without a value, which have code −1.
-    unparsed : attempts whose solution is no Python though it was to be compared as such.
+        for an unknown amount); the code of an answer or a solution (int, −1 for none); or
+        the position of the attempts in time: their number, or their time in seconds (float).
+    count : int ≥ 1, attempts of the cell with this value.  passed : int, how many of them passed.
+    valueless : number of attempts without a value, which have code −1.
+    unparsed : number of attempts with a solution that should be compared as Python but cannot be
+        parsed.
 
     >>> some = Attempts.from_rows([0, 0, 1], [1, 5, 7], [2, 1, 3], [1, 1, 0], cells=2)
     >>> some.start.tolist(), some.take(np.array([1, 0])).value.tolist()
@@ -48,9 +50,9 @@ class Attempts:
         valueless: int = 0,
         unparsed: int = 0,
     ) -> Attempts:
-        """From one row per cell and value, sorted by both; cells without a row have no values.
+        """Attempts from one row per cell and value, sorted by both.
 
-        cell : int in [0, cells).
+        cell : int in [0, cells).  Cells without a row have no values.
         """
         value, count, passed = np.asarray(value), np.asarray(count), np.asarray(passed)
         start = np.searchsorted(np.asarray(cell), np.arange(cells + 1))
@@ -58,38 +60,39 @@ class Attempts:
 
     @cached_property
     def cell(self) -> Ints:
-        """The cell that each row belongs to."""
+        """The cell of each row."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
     def take(self, cells: Ints) -> Attempts:
-        """Those of some cells, in the order given; a cell may come more than once."""
+        """The attempts of these cells, in the given order; a cell may occur more than once."""
         sizes = np.diff(self.start)[cells]
         start = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.arange(start[-1]) + np.repeat(self.start[cells] - start[:-1], sizes)
         return self._with(start, self.value[rows], self.count[rows], self.passed[rows])
 
     def cell_slice(self, cells: slice) -> Attempts:
-        """Those of neighbouring cells, without copying."""
+        """The attempts of a range of cells, without copying the arrays."""
         ends = self.start[cells.start : cells.stop + 1]
         rows = slice(int(ends[0]), int(ends[-1]))
         return self._with(ends - ends[0], self.value[rows], self.count[rows], self.passed[rows])
 
     def select_rows(self, mask: NDArray[np.bool_]) -> Attempts:
-        """Those of some of the rows."""
+        """The attempts in the rows that the mask selects."""
         start = np.concatenate([[0], np.cumsum(mask)])[self.start]
         return self._with(start, self.value[mask], self.count[mask], self.passed[mask])
 
     def reindexed(self, new_cell: Ints, cells: int) -> Attempts:
-        """The attempts of other cells: to[i] is the new index of cell i, or −1 to leave it out.
+        """The attempts under new cell indices: new_cell[i] is the new index of cell i, or −1 to
+        drop it.
 
-        cells : how many there are then.  Cells moved to one place are put together.
+        cells : the new number of cells.  Cells that get the same index are merged.
         """
         keep = new_cell[self.cell] >= 0
         cell, value = new_cell[self.cell[keep]], self.value[keep]
         order = np.lexsort((value, cell))
         cell, value = cell[order], value[order]
         first = np.ones(len(cell), dtype=bool)
-        # NaN, which no number equals, is one value.
+        # NaN differs from itself, but all NaNs of a cell are one value.
         equal = (value[1:] == value[:-1]) | ((value[1:] != value[1:]) & (value[:-1] != value[:-1]))
         first[1:] = (np.diff(cell) != 0) | ~equal
         at = np.flatnonzero(first)
@@ -102,7 +105,8 @@ class Attempts:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Attempts]) -> Attempts:
-        """Those of different cells of the same whole as one; what is said of it is the first's."""
+        """Attempts of disjoint cells as one object; `valueless` and `unparsed` are those of the
+        first part."""
         order = np.argsort(np.concatenate([part.cell for part in parts]), kind="stable")
         value, count, passed = (
             np.concatenate([getattr(part, column) for part in parts])[order]

@@ -1,4 +1,4 @@
-"""Names as codes: columns of many rows hold integers, and each name is there once."""
+"""Names as integer codes: each name is stored once, and columns of many rows contain its index."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Name = TypeVar("Name", str, tuple[str, ...])
 
 
 def encode(values: Sequence[Name]) -> tuple[list[Name], Ints]:
-    """Sorted distinct values, and the index of each entry among them.
+    """The sorted distinct values, and the index of each entry among them.
 
     >>> names, codes = encode(["b", "a", "b"])
     >>> names, codes.tolist()
@@ -25,7 +25,8 @@ def encode(values: Sequence[Name]) -> tuple[list[Name], Ints]:
 
 
 def sort_codes(names: Sequence[Name], codes: Ints) -> tuple[list[Name], Ints]:
-    """The names that appear, sorted and each once, and the codes of the same rows among them.
+    """The names that occur, sorted and without duplicates, and the codes of the same rows among
+    them.
 
     >>> names, codes = sort_codes(["b", "", "a", "b"], np.array([3, 2, 0]))
     >>> names, codes.tolist()
@@ -41,7 +42,7 @@ def sort_codes(names: Sequence[Name], codes: Ints) -> tuple[list[Name], Ints]:
 def cross_columns(
     columns: Sequence[tuple[Sequence[str], Ints]],
 ) -> tuple[list[tuple[str, ...]], Ints]:
-    """Rows of several columns, each as (names, codes), as one column of tuples.
+    """Several columns as one column of tuples; each column is a pair (names, codes).
 
     >>> cross_columns([(["a", "b"], np.array([1, 1, 0])), (["x"], np.array([0, 0, 0]))])
     ([('a', 'x'), ('b', 'x')], array([1, 1, 0]))

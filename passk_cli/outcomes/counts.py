@@ -27,11 +27,11 @@ TOO_MANY = f"at most {MOST_ATTEMPTS:,} of a model at a task can be computed with
 
 @dataclass(frozen=True, eq=False)
 class Numbering:
-    """Numbers of the attempts of every cell, besides how many there are.
+    """Numbers of the attempts of each cell, in addition to how many attempts there are.
 
-    made : int ≥ n, attempts made: the largest number, counted from the smallest in the data; more
-        than n where numbers have holes.
-    last : int, whether the attempt of the largest number passed: 1, 0, or −1 where not known.
+    attempts_made : int ≥ n, the largest attempt number, counted from the smallest in the data;
+        larger than n if numbers are missing.
+    last_passed : int, whether the attempt with the largest number passed: 1, 0, or −1 if unknown.
     """
 
     attempts_made: Ints
@@ -40,7 +40,8 @@ class Numbering:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counts:
-    """n attempts and c passes of every (series, task) cell; a sum, so shards add up.
+    """n attempts and c passes of every (series, task) cell; Counts of parts of the data can be
+    added.
 
     A series is one line of a report: a model, or a model at one value of each `by=` column.
 
@@ -49,16 +50,16 @@ class Counts:
     series_codes, task_codes : indices into the two, one entry per cell; cells are sorted by series,
         then task.
     n, c : one entry per cell; n ≥ 1, 0 ≤ c ≤ n.
-    missing : attempts of each cell among the n − c that have no outcome, and so pass or fail.  None
-        where each attempt has one, or a policy gave it one.
+    missing : number of attempts per cell that have no outcome and may pass or fail; they are among
+        the n − c.  None if every attempt has an outcome, or got one from a policy.
     clusters : one cluster name per task, or None.
     attempts : "score", "answer", "solution", "attempt" (their order), or an amount ("cost" in
         dollars, "tokens_in", "tokens_out", "tokens", "duration" in seconds, "turns") → Attempts,
-        where asked for; c is 0 where only scores were asked for.
-    numbering : where attempts have numbers that might tell why n varies; see `stopping`.
-    facts : what reading did.
-    again : (request) → the same data read with it; None where data can be read only once, and of
-        counts that are only a part of the data.
+        if requested; c is 0 if only scores were requested.
+    numbering : present if attempts have numbers that may explain why n varies; see `stopping`.
+    facts : how the data was read.
+    reread : (request) → the same data read again with this request.  None if the data can be read
+        only once, and for Counts that are only a part of the data.
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
     >>> counts
@@ -86,14 +87,14 @@ class Counts:
     reread: Callable[[Any], Counts] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but `reread`, which holds the data that they were read from."""
+        """All fields except `reread`, which refers to the data that was read."""
         return {**vars(self), "reread": None}
 
     @classmethod
     def from_cells(cls, cells: list[tuple[str, str, int, int]]) -> Counts:
-        """Counts from (model, task, n, c) tuples; the same cell twice adds up.
+        """Counts from (model, task, n, c) tuples; tuples of the same cell are added.
 
-        Errors: ValueError when n < 1 or c lies outside [0, n].
+        Errors: ValueError if n < 1 or c is outside [0, n].
         """
         return cls.from_columns(
             [(model,) for model, _, _, _ in cells],
@@ -127,9 +128,9 @@ class Counts:
         facts: ReadFacts | None = None,
         missing: Ints | None = None,
     ) -> Counts:
-        """Counts from names and the index of each row's among them; equal cells add up.
+        """Counts from names and the index of each row among them; rows of the same cell are added.
 
-        Names are in any order, may repeat, and are left out where no row has them.
+        Names may be in any order and may repeat. Names without a row are left out.
         Errors: ValueError for impossible counts; DataError for more than 10⁹ attempts in a cell.
         """
         if np.any(n < 1) or np.any(c < 0) or np.any(c > n):
@@ -140,7 +141,7 @@ class Counts:
         task_names, task_codes = sort_codes(*tasks)
         width = max(len(task_names), 1)
         cell = series_codes * width + task_codes
-        # Sums of more would overflow.
+        # Larger sums would overflow.
         few = not len(n) or int(n.max()) <= MOST_ATTEMPTS
         if few and not np.all(cell[1:] > cell[:-1]):
             cell, inverse = np.unique(cell, return_inverse=True)
@@ -171,7 +172,7 @@ class Counts:
         models = len({series[0] for series in self.series})
         sizes = ((models, "model"), (len(self.tasks), "task"), (int(self.n.sum()), "attempt"))
         words = [f"{size:,} {noun}{'s' * (size != 1)}" for size, noun in sizes]
-        # Without judgement there are no passes to speak of.
+        # If scores were not judged, c contains no passes.
         judged = self.facts.threshold != math.inf
         words += [f"{int(self.c.sum()):,} passed"] * judged
         if self.missing is not None:
@@ -182,15 +183,16 @@ class Counts:
 
     @property
     def cluster(self) -> str | None:
-        """The column that says which tasks belong together; None where none was asked for."""
+        """The column that names the cluster of a task; None if no clusters were requested."""
         return None if self.clusters is None else self.facts.cluster or "cluster"
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per cell: model, <groups>, task, n, c; and the cluster of the task, if it has one,
-        and the attempts without an outcome as `missing`, if those may pass or fail.
+        """A DataFrame with a row per cell: model, <groups>, task, n and c.
 
-        Groups are numbers where the data hold numbers.
-        `read` takes such a frame as it is, the groups as `by=…` and the cluster as `cluster=…`.
+        It also has the cluster of the task, if tasks have clusters, and `missing`, the number of
+        attempts without an outcome, if these may pass or fail. Groups are numbers if the data
+        contains numbers. `read` accepts the frame: pass the groups as `by=…` and the cluster as
+        `cluster=…`.
         """
         import pandas as pd
 
@@ -199,7 +201,7 @@ class Counts:
 
     @property
     def numeric(self) -> tuple[str, ...]:
-        """The groups that are numbers in the data, as a temperature."""
+        """The groups that contain numbers in the data, for example a temperature."""
         places = ((name, place) for place, name in enumerate(self.group_names, 1))
         return tuple(
             name
@@ -224,7 +226,7 @@ class Counts:
         return columns
 
     def filled(self, *, passing: bool) -> Counts:
-        """These counts where every attempt without an outcome passes, or fails.
+        """Counts in which every attempt without an outcome passes, or every one fails.
 
         >>> counts = Counts.from_columns(
         ...     [("m",)], ["a"], np.array([5]), np.array([1]), missing=np.array([3])
@@ -238,7 +240,7 @@ class Counts:
 
     @property
     def missing_outcomes(self) -> MissingOutcomes:
-        """Attempts made and without an outcome by model and task, as they were read."""
+        """Attempts and attempts without an outcome, by model and task, as they were read."""
         if self.facts.missing_outcomes is not None:
             return self.facts.missing_outcomes
         parts = [[series[i] for series in self.series] for i in range(1 + len(self.group_names))]
@@ -248,26 +250,27 @@ class Counts:
         return MissingOutcomes.from_codes(models, units, self.n, missing)
 
     def __dir__(self) -> list[str]:
-        """The names that users of Python need."""
+        """The names that Python users need."""
         return [
             "attempts", "c", "cluster", "clusters", "filter", "group_names", "n", "series",
             "series_codes", "task_codes", "tasks", "to_frame",
         ]  # fmt: skip
 
     def rows_of(self, series: int) -> slice:
-        """The slice of the cell arrays that belongs to one series."""
+        """The slice of the cell arrays for one series."""
         low, high = np.searchsorted(self.series_codes, [series, series + 1])
         return slice(int(low), int(high))
 
     def with_messages(self, *messages: Diagnostic) -> Counts:
-        """These counts with further messages about their reading."""
+        """These counts with further messages about how they were read."""
         all_messages = (*messages, *self.facts.messages)
         return replace(self, facts=replace(self.facts, messages=all_messages))
 
     def without_group(self, group: str, leave_out: str | None = None) -> Counts:
-        """The counts no longer split by a group column; cells of one of its values left out.
+        """Counts that are not split by a group column any more.
 
-        Errors: ValueError when the column is not among the groups.
+        leave_out : a value of the column; its cells are dropped.
+        Errors: ValueError if the column is not among the groups.
 
         >>> split = Counts.from_columns(
         ...     [("m", "x"), ("m", "y")], ["a", "b"], np.array([2, 2]), np.array([1, 2]), ("kind",)
@@ -284,9 +287,9 @@ class Counts:
     def regrouped(
         self, series: Sequence[tuple[str, ...] | None], group_names: tuple[str, ...]
     ) -> Counts:
-        """The counts with another name for each series; cells that meet are added.
+        """Counts with a new name for each series; cells that get the same name are added.
 
-        series : the new (model, group values …) of each series, or None to leave it out.
+        series : the new (model, group values …) of each series, or None to drop it.
         """
         names = [name for name in series if name is not None]
         stays = np.array([name is not None for name in series])
@@ -312,10 +315,10 @@ class Counts:
     def filter(
         self, *, models: str | Sequence[str] = (), exclude_models: str | Sequence[str] = ()
     ) -> Counts:
-        """The counts of some models, by name or by pattern as "gpt-*".
+        """The counts of some models, selected by name or by pattern, for example "gpt-*".
 
-        models : keep only these; all where empty.  exclude_models : leave these out.
-        Errors: ParameterError where a name or pattern is no model's, or no model stays.
+        models : keep only these; all models if empty.  exclude_models : leave these out.
+        Errors: ParameterError if a name or pattern matches no model, or no model is left.
 
         >>> counts = Counts.from_cells([("m-1", "a", 2, 1), ("m-2", "a", 2, 2), ("o", "a", 1, 0)])
         >>> counts.filter(models="m-*", exclude_models="m-1")
@@ -330,9 +333,9 @@ class Counts:
         return self.resized(self.n * stays, self.c * stays)
 
     def without_tasks(self, names: Collection[str]) -> Counts:
-        """The counts of the other tasks.
+        """The counts without these tasks.
 
-        Errors: ValueError when none stays.
+        Errors: ValueError if no task is left.
 
         >>> Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)]).without_tasks(["a"]).tasks
         ('b',)
@@ -346,10 +349,11 @@ class Counts:
         return replace(remaining, facts=self.facts.without_tasks(names))
 
     def resized(self, n: Ints, c: Ints) -> Counts:
-        """The counts of n attempts and c passes of each cell, of those it has; one without any is
-        left out, with its Attempts, and tasks of which none stays.
+        """Counts with n attempts and c passes per cell, chosen from the attempts that the cell has.
 
-        n, c : int, one entry per cell, 0 ≤ n ≤ its n.  At least one is above 0.
+        n, c : int, one entry per cell, 0 ≤ n ≤ the present n; at least one entry is above 0.  Cells
+            with n = 0 are left out together with their Attempts, and so are tasks without any other
+            cell.
         """
         keep = n > 0
         resized = Counts.from_codes(
@@ -360,7 +364,7 @@ class Counts:
         at, stay = np.flatnonzero(keep), set(resized.tasks)
         numbering, clusters = self.numbering, self.clusters
         if numbering is not None:
-            # Numbers of attempts that are left out are no holes.
+            # Attempts that are left out must not look like missing numbers.
             numbering = Numbering(
                 (numbering.attempts_made - self.n + n)[keep], numbering.last_passed[keep]
             )
@@ -381,8 +385,9 @@ class Counts:
     def cell_indices(
         self, series: tuple[Sequence[tuple[str, ...]], Ints], tasks: tuple[Sequence[str], Ints]
     ) -> Ints:
-        """The index of the cell of each row, whose series and task are names and codes; −1 where
-        there is none.
+        """The index of the cell of each row, or −1 if there is no such cell.
+
+        series, tasks : names and one code per row.
 
         >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
         >>> rows = (["b", "a"], np.array([0, 1]))
@@ -401,9 +406,10 @@ class Counts:
         return np.where(cells[places] == row_cells, places, -1)
 
     def with_attempts_from(self, source: Counts, role: str) -> Counts:
-        """These counts with what other counts of the same cells know of their attempts.
+        """These counts with the attempt values of other counts.
 
-        role : what that is.  Cells that the others lack have none.
+        role : the kind of value, a key of `attempts`.  Cells that the source does not have get no
+            values.
 
         >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 1, 0)])
         >>> cost = Attempts.from_rows([0], [0.5], [1], [0], cells=1)
@@ -418,10 +424,10 @@ class Counts:
         return replace(self, attempts={**self.attempts, role: moved})
 
     def at_thresholds(self, thresholds: Sequence[float]) -> Counts:
-        """The attempts judged at each threshold, by a group column "threshold".
+        """The attempts judged at each threshold, as a group column "threshold".
 
-        An attempt passes when its score is ≥ the threshold (−1e-9), as when files are read.
-        Errors: KeyError when the counts were read without scores.
+        An attempt passes if its score is ≥ the threshold (−1e-9), the same rule as for files.
+        Errors: KeyError if the counts were read without scores.
         """
         score = self.attempts["score"]
         facts = replace(self.facts, thresholds=tuple(thresholds))
@@ -438,7 +444,7 @@ class Counts:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Counts]) -> Counts:
-        """Counts of the same tasks and groups but different series as one."""
+        """Counts of different series as one; all parts have the same tasks and groups."""
         missing = None
         if any(part.missing is not None for part in parts):
             missing = [np.zeros_like(p.n) if p.missing is None else p.missing for p in parts]
@@ -468,10 +474,10 @@ class Counts:
         return replace(combined, clusters=parts[0].clusters, attempts=attempts)
 
     def over_tasks(self, tasks: Sequence[str]) -> Counts:
-        """These cells over another list of tasks, so that two counts share indices.
+        """These cells over a longer list of tasks, so that two Counts can share indices.
 
-        tasks : sorted, every task of these counts among them.  Clusters are left out.
-        Errors: ValueError when a task is missing.
+        tasks : sorted, with every task of these counts.  Clusters are left out.
+        Errors: ValueError if a task is missing.
 
         >>> Counts.from_cells([("m", "b", 2, 1)]).over_tasks(["a", "b"]).task_codes.tolist()
         [1]
@@ -483,19 +489,19 @@ class Counts:
         return replace(self, tasks=tuple(tasks), task_codes=codes, clusters=None)
 
     def with_clusters(self, clusters: dict[str, str]) -> Counts:
-        """These counts with the cluster of each task."""
+        """These counts with a cluster for each task."""
         return replace(self, clusters=tuple(clusters[task] for task in self.tasks))
 
 
 def _concatenate_names(parts: Sequence[tuple[Sequence[Name], Ints]]) -> tuple[list[Name], Ints]:
-    """Names and codes of several parts, one after the other; a name may come more than once."""
+    """Names and codes of several parts in one list; a name may occur more than once."""
     offsets = np.cumsum([0, *(len(names) for names, _ in parts)])
     codes = [codes + low for (_, codes), low in zip(parts, offsets, strict=False)]
     return [name for names, _ in parts for name in names], np.concatenate(codes)
 
 
 def _sum_by_cell(values: Ints, cell: Ints, cells: int) -> Ints:
-    """The sum of the values of each cell."""
+    """The sum of the values in each cell."""
     totals = np.zeros(cells, dtype=np.int64)
     np.add.at(totals, cell, values)
     return totals

@@ -14,12 +14,12 @@ from passk_cli.outcomes.codes import encode, sort_codes
 
 @dataclass(frozen=True, eq=False)
 class MissingOutcomes:
-    """Attempts made and attempts without an outcome, of every model at every task.
+    """Attempts and attempts without an outcome, for every model at every task.
 
     models : names, sorted.  units : (task, group values …) of each unit, sorted; a unit is a task,
-        or a task of one group.
+        or a task in one group.
     model_codes, unit_codes : int, one entry per model and unit, indices into the two above.
-    made : int ≥ 1, attempts, those without an outcome included.  missing : int in [0, made].
+    attempts : int ≥ 1, attempts with or without an outcome.  missing : int in [0, attempts].
 
     >>> losses = MissingOutcomes.from_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4], [0,
     ...     3, 1])
@@ -42,7 +42,7 @@ class MissingOutcomes:
         attempts: Sequence[int] | Ints,
         missing: Sequence[int] | Ints,
     ) -> MissingOutcomes:
-        """From a row per model and unit."""
+        """Missing outcomes from a row per model and unit."""
         return cls.from_codes(encode(models), encode(units), attempts, missing)
 
     @classmethod
@@ -53,7 +53,7 @@ class MissingOutcomes:
         attempts: Sequence[int] | Ints,
         missing: Sequence[int] | Ints,
     ) -> MissingOutcomes:
-        """Losses from names and the index of each row's among them."""
+        """Missing outcomes from names and the index of each row among them."""
         model_names, model_codes = sort_codes(*models)
         unit_names, unit_codes = sort_codes(*units)
         return cls(
@@ -62,9 +62,9 @@ class MissingOutcomes:
         )  # fmt: skip
 
     def missing_in_series(self, series: Sequence[str]) -> tuple[int, int] | None:
-        """(attempts without an outcome, tasks without any other) of a model in one group.
+        """(attempts without an outcome, tasks without any other attempt) of a model in one group.
 
-        None where the model is called otherwise here.
+        None if no model has this name.
         """
         if series[0] not in self.models:
             return None
@@ -73,7 +73,8 @@ class MissingOutcomes:
         return int(missing.sum()), int((missing == attempts).sum())
 
     def shares(self, series: Sequence[str]) -> tuple[int, int]:
-        """(attempts without an outcome, attempts) of a model in one group; (0, 0) of another.
+        """(attempts without an outcome, attempts) of a model in one group; (0, 0) for an unknown
+        model.
 
         >>> MissingOutcomes.from_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3]).shares(("a",))
         (3, 8)
@@ -87,7 +88,7 @@ class MissingOutcomes:
         """The rows of a model in one group."""
         rows = self.cells(series[0])
         if len(self.units[0]) > 1:
-            # A group that was made of the counts is no part of the units.
+            # A group that was computed from the counts is not part of the units.
             inside = [unit[1:] == tuple(series[1 : len(unit)]) for unit in self.units]
             rows = rows[np.array(inside)[self.unit_codes[rows]]]
         return rows
@@ -98,7 +99,8 @@ class MissingOutcomes:
         return int(self.missing[rows].sum()), int(self.attempts[rows].sum())
 
     def emptied_tasks(self) -> dict[tuple[str, ...], int]:
-        """Model and group values → tasks without any other attempt, where there are some.
+        """(model, group values …) → number of tasks without any outcome, for each series that has
+        some.
 
         >>> losses = MissingOutcomes.from_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4],
         ...     [4, 3, 4])
@@ -115,7 +117,7 @@ class MissingOutcomes:
         return np.flatnonzero(self.model_codes == self.models.index(model))
 
     def without_tasks(self, names: Collection[str]) -> MissingOutcomes:
-        """Losses at the other tasks.
+        """Missing outcomes without those of these tasks.
 
         >>> losses = MissingOutcomes.from_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3])
         >>> losses.without_tasks(["u"]).shares_of_model("a")
@@ -128,7 +130,7 @@ class MissingOutcomes:
         )  # fmt: skip
 
     def joined_with(self, baseline: MissingOutcomes, label: str) -> MissingOutcomes:
-        """Both as one, the models of the other after its label."""
+        """The rows of both; the models of the baseline have its label before their names."""
         codes = np.concatenate([self.model_codes, baseline.model_codes + len(self.models)])
         models = [*self.models, *(f"{label} {model}" for model in baseline.models)]
         units = np.concatenate([self.unit_codes, baseline.unit_codes + len(self.units)])

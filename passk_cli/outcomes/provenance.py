@@ -1,4 +1,4 @@
-"""Provenance: what reading found and decided; notes, `describe` and signatures are made of it."""
+"""Provenance: how data was read; notes, `describe` and signatures are made from it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from passk_cli.suggested_fix import SuggestedFix
 
 @dataclass(frozen=True)
 class InputFacts:
-    """Account of one input file: its format and the roles of its columns.
+    """How one input file was read: its format and the roles of its columns.
 
-    format : how the file is laid out and how that was recognised.
-    roles : role (task, outcome, attempt, model, n, c) → the column that plays it.
-    unused : columns nothing was read from.
-    offered : role → column that is there for what asks for it: score, answer, solution.
-    outcomes : those its format offers, where there are several.
-    in_path : columns that are not in the file but in its path.
+    format : the layout of the file and how it was recognised.
+    roles : role (task, outcome, attempt, model, n, c) → its column.
+    unused : columns from which nothing was read.
+    offered : role → column with a value that can be requested: score, answer, solution.
+    outcomes : the outcomes that the format offers, if there are several.
+    in_path : columns that come from the path of the file.
     """
 
     name: str
@@ -34,11 +34,12 @@ class InputFacts:
 
 
 class UnlabelledAttempt(NamedTuple):
-    """An attempt without a label, with its places in random orders.
+    """An attempt without a label, with its positions in random orders.
 
-    stratum : its verdict, crossed with whether most verdicts of its task are passes.  place : among
-    the `size` of its series and stratum; task_place : of its task; in_task : in its task, of whose
-    attempts so many have a label.
+    stratum : its verdict, crossed with whether most attempts at its task pass.  place : its
+        position
+    among the `size` attempts of its series and stratum.  task_place : the position of its task.
+    in_task : its position in the task.  labelled : how many attempts at the task have a label.
     """
 
     series: tuple[str, ...]
@@ -53,10 +54,10 @@ class UnlabelledAttempt(NamedTuple):
 
 
 class ColumnChoice(NamedTuple):
-    """A column, its values in words, and the option by which it plays a role.
+    """A column, its values in words, and the option that gives it a role.
 
-    role : "" for a column that may play none, which has no option.
-    used : whether it plays the role.  pooled : whether attempts at one task differ in it.
+    role : "" for a column that may have no role and therefore no option.
+    used : whether it has the role.  pooled : whether attempts at one task differ in it.
     """
 
     role: str
@@ -69,39 +70,42 @@ class ColumnChoice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReadFacts:
-    """Account of reading, so that nothing happens silently.
+    """How the data was read, so that every decision can be reported.
 
-    missing : outcomes that were null, and `missing_policy` what became of them.
-    losses : the same by model and task; None where nothing is missing.
-    duplicates : attempts that came more than once (extra rows), and `duplicates_policy`.
-    duplicates_checked : False where no attempt column allows the check.
-    unnumbered : attempts without a number in data that numbers its attempts.
-    skipped : lines that were not records, left out by --skip-bad; empty_files : the same of files.
-    emptied : (model, task) cells whose attempts were all dropped as missing.
-    not_understood : outcomes that are neither pass nor fail (only when describing).
-    pooled_unnumbered : files that hold attempts of one model and task, without numbers.
-    cluster : the column that says which tasks belong together.
-    messages : what files say of themselves, and how they were read where that could have been
-        otherwise.
-    reasons : model → why attempts have no outcome → how many, where files say it.
-    runs : model → how many runs of it go on as one, where several and they are not kept apart.
-    foreign : files of a folder that hold no results and were passed over.
-    without_outcome : files of a folder that do not have the outcome asked for.
-    left : files of a folder that may hold results and were left out, each with why.
-    columns : every column, those in use first (only when describing).
-    where, pool, passes, outcome, records, path : as the request has them.
-    named : option and name of the models and tasks that options name → "" where it is in the data,
-        else what is near it.
-    alias : name in the data → name that it counts as.
-    errors : of a judge, about other models or tasks: (passed, all) of labelled attempts that fail,
-        and (failed, all) of those that pass; () where it is not told.
-    unlabelled : attempts without a label, where some are to be chosen from.
+    missing : number of missing outcomes.  missing_policy : how they were treated.
+    missing_outcomes : the same by model and task; None if nothing is missing.
+    duplicates : extra rows of repeated attempts.  duplicates_policy : how they were treated.
+    duplicates_checked : False if no attempt column allows the check.
+    unnumbered : attempts without a number, if other attempts have numbers.
+    skipped : lines that are not records, left out by --skip-bad.  empty_files : files without
+        records.
+    emptied : (model, task) cells that lost all attempts because their outcomes are missing.
+    not_understood : outcomes that are neither pass nor fail (only for `describe`).
+    pooled_unnumbered : files with several attempts at one task by one model, without numbers.
+    cluster : the column that names the cluster of a task.
+    messages : what files contain about themselves, and decisions that could have been different.
+    reasons : model → reason for a missing outcome → number of attempts, if files contain reasons.
+    runs : model → number of runs that were joined, if there are several and they were not
+        separated.
+    non_result_files : files of a folder that contain no results and were skipped.
+    without_outcome : files of a folder that do not have the requested outcome.
+    left_out_files : files of a folder that may contain results and were left out, with the reason.
+    columns : all columns, those with a role first (only for `describe`).
+    where, pool, passes, outcome, records, path : values from the request.
+    option_names : (option, name) of each model or task that an option names → "" if the data
+        contains it, else a similar name.
+    alias : name in the data → the name under which it counts.
+    judge_errors : error counts of a judge about other models or tasks: (passed, all) for labelled
+        attempts that fail, and (failed, all) for those that pass; () if unknown.
+    unlabelled : attempts without a label, if some can be selected for labelling.
     benchmark, benchmarks : the column that names the benchmark of each task, and task → benchmark,
-        where tasks of several are pooled.
-    numeric : the --by columns that hold numbers in every file.
-    erring : attempts with an error, and how many of them have no outcome; None if not asked for.
-    sampled : the order of attempts and groups of tasks in a sample of the rows, if asked for.
-    order : tasks as the run was shuffled to take them, where files say it, and all the same.
+        if the tasks come from several benchmarks.
+    numeric : the --by columns that contain numbers in every file.
+    error_outcomes : attempts with an error, and how many of them have no outcome; None if not
+        requested.
+    sampled : the order of attempts and groups of tasks in a sample of the rows, if requested.
+    order : tasks in the shuffled order in which the run took them, if all files contain the same
+        one.
     """
 
     inputs: tuple[InputFacts, ...] = ()
@@ -145,7 +149,7 @@ class ReadFacts:
     sampled: SampledRows | None = None
 
     def names_of(self, option: str) -> list[str]:
-        """The names in the data that an option has."""
+        """The names given with an option that are in the data."""
         return sorted(
             name
             for (flag, name), suggestion in self.option_names.items()
@@ -154,13 +158,15 @@ class ReadFacts:
 
     @property
     def varying(self) -> tuple[str, ...]:
-        """Columns of settings whose values are pooled, on purpose or with a warning."""
+        """Columns of settings with pooled values, with --pool or with a warning."""
         notes = (s for s in self.messages if s.name == "pooled-settings")
         return (*self.pool, *(str(s.fields["column"]) for s in notes if "column" in s.fields))
 
     def without_tasks(self, names: Collection[str]) -> ReadFacts:
-        """The account of the other tasks: missing outcomes, without their reasons, which no task
-        has."""
+        """The facts without these tasks.
+
+        `reasons` becomes empty, because reasons are not counted per task.
+        """
         erring = self.error_outcomes and self.error_outcomes.without_tasks(names)
         if self.missing_outcomes is None:
             return replace(self, error_outcomes=erring)

@@ -1,4 +1,4 @@
-"""What sampled rows show and counts do not: the order of attempts, and groups of tasks."""
+"""Facts from a sample of rows that counts do not contain: attempt order and task groups."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from passk_cli.arrays import Floats, Ints
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OrderedAttempts:
-    """Outcomes of sampled attempts, ordered by the numbers of the attempts.
+    """Outcomes of sampled attempts, ordered by attempt number.
 
-    names : (model, groups …) of each series.  series : int (tasks,), a place in `names`,
+    names : (model, groups …) of each series.  series : int (tasks,), index into `names`,
         increasing.
-    start, passed : rows of attempts, as in `metrics.order`.
+    start, passed : rows of attempts, in the form that `metrics.order` uses.
     """
 
     names: tuple[tuple[str, ...], ...]
@@ -25,11 +25,11 @@ class OrderedAttempts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TaskGroups:
-    """Pass rates of sampled tasks, and the columns that put several tasks into a group.
+    """Pass rates of sampled tasks, and the columns that group tasks.
 
-    values : float (tasks,), the mean over models of how far the pass rate of the task lies above
-        the mean of the model.
-    columns : name → int (tasks,), codes of the groups from 0.
+    values : float (tasks,), the pass rate of the task minus the mean pass rate of the model,
+        averaged over models.
+    columns : name → int (tasks,), group codes from 0.
     """
 
     values: Floats
@@ -38,7 +38,10 @@ class TaskGroups:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampledRows:
-    """order : None if attempts are not numbered.  groups : None if no column groups tasks."""
+    """Facts from a sample of rows.
+
+    order : None if attempts are not numbered.  groups : None if no column groups tasks.
+    """
 
     order: OrderedAttempts | None
     groups: TaskGroups | None

@@ -1,4 +1,4 @@
-"""Selection of models by name or pattern, and numbers among names."""
+"""Selection of models by name or pattern, and the conversion of texts to numbers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ def select_models(
     models: Sequence[str], keep: Sequence[str], leave_out: Sequence[str],
     options: Sequence[str] = ("models", "exclude_models"),
 ) -> list[str]:  # fmt: skip
-    """The models that stay, in their order; a model's own name with brackets is no pattern.
+    """The models that are left, in their order.
 
-    keep : names and patterns as "gpt-*"; all models where empty.  leave_out : the same.
-    options : those that name both, in remedies.
-    Errors: ParameterError where a name or pattern is no model's, or no model stays.
+    keep : names and patterns such as "gpt-*"; all models if empty.  leave_out : the same.
+        A text that is the exact name of a model is not a pattern, even with brackets.
+    options : the names of the two options, for error messages.
+    Errors: ParameterError if a name or pattern matches no model, or no model is left.
 
     >>> select_models(["gpt-4[1]", "gpt-41", "o"], ["gpt-*"], ["gpt-4[1]"])
     ['gpt-41']
@@ -47,9 +48,10 @@ def select_models(
 
 
 def parse_numbers(texts: Iterable[str]) -> list[int] | list[float] | None:
-    """The numbers that texts stand for, NaN for an empty one; None where one is no number.
+    """The numbers in these texts, NaN for an empty text; None if a text is not a number.
 
-    Whole where all are; 007 is a name.
+    The result contains int if all numbers are whole. A text with a leading zero such as 007 is a
+    name.
 
     >>> parse_numbers(["0.2", "1"]), parse_numbers(["8", "16"]), parse_numbers(["007", "8"])
     ([0.2, 1.0], [8, 16], None)
