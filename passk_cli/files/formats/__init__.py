@@ -1,7 +1,7 @@
-"""One file per evaluation harness, and a line here: how its files are known, what is in them.
+"""The file formats of evaluation harnesses: one module per harness, and the table FORMATS.
 
-A format knows nothing of counting, policies or SQL: it recognises a `File` and gives its `Contents`
-in `Row`s.  What all of them share is in `format`.
+A format recognises a `File` and reads its `Contents` as `Row`s. It does not know about counting,
+policies or SQL. The module `format` contains what all formats share.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ from passk_cli.files.formats.weave import WEAVE
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import LINE
 
-# The generic ones come last, in this order, and only when a longer look shows no harness.
+# Generic formats come last. They are tried only if the longer beginning of a file matches no
+# harness.
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
@@ -63,7 +64,7 @@ FORMATS: dict[str, Format] = {
         *mapped_formats(), *generic.FORMATS,
     )
 }  # fmt: skip
-# A small file of each kind of table.
+# A small example of each kind of table.
 TABLE_EXAMPLES: dict[str, Example] = {
     "jsonl": Example(
         ("RESULTS.jsonl",),
@@ -103,12 +104,14 @@ b,gpt-5.5,2,1
 """,
     ),
 }
-# The formats that can be forced.
+# The values of --from.
 NAMES = (*FORMATS, *TABLES)
 
 
 def recognise(file: File) -> tuple[File, Format] | None:
-    """A file as far as it took to recognise it, and its format, by its content; None if unknown."""
+    """The file, read as far as needed, and its format, recognised by content; None if it is
+    unknown.
+    """
     form, file_seen = _first_match(file, generic=False), file
     if form is None:
         file_seen = file.look_further()
@@ -130,9 +133,9 @@ def format_of_short_table(file: File) -> Format | None:
 
 
 def requested_format(file: File, records: str | None, columns: Collection[str]) -> Format | None:
-    """The format that options ask for, whatever the file looks like; None where they do not.
+    """The format that options request, whatever the file looks like; None if they request none.
 
-    records : the key of a document that holds its records.  columns : those that roles are given.
+    records : the key of a document that contains its records.  columns : the columns with a role.
     """
     if records is not None:
         return generic.records_inside(records, columns)

@@ -1,4 +1,4 @@
-"""File formats: how their files are recognised and read, and which attempts are in them."""
+"""What all file formats share: the File, its rows, and the declaration of a format."""
 
 from __future__ import annotations
 
@@ -42,35 +42,37 @@ INCOMPLETE_RUN = DiagnosticType(
     example="warning[incomplete-run]: the run lists 300 attempts, but the file contains 287",
 )  # fmt: skip
 
-# How much of a file is looked at, at first and where something long comes before the decisive keys.
+# Bytes that are read at first, bytes that are read if a long value comes first, and the length of a
+# document that is kept.
 _BYTES, _FURTHER, _LITTLE = 1 << 16, 1 << 23, 1 << 14
 _TRIED_LINES = 20
-# Rows of Parquet that are taken at a time.
+# Rows of Parquet per batch.
 _ROWS = 1 << 10
-# A file beside another is read whole, so it must not be long.
+# Sibling files are read completely, so they must not be long.
 _BESIDE_BYTES = 1 << 26
-# One attempt, or several, as columns whose roles are found as those of a table.
+# One or several attempts as columns; their roles are found in the same way as those of a table.
 Record = Mapping[str, Any]
 Value = TypeVar("Value")
-# Scorer → outcome and score, of an attempt; with the other arguments of the attempt's `Row`.
+# Scorer → (outcome, score) of an attempt, and the further arguments of its `Row`.
 Judgements = dict[str, tuple[object, float | None]]
 JudgedAttempts = Iterator[tuple[Judgements, dict[str, Any]]]
-# What the values of a document are, for people.
+# Types of JSON values in words.
 _TYPES: dict[type, str] = {list: "a list", dict: "an object", str: "a text", int: "a whole number"}
 
 
 @dataclass(eq=False)
 class File:
-    """One file before it is read: its keys, by which formats recognise it, and its records.
+    """One file before its attempts are read: its keys, for recognising the format, and its records.
 
-    form : "lines" (a JSON record each), "object", "array" (of JSON), "zip", "parquet" or "other".
-    keys : what is there, dotted, with [] for the first element of a list: "results[].is_resolved",
-        "[].task_id"; of lines the keys of the first record; of a zip its members' names; of Parquet
-        its columns and their fields.
-    text : the file's beginning, while it is looked at.  begun : the document as far as that goes.
-    whole : the document, where that is all of it and there is little of it.
+    form : "lines" (a JSON record per line), "object", "array" (of JSON), "zip", "parquet" or
+        "other".
+    keys : the keys in the file, dotted, with [] for the first element of a list, for example
+        "results[].is_resolved" or "[].task_id". Of lines: the keys of the first record; of a zip:
+        the names of its members; of Parquet: its columns and their fields.
+    text : the beginning of the file.  beginning : the JSON value in it, as far as it goes.
+    short_document : the whole document, if it is short; else None.
     archive : the members of a zip.
-    documents : path → content of the files beside those of one reading, each parsed once.
+    sibling_documents : path → content of other files in the folder, each parsed only once.
     """
 
     source: Source
@@ -84,22 +86,22 @@ class File:
 
     @property
     def path(self) -> PurePosixPath:
-        """Path of the file as the user has it: a hint, never a proof."""
+        """The path of the file as the user sees it. It is a hint only, never a proof of the format."""
         return PurePosixPath(os.path.abspath(self.source.name))
 
     @property
     def name(self) -> str:
-        """The file's name without folders and without .gz or .zst."""
+        """The name of the file without folders and without .gz or .zst."""
         return self.path.name.removesuffix(".gz").removesuffix(".zst")
 
     def has(self, *keys: str) -> bool:
-        """Whether all of these are there."""
+        """Whether the file has all of these keys."""
         return self.keys.issuperset(keys)
 
     def document(self, *streamed: str) -> dict[str, Any]:
-        """The object this file is, without the keys at its top whose values `records` streams.
+        """The object in this file, without the top-level keys that `records` streams.
 
-        Errors: DataError where it is no JSON object.
+        Errors: DataError if the file is not a JSON object.
         """
         if isinstance(self.short_document, dict):
             return {key: value for key, value in self.short_document.items() if key not in streamed}
@@ -109,8 +111,10 @@ class File:
     def records(self, *keys: str, beside: dict[str, Any] | None = None) -> Iterator[Any]:
         """The elements of the list below these keys, or of the array itself, one at a time.
 
-        Lines are records too.  Errors: DataError where it is no JSON.
-        beside : is given what stands beside the list: plain values, of lists the first element.
+        The lines of a file of lines are records, too.
+        beside : a dict that is filled with the values next to the list; lists are represented by
+            their first element.
+        Errors: DataError if the file is not JSON.
         """
         if self.short_document is None:
             with open_bytes(self.source) as stream:
@@ -128,17 +132,17 @@ class File:
             yield value
 
     def members(self, *keys: str) -> Iterator[tuple[str, Any]]:
-        """(key, value) of the object below these keys, one at a time.
+        """(key, value) pairs of the object below these keys, one at a time.
 
-        Errors: DataError where it is no JSON, or a key comes twice.
+        Errors: DataError if the file is not JSON, or if a key occurs twice.
         """
         with open_bytes(self.source) as stream:
             yield from documents.members(stream, keys, self.source.name)
 
     def lines(self, request: RowRequest | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-        """(number, record) of each line that is a JSON record.
+        """(line number, record) of each line that is a JSON record.
 
-        Errors: DataError for another line, unless such are left out.
+        Errors: DataError for any other line, unless the request skips such lines.
         """
         request = request or RowRequest()
         for number, text in lines(self.source):
@@ -151,9 +155,9 @@ class File:
                 raise record
 
     def rows(self, *columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-        """Values of these columns, or of fields in columns, of each row of a Parquet file.
+        """The values of these columns, or of fields in columns, for each row of a Parquet file.
 
-        columns : the way from the column to the field, as ("doc", "id").
+        columns : the path from the column to the field, for example ("doc", "id").
         Errors: DataError for a damaged file.
         """
         import duckdb
@@ -168,9 +172,10 @@ class File:
             raise damaged_parquet(self.source, str(error)) from None
 
     def sibling_document(self, relative: str) -> Any:
-        """Content of a JSON file next to this one; None if there is none that can be read whole.
+        """The content of another JSON file, given by its path from this file's folder.
 
-        A pipe or a device is never opened: it could block, or have no end.
+        None if there is no such file, or if it is too long. Pipes and devices are never opened,
+        because reading them could block or never end.
         """
         path = os.path.normpath(self.path.parent / relative)
         if path not in self.sibling_documents:
@@ -181,13 +186,13 @@ class File:
         return self.sibling_documents[path]
 
     def sibling_names(self, pattern: str) -> list[str]:
-        """Files that match a pattern, from the file's folder, sorted."""
+        """The sorted names of the files that match a pattern, from the folder of this file."""
         folder = Path(self.path.parent)
         names = glob.glob(pattern, root_dir=folder, recursive=True)
         return sorted(name for name in names if (folder / name).is_file())
 
     def sibling_files(self, pattern: str) -> Iterator[File]:
-        """The files that match a pattern, from the file's folder, one at a time, none kept."""
+        """The files that match a pattern, from the folder of this file, one at a time."""
         for name in self.sibling_names(pattern):
             path = str(self.path.parent / name)
             display_name = os.path.join(os.path.dirname(self.source.name), name)
@@ -196,21 +201,23 @@ class File:
             yield sniff(Source(path, display_name, None, packing))
 
     def without_text(self) -> File:
-        """The file without its text: thousands of files must not fill the memory."""
+        """The file without its text, so that thousands of files fit into memory."""
         document = self.short_document if len(self.text) <= _LITTLE else None
         return replace(self, text="", beginning=document, short_document=document)
 
     def look_further(self) -> File:
-        """The file after a longer look, where something long comes before the decisive keys."""
+        """The file with a longer beginning, for documents with a long value before the decisive
+        keys.
+        """
         if self.short_document is not None or self.form not in ("object", "array"):
             return self
         return sniff(self.source, self.sibling_documents, _FURTHER)
 
 
 def sniff(source: Source, beside: dict[str, Any] | None = None, size: int = _BYTES) -> File:
-    """A file, by its first bytes.
+    """A file, recognised by its first bytes.
 
-    beside : as `File.documents`.  Errors: DataError where the bytes cannot be unpacked.
+    beside : see `File.sibling_documents`.  Errors: DataError if the bytes cannot be unpacked.
     """
     beside = {} if beside is None else beside
     with open_bytes(source) as stream:
@@ -234,8 +241,8 @@ def sniff(source: Source, beside: dict[str, Any] | None = None, size: int = _BYT
         return File(source, "other", frozenset(), text, sibling_documents=beside)
     complete = len(data) < size
     form = "array" if start[0] == "[" else "object"
-    # A document may have a record to a line: what is one document is not lines.  What is no UTF-8,
-    # or has a key twice, is left to those who read it and say where.
+    # A complete document may also have one record per line, so it is parsed first. Damaged text and
+    # repeated keys are left to the readers, which name the place.
     document = documents.parse_document(text) if complete and sound else None
     begun = document
     if begun is None and start[0] == "{" and (begun := _first_record(start, complete)):
@@ -246,15 +253,15 @@ def sniff(source: Source, beside: dict[str, Any] | None = None, size: int = _BYT
 
 
 def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
-    """The first line that is a record; None where lines are no records.
+    """The first line that is a record; None if the lines are not records.
 
-    A document of one line is no line: it may be what a harness writes.
+    A document of a single line does not count, because a harness may have written it as a document.
     """
     texts = start.split("\n")
     texts = [line for line in (texts if complete else texts[:-1]) if line.strip()]
     if len(texts) < 2 and complete:
         return None
-    # An indented record lies in a document that is not complete here.
+    # An indented record is part of a longer document.
     flush = (line.rstrip() for line in texts[:_TRIED_LINES] if not line[0].isspace())
     for line in flush:
         record = json_or_none(line) if line[0] == "{" and line[-1] == "}" else None
@@ -267,17 +274,19 @@ def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
 class Row:
     """One attempt.
 
-    task : as the harness names it.  outcome : True, False, or None where there is none; a number
-        where the harness has no rule for what passes; what cannot be understood as it is, to be
-        refused with its place.
-    score : where the harness gives a number; `--threshold` judges it instead of the outcome.
-    attempt : its number or name within the run, if it has one; the same twice is a repeat.
-    reason : why there is no outcome, or why it failed: "error", "timeout", "infrastructure",
-        "not attempted" ….  unjudged : the reason where there is no outcome and no other reason.
-    model, suite : where they differ from row to row.
-    settings : temperature, prompt, filter … by name.  answer, solution : what the model said.
-    place : where it stands in the file, as "line 7" or a member's name.
-    record : what the harness wrote of it, in which `Format.spent` finds what it took.
+    task : the name that the harness uses.
+    outcome : True, False, or None if there is none; a number if the harness has no rule for what
+        passes. A value that cannot be understood stays as it is, so that it is refused with its
+        place.
+    score : the number from the harness, if any; `--threshold` judges it instead of the outcome.
+    attempt : its number or name within the run, if it has one; the same number twice is a repeat.
+    reason : why there is no outcome, or why the attempt failed: "error", "timeout",
+        "infrastructure", "not attempted" ….  unjudged : the reason if there is no outcome and no
+        other reason.
+    model, suite : given if they differ from row to row.
+    settings : temperature, prompt, filter … by name.  answer, solution : texts of the model.
+    place : its position in the file, for example "line 7" or the name of a member.
+    record : the record of the harness, from which `Format.read_amounts` reads costs and tokens.
     """
 
     task: object
@@ -301,12 +310,12 @@ class Row:
 
 @dataclass
 class RowRequest:
-    """Request to a table of attempts.
+    """What a reader wants to know about the attempts of a file.
 
-    outcome : one of the table's outcomes.
-    texts : of "answer" and "solution", those that something asks for.
-    skip_bad : whether lines that are no records are left out; `skipped` counts them.
-    messages : those that only reading the rows shows, added to those of the table.
+    outcome : one of the outcomes of the file.
+    texts : "answer" or "solution", if these texts are needed.
+    skip_bad : whether to skip lines that are not records; `skipped` counts them.
+    messages : messages found while reading the rows; they are added to those of the contents.
     """
 
     outcome: str = ""
@@ -320,16 +329,17 @@ class RowRequest:
 class Contents:
     """The attempts of one file.
 
-    rows : gives them, in the file's order, memory holding one at a time; a generic format gives
-        records instead, with columns of their own.
-    outcomes : what `--outcome` chooses from; where there is one, it is chosen.  None where no
-        attempt was judged, so that the file goes with any of them.
-    facts : constant in the file: model, suite, run, temperature …  Runs of one model go on.
-        A suite is named where its task ids mean nothing without it.  Of a generic format: columns
-        for records that have none of that name; looked at after the rows.
-    messages : about the file; what a reader of its numbers must know.
-    verdict : the outcome that the harness itself calls passing, read where none is asked for.
-    order : tasks in the order in which the run was shuffled to take them; none where it was not.
+    rows : yields the attempts in the order of the file, one at a time; a generic format yields
+        records with their own columns.
+    outcomes : the choices for `--outcome`; a single one is chosen automatically.  None if no
+        attempt was judged, so that the file fits any outcome.
+    facts : values that are constant in the file: model, suite, run, temperature …  Runs of one
+        model are joined. A suite is named if its task ids are not unique without it. In a generic
+        format the facts are columns for records that lack them; they are complete after the rows
+        were read.
+    messages : what a reader of the numbers should know about the file.
+    verdict : the outcome that the harness itself calls passing; the default choice.
+    order : tasks in the shuffled order in which the run took them; empty if it was not shuffled.
     """
 
     rows: Callable[[RowRequest], Iterable[Row] | Iterable[Record]]
@@ -341,13 +351,13 @@ class Contents:
 
 
 class Example(NamedTuple):
-    """A small file of a format, as its harness writes it, without the keys that nobody reads here.
+    """A small file of a format, in the layout of its harness, without the keys that passk ignores.
 
-    Values are invented.  A test reads each with its command.
-    paths : where such files lie, words in capitals standing for what differs; the first is that of
-        the text.  text : the file; what is packed or binary as the JSON that it holds.
-    arguments : what follows `passk estimate`, where it is more than the first path.
-    instead : of what is refused, what to do.
+    The values are invented. A test runs the command of each example.
+    paths : where such files are, with capitals for the parts that differ; the first is the path of
+        `text`.  text : the content of the file; a packed or binary file is written as JSON.
+    arguments : the arguments of `passk estimate`, if they differ from the first path.
+    instead : what to do with a file that is refused.
     """
 
     paths: tuple[str, ...]
@@ -357,27 +367,28 @@ class Example(NamedTuple):
 
     @property
     def use(self) -> str:
-        """The command that reads it, or what to do instead."""
+        """The command that reads the file, or what to do instead."""
         return self.instead or f"passk estimate {self.arguments or self.paths[0]}"
 
 
 @dataclass(frozen=True)
 class Format:
-    """One harness's files.
+    """The files of one harness.
 
-    name : for `--from` and for the output.  rule : what passes, in one line.
-    source : where the layout was read: the writer's own source, or a description of it.
-    recognises : whether a file is one of these, by its content; the name is only a hint.
-    table : its attempts.  Errors: DataError, also for what cannot be used and why; NoResults where
-        there can be none, so that such a file of a folder is passed over.
-    example : a small file of it.
-    covers : globs, from the file's folder, of what repeats it and must not count again, and of what
-        belongs to it without being results; a function where they depend on the file.
-    others : who else costs, besides the model, in words, where files may not say how much.
-    spent : what an attempt took, from the record of its row: the usual name of an amount → it, in
-        the unit that the name says; None where it is not known.  Called only where it is asked.
-    generic : whether it is no harness's: its rows are records, whose columns have the usual names
-        or those of `--field`, and `--outcome` names one of them.
+    name : for `--from` and for output.  rule : what counts as a pass, in one line.
+    source : where the layout is documented, usually the source code that writes it.
+    recognises : whether a file has this format, by its content; its name is only a hint.
+    read_contents : reads the attempts.  Errors: DataError, also for files that cannot be used;
+        NoResults if a file cannot contain attempts, so that it is skipped in a folder.
+    example : a small file of this format.
+    covers : globs, from the folder of the file, for files that repeat it or belong to it and must
+        not be read as results; a function if they depend on the file.
+    other_payers : who else causes costs in addition to the model, if files may not contain the
+        amount.
+    read_amounts : reads amounts from the record of a row: the usual name of an amount → the amount
+        in the unit of that name, or None if unknown.  Called only if amounts are requested.
+    generic : whether this is not the format of one harness: its rows are records, their columns
+        have the usual names or those of `--field`, and `--outcome` names one of the columns.
     """
 
     name: str
@@ -394,7 +405,7 @@ class Format:
     def contents(self, file: File) -> Contents:
         """The attempts of a file.
 
-        Errors: as of `table`; DataError for a fact about all of them that is a list or an object.
+        Errors: those of `read_contents`; DataError if a constant value is a list or an object.
         """
         contents = self.read_contents(file)
         for name, value in contents.facts.items():
@@ -404,25 +415,25 @@ class Format:
 
     @property
     def kind(self) -> str:
-        """ "harness", "general" of files that no harness writes, or "refused"."""
+        """ "harness", "refused", or "general" for files that no particular harness writes."""
         if self.generic:
             return "general"
         return "refused" if self.rule.startswith("refused") else "harness"
 
 
 def single_outcome(rows: Callable[[File, RowRequest], Iterable[Row]]) -> Callable[[File], Contents]:
-    """The table of files that hold nothing but attempts with one outcome."""
+    """A reader for files with one outcome and without further facts."""
     return lambda file: Contents(lambda request: rows(file, request))
 
 
 def by_scorer(
     judged_attempts: Callable[[], JudgedAttempts], verdict: str | None = None, **fields: Any
 ) -> Contents:
-    """The table of attempts that several named scorers judge: each scorer is an outcome.
+    """The contents of files with several named scorers per attempt: each scorer is an outcome.
 
-    judged_attempts : gives them.  A scorer that is not among those of an attempt did not judge it,
-        and an attempt with a reason has no outcome.
-    verdict, fields : as of `Contents`.
+    judged_attempts : yields the attempts.  A scorer that an attempt lacks did not judge it, and an
+        attempt with a reason has no outcome.
+    verdict, fields : fields of `Contents`.
     """
     names = {name: None for judgements, _ in judged_attempts() for name in judgements}
 
@@ -438,12 +449,12 @@ def by_scorer(
 
 
 def as_text(value: Any) -> str:
-    """A text as it is; another value as JSON, with keys in the order of the alphabet."""
+    """A text unchanged, and any other value as JSON with sorted keys."""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
 
 
 def amount_reader(**paths: str) -> Callable[[Any], Mapping[str, object]]:
-    """Amounts of an attempt: amount → the dotted path to it in the record of a row.
+    """A function that reads amounts: amount → the dotted path to it in the record of a row.
 
     >>> amount_reader(tokens_in="usage.input", turns="steps")({"usage": {"input": 30}})
     {'tokens_in': 30, 'turns': None}
@@ -453,7 +464,7 @@ def amount_reader(**paths: str) -> Callable[[Any], Mapping[str, object]]:
 
 
 def number_attempts(rows: Iterable[Row]) -> Iterator[Row]:
-    """Attempts that nothing but their order in the file numbers."""
+    """The rows with attempt numbers that follow their order in the file, counted per task."""
     times: Counter[str] = Counter()
     for row in rows:
         task = str(row.task)
@@ -463,7 +474,7 @@ def number_attempts(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def at(value: Any, *keys: str | int) -> Any:
-    """Value below these keys of records and places of lists; None where there is none.
+    """The value below these keys and list positions; None if there is none.
 
     >>> at({"a": [{"b": 1}]}, "a", 0, "b"), at({"a": None}, "a", "b")
     (1, None)
@@ -479,7 +490,7 @@ def at(value: Any, *keys: str | int) -> Any:
 
 
 def finite_number(value: Any) -> float | None:
-    """A finite number; None for everything else, NaN and truth values included.
+    """A finite number as float; None for everything else, also for NaN, True and False.
 
     >>> finite_number(0.5), finite_number(float("nan")), finite_number(True), finite_number("1")
     (0.5, None, None, None)
@@ -490,7 +501,8 @@ def finite_number(value: Any) -> float | None:
 
 
 def seconds_between(start: Any, end: Any) -> float | None:
-    """Seconds between two times in ISO 8601; None where one is no time, or they are none apart.
+    """Seconds between two times in ISO 8601; None if one of them is not a time, or only one has a
+    zone.
 
     >>> seconds_between("2026-01-31T12:00:00Z", "2026-01-31T12:01:30.5+00:00")
     90.5
@@ -502,10 +514,10 @@ def seconds_between(start: Any, end: Any) -> float | None:
 
 
 def require_type(file: File, place: str, value: Any, kind: type[Value]) -> Value | None:
-    """The value that a harness writes at this place; None if nothing is there.
+    """The value at this place, or None if the harness wrote nothing there.
 
-    what : the place in the document.  kind : its type.
-    Errors: DataError for a value of another type, which names the file, the place and the type.
+    place : the place in the document.  kind : the expected type.
+    Errors: DataError for a value of another type; it names the file, the place and the type.
     """
     if value is None or (isinstance(value, kind) and not (kind is int and value is True)):
         return value
@@ -514,17 +526,17 @@ def require_type(file: File, place: str, value: Any, kind: type[Value]) -> Value
 
 
 def require_list(file: File, place: str, value: Any) -> list[Any]:
-    """The list that a harness writes at this place; [] if nothing is there.
+    """The list at this place, or [] if the harness wrote nothing there.
 
-    Errors: as of `typed`.
+    Errors: those of `require_type`.
     """
     return require_type(file, place, value, list) or []
 
 
 def judge_score(value: Any, passes: Callable[[float], bool]) -> tuple[object, float | None]:
-    """(outcome, score) of a value that should be a score, by the harness's rule.
+    """(outcome, score) of a value that should be a score, with the rule of the harness.
 
-    What is no number stays as it is; no value and NaN are no outcome.
+    A value that is not a number is returned unchanged. A missing value and NaN give no outcome.
 
     >>> judge_score(0.5, lambda score: score == 1), judge_score(None, bool)
     ((False, 0.5), (None, None))
@@ -540,9 +552,9 @@ def judge_score(value: Any, passes: Callable[[float], bool]) -> tuple[object, fl
 
 
 def judge_binary(value: Any) -> tuple[object, float | None]:
-    """(outcome, score) of a value where the harness has no rule: 1 passes, 0 does not.
+    """(outcome, score) of a value without a rule of the harness: 1 passes and 0 fails.
 
-    Other numbers stand as they are, so that the reader asks for a threshold.
+    Other numbers are returned as outcome, so that the reader asks for a threshold.
 
     >>> judge_binary(1.0), judge_binary(0.5), judge_binary("high"), judge_binary(float("nan"))
     ((True, 1.0), (0.5, 0.5), ('high', None), (None, None))
@@ -552,7 +564,11 @@ def judge_binary(value: Any) -> tuple[object, float | None]:
 
 
 def choose_outcome(place: str, requested: str | None, outcomes: Sequence[str]) -> str:
-    """The outcome to read; DataError where it has to be chosen, or there is none of that name."""
+    """The outcome to read: the requested one, or the only one.
+
+    Errors: DataError if the requested outcome does not exist, or if several exist and none is
+    requested.
+    """
     if requested in outcomes:
         return str(requested)
     names = ", ".join(map(shortened, outcomes))

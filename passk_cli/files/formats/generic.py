@@ -1,8 +1,7 @@
-"""Documents of no harness: their records, wherever in the document they are.
+"""JSON documents that no particular harness writes: passk finds their records in the document.
 
-The columns of records have the usual names or those of `--field`; what tells the shapes apart is
-which values a document has and how their columns are called.  Source: the shapes themselves, as
-people's own scripts write them.
+The columns of records have the usual names or those of `--field`. The shapes differ in the types of
+their values and the names of their columns.  Source: layouts that people's own scripts write.
 """
 
 from __future__ import annotations
@@ -56,12 +55,12 @@ UNJUDGED_IDS = DiagnosticType(
     " and have no outcome",
 )  # fmt: skip
 
-# DuckDB's reader of arrays takes three times their size of memory; above this they are streamed.
+# DuckDB needs three times the size of an array as memory, so longer arrays are streamed.
 LARGE_BYTES = 1 << 27
-# What a packed file may unpack to, against its size.
+# Assumed ratio of the unpacked size to the packed size.
 _UNPACKED = 10
 _LOOKED_AT = 50
-# Averages under these names are no outcome of a task.
+# Values with these names are averages, not the outcome of a task.
 _AVERAGES = ("acc", "accuracy", "score", "scores")
 KEYS_WITHOUT_RECORDS = DiagnosticType(
     "keys-without-records", WARNING,
@@ -83,13 +82,13 @@ _PASSED = (
 )
 
 _FAILED = "failed fail fails failures unresolved unsolved incorrect unsuccessful wrong".split()
-# Where documents say of what model they are, and how.
+# Keys of metadata that may name the model, and the names of the model in it.
 _HEADS = frozenset("metadata meta config configuration info run args settings".split())
 _MODELS = frozenset("model model_name model_id agent_model llm".split())
-# Where pandas writes the names of columns, and rows.
+# The keys that pandas writes with orient="split".
 _SPLIT = {"columns", "data"}
 _SUFFIX = re.compile(r"_(ids?|tasks?|task_ids|instances?|instance_ids|problems?|problem_ids)$")
-# The document itself, for --records.
+# The value of --records for the document itself.
 WHOLE_DOCUMENT = "."
 # A key of a document that names a column: {task}.
 _KEY_COLUMN = re.compile(r"\{(\w+)\}")
@@ -100,7 +99,7 @@ _DETECT_FORMAT = SuggestedFix({"--from": None}, "finds out what it is")
 
 @dataclass(frozen=True)
 class _Entry:
-    """One value of a document: its key, what it is, and the columns of its (first) record.
+    """One value of a document: its key, its kind, and the columns of its first record.
 
     kind : "null", "bool", "number", "text", "record", "records" (a list of them), "ids" (a list of
         texts or whole numbers), "flags" (a list of truth values), "empty" (a list) or "other".
@@ -113,20 +112,20 @@ class _Entry:
 
 @lru_cache(maxsize=1000)
 def _has_outcome(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
-    """Whether one of the columns is usually an outcome, or there are counts."""
+    """Whether one of the columns is usually an outcome, or the columns contain counts."""
     names = [name for name in columns if name.lower() not in but]
     has_counts = candidates("n", names) and candidates("c", names)
     return bool(candidates("outcome", names) or has_counts)
 
 
 def _names_task(columns: Iterable[str]) -> bool:
-    """Whether one of these is usually the task; "id" and "name" may be anything's."""
+    """Whether one of these columns is usually the task; "id" and "name" may belong to anything."""
     return any(ROLES["task"].ranks.get(spelled(name)) == 0 for name in columns)
 
 
 @lru_cache(maxsize=1)
 def _entries(file: File) -> list[_Entry]:
-    """Entries at the top of a document's beginning; of all of it where it is not long."""
+    """The top-level entries of a document, as far as its beginning goes."""
     if file.short_document is None and not file.text:
         file = sniff(file.source).look_further()
     document = file.beginning if file.form == "object" and isinstance(file.beginning, dict) else {}
@@ -150,11 +149,10 @@ def _entry(key: str, value: Any) -> _Entry:
 def _facts(
     values: Mapping[str, Any], requested: Collection[str] = (), record: Record | None = None
 ) -> dict[str, object]:
-    """The model, the settings and the columns asked for among the values beside the records, and
-    the model that one of them has, such as the metadata, where neither they nor the records name
-    one.
+    """The constant values next to the records: the model, settings, and requested columns.
 
-    record : the first of the records.
+    If neither these values nor the records name a model, a name in the metadata counts.
+    record : the first record.
     """
     names = {*ROLES["model"].names[0], *SETTINGS}
     plain = (str, int, float)
@@ -223,13 +221,13 @@ RECORDS = Format(
 def _by_task(
     members: Iterable[tuple[str, Any]], place: str, columns: Record, beside: Record = _NOTHING
 ) -> Iterator[Record]:
-    """The records of a mapping by task: of each an outcome, a record, or a list of one of them.
+    """The records of a mapping by task: each value is an outcome, a record, or a list of either.
 
-    columns : that were named on the way.  beside : as of `_below`.
+    columns : columns from keys further up.  beside : see `_records_below`.
     """
     for task, value in members:
         first = value[0] if isinstance(value, list) and value else value
-        # The key of records that name their task is none.
+        # If the records name their task, the key is not the task.
         key = "key" if isinstance(first, dict) and _names_task(first) else "task"
         where = f"{place}: {shortened(task)}"
         yield from _records_below(value, (), {key: task, **columns}, where, (), beside)
@@ -264,7 +262,8 @@ def _is_tasks(entries: Sequence[_Entry]) -> bool:
         return False
     if kinds not in ({"record"}, {"records"}, {"records", "empty"}):
         return False
-    # A list of models, or with records that name their tasks, is not a list of one task's attempts.
+    # A list of models, or of records that name their tasks, does not contain the attempts at one
+    # task.
     names_its_tasks = kinds != {"record"} and any(
         _names_task(entry.columns) or words(entry.key) & SUMMED_UP for entry in filled
     )
@@ -293,7 +292,7 @@ TASK_RECORDS = Format(
 
 
 def _lists(entries: Sequence[_Entry]) -> list[_Entry]:
-    """The lists of records that may be what the document is about."""
+    """The lists of records that may be the main content of the document."""
     other_words = ONE_SIDED | SUMMED_UP
     lists = [e for e in entries if e.kind == "records" and not words(e.key) & other_words]
     judged = [entry for entry in lists if _has_outcome(entry.columns)]
@@ -308,7 +307,7 @@ def _plain_keys(entries: Sequence[_Entry]) -> frozenset[str]:
     return frozenset(
         entry.key
         for entry in entries
-        # A number of tests is a tally of what the list says.
+        # A number of tests only summarises the list.
         if entry.kind in ("bool", "text")
         or (entry.kind == "number" and entry.key not in ("tests_passed", "tests_pass"))
     )
@@ -342,9 +341,9 @@ def _refuse_several(file: File, keys: Sequence[str]) -> None:
 def _list_contents(
     file: File, keys: Sequence[str], requested: Collection[str] = (), *, later: bool = False
 ) -> Contents:
-    """The list below these keys; what stands beside it is seen when it has been read.
+    """The list below these keys; the values next to it are known after it was read.
 
-    asked : columns that may stand there.  later : whether to refuse another such list further down.
+    requested : columns that may be next to the list.  later : whether to refuse a second list.
     """
     beside: dict[str, Any] = {}
     facts: dict[str, object] = {}
@@ -388,7 +387,7 @@ RECORD_LIST = Format(
 
 
 def _id_list_keys(entries: Sequence[_Entry]) -> tuple[str, str] | None:
-    """The keys of the ids that passed and of those that failed."""
+    """The keys of the ids that passed and of the ids that failed."""
     ids = [entry.key for entry in entries if entry.kind in ("ids", "empty")]
     names = {key: _SUFFIX.sub("", key.lower().replace("-", "_")) for key in ids}
     passed, failed = ([key for key in ids if names[key] in of] for of in (_PASSED, _FAILED))
@@ -444,9 +443,10 @@ ID_LISTS = Format(
 
 
 def rows_from_columns(values: Mapping[str, Any]) -> list[Record]:
-    """The rows of columns, an outcome among them: each a list beside the tasks, or an object by the
-    numbers of the rows, as DataFrame.to_json() writes it; or names and rows, as it writes them with
-    orient="split"; none where values are no columns.
+    """The rows of a document that stores columns; [] if its values are not columns with an outcome.
+
+    A column is a list parallel to the tasks, or an object by row number, as DataFrame.to_json()
+    writes it. The document may also contain names and rows, as with orient="split".
 
     >>> rows_from_columns({"columns": ["id", "correct"], "data": [["a", True]]})
     [{'id': 'a', 'correct': True}]
@@ -520,9 +520,9 @@ def _is_record(file: File) -> bool:
     if file.form != "object":
         return False
     if file.short_document is None:
-        # A document that ends in its beginning and is none: damaged, or several, one after another.
+        # If a short text is not a document, it is damaged or contains several documents.
         return len(file.text.encode()) >= 1 << 16
-    # A single line of a file of lines stays one.
+    # A file of lines with a single line stays a file of lines.
     ends = tuple(f"{end}{packed}" for end in (".jsonl", ".ndjson") for packed in PACKED)
     return not (file.source.name.endswith(ends) and "\n" not in file.text.strip())
 
@@ -550,17 +550,18 @@ FORMATS = (RECORDS, COLUMNS, TASK_OUTCOMES, TASK_RECORDS, RECORD_LIST, ID_LISTS,
 
 
 def records_inside(key: str, columns: Collection[str] = ()) -> Format:
-    """Records below a key, as `--records` asks: a list, a mapping by task or one record.
+    """A format for the records below a key, as `--records` requests: a list, a mapping by task, or
+    one record.
 
-    key : dotted; {name} in it stands for every key there, which is the records' column of that
-        name.  Of lines and arrays each record is looked into.
-    columns : those that roles are given.
+    key : dotted; {name} in it matches every key, and the matched key becomes the column `name`.
+        Each record of lines and arrays is searched.
+    columns : the columns with a role.
     """
 
     def contents(file: File) -> Contents:
         if key == WHOLE_DOCUMENT:
             return RECORD.read_contents(file)
-        # A dotted name means itself where there is such a key.
+        # A dotted name is one key if the document has such a key.
         if file.form not in ("object", "array", "lines"):
             problem = f"records are looked for at {key}, in JSON"
             raise NoResults(file.source.name, problem, "this file is none", name="unknown-format")
@@ -572,11 +573,11 @@ def records_inside(key: str, columns: Collection[str] = ()) -> Format:
         if file.form != "object":
             return Contents(lambda request: _records_of_each(file, keys, columns, request))
         if fixed < len(keys):
-            # At the first name the document is walked member by member.
+            # From the first name in braces on, the document is read member by member.
             return Contents(
                 lambda request: _records_of_members(file, keys, fixed, columns, request)
             )
-        # A list on the way is walked record by record.
+        # A list on the way is read record by record.
         lists = (n for n in range(len(keys), 0, -1) if any(True for _ in file.records(*keys[:n])))
         cut = next(lists, 0)
         if cut == len(keys) and are_flags([*islice(file.records(*keys), _LOOKED_AT)]):
@@ -609,7 +610,7 @@ def records_inside(key: str, columns: Collection[str] = ()) -> Format:
 
 
 def _are_tables(entries: Sequence[_Entry]) -> bool:
-    """Whether every value is a record or a list of records, if any."""
+    """Whether every value is a record or a list of records, and there is at least one."""
     kinds = {entry.kind for entry in entries}
     return bool(kinds & {"record", "records"}) and kinds <= {"record", "records", "empty", "null"}
 
@@ -617,8 +618,8 @@ def _are_tables(entries: Sequence[_Entry]) -> bool:
 def _records_of_each(
     file: File, keys: Sequence[str], requested: Collection[str], request: RowRequest, cut: int = 0
 ) -> Iterator[Record]:
-    """The records below these keys of each line, or of each record of an array, with the columns
-    asked for that stand beside them.
+    """The records below these keys of each line, or of each record of an array, with the requested
+    columns next to them.
 
     cut : how many keys lead to the array.
     """
@@ -627,7 +628,7 @@ def _records_of_each(
     )
     for number, record in records:
         place = f"{file.source.name}{':' if file.form == 'lines' else ': record '}{number}"
-        # Texts that name the part are no roles, and checks see that parts differ.
+        # Texts that name the part have no role, but checks need them to see that parts differ.
         parts = {
             name: text
             for name, text in _record(place, record).items()
@@ -640,10 +641,10 @@ def _records_of_each(
 def _records_of_members(
     file: File, keys: Sequence[str], fixed: int, requested: Collection[str], request: RowRequest
 ) -> Iterator[Record]:
-    """The records below the members of a document, each with its key as a column.
+    """The records below the members of a document, with the key of each member as a column.
 
-    fixed : how many keys lead to the members.  Those that lack the next key are passed over, unless
-    all do.
+    fixed : how many keys lead to the members.  Members without the next key are skipped, unless all
+    lack it.
     """
     name, further_keys = keys[fixed][1:-1], keys[fixed + 1 :]
     key = further_keys[0] if further_keys and not _KEY_COLUMN.fullmatch(further_keys[0]) else ""
@@ -672,11 +673,11 @@ def _records_below(
     requested: Collection[str] = (),
     beside: Record = _NOTHING,
 ) -> Iterator[Record]:
-    """The records below these keys of a value, each with the columns that were named on the way: of
-    a list, a mapping by task where nothing names one, or the record itself.
+    """The records below these keys of a value, with the columns from the keys on the way: those of
+    a list, of a mapping by task if no key names one, or the record itself.
 
-    asked : columns that may stand beside a list on the way.  beside : what does so far; what
-        records say themselves comes first.
+    requested : columns that may be next to a list on the way.  beside : columns collected so far;
+        the columns of a record take precedence.
     """
     if keys and isinstance(value, dict):
         key_column = _KEY_COLUMN.fullmatch(keys[0])
@@ -723,7 +724,7 @@ def _records_below(
 
 
 def are_flags(values: Sequence[Any]) -> bool:
-    """Whether the values of a list are outcomes: true, false, 1, 0 or null.
+    """Whether all values of a list are outcomes: true, false, 1, 0 or null.
 
     >>> are_flags([True, None]), are_flags([0, 1]), are_flags([0, 2]), are_flags([])
     (True, True, False, False)
@@ -733,7 +734,7 @@ def are_flags(values: Sequence[Any]) -> bool:
     )
 
 
-# A line that is no record counts as well.
+# Line numbers also count lines that are not records.
 ALIGNED = Format(
     "aligned-lines", "records whose task is the number of their line", "", bool,
     lambda file: Contents(

@@ -1,9 +1,9 @@
-"""Harnesses whose files a map describes: a file in TOML each, in passk_cli/files/maps.
+"""Harness formats that a map describes: one TOML file per harness in passk_cli/files/maps.
 
-[format] says what passes and where the layout was read, with an example. [data] is a map as anybody
-writes it: `has` names the keys, in a record, by which the files are recognised. Instead of an
-outcome, `scorers` of [format] names the list of {name, value} in which each scorer is an outcome,
-and `error` the key and the value of a record that ended in an error.
+[format] contains what counts as a pass, where the layout is documented, and an example. [data] is a
+map that any user could write; `has` names the keys of a record by which files are recognised.
+Instead of an outcome, `scorers` in [format] can name a list of {name, value}, in which each scorer
+is an outcome. `error` names the key and the value of a record that ended in an error.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FOLDER = Path(__file__).parents[1] / "maps"
 
 
 def mapped_formats() -> list[Format]:
-    """The formats of the folder, in the order of their names."""
+    """The formats in the folder, sorted by name."""
     return [_format(path) for path in sorted(_FOLDER.glob("*.toml"))]
 
 
@@ -62,7 +62,7 @@ def _format(path: Path) -> Format:
 
 
 def _has(table: Map, file: File) -> bool:
-    """Whether the records of a file have all keys of a map, and those of lines no other ones."""
+    """Whether the records of a file have all keys of a map; lines must not have any other keys."""
     if not table.records:
         return file.keys == {*table.has}
     steps = [".+" if step.startswith("{") else re.escape(step) for step in table.records.split(".")]
@@ -72,7 +72,7 @@ def _has(table: Map, file: File) -> bool:
 
 
 def _rows(table: Map, file: File, request: RowRequest) -> Iterator[Row]:
-    """An attempt of each record: what the columns of the map hold."""
+    """An attempt per record, from the columns of the map."""
     numbered_records: Any = file.lines(request)
     if table.records:
         numbered_records = enumerate(
@@ -99,7 +99,7 @@ def _rows(table: Map, file: File, request: RowRequest) -> Iterator[Row]:
 
 
 def _judged_attempts(table: Map, file: File, about: Mapping[str, Any]) -> JudgedAttempts:
-    """The scores of each record in the list that a map names."""
+    """The scores of each record, from the list that the map names."""
     key, failed = about.get("error", ("", None))
     for number, record in enumerate(file.records(*table.records.split(".")), 1):
         scores = require_list(file, about["scorers"], at(record, about["scorers"]))
@@ -108,7 +108,7 @@ def _judged_attempts(table: Map, file: File, about: Mapping[str, Any]) -> Judged
         judgements: Judgements = {}
         for score in scores:
             name, judgement = str(at(score, "name")), judge_binary(at(score, "value"))
-            # Two scorers of one name that differ are no outcome that anyone can read.
+            # If two scorers of one name differ, the record has no usable outcome.
             if judgements.setdefault(name, judgement) != judgement:
                 judgements[name] = "several scores", None
         yield judgements, {**values, "reason": reason, "place": f"record {number}"}

@@ -1,4 +1,4 @@
-"""Files that look like results and cannot be: each is refused with the reason.
+"""Files that look like results but cannot be used; passk refuses each with the reason.
 
 Sources: github.com/bigcode-project/bigcode-evaluation-harness (Apache-2.0), main.py: generations
 are lists of programs.  github.com/ShishirPatil/gorilla (Apache-2.0),
@@ -27,10 +27,10 @@ def _refused(
     remedy: str,
     example: Example,
 ) -> Format:
-    def table(file: File) -> Contents:
+    def contents(file: File) -> Contents:
         raise NoResults(file.source.name, problem, remedy)
 
-    return Format(name, f"refused: {why}", source, recognises, table, example=example)
+    return Format(name, f"refused: {why}", source, recognises, contents, example=example)
 
 
 REFUSED = (
