@@ -86,7 +86,8 @@ class File:
 
     @property
     def path(self) -> PurePosixPath:
-        """The path of the file as the user sees it. It is a hint only, never a proof of the format."""
+        """The path of the file as the user sees it. It is a hint only, never a proof of the
+        format."""
         return PurePosixPath(os.path.abspath(self.source.name))
 
     @property

@@ -1,1 +1,1 @@
-"""Sources: files that arguments, folders, archives and addresses mean, and rows in memory."""
+"""Sources of data: files from arguments, folders, archives and addresses, and rows in memory."""

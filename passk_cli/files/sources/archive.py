@@ -1,4 +1,4 @@
-"""The members of a zip file, those that zipfile of Python before 3.14 cannot unpack included."""
+"""The members of a zip file, also those that zipfile cannot unpack before Python 3.14."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 from passk_cli.errors import DataError
 from passk_cli.files.sources.source import Source, unique_keys, zstd
 
-# A member larger than this, unpacked, is refused, as is one that unpacks to a thousand times its
-# size: a summary of 10⁶ attempts is a tenth of it.
+# Members that unpack to more bytes, or to more than a thousand times their size, are refused. A
+# summary of 10⁶ attempts needs a tenth of these bytes.
 MOST_BYTES, MOST_TIMES, _HARMLESS_BYTES = 1 << 31, 1000, 1 << 24
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 _ENCRYPTED = 1
@@ -23,9 +23,10 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
 class Archive:
-    """The members of a zip file, read where it lies; nothing is ever written under their names.
+    """The members of a zip file; they are read from the file, and nothing is written under their
+    names.
 
-    Errors: DataError for a file that is no zip, and for members that cannot be unpacked.
+    Errors: DataError for a file that is not a zip, and for members that cannot be unpacked.
     Source of the layout: PKWARE's APPNOTE 6.3.10, sections 4.3.7, 4.3.12 and 4.4.5.
     """
 
@@ -50,15 +51,17 @@ class Archive:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The members' names, in the order of the archive; of two equal ones the last counts."""
+        """The names of the members, in the order of the archive; if two are equal, the last member
+        counts.
+        """
         return tuple(self._members)
 
     def read(self, name: str) -> bytes:
-        """A member's unpacked bytes; KeyError where there is none of that name."""
+        """The unpacked bytes of a member; KeyError if no member has this name."""
         member = self._members[name]
         data = self._packed(member)
         try:
-            # One byte more than it says of itself, and no more, is enough to know.
+            # One byte more than the stated size is enough to detect a member that is too long.
             if member.compress_type == _DEFLATED:
                 unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
                 data = unpacker.decompress(data, member.file_size + 1)
@@ -74,7 +77,7 @@ class Archive:
         return data
 
     def json(self, name: str) -> Any:
-        """A member's JSON; None where there is no such member."""
+        """The JSON value of a member; None if no member has this name."""
         if name not in self._members:
             return None
         try:
@@ -87,7 +90,7 @@ class Archive:
             raise _suspicious_error(place, f"unpacks to {size:,} bytes from {packed:,}")
 
     def _packed(self, member: zipfile.ZipInfo) -> bytes:
-        """The bytes of a member as they lie in the file."""
+        """The packed bytes of a member."""
         place = f"{self._source.name}: {member.filename}"
         self._require_modest(place, member.file_size, member.compress_size)
         if member.file_size > MOST_BYTES:

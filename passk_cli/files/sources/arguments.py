@@ -1,4 +1,4 @@
-"""Which files an argument means: paths, globs, directories, addresses, `label=path`, `-`."""
+"""The files that arguments refer to: paths, globs, directories, addresses, `label=path`, `-`."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, find_pattern, nearest
 from passk_cli.text import decode_name, public_address
 
-# What rows of Python's are called, and the model of data that names none and is no file.
+# The name of rows from Python, and the model of data in memory that names none.
 ROWS, UNNAMED = "<rows>", "model"
-# Results in a folder that are packed in a way that is not read are refused, not passed over.
+# Result files with an unsupported packing are refused, not skipped.
 _RESULT_SUFFIXES = tuple(
     s + packed for s in SUFFIXES for packed in (*PACKED, ".bz2", ".xz", ".lz4")
 )
@@ -57,13 +57,14 @@ _AS_LATIN = "as-latin-1"
 def expand(
     arguments: Sequence[str | os.PathLike[str]], spool: Path, hidden: list[str] | None = None
 ) -> list[Source]:
-    """The files the arguments mean, in the order given, directories and globs sorted.
+    """The files that the arguments refer to, in the given order; directories and globs are sorted.
 
     arguments : paths, globs, directories (searched for result files), addresses (https://…),
         `label=path`, or `-` once.
-    spool : an empty folder for what cannot be read in place (stdin, a byte-order mark).
-    hidden : is given the result files in hidden folders of directories, which are not read.
-    Errors: ParameterError for stdin twice or a file twice; DataError for what is not there.
+    spool : an empty folder for copies of files that cannot be read directly (stdin, a byte-order
+        mark).
+    hidden : a list that gets the result files in hidden folders of directories, which are not read.
+    Errors: ParameterError if stdin or a file is given twice; DataError for a missing file.
     """
     files: list[tuple[str, str, str | None, bool]] = []
     addresses: dict[str, str] = {}
@@ -100,12 +101,12 @@ def expand(
 
 
 def repeated_file_error(name: str) -> ParameterError:
-    """Error for a file that two arguments mean."""
+    """The error for a file that two arguments refer to."""
     return ParameterError(f"{name} is given twice; its attempts would count double", name="usage")
 
 
 def read_paths(arguments: Sequence[str]) -> set[str]:
-    """The real paths of the files the arguments mean, without reading them, and addresses."""
+    """The real paths or addresses of the files that the arguments refer to; nothing is read."""
     paths = (path for argument in arguments for path in _paths(split_label(argument)[1]))
     return set(map(_real_path, paths))
 
@@ -117,11 +118,11 @@ def _real_path(path: str) -> str:
 
 
 def points_outside(argument: str, folder: str) -> bool:
-    """Whether an argument means a file that is not in a folder or below it.
+    """Whether an argument refers to a file that is not inside a folder.
 
-    folder : "" is the current one.  The files of a folder and of a glob are looked at one by one,
-    links are followed to their ends, and a part after a colon may be the runs of a history.
-    Nothing is opened.
+    folder : "" is the current one.  The files of a folder and of a glob are checked one by one,
+        links are resolved, and a part after a colon may be the runs of a history.  No file is
+        opened.
 
     >>> points_outside("runs/a.csv", ""), points_outside("old=../a.csv", "")
     (False, True)
@@ -132,7 +133,7 @@ def points_outside(argument: str, folder: str) -> bool:
     if path == "-":
         return False
     if "\0" in path:
-        # No file has such a name, and the system takes no path with it.
+        # No file has such a name, and the system refuses a path with it.
         return True
     top = os.path.realpath(folder or ".")
 
@@ -149,7 +150,7 @@ def points_outside(argument: str, folder: str) -> bool:
 
 
 def paths_of(data: Any) -> list[str]:
-    """The arguments that data is given by, if it lies in files; else none.
+    """The file arguments in data; [] if data is not given as files.
 
     >>> paths_of("a.csv"), paths_of(["a.csv", Path("b.csv")]), paths_of([{"task": "a"}])
     (['a.csv'], ['a.csv', 'b.csv'], [])
@@ -174,9 +175,9 @@ def is_read_once(data: Any) -> bool:
 
 
 def without_file(arguments: Sequence[str], argument: str) -> list[str]:
-    """The arguments without the file that another argument means, which folders and globs lose.
+    """The arguments without one file; folders and globs are replaced by their remaining files.
 
-    Arguments that do not mean the file stay as they are.
+    Arguments that do not refer to the file are unchanged.
     """
     real = read_paths([argument])
     remaining: list[str] = []
@@ -192,10 +193,10 @@ def without_file(arguments: Sequence[str], argument: str) -> list[str]:
 
 
 def is_file_argument(argument: str) -> bool:
-    """Whether an argument means files that are there (a folder, a glob, standard input), rather
-    than a name.
+    """Whether an argument refers to existing files (or a folder, a glob, standard input), not to a
+    name.
 
-    A glob has to match result files by their suffix: `m*` may be a model's name.
+    A glob must match result files by their suffix, because `m*` may also be a pattern for models.
     """
     paths = [argument, *argument.split("=", 1)[1:]]
     return any(
@@ -208,12 +209,12 @@ def is_file_argument(argument: str) -> bool:
 
 
 def base_name(argument: str) -> str:
-    """The name of the file that an argument means, without its folders and label."""
+    """The name of the file that an argument refers to, without folders and label."""
     return os.path.basename(_display_name(split_label(argument)[1]).rstrip("/"))
 
 
 def distinguishing_name(argument: str, rivals: Sequence[str]) -> str:
-    """Name of a run beside others: its label, else as much of its path as differs.
+    """A short name for a run: its label, or the shortest end of its path that no rival has.
 
     >>> distinguishing_name("old=a/x.csv", []), distinguishing_name("a/x.csv", ["b/y.csv"])
     ('old', 'x.csv')
@@ -231,15 +232,15 @@ def distinguishing_name(argument: str, rivals: Sequence[str]) -> str:
     return path
 
 
-# Names of files that say nothing of a model.
+# File names that do not name a model.
 _NAMELESS = ("report", "final_report", ".report", ".latest_test_run")
 
 
 def model_names(sources: Sequence[Source]) -> dict[str, str]:
-    """Model of each file without a model column: its label, else its stem.
+    """The model of each file without a model column: its label, or else its stem.
 
-    Files of the same stem are named by the folders in which they differ; by these alone where the
-    stem names no model, as report.json of every folder.
+    Files with the same stem are named by the folders in which they differ. If the stem names no
+    model, like report.json in every folder, only the folders count.
     """
     times = Counter(s.stem for s in sources if s.label is None)
     plain = {s.name: None for s in sources if s.label is None and times[s.stem] > 1}
@@ -267,7 +268,7 @@ def _display_name(path: str) -> str:
 
 
 def split_label(argument: str) -> tuple[str | None, str]:
-    """The label, None where there is none, and the path of an argument label=path."""
+    """The label (None if there is none) and the path of an argument label=path."""
     if "=" not in argument or remote.is_remote(argument) or os.path.exists(argument):
         return None, argument
     label, path = argument.split("=", 1)
@@ -277,14 +278,14 @@ def split_label(argument: str) -> tuple[str | None, str]:
 
 
 def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
-    """The files one argument means; `hidden` is given those of a directory that are not read."""
+    """The files that one argument refers to; `hidden` gets the files of hidden folders."""
     if path == "-":
         return []
     if "://" in path and remote.is_remote(path):
         return [path] if remote.is_cluster_only(path) else remote.addresses_of(path)[0]
     if os.path.isdir(path):
         inside, above = _result_files(path), f"{Path(path)}/"
-        # Hidden folders, as editors keep copies in.
+        # Hidden folders often contain copies that editors keep.
         visible = [p for p in inside if "/." not in f"/{os.path.dirname(p.removeprefix(above))}"]
         if not visible:
             more = f"; {inside[0]} is in a hidden folder: name it to read it" if inside else ""
@@ -308,7 +309,7 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
     except PermissionError as error:
         raise _unreadable(path, error) from None
     except (OSError, ValueError):
-        # The system takes no path with a NUL.
+        # The system refuses a path with a NUL.
         pass
     raise missing_file_error(path)
 
@@ -316,9 +317,9 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
 def missing_baseline_error(
     option: str, name: str, models: Sequence[str]
 ) -> DataError | ParameterError:
-    """Error for what is to be compared with and is no file and no model of the data.
+    """The error for a baseline that is neither a file nor a model of the data.
 
-    option : as it is written.
+    option : the option as the user wrote it.
     """
     if is_result(name):
         return missing_file_error(name)
@@ -335,20 +336,21 @@ def missing_baseline_error(
 
 
 def is_result(name: str) -> bool:
-    """Whether a file's name ends as those of result files do."""
+    """Whether the name of a file ends like that of a result file."""
     return name.endswith(_RESULT_SUFFIXES)
 
 
 def _result_files(folder: str) -> list[str]:
-    """The result files in a folder and below it, sorted; what cannot be looked at is an error.
+    """The result files in a folder and below it, sorted.
 
-    A file that is no file any more (a broken link) is among them, to be refused when it is opened.
+    Broken links are among them, so that opening them raises an error.
+    Errors: DataError for a folder that cannot be read.
     """
 
     def refuse(error: OSError) -> None:
         raise _unreadable(str(error.filename), error)
 
-    # Path says "." and "a//b" as people do; one for each folder, not for each file.
+    # Path normalises "." and "a//b". It is called once per folder, not once per file, to save time.
     paths = (
         name if inside == "." else os.path.join(inside, name)
         for inner, _, names in os.walk(folder, onerror=refuse)
@@ -360,8 +362,7 @@ def _result_files(folder: str) -> list[str]:
 
 
 def _matching(pattern: str) -> list[str]:
-    """The paths that match a glob; ** passes over hidden folders, and over links, which can turn
-    in a circle."""
+    """The paths that match a glob; ** skips hidden folders, and links, which may form a cycle."""
     if "**" not in Path(pattern).parts:
         return glob.glob(pattern)
     before, _, after = pattern.partition("**")
@@ -375,7 +376,7 @@ def _matching(pattern: str) -> list[str]:
 
 
 def _require_readable(pattern: str) -> None:
-    """DataError for a folder that a pattern looks into and that is closed: glob passes it over."""
+    """Raise DataError if a pattern needs a folder that cannot be read; glob would skip it silently."""
     path = Path(pattern)
     for folders, inside in zip(path.parents, reversed(path.parts), strict=False):
         if not glob.has_magic(str(folders / inside)):
@@ -392,9 +393,9 @@ def _unreadable(path: str, error: OSError) -> DataError:
 
 
 def _seekable(path: str, spool: Path, copy: str) -> str:
-    """The path itself, or a copy of what comes through a pipe.
+    """The path itself, or the path of a copy if the data comes through a pipe.
 
-    Errors: DataError for what may never begin or never end: a device, a file of the kernel's.
+    Errors: DataError for a device or a system file, which may never begin or never end.
     """
     problem, remedy = "a device, not a file", "give a file, a pipe or -"
     try:
@@ -405,7 +406,7 @@ def _seekable(path: str, spool: Path, copy: str) -> str:
             with open(path, "rb") as pipe:
                 return _spool(pipe, spool / copy, path)
         if stat.S_ISREG(status.st_mode):
-            # Files of /proc say that they are empty, and some of them never answer.
+            # Files in /proc have the size 0, and reading some of them never returns.
             with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
                 try:
                     empty = file.read(1) == b""
@@ -423,7 +424,7 @@ def _seekable(path: str, spool: Path, copy: str) -> str:
 
 
 def _latin(error: UnicodeError) -> tuple[str, int]:
-    """The bytes that are no letters of an encoding, as letters that stay apart from each other."""
+    """An error handler that decodes bytes that an encoding does not define as Latin-1 characters."""
     assert isinstance(error, UnicodeDecodeError)
     return error.object[error.start : error.end].decode("latin-1"), error.end
 
@@ -432,10 +433,10 @@ codecs.register_error(_AS_LATIN, _latin)
 
 
 def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
-    """A stream is read more than once (columns first, rows later), so it goes to a file.
+    """Copy a stream to a file, because a stream is read more than once (columns first, rows later).
 
-    Errors: NoResults for one that begins as no result file does, as /dev/zero; DataError for one
-    that would fill the disk.
+    Errors: NoResults for data that cannot be results, for example from /dev/zero; DataError if the
+    stream would fill the disk.
     """
     room, size = shutil.disk_usage(copy.parent).free // 2, 0
     with open(copy, "wb") as file:
@@ -465,7 +466,7 @@ def _source(
         link = spool / f"{place}.link"
         link.symlink_to(literal)
         literal = str(link)
-    # What came through a pipe or from another machine is a copy, under a name that is no path.
+    # Data from a pipe or another machine is a copy, and its name is not a path.
     is_local = Path(path).parent != spool and not ("://" in name and remote.is_remote(name))
     origin = os.path.abspath(path) if is_local else ""
     source = Source(literal, name, label, packing, place, is_explicit, origin=origin)
@@ -498,7 +499,7 @@ def _source(
 
 
 def first_sign_of(start: bytes) -> str:
-    """The first sign of a text that is no space; of an archive PK, of Parquet PAR1."""
+    """The first character that is not a space; "PK" for an archive, "PAR1" for Parquet."""
     for magic in (b"PK", b"PAR1"):
         if start.startswith(magic):
             return magic.decode()

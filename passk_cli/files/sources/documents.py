@@ -1,4 +1,4 @@
-"""JSON documents: of any size as a stream, record by record, and the keys that are in them."""
+"""JSON documents: streaming of records from documents of any size, and the keys in them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Item = TypeVar("Item")
 _BLOCK = 1 << 18
 # Keys of records inside records: "info.agent_info.llm" is the deepest that a format asks for.
 _DEPTH = 3
-# Elements of an array that are looked at.
+# Elements of an array that are parsed.
 _ELEMENTS = 1000
-# How many texts, how long, are held of what is passed by.
+# Number and length of the texts that are kept from a skipped object.
 _HELD = 100
-# A string, also one that the text cuts off, or a sign between values.
+# A string, also if the text ends inside it, or a sign between values.
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
-# What an error says of a text that merely ends too early lies this near to its end.
+# If a text only ends too early, the error is at most this many characters from its end.
 _END = 64
 _decode = json.JSONDecoder(object_pairs_hook=unique_keys).raw_decode
 
@@ -35,14 +35,17 @@ def elements(
     beside: dict[str, Any] | None = None,
     name: str = "",
 ) -> Iterator[Any]:
-    """The elements of the list below these keys, one at a time: memory holds one of them.
+    """The elements of the list below these keys, one at a time, so that memory holds only one of
+    them.
 
-    keys : the way from the top of the document; none for an array, or for documents one after
-        another (JSON lines, or just joined), which are the elements themselves.
-    beside : is given what stands beside the list: a plain value, or a list of the first element.
-    name : of the file.  Nothing where the keys lead to no list.
-    Errors: BadRecord with the line for text that is no JSON, also for what follows the list, and
-    for a key that is twice in an object.
+    keys : the path from the top of the document. Without keys the document is an array, or a
+        sequence of documents (JSON lines, or joined without separators), which are then the
+        elements.
+    beside : a dict that is filled with the values next to the list: plain values, and the first
+        element of lists.
+    name : the name of the file.  Nothing is yielded if the keys do not lead to a list.
+    Errors: BadRecord with the line if the text is not JSON, also after the list, or if an object
+    has a key twice.
 
     >>> import io
     >>> list(elements(io.BytesIO(b'[1, {"a": NaN}]'))), list(elements(io.BytesIO(b'{} {}')))
@@ -62,10 +65,11 @@ def elements(
 def members(
     stream: IO[bytes], keys: Sequence[str] = (), name: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """(key, value) of the object below these keys, one at a time: memory holds one of them.
+    """(key, value) of the object below these keys, one at a time, so that memory holds only one of
+    them.
 
-    Nothing where the keys lead to no object.
-    Errors: as of `elements`.
+    Nothing is yielded if the keys do not lead to an object.
+    Errors: those of `elements`.
 
     >>> import io
     >>> list(members(io.BytesIO(b'{"eval": {"a": true, "b": null}}'), ("eval",)))
@@ -79,10 +83,10 @@ def members(
 
 
 def top_level(stream: IO[bytes], streamed: Sequence[str], name: str = "") -> dict[str, Any]:
-    """The top of a document that is an object, without the keys named, whose values are passed.
+    """The top-level object of a document, without the streamed keys.
 
-    streamed : keys at the top.
-    Errors: as of `elements`, also where the document is no object, and for what follows it.
+    streamed : top-level keys whose values are skipped.
+    Errors: those of `elements`, also if the document is not an object.
     """
     text, top = _JsonWindow(stream, name), {}
     for key in _keys(text):
@@ -101,7 +105,9 @@ def _below(
     take: Callable[[_JsonWindow], Iterator[Item]],
     beside: dict[str, Any],
 ) -> Iterator[Item]:
-    """Result of `take` for the value below these keys, if it opens with this sign; all is read."""
+    """The result of `take` for the value below these keys, if it opens with this sign; reads
+    everything.
+    """
     if keys and text.peek() == "{":
         for key in _keys(text):
             if key == keys[0]:
@@ -115,7 +121,7 @@ def _below(
 
 
 def _items(text: _JsonWindow, opening: str, closing: str) -> Iterator[None]:
-    """The places of the elements of a list or an object; at each the caller takes one."""
+    """Iteration over the elements of a list or an object; the caller reads one element per step."""
     text.take(opening)
     if text.peek() != closing:
         yield
@@ -126,7 +132,7 @@ def _items(text: _JsonWindow, opening: str, closing: str) -> Iterator[None]:
 
 
 def _keys(text: _JsonWindow) -> Iterator[str]:
-    """The keys of the object at this place; after each the caller takes its value."""
+    """The keys of the object at this position; the caller reads the value after each key."""
     before: set[str] = set()
     for _ in _items(text, "{", "}"):
         key = text.value()
@@ -146,10 +152,10 @@ def _list_elements(text: _JsonWindow) -> Iterator[Any]:
 
 
 def _skip_value(text: _JsonWindow, depth: int = 2) -> Any:
-    """Move past a value, piece by piece where it is large: none is held with another.
+    """Skip a value piece by piece, so that memory holds only one piece of a large value.
 
-    Returns a plain value, a list of the first element of a list, or the first short
-    texts of an object.
+    Returns a plain value, a list with the first element of a list, or the first short texts of an
+    object.
     """
     sign = text.peek()
     if sign == "[":
@@ -169,7 +175,7 @@ def _skip_value(text: _JsonWindow, depth: int = 2) -> Any:
 
 
 class _JsonWindow:
-    """A window on a text: values are decoded from it, and it grows until they fit."""
+    """A window on a JSON text; it grows until the next value is complete."""
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
         self._stream, self._utf8 = stream, codecs.getincrementaldecoder("utf-8")()
@@ -177,7 +183,7 @@ class _JsonWindow:
         self._text, self._at, self._lines, self._ended = "", 0, 1, False
 
     def peek(self) -> str:
-        """The next sign that is no space; "" at the end."""
+        """The next character that is not a space; "" at the end."""
         while True:
             self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
             if self._at < len(self._text):
@@ -210,7 +216,7 @@ class _JsonWindow:
             except DuplicateKey as error:
                 raise self.duplicate_error(str(error)) from None
             else:
-                # A number at the very end may go on.
+                # A number at the end of the window may continue.
                 if self._ended or end < len(self._text):
                     self._at = end
                     return value
@@ -220,22 +226,22 @@ class _JsonWindow:
     def json_error(
         self, problem: str, place: int | None = None, *, cut: bool | None = None
     ) -> BadRecord:
-        """An error at a place of the window, the present one unless given."""
+        """An error at a position in the window, by default the present one."""
         place = self._at if place is None else place
         cut = place >= len(self._text) if cut is None else cut
         remedy = "is the file cut off?" if cut else "correct it"
         return BadRecord(self._line(place), f"not JSON ({problem})", remedy)
 
     def duplicate_error(self, problem: str) -> BadRecord:
-        """An error at the value that begins at this place."""
+        """An error at the value that begins at the present position."""
         return BadRecord(self._line(self._at), problem, "keep one")
 
     def _line(self, place: int) -> str:
-        """The file and the line of a place of the window."""
+        """The file and the line of a position in the window."""
         return f"{self._name}:{self._lines + self._text.count(chr(10), 0, place)}"
 
     def _grow(self, size: int) -> None:
-        """Let go of what has been decoded, and read on."""
+        """Drop what has been decoded, and read more text."""
         self._lines += self._text.count("\n", 0, self._at)
         block = self._stream.read(size)
         self._ended = not block
@@ -247,7 +253,7 @@ class _JsonWindow:
 
 
 def parse_document(text: str) -> Any:
-    """A document as a whole; None for what is none, or has a key twice in one object."""
+    """The JSON value of a text; None if it is not JSON, or if an object has a key twice."""
     try:
         return json.loads(text, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError):
@@ -255,9 +261,10 @@ def parse_document(text: str) -> Any:
 
 
 def parse_beginning(text: str) -> Any:
-    """A document as far as its beginning holds it, with what is cut off as null; None for none.
+    """The JSON value at the beginning of a text, with null for the part that is cut off; None if
+    there is none.
 
-    Of an array the first thousand elements.
+    At most the first thousand elements of an array are parsed.
 
     >>> parse_beginning('{"a": [{"b": 1}, {"b": 2}, {"b"'), parse_beginning('{"a": {"b": "cut o')
     ({'a': [{'b': 1}, {'b': 2}, {}]}, {'a': {'b': None}})
@@ -282,7 +289,7 @@ def parse_beginning(text: str) -> Any:
     try:
         return json.loads(text[:end] + "null" * (sign == ":") + "".join(reversed(around)))
     except JSONDecodeError as error:
-        # As far as it is JSON.
+        # Parse only the part before the error.
         return parse_beginning(text[: error.pos]) if error.pos < end else None
     except RecursionError:
         return None
@@ -294,7 +301,7 @@ def key_names(value: Any, depth: int = _DEPTH, prefix: str = "") -> Iterator[str
     >>> sorted(key_names({"a": 1, "b": [{"c": 2}], "d": {"e": {}}}))
     ['a', 'b', 'b[].c', 'd', 'd.e']
     """
-    # As deep as any harness writes lists in lists: a file may hold thousands.
+    # No harness nests lists deeper than this, but a file may contain thousands of levels.
     for _ in range(_DEPTH):
         if isinstance(value, list) and value:
             value, prefix = value[0], prefix.rstrip(".") + "[]."

@@ -1,4 +1,4 @@
-"""The sources of data: files, rows and columns of Python's, and tables of other libraries."""
+"""Sources of data: files, rows and columns of Python, and tables of other libraries."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ READABLE = (
 
 
 def sources_of(data: Any, folder: Path, hidden: list[str] | None = None) -> list[Source]:
-    """The sources to read: files, rows of Python's among them, or tables in memory.
+    """The sources to read: files (rows from Python are written to one), or tables in memory.
 
-    folder, hidden : as of `arguments.expand`.
+    folder, hidden : see `arguments.expand`.
     """
     if isinstance(data, str | os.PathLike):
         data = [data]
@@ -48,9 +48,9 @@ def sources_of(data: Any, folder: Path, hidden: list[str] | None = None) -> list
 
 
 def is_table(data: Any) -> bool:
-    """Whether it is a pandas frame, or anything that hands its rows over as Arrow does.
+    """Whether data is a pandas frame, or any other object with the Arrow stream interface.
 
-    A single column, which pandas and polars can turn into a frame, is none.
+    A single column, which pandas and polars can convert to a frame, does not count.
     """
     pandas = sys.modules.get("pandas")
     frame = pandas is not None and isinstance(data, pandas.DataFrame)
@@ -58,7 +58,7 @@ def is_table(data: Any) -> bool:
 
 
 def frames_of(data: Any) -> dict[str, Any]:
-    """Model → frame of a dict of frames; {} of anything else: a dict of lists has columns."""
+    """Model → frame, for a dict of frames; {} for anything else (a dict of lists contains columns)."""
     several = data if isinstance(data, Mapping) else {}
     have_columns = (
         hasattr(frame, "columns") or hasattr(frame, "schema") for frame in several.values()
@@ -68,15 +68,15 @@ def frames_of(data: Any) -> dict[str, Any]:
 
 
 def tables_of(data: Any) -> list[Source]:
-    """A table in memory as a source, or each of a dict of them, which is named by its model.
+    """A table in memory as a source; a dict of tables gives one source per model.
 
-    Errors: DataError for what is no table.
+    Errors: DataError if data is not a table.
     """
     models: dict[Any, Any] = {**frames_of(data)} or {None: data}
     if None in models and not is_table(data):
         remedy = ""
         if any(getattr(getattr(data, "index", None), "names", ())):
-            # As a groupby gives, with the tasks in its index.
+            # A groupby returns this type, with the tasks in its index.
             remedy = "with .reset_index() it is a DataFrame; "
         elif hasattr(data, "collect"):
             remedy = "with .collect() it is a DataFrame; "
@@ -92,10 +92,11 @@ def tables_of(data: Any) -> list[Source]:
 
 
 def _with_uniform_columns(frame: Any) -> Any:
-    """A pandas frame whose columns of Python objects have one type each.
+    """A pandas frame in which each column of Python objects has one type.
 
-    DuckDB takes the type of such a column from a thousand rows, and casts the others to it: 0.5
-    among truth values would be true.  Truth values among numbers or words are text, as in a file.
+    DuckDB infers the type of such a column from a thousand rows and casts the other values to it:
+    0.5 among truth values would become true.  Truth values among numbers or words become text, as
+    in a file.
     """
     from pandas.api.types import infer_dtype, is_scalar
 
@@ -110,8 +111,10 @@ def _with_uniform_columns(frame: Any) -> Any:
 
 
 def _with_index(frame: Any) -> Any:
-    """A pandas frame with the named levels of its index as columns, as groupby leaves them there;
-    columns of several levels are named by all of them: passed_count."""
+    """A pandas frame with the named levels of its index as columns, for example after groupby.
+
+    Columns with several levels get joined names, for example passed_count.
+    """
     if frame.columns.nlevels > 1:
         names = ["_".join(filter(None, map(str, levels))) for levels in frame.columns]
         frame = frame.set_axis(names, axis="columns")
@@ -120,9 +123,9 @@ def _with_index(frame: Any) -> Any:
 
 
 def index_hint(data: Any) -> str:
-    """The remedy for a pandas frame whose index may hold the column that is missed; "" for others.
+    """A remedy if the index of a pandas frame may contain the missing column; else "".
 
-    An index that only numbers the rows holds none.
+    An index that only numbers the rows does not count.
     """
     index = getattr(data, "index", None)
     if callable(index) or index is None or all(name is not None for name in index.names):
@@ -132,7 +135,9 @@ def index_hint(data: Any) -> str:
 
 
 def rows_of(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
-    """The rows of a dict of columns; DataError where these are no lists of one length.
+    """The rows of a dict of columns.
+
+    Errors: DataError if the columns are not lists of the same length.
 
     >>> list(rows_of({"task": ["a", "b"], "passed": (1, 0)}))
     [{'task': 'a', 'passed': 1}, {'task': 'b', 'passed': 0}]
@@ -158,9 +163,10 @@ def rows_of(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
 
 
 def rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
-    """A row per attempt of a two-dimensional array, or of a dict of them by model; none of others.
+    """A row per attempt of a two-dimensional array, or of a dict of arrays by model; none for other
+    data.
 
-    Rows of an array are tasks, columns are attempts, and what is not a number is missing.
+    Rows of an array are tasks, columns are attempts, and NaN is a missing outcome.
 
     >>> import numpy as np
     >>> [*rows_of_arrays(np.array([[1, 0]]))]
@@ -180,7 +186,7 @@ def rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
 
 
 def file_of_rows(rows: Iterable[Any], path: Path) -> Source:
-    """Rows as a file of records, so that they mean what they would mean there."""
+    """Rows written to a file of JSON records, so that they are read in the same way as a file."""
     with open(path, "w") as file:
         for number, row in enumerate(rows, 1):
             if not isinstance(row, Mapping):
@@ -199,9 +205,10 @@ def file_of_rows(rows: Iterable[Any], path: Path) -> Source:
 
 
 def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
-    """Data as a file of records where it has this column, in any case; None where it has not.
+    """Data with this column (in upper or lower case) as a file of records; None if it has no such
+    column.
 
-    What can be read only once is left alone.
+    Data that can be read only once is not touched.
     """
     path = spool / "rows.jsonl"
     con = None
@@ -226,8 +233,10 @@ def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
 
 
 def column_names(data: Any) -> list[str]:
-    """The names of a table's columns as its library has them, which DuckDB would make distinct;
-    none where it does not say them."""
+    """The column names of a table as its library has them; [] if it does not provide them.
+
+    DuckDB would rename columns with equal names.
+    """
     schema = getattr(data, "schema", None)
     places = (getattr(data, "columns", None), getattr(schema, "names", None))
     for names in places:
@@ -240,7 +249,7 @@ def column_names(data: Any) -> list[str]:
 
 
 def category_orders(data: Any) -> dict[str, tuple[str, ...]]:
-    """Column → its values in order, of a table's ordered categories (pandas) and enums (polars)."""
+    """Column → its ordered values, for ordered categories (pandas) and enums (polars)."""
     orders = {}
     for name in column_names(data):
         try:
@@ -253,7 +262,10 @@ def category_orders(data: Any) -> dict[str, tuple[str, ...]]:
 
 
 def register(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") -> None:
-    """A table of another library's by this name; DataError for columns that cannot be read."""
+    """Register a table of another library under this name.
+
+    Errors: DataError for columns that cannot be read.
+    """
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(data, pandas.DataFrame):
         data = _with_uniform_columns(_with_index(data))
@@ -265,7 +277,7 @@ def register(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") ->
         except duckdb.Error as error:
             raise _unreadable(con, data, error) from None
         return
-    # Some can be read once only, and a statement reads its table several times.
+    # Some tables can be read only once, but a statement reads its table several times.
     try:
         con.register("stream", _RowStream(data))
         con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT * FROM stream")
@@ -287,7 +299,7 @@ def _without_columns() -> DataError:
 
 
 def _unreadable(con: duckdb.DuckDBPyConnection, frame: Any, error: duckdb.Error) -> DataError:
-    """The first column of a pandas frame whose type cannot be read."""
+    """The error for the first column of a pandas frame with a type that cannot be read."""
     for place, (name, kind) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
         try:
             con.register(f"column{place}", frame.iloc[:, [place]])
@@ -302,7 +314,7 @@ def _unreadable(con: duckdb.DuckDBPyConnection, frame: Any, error: duckdb.Error)
 
 
 def _as_json(value: Any) -> Any:
-    """A value of Python's as JSON has it: what is not a number, or not there, is null."""
+    """A Python value as JSON; NaN and missing values become null."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -317,7 +329,7 @@ def _as_json(value: Any) -> Any:
 
 
 class _RowStream:
-    """The rows of a table and nothing else of it, so that DuckDB needs no pyarrow to read it."""
+    """Only the rows of a table, so that DuckDB does not need pyarrow to read it."""
 
     def __init__(self, table: Any) -> None:
         self._table = table

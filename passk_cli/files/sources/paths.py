@@ -1,4 +1,4 @@
-"""Columns that stand in the path of a file: of a template, or of folders named key=value."""
+"""Columns in the path of a file: from a template, or from folders named key=value."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.suggested_fix import OptionValue
 
 _PART = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
-# A folder or a file of a run, by its number.
+# A numbered folder or file of a run.
 _RUN = re.compile(
     r"^((?:.*[-_.])?(?:run|attempt|trial|sample|seed|rep|repeat|epoch|rollout|try)[-_]?)\d+$"
 )
-# A folder or file of a day, with or without a time.
+# A folder or file named after a day, with or without a time.
 _DAY = re.compile(r"^\d{4}([-_.]?)[01]\d\1[0-3]\d(?:[-_T. ]?[\d:.\-_]*Z?)?$")
 #: What the temperature of an attempt is usually called.
 TEMPERATURES = ("temperature", "temp")
@@ -32,9 +32,9 @@ _TEMPERATURE = re.compile(
 
 @dataclass(frozen=True)
 class Template:
-    """The end of a path, with names in braces that become columns: "{model}/run-{attempt}.json".
+    """The end of a path, with column names in braces, for example "{model}/run-{attempt}.json".
 
-    A name, as well as *, never crosses /; **/ stands for any folders.
+    A name and * never match /; **/ matches any folders.
 
     >>> Template("{model}/{task}/run-{attempt}.json").columns("/data/a/t1/run-3.json")
     {'model': 'a', 'task': 't1', 'attempt': '3'}
@@ -55,12 +55,12 @@ class Template:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns it gives."""
+        """The columns of the template."""
         return tuple(re.findall(r"\{(\w+)\}", self.text))
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
-        """Regular expressions whose names take as much, and as little, as they can."""
+        """Regular expressions with names that match as much, and as little, as possible."""
 
         def expression(part: re.Match[str], often: str) -> str:
             if part[1]:
@@ -72,9 +72,9 @@ class Template:
         return re.compile(f"(?:.*/)?{most}"), re.compile(f"(?:.*/)?{least}")
 
     def columns(self, path: str) -> dict[str, str] | None:
-        """Column → its text in this path; None for a path that does not end like this.
+        """Column → its text in this path; None if the end of the path does not match.
 
-        Errors: DataError where it can be read in two ways.
+        Errors: DataError if the template matches in two ways.
         """
         path = os.path.abspath(path)
         for ending in ("", ".gz", ".zst"):
@@ -95,7 +95,8 @@ class Template:
 
 
 def temperature_template(path: str) -> tuple[str, str] | None:
-    """The template of `--path` for a file whose name holds one temperature, and that temperature.
+    """The `--path` template for a file name with one temperature, and that temperature; None for
+    others.
 
     >>> temperature_template("runs/gpt-4_T0.2.jsonl"), temperature_template("flan-t5_temp1.csv.gz")
     (('{model}_T{temperature}.jsonl', '0.2'), ('{model}_temp{temperature}.csv.gz', '1'))
@@ -112,7 +113,7 @@ def temperature_template(path: str) -> tuple[str, str] | None:
 
 
 def is_day(name: str) -> bool:
-    """Whether a name is a date, or a date and a time.
+    """Whether a name is a date, with or without a time.
 
     >>> is_day("2026-11-01"), is_day("20261101T0400Z"), is_day("run-1")
     (True, True, False)
@@ -121,8 +122,8 @@ def is_day(name: str) -> bool:
 
 
 def layout_template(paths: Sequence[str]) -> str:
-    """The template of `--path` for files that are laid out in folders of tasks, models or attempts,
-    most of them alike; "" for no such layout.
+    """The `--path` template for most of these files, if folders separate tasks, models or attempts;
+    "" if they do not.
 
     >>> runs = [f"out/{m}/t{t}/run-{j}/result.json" for m in "ab" for t in range(3) for j in (1, 2)]
     >>> layout_template([*runs, "out/config.json"]), layout_template(runs[::6])
@@ -152,13 +153,13 @@ def layout_template(paths: Sequence[str]) -> str:
     parts = [roles.get(place, level[0]) for place, level in enumerate(levels)][varying[0] :]
     fixed = (part.removesuffix("{attempt}") for part in parts)
     if any({*"{}*"} & {*part} for part in fixed if part not in roles.values()):
-        # A template has its own meaning for these.
+        # These signs have a meaning in a template.
         return ""
     return "/".join(parts) + suffix
 
 
 def folder_columns(path: str, names: Sequence[str]) -> Mapping[str, str]:
-    """The columns among these that a folder named key=value gives; the innermost counts.
+    """The values of these columns from folders named key=value; the innermost folder counts.
 
     >>> folder_columns("/runs/temperature=0.2/a.jsonl", ["temperature", "prompt"])
     {'temperature': '0.2'}
@@ -169,7 +170,7 @@ def folder_columns(path: str, names: Sequence[str]) -> Mapping[str, str]:
 
 
 def template_columns(path: str, template: Template | None) -> dict[str, str]:
-    """The columns that `--path` gives a file; each is "" for a path that it does not fit."""
+    """The columns that `--path` gives a file; all are "" if the path does not match."""
     if template is None:
         return {}
     columns = template.columns(path)
@@ -179,16 +180,16 @@ def template_columns(path: str, template: Template | None) -> dict[str, str]:
 def path_columns(
     path: str, template: Template | None, by: Sequence[str], columns: Container[str]
 ) -> dict[str, str]:
-    """The columns that stand in a file's path: the template's, and folders key=value for `--by`.
+    """The columns from the path of a file: those of the template, and folders key=value for `--by`.
 
-    columns : those of its data, which folders do not replace; a template does.
+    columns : the columns of the data; a template replaces them, but folders do not.
     """
     lacking = [name for name in by if name not in columns]
     return {**folder_columns(path, lacking), **template_columns(path, template)}
 
 
 def run_labels(files: Sequence[str]) -> dict[str, str]:
-    """File → a label, of runs of one model: its own name, or its number where names are alike.
+    """File → a label, for runs of one model: its own name, or its number if names are equal.
 
     >>> run_labels(["n1.csv", "n2.csv"]), run_labels(["a/x.csv", "b/x.csv"])
     ({'n1.csv': 'n1', 'n2.csv': 'n2'}, {'a/x.csv': 'run1', 'b/x.csv': 'run2'})

