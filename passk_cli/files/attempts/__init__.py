@@ -1,1 +1,2 @@
-"""Facts of single attempts besides passing: scores, answers, solutions, order, costs."""
+"""Facts about single attempts in addition to their outcome: scores, answers, solutions, order,
+costs."""

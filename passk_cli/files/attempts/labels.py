@@ -1,7 +1,7 @@
-"""Labels that stand apart from the attempts: read as any results, and joined to them.
+"""Labels that are not in the table of attempts: passk reads them like results and joins them.
 
-They are in a file of their own, or another outcome of the same files; either way they become a
-canonical table, whose outcome is the truth of an attempt.
+They are in another file, or are another outcome of the same files. Both are converted to a
+canonical table, whose outcome is the true outcome of an attempt.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import plural
 
 _TABLE = "labels.parquet"
-# Attempts without a label of one verdict, of which some are chosen.
+# The most unlabelled attempts per series and stratum.
 _MOST_LISTED = 10_000
 FOREIGN_LABELS = DiagnosticType(
     "labels-of-others", NOTE,
@@ -54,15 +54,16 @@ BORROWED_LABELS = DiagnosticType(
 def write_labels(
     request: Request, data: Any, folder: Path, read: Callable[[Any, Request], Any]
 ) -> None:
-    """Write the labels as a table into this folder.
+    """Write the labels to a table in this folder.
 
-    data : what the attempts are in, which other outcomes are taken from.  read : reads and writes.
-    Errors: those of reading, at the place of the labels.
+    data : the data with the attempts, for labels that are another outcome.  read : reads and
+        writes.
+    Errors: the errors of reading the labels.
     """
     table, label_fields = folder / _TABLE, dict(request.fields)
     truth, label_source = label_fields.pop(TRUTH, TRUTH), request.truth
     label_fields.pop("outcome", None)
-    # Numbers are judged where they are joined, unless named words fail them.
+    # Numbers are judged when they are joined, unless --passes and --fails name words.
     threshold = request.threshold if request.passes else ()
     label_request = replace(
         request, fields=label_fields, truth=None, outcome=None, all_of=(), attempts=("line",
@@ -85,16 +86,17 @@ def write_labels(
         except DataError as error:
             if error.name not in ("no-such-column", "no-such-outcome"):
                 raise
-            # What reads these files otherwise gives no labels.
+            # The files can be read, but they contain no labels of this name.
             problem = f"no such file, and {error.problem}"
             option_value = OptionValue("--truth", label_source)
             raise error.with_changes(
                 ParameterError, place=option_value, problem=problem, settles=()
             ) from None
         return
-    # Only what names an attempt is called as it is there.
+    # Only the columns that identify an attempt have the same names in both files.
     label_request = replace(label_request, records=None, path=None, format=None)
-    # Labels may be an outcome as usual, and a list of attempts to label has names of its own.
+    # Labels may be in a column with a usual name for outcomes, and a list of attempts to label may
+    # have other column names.
     usual: list[dict[str, str]] = [{}] if truth == TRUTH else []
     first: DataError | None = None
     for names, label in product((label_fields, {}), ({"outcome": truth}, *usual)):
@@ -113,9 +115,9 @@ def write_labels(
 def with_judge_errors(
     read: Callable[..., Counts], data: Any, request: Request, **more: bool
 ) -> Counts:
-    """The counts together with the errors that the judge makes about other models or tasks.
+    """The counts, with how often the judge errs about other models or tasks.
 
-    Errors: ParameterError beside labels of these; DataError where the other file has none.
+    Errors: ParameterError if these attempts have labels, too; DataError if the other file has none.
     """
     if request.truth is not None:
         raise ParameterError(
@@ -150,9 +152,10 @@ def with_judge_errors(
 
 
 def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Diagnostic]:
-    """Make the table `labels_` of this connection, each label of one attempt; say what is left out.
+    """Create the temporary table `labels_` with the attempt of each label; yield messages about the
+    rest.
 
-    Errors: DataError for labels of attempts that are not there, or of which there are several.
+    Errors: DataError for labels that match no attempt, or several.
     """
     statement, table = query.statement, folder / _TABLE
     truth = statement.request.truth
@@ -203,9 +206,10 @@ WHERE times <> 1 AND known ORDER BY times, place LIMIT 1""").fetchall()
 
 
 def unlabelled_attempts(query: AttemptQuery, counts: Counts) -> tuple[UnlabelledAttempt, ...]:
-    """Attempts without a label in random orders, which a seed gives: so many as anybody labels.
+    """Attempts without a label in random orders that depend on a seed, at most as many as anybody
+    labels.
 
-    Errors: DataError for attempts that no number or name tells apart.
+    Errors: DataError for attempts that have no number or name.
     """
     statement = query.statement
     request, groups = statement.request, statement.groups

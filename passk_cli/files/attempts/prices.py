@@ -1,13 +1,13 @@
-"""Prices of tokens, from which costs are computed where files have none: --price prices.toml.
+"""Prices of tokens, to compute costs that the files do not contain: --price prices.toml.
 
-A table for each model, or for all whose names fit a pattern, in dollars per million tokens:
+A table per model, or per pattern of model names, in dollars per million tokens:
 
     ["claude-sonnet-*"]
     input = 3.0
     output = 15.0
     cached = 0.3
 
-There is no built-in list: prices change, and a wrong one is worse than none.
+passk has no built-in list, because prices change, and a wrong price is worse than no price.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from passk_cli.files.request import Request, fits
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.toml import read_toml
 
-# What prices are of, and the role of each.
+# Key of a price → role of the tokens.
 _ROLES = {"input": "tokens_in", "output": "tokens_out", "cached": "tokens_cached"}
 _EXAMPLE = 'as in ["gpt-5*"] input = 1.25, output = 10, cached = 0.125'
 
@@ -33,7 +33,7 @@ _EXAMPLE = 'as in ["gpt-5*"] input = 1.25, output = 10, cached = 0.125'
 class Price:
     """Dollars per million tokens.
 
-    cached : of input tokens that a cache had; None where they cost as much as others.
+    cached : the price of cached input tokens; None if they cost as much as other input tokens.
     """
 
     input: float
@@ -44,7 +44,7 @@ class Price:
 def parse_prices(value: Any) -> Mapping[str, Price]:
     """Name or pattern of a model → its price, from a TOML file or from a mapping.
 
-    Errors: ParameterError with the place of what is no price.
+    Errors: ParameterError, which names the place that is not a price.
 
     >>> parse_prices({"gpt-*": {"input": 1.25, "output": 10}})
     {'gpt-*': Price(input=1.25, output=10.0, cached=None)}
@@ -81,7 +81,8 @@ def _price(place: str, table: Any) -> Price:
 
 
 def require_prices(request: Request, models: Sequence[str]) -> None:
-    """ParameterError for models without a price, and for prices that nothing asks for."""
+    """Raise ParameterError for models without a price, and for prices without a request for
+    costs."""
     prices = request.price
     without = [m for m in dict.fromkeys(models) if not any(fits(m, pattern) for pattern in prices)]
     if "cost" not in request.attempts:
@@ -103,10 +104,10 @@ def require_prices(request: Request, models: Sequence[str]) -> None:
 
 
 def cost_sql(prices: Mapping[str, Price], model: str) -> str:
-    """SQL for the cost of an attempt in dollars, from its tokens; NULL where they are not known.
+    """SQL for the cost of an attempt in dollars, from its tokens; NULL if the tokens are unknown.
 
-    model : SQL of the model's name.  A model's own name comes before a pattern, and of patterns
-        the first.  Cached tokens are a part of the input.
+    model : SQL of the model's name.  An exact name takes precedence over a pattern, and the first
+        pattern over later ones.  Cached tokens are part of the input.
     """
     cases = []
     for pattern, price in sorted(prices.items(), key=lambda pair: has_magic(pair[0])):
@@ -115,7 +116,7 @@ def cost_sql(prices: Mapping[str, Price], model: str) -> str:
             f"(tokens_in - coalesce(tokens_cached, 0)) * {price.input!r}"
             f" + coalesce(tokens_cached, 0) * {cached!r} + tokens_out * {price.output!r}"
         )
-        # What is no part of the input is minus infinity, to be refused as such.
+        # Cached tokens that are not part of the input give minus infinity, which is refused later.
         sum_of_parts = (
             f"CASE WHEN tokens_cached > tokens_in THEN '-inf'::DOUBLE ELSE {sum_of_parts} END"
         )

@@ -1,7 +1,8 @@
-"""Facts of the attempts of every cell besides passing, by one more SQL statement each.
+"""Facts about the attempts of each cell in addition to passing, with one more SQL statement per
+fact.
 
-The statement reads the rows the counts were made of once more, with one further column, and groups
-them by cell and value: answers and solutions by a hash of their text, which is never held.
+The statement reads the same rows as the counts again, with one more column, and groups them by cell
+and value. Answers and solutions are grouped by a hash of their text; the text is not kept.
 """
 
 from __future__ import annotations
@@ -41,24 +42,25 @@ if TYPE_CHECKING:
 
 
 def _same_number(column: str) -> str:
-    """SQL for an attempt's number or name: 0, 0.0 and "0" are one."""
+    """SQL for an attempt's number or name, in which 0, 0.0 and "0" are equal."""
     return f"coalesce(TRY_CAST({column} AS DOUBLE)::VARCHAR, {column})"
 
 
-# Whether a label of `labels_` is of an attempt: by model, or where both have but one.
+# Tests whether a label of `labels_` belongs to an attempt: by model, unless both files have only
+# one model.
 LABEL_MATCH_SQL = f"""labels_.task = rows.task
     AND (labels_.attempt IS NULL
          OR {_same_number("labels_.attempt")} = {_same_number("rows.attempt")})
     AND (labels_.alone OR labels_.model = coalesce(named_.name, rows.model))"""
-# Numbers beyond this are times or names.
+# Larger numbers are times or names.
 _LARGEST_NUMBER = 1_000_000
 
 
 @dataclass(frozen=True)
 class AttemptQuery:
-    """Asks of the attempts that count, one by one, what no Counts keep.
+    """A connection to the attempts that count, for facts that Counts do not contain.
 
-    keep : the policy that left repeated attempts out, if it did.
+    keep : the policy that left out repeated attempts, if any.
     """
 
     con: duckdb.DuckDBPyConnection
@@ -79,10 +81,11 @@ class AttemptQuery:
         *,
         all_runs: bool = False,
     ) -> list[tuple[Any, ...]]:
-        """Rows of a selection, grouped by what in it is no sum.
+        """The rows of a selection, grouped by all selected values that are not aggregates.
 
         select, where : SQL of name (of the model), verdict, value (of the role), column0 ….
-        columns : of the data, as texts.  all_runs : whether repeats that were left out come, too.
+        columns : further columns of the data, as texts.  all_runs : whether to include repeated
+            attempts that were left out.
         """
         statement = self.statement.exact.having(carried=tuple(columns))
         carried = "".join(f", carried{i} AS column{i}" for i in range(len(columns)))
@@ -92,7 +95,7 @@ class AttemptQuery:
 
 
 def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
-    """The counts together with what the request asks to know of their attempts.
+    """The counts, with the facts about attempts that the request needs.
 
     Errors: DataError for attempts without a score, or without a place in the order; duckdb.Error.
     """
@@ -108,9 +111,9 @@ def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
 
 
 def with_numbering(query: AttemptQuery, counts: Counts) -> Counts:
-    """The counts together with what the numbers (or times) of their attempts tell.
+    """The counts, with the number of attempts made according to attempt numbers or times.
 
-    The files are read once more for it, so ask only where it may matter.
+    This reads the files again, so call it only if the result may matter.
     """
     query.con.register("cells_", cell_columns(counts))
     rows: dict[str, Any] = query.con.execute(
@@ -126,7 +129,8 @@ FROM attempt_values GROUP BY cell"""
     )
     last, attempts_made = np.full(len(counts.n), -1), counts.n.copy()
     last[cell] = np.where(numbered, passed, -1)
-    # Times, and numbers that begin elsewhere, say which attempt was the last, not how many.
+    # Times, and numbers that do not start at 0 or 1, show which attempt was the last, but not how
+    # many attempts were made.
     if (
         len(cell)
         and numbered.all()
@@ -138,10 +142,10 @@ FROM attempt_values GROUP BY cell"""
 
 
 def with_order(query: AttemptQuery, counts: Counts) -> Counts:
-    """The counts together with the order of their attempts, where every file tells it.
+    """The counts, with the order of their attempts if every file contains it.
 
-    By number or time; lists have the order of their entries.  What says nothing about the order
-    leaves the counts as they are.
+    The order comes from numbers or times, or from the order of the entries in a list. Without them
+    the counts are returned unchanged.
     """
     roles = [batch.roles for batch in query.statement.batches]
     are_lists = all(roles_of_batch.shape == "lists" for roles_of_batch in roles)
@@ -158,10 +162,10 @@ def with_order(query: AttemptQuery, counts: Counts) -> Counts:
 
 
 def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
-    """The values of a role."""
+    """The values of a role for every cell."""
     statement, in_order = query.statement, role == "line" or query.keep is not None
     query.con.execute(f"SET preserve_insertion_order = {str(in_order).lower()}")
-    # Numbers are read as such for the check of repeats; a time is none.
+    # The check for repeats reads numbers; a time is not a number.
     sql = _sql(statement.exact, role, query.keep)
     rows: dict[str, Any] = query.con.execute(sql).fetchnumpy()
     value, empty = np.asarray(rows["value"]), absent(rows["value"])
@@ -208,7 +212,7 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
         return Attempts.from_rows(cell, value, count, passed, len(counts.n))
     lost = np.zeros(len(value), dtype=bool)
     if values is _number and statement.request.missing == "fail":
-        # A score that is there stays, whatever the outcome.
+        # An existing score is kept, whatever the outcome is.
         lost = empty & (np.asarray(rows["judged"]) == 0)
         lowest = statement.request.lowest or 0.0
         below = lost.any() & (value < lowest) & ~empty
@@ -230,12 +234,12 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     fell_back = count_unparsed(value, count) if python else 0
     cells = len(counts.n)
     attempts = Attempts.from_rows(cell, value, count, passed, cells, valueless, fell_back)
-    # Where failures got a score, others of the cell may have the same.
+    # A failure may have got the same score as another attempt of the cell, so rows are merged.
     return attempts.reindexed(np.arange(cells), cells) if lost.any() else attempts
 
 
 def _one_per_similar(query: AttemptQuery, solutions: Attempts, similarity: float) -> Attempts:
-    """Solutions with near-duplicates counted as one, under the lowest of their keys."""
+    """The solutions with near-duplicates counted as one, under the lowest of their keys."""
     query.con.execute(
         values_sql(query.statement, "solution", query.keep, ", solution AS text")
         + "SELECT cell, value, text FROM attempt_values WHERE value >= 0"
@@ -260,7 +264,7 @@ FROM attempt_values GROUP BY cell, value ORDER BY cell, value"""
 
 
 def values_sql(statement: Statement, role: str, keep: str | None, more: str = "") -> str:
-    """The CTE `attempt_values`: cell, value and verdict of every attempt, and more columns."""
+    """The CTE `attempt_values`: cell, value and verdict of every attempt, and further columns."""
     groups = statement.groups
     names = ", ".join(f"coalesce({g}, '') AS {g}" for g in groups)
     match = " AND ".join(f"verdicts.{c} = cells_.{c}" for c in ("name", *groups, "task"))
@@ -284,13 +288,14 @@ attempt_values AS (
 
 
 def lacks_value_sql(role: str, request: Request) -> str:
-    """SQL for whether an attempt that counts lacks one of these facts, as of rows of a model."""
+    """SQL that tests whether an attempt of a model that counts lacks the value of a role."""
     value = VALUE_SQL[role](role, request)
     return f"task IS NOT NULL AND {_counting_condition(request)} AND ({value}) IS NULL"
 
 
 def _counting_condition(request: Request) -> str:
-    """SQL for whether an attempt counts: without an outcome where it fails or may pass."""
+    """SQL that tests whether an attempt counts; one without an outcome counts if it fails or may
+    pass."""
     return "true" if request.missing in ("fail", BOUNDS) else "verdict IS NOT NULL"
 
 
@@ -302,7 +307,7 @@ def _number(role: str, request: Request) -> str:
 
 def _text(role: str, request: Request) -> str:
     text = f"nullif(trim({role}), '')"
-    # 63 bits of its hash, −1 where there is none.
+    # 63 bits of the hash of the text, or −1 without a text.
     return f"CASE WHEN {text} IS NULL THEN -1 ELSE (hash({text}) >> 1)::BIGINT END"
 
 
@@ -319,9 +324,9 @@ def _amount(role: str, request: Request) -> str:
 
 
 def _label(role: str, request: Request) -> str:
-    # Words of labels that are joined were judged where they were read.
+    # Joined labels were judged when they were read.
     passes, fails = (request.passes, request.fails) if request.truth is None else ((), ())
-    # Beside scores of 1 to 10, labels of 0 and 1 are none of their scale.
+    # If other labels are scores such as 1 to 10, then 0 and 1 are scores as well.
     scores = f"bool_or(TRY_CAST({role} AS DOUBLE) NOT IN (0, 1)) OVER ()"
     judged, binary = (
         verdict_sql(role, bar, passes=passes, fails=fails) for bar in (request.bar, None)
@@ -342,7 +347,7 @@ _KIND_SQL = {
     "number": _number, "text": _text, "solution": _solution, "label": _label, "amount": _amount,
     "length": _length, "date": _date,
 }  # fmt: skip
-# What is asked of the attempts → SQL of its value, from the role and the request.
+# Role of a requested value → SQL of the value, from the role and the request.
 VALUE_SQL: dict[str, Callable[[str, Request], str]] = {
     **{role: _KIND_SQL[ROLES[role].values] for role in OF_ATTEMPTS},
     "attempt": lambda role, _: (

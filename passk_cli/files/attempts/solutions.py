@@ -1,7 +1,7 @@
 """When two solutions are the same: normal forms of their text, and near-duplicates.
 
-Texts become 63-bit keys while they are read and are not held; two of a task's solutions share a
-key by accident once in 10¹³ tasks of 400 attempts.
+While texts are read they become 63-bit keys, and the texts are not kept. Two solutions of one task
+share a key by accident once in 10¹³ tasks of 400 attempts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from passk_cli.arrays import Ints, NDArray, Places
 
-# Tokens of one shingle: long enough for their order to matter, short enough for short answers.
+# Tokens per shingle: enough for the order of tokens to matter, and few enough for short answers.
 SHINGLE = 3
 
 _INDENTED = re.compile(r"(?:[ \t\r\f]*\n)*[ \t]+\S")
@@ -33,10 +33,10 @@ _FILES = 100
 
 
 def solution_sql(text: str, normalise: str) -> str:
-    """SQL for the key of a solution's text: a BIGINT ≥ 0, and −1 where there is no text.
+    """SQL for the key of a solution's text: a BIGINT ≥ 0, or −1 if there is no text.
 
-    text : SQL of the text.  normalise : "none", "space" (runs of white space are one space, none
-    at the ends) or "python" (see `python_form`); the last two need `register`.
+    text : SQL of the text.  normalise : "none", "space" (each run of white space becomes one space,
+        and none remains at the ends) or "python" (see `python_form`); the last two need `register`.
 
     >>> solution_sql("code", "none")
     'CASE WHEN code IS NULL THEN -1 ELSE (hash(code) >> 1)::BIGINT END'
@@ -48,10 +48,10 @@ def solution_sql(text: str, normalise: str) -> str:
 
 
 def register(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
-    """Make known to a connection's database what `solution_sql` calls, unless it is.
+    """Register the functions that `solution_sql` calls in the database of a connection.
 
-    `python_key` is even for a text that does not parse and odd for a program, so that those that
-    fell back can be counted afterwards: see `unparsed`.  Keys of texts seen before are remembered.
+    `python_key` is even for a text that does not parse and odd for a program, so that
+    `count_unparsed` can count the fallbacks afterwards. The keys of earlier texts are cached.
     """
     name = {"space": "single_spaces", "python": "python_key"}.get(normalise, "")
     is_registered = "SELECT 1 FROM duckdb_functions() WHERE function_name = $name"
@@ -77,7 +77,7 @@ def register(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
 
 
 def count_unparsed(value: Ints, times: Ints) -> int:
-    """Attempts whose text was no Python, from the keys that `python_key` gave.
+    """The number of attempts with a text that is not Python, from the keys of `python_key`.
 
     >>> count_unparsed(np.array([-1, 4, 7]), np.array([1, 2, 5]))
     2
@@ -91,9 +91,9 @@ _warnings_lock = threading.Lock()
 def python_form(text: str) -> tuple[str, bool]:
     """A Python text without comments, docstrings and layout, and whether it is Python.
 
-    Nothing is renamed or reordered.  A text that begins indented is read as the body of a block,
-    as completions of a given head are.  A text that is nothing but a string stays what it is.  What
-    does not parse becomes its text with single spaces.
+    Nothing is renamed or reordered.  A text that begins with an indented line is read as the body
+    of a block, because completions of a given function head look like that.  A text that consists
+    of a string only is unchanged.  A text that does not parse is returned with single spaces.
 
     >>> python_form("x = ( 1 )  # one")
     ('x = 1', True)
@@ -101,7 +101,7 @@ def python_form(text: str) -> tuple[str, bool]:
     ('the answer is 1', False)
     """
     head = "if 1:\n" if _INDENTED.match(text) else ""
-    # The filters of warnings are one for all threads, and DuckDB calls from several.
+    # All threads share the warning filters, and DuckDB calls this function from several threads.
     with _warnings_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -113,7 +113,7 @@ def python_form(text: str) -> tuple[str, bool]:
 
 
 def single_spaces(text: str) -> str:
-    """The text with every run of white space as one space, and none at its ends."""
+    """The text with one space for every run of white space, and none at its ends."""
     return " ".join(text.split())
 
 
@@ -128,10 +128,10 @@ def _drop_docstrings(tree: ast.Module) -> None:
 
 
 def by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, dict[int, str]]]:
-    """(cell, key → text of its different solutions) of rows (cell, key, text) in any order.
+    """(cell, key → text of its different solutions), from rows (cell, key, text) in any order.
 
-    The rows go through temporary files, a hundredth of the cells in each, which are then read one
-    after the other: no more than one of them is held.
+    The rows are written to a hundred temporary files, which are then read one after the other, so
+    that memory holds at most a hundredth of the cells.
     """
     with ExitStack() as stack:
         files = [stack.enter_context(TemporaryFile()) for _ in range(_FILES)]
@@ -163,14 +163,16 @@ def near_duplicates(
 
 
 def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
-    """The group of each text: texts that are similar, directly or through others, share one.
+    """The group of each text: texts that are similar, directly or through other texts, share a
+    group.
 
-    Similar means a Jaccard index |A ∩ B| / |A ∪ B| ≥ similarity of their sets of shingles, which
-    are all runs of 3 tokens (words, and signs one by one); a shorter text is one shingle.  All
-    pairs are compared, exactly: time grows with the square of the number of texts.
+    Two texts are similar if the Jaccard index |A ∩ B| / |A ∪ B| of their sets of shingles is
+    ≥ similarity. Shingles are all runs of 3 tokens (words and single signs); a shorter text is one
+    shingle.  All pairs are compared exactly, so the time grows with the square of the number of
+    texts.
     Source: Broder 1997, "On the resemblance and containment of documents".
 
-    similarity : in (0, 1].  Returns (texts,), the index of the first text of each one's group.
+    similarity : in (0, 1].  Returns (texts,), the index of the first text in the group.
 
     >>> similarity_groups(["return a + b", "return  a + b", "return a - b"], 1.0).tolist()
     [0, 0, 2]
@@ -187,7 +189,7 @@ def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
         first_text, second_text = common.coords[0] + first, common.coords[1]
         union = sizes[first_text] + sizes[second_text] - common.data
         is_similar = common.data >= similarity * union * (1 - 1e-12)
-        # What is joined so far, and the pairs of this block.
+        # The links so far, and the similar pairs of this block.
         first_text = np.concatenate([np.arange(len(texts)), first_text[is_similar]])
         second_text = np.concatenate([group, second_text[is_similar]])
         links = csr_array(
@@ -201,8 +203,8 @@ def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
 
 
 def _shingles(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[Places, ...]]:
-    """(ones, (text, shingle)) of every run of tokens: what a sparse matrix is made of."""
-    # No token is empty: an empty one fills up texts that are too short.
+    """(ones, (text, shingle)) for every run of tokens, as entries of a sparse matrix."""
+    # Real tokens are never empty, so empty tokens can fill up short texts.
     tokens = [words + [""] * (SHINGLE - len(words)) for words in map(_TOKEN.findall, texts)]
     lengths = np.array([len(words) for words in tokens])
     numbers: dict[str, int] = {}

@@ -1,8 +1,7 @@
-"""Amounts that attempts took: those that are missing, and those that are not what they seem.
+"""Amounts that attempts used: how passk treats missing amounts, and messages about suspicious ones.
 
-A missing amount is never 0: the dearest attempts, which ran out of time, are often those without a
-price.  Amounts are read as other facts of attempts are (`attempts`); here is what becomes of those
-that are missing, and what a reader must know of those that are there.
+A missing amount is never 0, because the most expensive attempts, which ran out of time, often have
+no price. The module `query` reads amounts like other facts about attempts.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ NOUNS = {
     "duration": "duration",
     "turns": "count of turns",
 }
-# Columns that may say what became of an attempt, and that its answer was no new one.
+# Columns that may contain the reason of a failure, and columns that mark cached answers.
 _REASON_COLUMNS = tuple(
     "reason failure_reason failure_mode error_type exception_type dispatch_disposition disposition"
     " error_category termination_reason finish_reason finishReason stop_reason status".split()
 )
 _LONGEST_REASON = 40
 _CACHE_COLUMNS = ("cached", "is_cached", "cache_hit", "from_cache")
-# Parts of the names of what others than the model took.
+# Words in the names of amounts that somebody other than the model used.
 _OTHER_PAYERS = frozenset(
     "user judge judges grader grading scorer scoring simulator evaluator evaluation verifier"
     " reviewer other others overhead".split()
@@ -233,9 +232,10 @@ PRICED_TOKENS = DiagnosticType(
 
 @dataclass
 class _Share:
-    """Some attempts of a model, as those without an amount.
+    """Some of the attempts of a model, for example those without an amount.
 
-    made : all of its attempts.  reasons : why they are what they are, where files say so.
+    total : all attempts of the model.  reasons : why the attempts are like this, if files contain
+        it.
     """
 
     total: int = 0
@@ -244,7 +244,8 @@ class _Share:
     reasons: Mapping[str, int] = field(default_factory=dict)
 
     def text(self, model: str) -> str:
-        """How many, and of what outcome: "glm 28 of 75 (9 passed, 19 failed; timeout 1)"."""
+        """The number of attempts and their outcomes, for example "glm 28 of 75 (9 passed, 19
+        failed)"."""
         outcomes = {"passed": self.passed, "failed": self.attempts - self.passed}
         inside = ", ".join(f"{times:,} {name}" for name, times in outcomes.items() if times)
         reasons = sorted(self.reasons.items(), key=lambda pair: -pair[1])[:3]
@@ -254,13 +255,11 @@ class _Share:
 
 
 def apply_missing_cost(counts: Counts, query: AttemptQuery) -> Counts:
-    """The counts after attempts without an amount became what --missing-cost says, and with what
-    a reader must know of the amounts.
+    """The counts after --missing-cost was applied to attempts without an amount, with messages.
 
-    counts : with Attempts of amounts, NaN where one is not known; with drop these become gaps of
-        the amount, and nothing else changes.
-    Errors: DataError where nothing was asked, where no attempt has an amount, and for a mean of
-        nothing.
+    counts : with Attempts of amounts, NaN for an unknown amount. With drop, attempts without an
+        amount are removed from the amount only.
+    Errors: DataError with the policy error, if no attempt has an amount, and for a mean of nothing.
     """
     amounts = {role: attempts for role, attempts in counts.attempts.items() if role in UNITS}
     request = query.statement.request
@@ -293,9 +292,9 @@ def apply_missing_cost(counts: Counts, query: AttemptQuery) -> Counts:
 def _missing_cost_error(
     role: str, models: Sequence[str], lost: Ints, counts: Counts, query: AttemptQuery
 ) -> DataError:
-    """Error at the first attempt without an amount.
+    """The error for the first attempt without an amount.
 
-    models : those that lack some, in words.  lost : how many attempts of each cell do.
+    models : the models that lack amounts, in words.  lost : attempts without an amount, per cell.
     """
     request = query.statement.request
     noun = "tokens to compute a cost from" if request.price and role == "cost" else NOUNS[role]
@@ -305,7 +304,7 @@ def _missing_cost_error(
     if has_known.any():
         remedy = "a missing amount is not 0"
         mean = SuggestedFix({"--missing-cost": "mean"}, "takes the mean of the other attempts")
-        # Where a task has none that is known, there is no mean.
+        # A task without any known amount has no mean.
         settles = [*[mean] * bool(has_known[lost > 0].all()), *WITHOUT_AMOUNTS]
     (row,) = first_rows(query.con, query.statement, lacks_value_sql(role, request))
     return DataError(row.place, problem, remedy, name="missing-cost", settles=settles)
@@ -314,9 +313,9 @@ def _missing_cost_error(
 def _share_texts(
     counts: Counts, role: str, lost: Ints, passed: Ints, query: AttemptQuery
 ) -> list[str]:
-    """In words, the models with attempts without an amount, those with most first.
+    """The models with attempts without an amount in words, the one with most such attempts first.
 
-    lost, passed : attempts of each cell without one, and how many of those passed.
+    lost, passed : attempts without an amount per cell, and how many of them passed.
     """
     reasons = _reasons(query, role, "value IS NULL")
     sums = _by_model(counts, counts.n, lost, passed)
@@ -329,25 +328,25 @@ def _share_texts(
 
 
 def _reasons(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[str]]:
-    """Model → why some of its attempts are as they are → how many, where files say so."""
+    """Model → reason → number of attempts, for the attempts that a condition selects."""
     role_columns = {c for batch in query.statement.batches for c in batch.roles.columns().values()}
     columns = [name for name in _REASON_COLUMNS if name in query.columns - role_columns]
     reasons: dict[str, Counter[str]] = {}
     if columns:
-        # Of several columns the likeliest that says something.
+        # If there are several columns, the first value in the order of the list counts.
         reason = f"coalesce({', '.join(f'column{i}' for i in range(len(columns)))})"
         rows = query.rows(f"name, {reason} AS why, count(*)", where, role, columns)
         for model, why, times in rows:
-            # A word or two; a judge's reasons are sentences.
+            # Reasons are a word or two. Long texts are explanations of a judge.
             if why is not None and len(why) <= _LONGEST_REASON and why.lower() not in PASS_WORDS:
                 reasons.setdefault(model, Counter())[why] += times
     return reasons
 
 
 def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
-    """The attempts where those without an amount have the mean of the others of their cell.
+    """The attempts, with the mean of the cell in place of each missing amount.
 
-    Errors: DataError for a cell none of whose attempts has one.
+    Errors: DataError for a cell without any amount.
     """
     lost, cells = np.isnan(attempts.value), len(counts.n)
     known_attempts = np.bincount(attempts.cell, attempts.count * ~lost, cells)
@@ -366,14 +365,14 @@ def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
         )
     mean = total / np.maximum(known_attempts, 1)
     filled = replace(attempts, value=np.where(lost, mean[attempts.cell], attempts.value))
-    # Of equal values there is one row.
+    # Equal values must be merged into one row.
     return filled.reindexed(np.arange(cells), cells)
 
 
 def _amount_messages(
     counts: Counts, amounts: Mapping[str, Attempts], query: AttemptQuery
 ) -> Iterator[Diagnostic]:
-    """Messages that a reader of the amounts must know."""
+    """Messages that a reader of the amounts needs."""
     request, batches = query.statement.request, query.statement.batches
     for role, attempts in amounts.items():
         yield from _zero_messages(counts, role, attempts, query)
@@ -394,7 +393,7 @@ def _amount_messages(
 def _zero_messages(
     counts: Counts, role: str, attempts: Attempts, query: AttemptQuery
 ) -> Iterator[Diagnostic]:
-    """Models all of whose amounts are 0, and some that are."""
+    """Messages about models with amounts of 0, in all of their attempts or in some."""
     zero, number = attempts.value == 0, ~np.isnan(attempts.value)
     parts = (attempts.count * number, attempts.count * zero, attempts.passed * zero)
     cells = (np.bincount(attempts.cell, part, len(counts.n)) for part in parts)
@@ -409,7 +408,7 @@ def _zero_messages(
     if role != "cost" or not partly_free:
         return
     if cached := next((name for name in _CACHE_COLUMNS if name in query.columns), None):
-        # What a cache answered was free indeed.
+        # A cached answer was really free.
         new = "value = 0 AND coalesce(lower(column0), '') NOT IN ('true', '1')"
         select = "name, count(*), count(*) FILTER (verdict = 1)"
         rows_of = query.rows(select, new, role, [cached])
@@ -428,7 +427,7 @@ def _zero_messages(
 
 
 def _by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
-    """Model → the sums of these arrays, which have a number per cell."""
+    """Model → the sums of these arrays, which have one entry per cell."""
     names = list(dict.fromkeys(model for model, *_ in counts.series))
     places = {name: place for place, name in enumerate(names)}
     model = np.array([places[name] for name, *_ in counts.series])[counts.series_codes]
@@ -437,7 +436,7 @@ def _by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
 
 
 def _cache_messages(counts: Counts, query: AttemptQuery) -> Iterator[Diagnostic]:
-    """Answers of a cache with the price of the first call."""
+    """A message about cached answers that repeat the price of the first call."""
     cached = next((name for name in _CACHE_COLUMNS if name in query.columns), None)
     if cached is None:
         return
@@ -457,7 +456,7 @@ def _cache_messages(counts: Counts, query: AttemptQuery) -> Iterator[Diagnostic]
 def _left_out_messages(
     amounts: Mapping[str, Attempts], query: AttemptQuery
 ) -> Iterator[Diagnostic]:
-    """Amounts of runs that are left out because others of the same attempt count."""
+    """A message about amounts of repeated attempts that are left out."""
     texts = []
     for role in amounts:
         unit = UNITS[role][0]
@@ -475,16 +474,16 @@ def _left_out_messages(
 def _column_messages(
     role: str, batches: Sequence[Batch], *, is_named: bool
 ) -> Iterator[Diagnostic]:
-    """How an amount is read where that is not plain, and what others took.
+    """Messages about how an amount is read if that is not obvious, and about the costs of others.
 
-    asked : whether its column was named.
+    is_named : whether the user named the column.
     """
     for batch in {b.roles.column(role): b for b in batches}.values():
         column, kinds = batch.roles.column(role), batch.layout.kinds
         if column is None:
             continue
         parts = addends(role, column, kinds)
-        # Of a list of attempts an entry is one attempt's.
+        # In a list of attempts each entry belongs to one attempt.
         lists = batch.roles.shape == "lists"
         list_columns = [] if lists else [name for name, _ in parts if is_listed(name, kinds)]
         how = [f"the sum of {name}" if name in list_columns else name for name, _ in parts]
@@ -521,7 +520,8 @@ def _column_messages(
 
 
 def _conflicting_unit(role: str, column: str) -> str:
-    """The unit of another amount that the name of a column says, and not that of this one."""
+    """The unit of another amount in the name of a column; "" if there is none, or also the right
+    one."""
     words = {*spelled(column.rpartition(".")[2]).split("_")}
     unit, short = UNITS[role], {"tokens": ("token", "tok", "toks"), "turns": ("turn", "steps")}
     other_units = {name: units for name, units in UNITS.values() if name != unit[0]}
@@ -532,7 +532,7 @@ def _conflicting_unit(role: str, column: str) -> str:
 
 
 def _has_unit(role: str, parts: Sequence[tuple[str, str]]) -> bool:
-    """Whether the names of columns say the unit."""
+    """Whether the names of the columns contain the unit."""
     return role != "duration" or all(
         unit or {*spelled(name.rpartition(".")[2]).split("_")} & UNITS[role][1].keys()
         for name, unit in parts

@@ -110,8 +110,7 @@ NAMES = (*FORMATS, *TABLES)
 
 def recognise(file: File) -> tuple[File, Format] | None:
     """The file, read as far as needed, and its format, recognised by content; None if it is
-    unknown.
-    """
+    unknown."""
     form, file_seen = _first_match(file, generic=False), file
     if form is None:
         file_seen = file.look_further()

@@ -1,10 +1,10 @@
 """Aider's benchmark: .aider.results.json in the folder of each exercise.
 
-Source: github.com/Aider-AI/aider (Apache-2.0), benchmark/benchmark.py.  tests_outcomes has a try
-for each time that the tests ran, until they pass; each sees what the tests said of the one before.
-So the tries are one attempt, which passes if the last one does, as aider's pass_rate_2 counts it;
-`first` is its pass_rate_1.  A run that went through the exercises again is a further attempt.  Of
-an exercise that raised an exception the file holds nothing else.
+Source: github.com/Aider-AI/aider (Apache-2.0), benchmark/benchmark.py.  tests_outcomes has one
+entry per try. The tests run until they pass, and each try sees the test output of the try before
+it. So the tries are one attempt, which passes if the last try does, like aider's pass_rate_2;
+`first` is its pass_rate_1.  Another run through the exercises is another attempt.  If an exercise
+raised an exception, the file contains nothing else.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from passk_cli.files.formats.format import (
 
 _FINAL, _FIRST = "final", "first"
 _PRACTICE = ("exercises", "practice")
-# Exercises of other languages may have the same name.
+# Results of other exercises, which name the model. Exercises of other languages may have the same
+# name.
 _OTHERS = ("../*/.aider.results.json", "../../../../*/exercises/practice/*/.aider.results.json")
 
 

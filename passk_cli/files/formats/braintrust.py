@@ -1,9 +1,10 @@
-"""Results of a Braintrust evaluation: what Eval() returns, as as_dict() and json.dump write it.
+"""Results of a Braintrust evaluation: the return value of Eval(), written with as_dict() and
+json.dump.
 
 Source: github.com/braintrustdata/braintrust-sdk (Apache-2.0), py/src/braintrust/framework.py, read
 at 0.48.1: {summary, results: [{input, expected, output, scores, error, metadata}]}.  Each score is
 an outcome.  `trial_count` repeats an input, and the order of results numbers its attempts.  A task
-that raised has an error and no scores; a scorer that raised has no score.
+that raised an exception has an error and no scores; a scorer that raised has no score.
 """
 
 from __future__ import annotations

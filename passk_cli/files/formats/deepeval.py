@@ -2,11 +2,11 @@
 
 Source: github.com/confident-ai/deepeval (Apache-2.0), deepeval/test_run/test_run.py and api.py.  A
 run has testCases and conversationalTestCases, in the first file below testRunData.  The name of a
-test case counts cases, so the task is what the case asks.  A test case passes where its metrics
-do; one whose flag `flaky` is set decides nothing.  An error of a metric is written as a failure and
-says nothing of the answer: the outcome is missing, unless another metric failed.  Where the
-harness sends results to its service, the first file has a link and no results.  The second has the
-last run once more; sqlite_store/store.py keeps runs in a database instead.
+test case only numbers the cases, so the task is the question of the case.  A test case passes if
+its metrics do; a metric with the flag `flaky` is ignored.  DeepEval writes an error of a metric as
+a failure, although it does not judge the answer, so the outcome is missing unless another metric
+failed. If the harness sends results to its service, the first file contains a link and no results.
+The second file repeats the last run; sqlite_store/store.py keeps runs in a database instead.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LISTS = ("testCases", "conversationalTestCases")
 _SUCCESS = "success"
 _LINK = frozenset(("testRunLink",))
 _LATEST = ".latest_test_run.json"
-# Where the last run has a file of its own, from the folder of the one above.
+# Files that repeat the last run, from the folder of the first file.
 _RUN_FILES = ("test_run_*.json", "../*/test_run_*.json")
 
 
@@ -53,7 +53,7 @@ def _run_data(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cases(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(place, test case) of each."""
+    """(place, test case) of each test case."""
     run = _run_data(file.document())
     for name in _LISTS:
         for place, case in enumerate(require_list(file, name, run.get(name))):
@@ -104,7 +104,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
             score = finite_number(at(metrics, 0, "score"))
         judged, reason = [metric for metric in metrics if at(metric, "error") is None], ""
         if len(judged) < len(metrics):
-            # An error of a metric only matters where none failed.
+            # An error of a metric matters only if no other metric failed.
             failed = any(at(metric, "success") is False for metric in judged)
             success, reason = (False, "") if failed else (None, "error")
         texts = {"answer": answer, "solution": answer}
@@ -118,20 +118,20 @@ def _question(case: Any) -> str:
 
 
 def _expectation_key(case: Any) -> str:
-    """Key that separates two test cases that ask the same: what they expect."""
+    """A key that separates test cases with the same question: a hash of what they expect."""
     expected = {key: at(case, key) for key in ("expectedOutput", "expectedOutcome", "context")}
     return sha256(json.dumps(expected, sort_keys=True).encode()).hexdigest()[:6]
 
 
 def _covered(file: File) -> tuple[str, ...]:
-    """Files beside it that would count again: the run in full and under its time, and the cache of
-    metrics."""
+    """Sibling files that would count again: the complete run, the run under its time, and a
+    cache."""
     cache = ".deepeval-cache.json"
     if file.name != _LATEST or file.keys == _LINK:
         return (cache,)
     last = [names[-1] for pattern in _RUN_FILES if (names := file.sibling_names(pattern))]
     cases = _run_data(file.document()).get("testCases")
-    # The whole run's duration differs between its files; each case has its own.
+    # The duration of the run differs between its files, so only the cases are compared.
     same = (name for name in last if at(file.sibling_document(name), "testCases") == cases)
     return (cache, ".latest_run_full.json", *same)
 
@@ -144,7 +144,7 @@ DEEPEVAL = Format(
     _recognises,
     _contents,
     _covered,
-    # Its runDuration is that of the metrics, not of what they judge.
+    # runDuration is the time of the metrics, not of the judged model.
     lambda case: {"evaluation_cost": at(case, "evaluationCost")},
     example=Example(
         (".deepeval/.latest_test_run.json", "RESULTS_FOLDER/test_run_TIME.json"),

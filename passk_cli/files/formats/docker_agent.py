@@ -4,7 +4,7 @@ Source: github.com/docker/docker-agent (Apache-2.0), pkg/evaluation/save.go and 
 pkg/session/session.go, read at 219e8ce: {name, summary: {total_evals}, sessions: [{title,
 eval_result: {passed, error, checks: {size, tool_calls, relevance}}}]}.  `passed` is the verdict of
 all checks, and each check is an outcome as well.  `--repeat` adds " #2" to the titles.  An
-evaluation that ended in an error has no outcome; one without a session is in the summary only.
+evaluation that ended in an error has no outcome; one without a session is only in the summary.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _contents(file: File) -> Contents:
             for name, check in (checks if isinstance(checks, dict) else {}).items():
                 judgements[name] = at(check, _PASSED), finite_number(at(check, "score"))
             about = {
-                # A title may end like that where nothing was repeated.
+                # A title may end with a number although nothing was repeated.
                 "task": repeat[1] if repeat and all(repeats) else titles[place],
                 "attempt": repeat[2] if repeat and all(repeats) else None,
                 "reason": "error" if at(result, "error") else "",

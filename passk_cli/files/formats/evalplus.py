@@ -3,7 +3,7 @@
 Source: github.com/evalplus/evalplus (Apache-2.0), evalplus/evaluate.py.
 New: {"eval": {task: [{"base_status": "pass", "plus_status": "fail", "solution": …}, …]}}.
 Old: {"eval": {task: {"nfiles": n, "base": [["success", …], …], "plus": [["failed", …], …]}}}.
-"plus" passes where both the base tests and the added ones do, as the harness counts it.
+"plus" passes if both the base tests and the added tests do, as in the harness.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def _contents(file: File) -> Contents:
                 statuses = (base,) if request.outcome == "base" else (base, plus)
                 strange = [status for status in statuses if status not in _PASSES + _FAILURES]
                 failure = next((str(status) for status in statuses if status in _FAILURES), "")
-                # Every status has to pass; one that is none of those known is the outcome.
+                # Every status has to pass. An unknown status becomes the outcome, so that it is
+                # refused.
                 outcome = None if None in statuses else strange[0] if strange else failure == ""
                 late = outcome is False and failure.startswith("time")
                 place = f"eval.{task}[{attempt}]"
@@ -50,7 +51,7 @@ def _contents(file: File) -> Contents:
 
 
 def _attempts(value: Any) -> list[tuple[object, object, object]]:
-    """(status of the base tests, of the added ones, solution) of each attempt at a task."""
+    """(status of the base tests, status of the added tests, solution) of each attempt at a task."""
     if isinstance(value, list):
         return [(at(a, "base_status"), at(a, "plus_status"), at(a, "solution")) for a in value]
     base, plus = at(value, "base"), at(value, "plus")

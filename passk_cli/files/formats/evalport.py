@@ -1,11 +1,11 @@
-"""Result sets of EvalPort, to which adapters of many tools convert.
+"""Result sets of EvalPort, a format to which adapters convert the results of many tools.
 
 Source: github.com/adhabnr-ux/evalport (Apache-2.0), spec/schemas/resultset.json, read at 1.3.1 of
 evalport-sdk: {suite_id, run_id, provider, results: [{test_case_id, attempt, passed, verdict, error,
 grader_results: [{grader_id, score, passed}]}]}.  `passed` is the verdict of all graders, and each
 grader is an outcome as well.  A result with an error, or with the verdict "unverified", has no
-outcome.  A grader with the score null did not judge; where no other grader failed, `passed` is
-false for that reason only and is no outcome either.
+outcome.  A grader with the score null did not judge. If no other grader failed, `passed` is false
+only for that reason, so there is no outcome either.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Every Eval Ever's instance-level records, versions 0.2 and 0.3: a JSON record per line.
 
 Source: github.com/evaleval/every_eval_ever (MIT), instance_level_eval.schema.json.  A record has
-model_id, evaluation_name, sample_id and evaluation {score, is_correct}.  Where one sample was
-judged in several ways there are several records of it, with an evaluation_result_id each: these
-are outcomes to choose from, not attempts.  metadata.epoch numbers the attempts, if anything does.
+model_id, evaluation_name, sample_id and evaluation {score, is_correct}.  If one sample was
+judged in several ways, it has several records with different evaluation_result_id: these are
+outcomes to choose from, not attempts.  metadata.epoch numbers the attempts, if anything does.
 
-`written` makes such records: what a sample asks for is not known, so `input` is empty.
+`record_sql` makes such records. `input` is empty, because the text of a sample is unknown.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from passk_cli.files.roles import UNITS
 
 _ONLY = "is_correct"
 _UNNAMED = "unnamed"
-# Columns of a table of attempts that are no metadata.
+# Columns of a table of attempts that do not become metadata.
 _USAGE = {"tokens_in": "input_tokens", "tokens_out": "output_tokens", "tokens": "total_tokens"}
 _PLACED = tuple("model suite task run attempt outcome score reason answer solution".split())
 _read_usage = amount_reader(
@@ -59,7 +59,7 @@ def _contents(file: File) -> Contents:
             key = tuple(str(record.get(name)) for name in ids)
             epoch = at(record, "metadata", "epoch")
             attempt = times[key] if epoch is None else epoch
-            # Metadata are texts, numbers too.
+            # Metadata are texts, even if they are numbers.
             attempt = int(attempt) if isinstance(attempt, str) and attempt.isdecimal() else attempt
             times[key] += 1
             yield Row(
@@ -79,7 +79,8 @@ def _contents(file: File) -> Contents:
 
 
 def _amounts(record: Any) -> dict[str, object]:
-    """Tokens, milliseconds and turns; what `passk convert` carried is metadata, as dollars are."""
+    """Tokens, milliseconds and turns; amounts that `passk convert` copied, such as dollars, are
+    metadata."""
     carried = {name: at(record, "metadata", name) for name in sorted(UNITS)}
     return carried | {
         name: amount for name, amount in _read_usage(record).items() if amount is not None
@@ -89,8 +90,8 @@ def _amounts(record: Any) -> dict[str, object]:
 def record_sql(columns: Sequence[str]) -> str:
     """SQL of a record of version 0.3, from the columns of a table of attempts.
 
-    A suite is the evaluation; where there is none it is unnamed, as it must have a name.
-    Everything that has no place of its own is metadata, which are texts.
+    A suite becomes the evaluation; without a suite its name is "unnamed", because a name is
+    required. Columns without a field of their own become metadata, whose values are texts.
     """
     answer, solution = (
         quote_name(name) if name in columns else "NULL::VARCHAR" for name in ("answer", "solution")
@@ -128,7 +129,7 @@ EVERY_EVAL_EVER = Format(
     "github.com/evaleval/every_eval_ever: instance_level_eval.schema.json",
     lambda file: file.has("sample_id", "model_id", "evaluation_name", "evaluation.is_correct"),
     _contents,
-    # The aggregate of the same name.
+    # The aggregate has the same name.
     lambda file: (f"{file.name.removesuffix('.jsonl').removesuffix('_samples')}.json",),
     _amounts,
     example=Example(

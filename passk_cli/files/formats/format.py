@@ -208,8 +208,7 @@ class File:
 
     def look_further(self) -> File:
         """The file with a longer beginning, for documents with a long value before the decisive
-        keys.
-        """
+        keys."""
         if self.short_document is not None or self.form not in ("object", "array"):
             return self
         return sniff(self.source, self.sibling_documents, _FURTHER)

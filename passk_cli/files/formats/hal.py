@@ -1,7 +1,7 @@
-"""HAL's results: <run>_UPLOAD.json with the tasks that succeeded and those that failed.
+"""HAL's results: <run>_UPLOAD.json with the tasks that succeeded and the tasks that failed.
 
 Source: github.com/princeton-pli/hal-harness (MIT), hal/benchmarks/base_benchmark.py,
-process_results, and taubench.py, get_metrics.  An agent's name is what its board compares.
+process_results, and taubench.py, get_metrics.  HAL's leaderboard compares agents by name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from passk_cli.errors import BadRecord, NoResults
 from passk_cli.files.formats.format import Contents, Example, File, Format, Row, at
 from passk_cli.text import shortened
 
-# The log of every call, and every prompt.
+# Long keys with the log of every call and every prompt.
 _LONG = ("raw_logging_results", "raw_eval_results", "task_prompts")
 
 
@@ -28,14 +28,14 @@ def _contents(file: File) -> Contents:
         raise BadRecord(file.source.name, problem, "correct the file")
     config = document["config"]
     agent, model = str(at(config, "agent_name")), at(config, "agent_args", "model_name")
-    # The agent, and its model where the name does not say it.
+    # The agent, with its model if the name of the agent does not contain it.
     names_model = str(model or "").rpartition("/")[2].lower() in agent.lower()
     facts = {
         "model": agent if names_model else f"{agent} ({model})",
         "suite": at(config, "benchmark_name"),
         "run": at(config, "run_id"),
     }
-    # A run has one cost; what each task took is time, and steps of agents that count them.
+    # The cost is known only for the whole run. Times, and sometimes steps, are known per task.
     times, steps = (document.get(f"{kind}s") for kind in ("wall_clock_time", "task_step_count"))
 
     def row(task: Any, outcome: bool) -> Row:

@@ -1,7 +1,7 @@
-"""Harbor's trials: <job>/<task>__<random>/result.json, one attempt each.
+"""Harbor's trials: <job>/<task>__<random>/result.json, one attempt per file.
 
 Source: github.com/harbor-framework/harbor (Apache-2.0), models/trial/result.py, TrialResult.  The
-job's own result.json above them holds no trial, and is none of these.
+result.json of the job, in the folder above, does not contain a trial.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _contents(file: File) -> Contents:
     model_info = at(trial, "agent_info", "model_info")
     model = "/".join(str(part) for key in ("provider", "name") if (part := at(model_info, key)))
     facts = {
-        # The oracle and other agents without a model go by their own name.
+        # The oracle and other agents without a model are named by the agent.
         "model": at(trial, "config", "agent", "model_name") or model or agent,
         "agent": agent,
         "reasoning_effort": at(trial, "config", "agent", "kwargs", "reasoning_effort"),
@@ -36,7 +36,7 @@ def _contents(file: File) -> Contents:
     }
     names = tuple(rewards) if isinstance(rewards, dict) and rewards else None
     error = at(trial, "exception_info", "exception_type")
-    # An exception may come with a reward all the same.
+    # A trial with an exception may still have a reward.
     reason = "" if rewards else "unscored"
     if error is not None:
         reason = "timeout" if "timeout" in str(error).lower() else "error"
@@ -69,7 +69,7 @@ HARBOR = Format(
     "github.com/harbor-framework/harbor: src/harbor/models/trial/result.py",
     lambda file: file.form == "object" and file.has("task_name", "trial_name", "verifier_result"),
     _contents,
-    # What the agent and the verifier leave behind can look like results.
+    # Files of the agent and the verifier can look like results.
     covers=(
         "config.json",
         "agent/**/*",

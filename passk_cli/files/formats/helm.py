@@ -2,10 +2,10 @@
 
 Source: github.com/stanford-crfm/helm (Apache-2.0), src/helm/benchmark/runner.py and
 metrics/statistic.py: [{"instance_id", "train_trial_index", "perturbation"?, "stats": [{"name":
-{"name", "split"}, "count", "mean"}, …]}].  A trial differs in its examples in the prompt.
-Instances that were perturbed are no attempts; where there is a split "test", only it counts, as in
-HELM's own numbers.  run_spec.json beside it names the model; stats.json repeats the numbers,
-averaged.
+{"name", "split"}, "count", "mean"}, …]}].  Trials differ in the examples in the prompt.
+Perturbed instances are not attempts. If there is a split "test", only it counts, as in HELM's own
+numbers.  The sibling file run_spec.json names the model; stats.json contains the averages of the
+same numbers.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ OTHER_SPLITS = DiagnosticType(
 )  # fmt: skip
 
 _MODEL = re.compile(r"(?:^|[:,])model=([^,]+)")
-# What may be an outcome, the likeliest first; token counts and times are none.
+# Statistics with these words are the likeliest outcomes and come first.
 _LIKELY = re.compile(r"match|correct|accuracy|pass|equivalent", re.IGNORECASE)
 
 
@@ -92,7 +92,7 @@ def _survey(file: File) -> tuple[list[str], Counter[str], int]:
 
 
 def _stats(file: File, record: Any) -> list[tuple[str, str, Any]]:
-    """(name, split, mean) of each statistic that was taken."""
+    """(name, split, mean) of each statistic without a perturbation."""
     stats = require_list(file, "stats", at(record, "stats"))
     return [
         (str(at(stat, "name", "name")), str(at(stat, "name", "split")), at(stat, "mean"))

@@ -1,8 +1,8 @@
 """Inspect AI's logs: `.eval` (a zip) and `.json`.
 
 Source: github.com/UKGovernmentBEIS/inspect_ai (MIT), log/_recorders/eval.py, log/_log.py and
-scorer/_metric.py.  `summaries.json`, or the journal of a log that ended early, has all that counts;
-the samples themselves, which can be gigabytes, are opened for solutions only.
+scorer/_metric.py.  `summaries.json`, or the journal of a log that ended early, contains everything
+that counts. The samples themselves, which can be gigabytes, are opened only for solutions.
 """
 
 from __future__ import annotations
@@ -59,17 +59,17 @@ UNCLEAR_SCORE = DiagnosticType(
     " went wrong; --passes false --fails true turns it around",
 )  # fmt: skip
 
-# Words of scorers of which nobody knows whether 1 is good.
+# Words in names of scorers for which 1 may be bad.
 _UNCLEAR = frozenset(
     "attack deceived deception deceptive error failure hallucination harm harmful jailbreak leak"
     " misaligned refusal refused sabotage toxicity unsafe violation".split()
 )
-# What Inspect's value_to_float makes of texts; P, a partial credit, is a half.
+# Inspect's value_to_float converts these texts; P is partial credit.
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LOWER_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-# Where the completion of the model stands in a sample.
+# Path of the completion in a sample.
 _COMPLETION = ("output", "choices", 0, "message", "content")
-# What a log begins with; the second of one that crashed.
+# The first member of a log; the second name belongs to a log that crashed.
 _STARTS = ("header.json", "_journal/start.json")
 _SAMPLE = re.compile(r"samples/.*\.json")
 _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
@@ -77,9 +77,9 @@ _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
 
 @dataclass(frozen=True, slots=True)
 class _Epoch:
-    """Scores of one sample: scorer → its value and the answer it was given for.
+    """The scores of one sample: scorer → its value, and the answer that it judged.
 
-    usage : what it took, as the log has it.
+    usage : tokens and times of the sample, as in the log.
     """
 
     id: Any
@@ -90,7 +90,7 @@ class _Epoch:
     usage: dict[str, Any]
 
     def score(self, name: str) -> tuple[Any, Any]:
-        """The value and the answer of a score; (None, None) where the sample has none."""
+        """The value and the answer of a score; (None, None) if the sample does not have it."""
         if name in self.scores:
             return self.scores[name]
         for scorer, (value, answer) in self.scores.items():
@@ -104,7 +104,7 @@ def _contents(file: File) -> Contents:
     samples = _samples(file, at(header, "results", "scorer", "name") or "score")
     if not samples:
         raise NoResults(file.source.name, "the log holds no samples", "was it cut short?")
-    # A scorer that gives several values gives NAME.KEY.
+    # A scorer with several values becomes several outcomes NAME.KEY.
     scores: dict[str, None] = {}
     for sample in samples:
         for name, (value, _) in sample.scores.items():
@@ -127,7 +127,8 @@ def _contents(file: File) -> Contents:
 
 
 def _settings(header: dict[str, Any], run: dict[str, Any]) -> dict[str, object]:
-    """What the caller of the evaluation set, so that runs under two settings are not repeats."""
+    """Settings of the evaluation, so that runs with different settings are not treated as
+    repeats."""
     configs = (run.get("model_generate_config"), at(header, "plan", "config"))
     generation = ("temperature", "reasoning_effort")
     settings: dict[str, object] = {
@@ -139,7 +140,7 @@ def _settings(header: dict[str, Any], run: dict[str, Any]) -> dict[str, object]:
 
 
 def _header(file: File) -> dict[str, Any]:
-    """Header of the log; of a crashed one its start."""
+    """The header of the log; for a crashed log its start record."""
     if file.archive is None:
         return file.document("samples")
     for name in _STARTS:
@@ -151,9 +152,10 @@ def _header(file: File) -> dict[str, Any]:
 
 
 def _samples(file: File, only: str) -> list[_Epoch]:
-    """One for each (id, epoch), in the order of the log: the last that was written.
+    """One entry per (id, epoch), in the order of the log; if one was written twice, the last
+    counts.
 
-    only : the scorer of a log of version 1, whose samples have one score.
+    only : the scorer of a log of version 1, in which samples have a single score.
     """
     last: dict[tuple[str, Any], _Epoch] = {}
     for record in _records(file):
@@ -185,7 +187,7 @@ def _records(file: File) -> Iterator[Any]:
         journal = [(int(m[1]), m[0]) for m in map(_SUMMARIES.fullmatch, archive.names) if m]
         names = [name for _, name in sorted(journal)]
     if not names:
-        # Logs that other programs wrote may have the samples alone.
+        # Logs from other programs may contain only the samples.
         yield from map(archive.json, filter(_SAMPLE.fullmatch, archive.names))
     for records in map(archive.json, names):
         yield from records if isinstance(records, list) else ()
@@ -198,7 +200,7 @@ def _rows(file: File, samples: Sequence[_Epoch], model: Any, request: RowRequest
         missing = isinstance(number, float) and math.isnan(number)
         solution = sample.solution
         if file.archive is not None and "solution" in request.texts:
-            # In a zip it is in the sample's own member.
+            # In a zip, the solution is in the member of the sample.
             name = f"samples/{sample.id}_epoch_{sample.epoch}.json"
             solution = at(file.archive.json(name), *_COMPLETION)
         yield Row(
@@ -215,9 +217,10 @@ def _rows(file: File, samples: Sequence[_Epoch], model: Any, request: RowRequest
 
 
 def _amounts(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
-    """Tokens, seconds, and dollars where Inspect was given prices.
+    """Tokens, seconds, and dollars if Inspect had prices.
 
-    Those of the model that the log is about; graders and simulated users are the others.
+    These are the amounts of the evaluated model. Graders and simulated users are counted
+    separately.
     """
     model, usage_record = record
     usage = usage_record["model_usage"] if isinstance(usage_record["model_usage"], dict) else {}
@@ -233,7 +236,7 @@ def _amounts(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
     if at(model_usage, "total_tokens") == (into or 0) + (out or 0) + (cached or 0) + (
         cache_written or 0
     ):
-        # Where providers count cached tokens apart, they are input all the same.
+        # Some providers count cached tokens separately, but they are input as well.
         into = None if into is None else into + (cached or 0) + (cache_written or 0)
     return {
         "cost": at(model_usage, "total_cost"),
@@ -254,7 +257,9 @@ def _sum_known(values: Iterable[Any]) -> Any:
 
 
 def value_to_float(value: Any) -> Any:
-    """A value as Inspect's own metrics take it; NaN where there is none, itself where they cannot.
+    """A value as a number, with the rules of Inspect's metrics; NaN if it is missing.
+
+    A value that Inspect cannot convert is returned unchanged.
 
     >>> [value_to_float(value) for value in ("C", "P", "Yes", "0.25", True, "?", None)]
     [1.0, 0.5, 1.0, 0.25, 1.0, '?', nan]

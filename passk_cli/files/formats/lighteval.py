@@ -1,12 +1,12 @@
 """lighteval's details: details/<model>/<time>/details_<task>_<time>.parquet, a row per sample.
 
 Source: github.com/huggingface/lighteval (MIT), src/lighteval/logging/evaluation_tracker.py and
-info_loggers.py: columns doc, metric and model_response.  Each metric is an outcome.  Of several
-answers to one sample it is one number, such as avg@n, without the outcome of each.
+info_loggers.py: columns doc, metric and model_response.  Each metric is an outcome.  If a sample
+has several answers, a metric is one number for all of them, such as avg@n.
 
-Before 0.10 the columns are those of a Detail, full_prompt, predictions, metrics and others, each
-written by Python's str.  Samples have no ids there: their place in the task is their name, which is
-the same for all models that were given as many samples.
+Before 0.10 the columns are those of a Detail: full_prompt, predictions, metrics and others, each
+written by Python's str.  Those samples have no ids. Their position in the task is their name, which
+is the same for all models that got the same number of samples.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _contents(file: File) -> Contents:
     if not file.has(*_KEYS):
         return _old_contents(file)
     metrics = sorted(key for key in file.keys if key.startswith("metric."))
-    # A metric that is a list or a record has keys of its own.
+    # If a metric is a list or a record, its inner keys are listed as well.
     inner = [key for key in metrics if any(key.startswith(f"{metric}.") for metric in metrics)]
     outcomes = tuple(key.removeprefix("metric.") for key in metrics if key not in inner)
     most = max((answers or 1 for (answers,) in file.rows(("doc", "num_samples"))), default=1)
@@ -58,7 +58,7 @@ def _contents(file: File) -> Contents:
 
 
 def _refuse_several(file: File, answers: int, outcomes: tuple[str, ...]) -> None:
-    """NoResults where a sample has several answers, whose outcomes are one number."""
+    """Raise NoResults if a sample has several answers, because their outcomes are one number."""
     if answers > 1:
         problem = f"{answers} answers to a sample have one value of {', '.join(outcomes)}"
         remedy = f"give a table of task, n and c, where c = {answers} × avg@n is how many pass"
@@ -69,19 +69,19 @@ def _facts(file: File) -> dict[str, object]:
     time = file.path.parent
     if _TIME.fullmatch(time.name):
         above = time.parent.parts
-        # The model's organisation is a folder of its own.
+        # The organisation of the model is a separate folder.
         model_parts = above[above.index("details") + 1 :] if "details" in above else above[-1:]
         return {"model": "/".join(model_parts), "run": time.name}
     return {}
 
 
 def _old_contents(file: File) -> Contents:
-    """The table of a file from before 0.10."""
+    """The contents of a file from before 0.10."""
     outcomes: tuple[str, ...] = ()
     most = 1
     for metrics, choices, predictions in file.rows(("metrics",), ("choices",), ("predictions",)):
         outcomes = outcomes or tuple(_metrics(file, metrics))
-        # Of choices, predictions are the probabilities.
+        # For multiple choice, the predictions are the probabilities of the choices.
         most = max(most, 1 if choices != "[]" else len(_value(file, predictions)))
     _refuse_several(file, most, outcomes)
     time = file.path.parent.name
@@ -103,7 +103,7 @@ def _metrics(file: File, text: object) -> dict[str, Any]:
 
 
 def _value(file: File, text: object) -> Any:
-    """A list or record as Python's str writes it; BadRecord for what is none."""
+    """A list or a record from its text in Python syntax; BadRecord for any other text."""
     try:
         value = ast.literal_eval(_NAN.sub("None", str(text)))
     except (ValueError, SyntaxError, RecursionError, MemoryError):

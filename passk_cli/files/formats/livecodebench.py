@@ -1,13 +1,14 @@
-"""LiveCodeBench's *_eval_all.json, a record per problem, and *_eval.json, with numbers of problems.
+"""LiveCodeBench's *_eval_all.json, a record per problem, and *_eval.json, by position of the
+problem.
 
 Source: github.com/LiveCodeBench/LiveCodeBench (MIT), lcb_runner/benchmarks/*.py and
 lcb_runner/utils/path_utils.py.  A record has question_id, difficulty, contest_date, graded_list,
-and code_list or pred_list.  In test output prediction and code execution several records are of
-one question, with a test_id or an id of their own.
+and code_list or pred_list.  In test output prediction and code execution a question has several
+records, with a test_id or an id.
 
-*_eval.json, lcb_runner/evaluation/, is an array of pass@k, of position → attempts → results of
-tests, and of what else was measured.  A result is true, false, or a negative code: -1 and -3 for
-too long, -2 wrong, -4 an error of the program.
+*_eval.json, from lcb_runner/evaluation/, is an array: pass@k, then position → attempts → results of
+tests, then further measurements.  A result is true, false, or a negative code: -1 and -3 for a
+timeout, -2 for a wrong answer, -4 for an error of the program.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ _LATE = (-1, -3)
 
 
 def _is_numbered(file: File) -> bool:
-    """Whether it is pass@k, then attempts by position; code execution has no details of pass@k."""
+    """Whether the array is pass@k, then attempts by position; code execution lacks details of
+    pass@k."""
     if file.short_document is None:
         return file.has("[].pass@1", "[].detail.pass@1")
     attempts = at(file.short_document, 1)
@@ -76,7 +78,7 @@ def _contents(file: File) -> Contents:
 
 
 def _numbered_rows(file: File) -> Iterator[Row]:
-    # All of it is read, so that a file that is cut off is refused.
+    # The whole file is read, so that a truncated file is refused.
     for part, attempts_of in enumerate(file.records()):
         if part != 1:
             continue
@@ -88,7 +90,8 @@ def _numbered_rows(file: File) -> Iterator[Row]:
                 place = f"problem {task}[{attempt}]"
                 tests = require_list(file, place, results)
                 strange = [test for test in tests if not isinstance(test, int | float)]
-                # Without tests there is no outcome; what is no result stays as it is.
+                # Without tests there is no outcome. A value that is not a result is returned
+                # unchanged, to be refused.
                 judged = all(test > 0 for test in tests) if tests and not strange else None
                 late = judged is False and not {*tests}.isdisjoint(_LATE)
                 outcome, reason = strange[0] if strange else judged, "timeout" if late else ""
@@ -124,7 +127,7 @@ LIVECODEBENCH = Format(
         and (file.has("[].question_id", "[].graded_list") or _is_numbered(file))
     ),
     _contents,
-    # The answers before they were graded, and the numbers of all of them.
+    # The ungraded answers, and the file by position.
     lambda file: tuple(
         file.name.replace("_eval_all.json", end)
         for end in (".json", "_eval.json")

@@ -2,10 +2,10 @@
 
 Source: github.com/EleutherAI/lm-evaluation-harness (MIT), lm_eval/evaluator.py (samples) and
 lm_eval/loggers/evaluation_tracker.py (names of files).  A line has doc_id, resps (the answers to
-each request), filtered_resps (what the filter made of them), filter, metrics (their names) and a
-key per metric.  A doc comes once per filter, which is no second attempt; two runs are two attempts.
-results_<time>.json beside it names the model, or else the folder.  Early versions name neither
-filter nor metrics.
+each request), filtered_resps (the result of the filter), filter, metrics (their names) and a
+key per metric.  A doc has one line per filter, which is not another attempt; two runs are two
+attempts. The sibling file results_<time>.json names the model, or else the folder does.  Early
+versions name neither the filter nor the metrics.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FILTERED_ANSWERS = DiagnosticType(
 
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d-]+(?:\.\d+)?)\.jsonl.*")
 _MODEL = re.compile(r"(?:^|,)(?:pretrained|model|path)=([^,]+)")
-# What a sample of an early version holds besides its metrics.
+# Keys of samples in early versions that are not metrics.
 _OTHERS = frozenset(
     "doc_id doc target arguments resps filtered_resps filter metrics doc_hash prompt_hash"
     " target_hash".split()
@@ -66,9 +66,9 @@ def _contents(file: File) -> Contents:
 
 
 def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
-    """Facts from the file's name and from the results of the same time.
+    """Facts from the name of the file and from the results with the same time.
 
-    prompts : hash of the prompt of each document, of which the first stands for the template.
+    prompts : hash of the prompt per document; the first one represents the template.
     """
     name = _NAME.fullmatch(file.name)
     if name is None:
@@ -76,7 +76,7 @@ def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
     task, results = name["task"], file.sibling_document(f"results_{name['time']}.json")
     arguments = at(results, "config", "model_args")
     parts = _MODEL.search(arguments) if isinstance(arguments, str) else None
-    # A folder holds the samples of one model, as lm-eval writes them.
+    # lm-eval writes the samples of one model into one folder.
     above = PurePath(file.source.name).parent.name
     return {
         "model": at(results, "model_name")
@@ -92,7 +92,8 @@ def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
 
 
 def _metrics(sample: dict[str, Any]) -> list[tuple[str, str]]:
-    """(metric, filter) of one sample; metrics whose value is no number are no outcomes."""
+    """(metric, filter) of one sample; a metric with a value that is not a number is not an
+    outcome."""
     metric_names = sample.get("metrics")
     names = (
         metric_names
@@ -109,7 +110,7 @@ def _metrics(sample: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _answers(file: File, sample: dict[str, Any]) -> int:
-    """How many answers one request got."""
+    """The number of answers to one request."""
     resps = require_type(file, "resps", sample.get("resps"), list) or []
     return max((len(answers) for answers in resps if isinstance(answers, list)), default=1)
 

@@ -1,7 +1,7 @@
-"""Files of math evaluation scripts: a line per problem, with a list of scores per sample.
+"""Files of math evaluation scripts: a line per problem, with a list of scores, one per attempt.
 
-Source: github.com/ZubinGou/math-evaluation-harness (MIT), math_eval.py, from which those of
-Qwen2.5-Math and DeepSeek-Math descend.  Lines {idx, question, gt, code: […], pred: […], score: […]}
+Source: github.com/ZubinGou/math-evaluation-harness (MIT), math_eval.py. The scripts of Qwen2.5-Math
+and DeepSeek-Math are derived from it.  Lines {idx, question, gt, code: […], pred: […], score: […]}
 in <model>/<benchmark>/test_<prompt>_<n>_seed<seed>_t<temperature>_s<start>_e<end>.jsonl.
 """
 
@@ -25,7 +25,7 @@ _NAME = re.compile(
     r"[^_]+_(?P<prompt>.+)_-?\d+_seed(?P<seed>\d+)_t(?P<temperature>\d+(?:\.\d+)?)"
     r"_s\d+_e-?\d+(?:_.*)?\.jsonl"
 )
-# Output has a column "level" of its own.
+# Output already has a column "level", so this setting is named "difficulty".
 _SETTINGS = {"difficulty": "level", "type": "type", "subfield": "subfield"}
 
 

@@ -1,8 +1,8 @@
-"""MCPMark: <experiment>/<model>__<service>/run-N/<category>__<task>/meta.json, or runs merged.
+"""MCPMark: <experiment>/<model>__<service>/run-N/<category>__<task>/meta.json, or merged runs.
 
 Source: github.com/eval-sys/mcpmark (Apache-2.0), src/results_reporter.py and
-src/aggregators/aggregate_results.py; merged runs, one file for each model and task, as in
-github.com/eval-sys/mcpmark-experiments.  Of a meta.json the attempt is in the path alone.
+src/aggregators/aggregate_results.py. Merged runs, one file per model and task, are in
+github.com/eval-sys/mcpmark-experiments.  Only the path of a meta.json contains the attempt.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from passk_cli.files.formats.format import (
 
 _RUN = re.compile(r"run-(\d+)")
 _MERGED = re.compile(r"runs\.run-\d+\.(success|execution_result)")
-# Both are one service in MCPMark's own tables.
+# MCPMark's own tables treat both as one service.
 _SERVICES = {"playwright_webarena": "playwright"}
 
 

@@ -2,8 +2,8 @@
 
 Source: github.com/nuprl/MultiPL-E (BSD-3-Clause), pass_k.py and evaluation/src/main.py.
 {"name": task, "language": …, "temperature": …, "results": [{"program", "status", "exit_code"}, …]}.
-An attempt can end with exit code 0 and status "Exception": both must hold.  The folder is named
-<suite>-<language>-<model>-<temperature>, sometimes with a variation of the prompt behind it.
+An attempt can end with exit code 0 and status "Exception", so both must be right.  The folder is
+named <suite>-<language>-<model>-<temperature>, sometimes followed by a variation of the prompt.
 """
 
 from __future__ import annotations

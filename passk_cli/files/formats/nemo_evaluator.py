@@ -1,10 +1,11 @@
-"""NeMo Evaluator's results: <run>/<benchmark>/results.jsonl, a record for each repeat of a problem.
+"""NeMo Evaluator's results: <run>/<benchmark>/results.jsonl, a record per repeat of a problem.
 
 Source: github.com/NVIDIA-NeMo/Evaluator (Apache-2.0), src/nemo_evaluator/engine/eval_loop.py and
 artifacts.py, docs/result-format.mdx: {problem_idx, repeat, reward, scoring_details, metadata}.  The
-bundle beside it, eval-*.json, names the model and the benchmark and holds averages.
-trajectories.jsonl and verified_log.jsonl repeat the results.  An attempt that the infrastructure
-broke off was given a reward of 0.  Before 0.3 core/evaluate.py wrote averages alone, results.yml.
+bundle in the same folder, eval-*.json, names the model and the benchmark and contains averages.
+trajectories.jsonl and verified_log.jsonl repeat the results.  NeMo Evaluator gives a reward of 0 to
+an attempt that the infrastructure interrupted.  Before 0.3 core/evaluate.py wrote only averages, in
+results.yml.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from passk_cli.files.formats.format import (
     judge_binary,
 )
 
-# The bundle, logs for going on with the run, statistics; a log may be empty.
+# The bundle, logs for resuming the run, and statistics. A log may be empty.
 _REPEATED = ("eval-*.json", "trajectories.jsonl", "*_log.jsonl", "*_traffic.jsonl", "*.json")
 _AVERAGES = re.compile(r"^results:\n  (groups|tasks):.*^ +metrics:.*^ +stats:", re.M | re.S)
 _UNJUDGED = {"infra_error": "infrastructure", "system": "error"}
 
 
 def _averages(file: File) -> tuple[str, str] | None:
-    """Refusal of a file with averages, naming what to give instead; None of one with results."""
+    """What a file with averages is, and what to give instead; None for a file with results."""
     if file.form == "object" and file.has("run_id", "config_hash", "benchmark.scores"):
         return "a bundle", "give the results.jsonl beside it"
     if file.form == "other" and _AVERAGES.search(file.text):

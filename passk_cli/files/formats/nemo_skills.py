@@ -1,8 +1,8 @@
 """NeMo-Skills' outputs: <run>/eval-results/<benchmark>/output-rs<seed>.jsonl, an attempt per file.
 
-Source: github.com/NVIDIA/NeMo-Skills (Apache-2.0), nemo_skills/evaluation/metrics/*.py.  Files hold
-the same tasks in the same order, so a task is a line.  Which outcomes a line has depends on the
-benchmark.  metrics.json above holds pass@k of the same files.
+Source: github.com/NVIDIA/NeMo-Skills (Apache-2.0), nemo_skills/evaluation/metrics/*.py.  All files
+have the same tasks in the same order, so a task is a line number.  The outcomes of a line depend on
+the benchmark.  metrics.json in the folder above contains pass@k of the same files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _NAME = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+)?\.jsonl.*")
 
 
 def _judgement(record: dict[str, Any]) -> bool | None:
-    """Whether a judge says yes; where the right judgement is there, whether the judge agrees.
+    """Whether a judge says yes, or, if the line contains the right judgement, whether the judge
+    agrees.
 
     Source: nemo_skills/evaluation/metrics/utils.py, is_correct_judgement.
     """
@@ -47,7 +48,7 @@ def _equal(key: str, value: str) -> Callable[[dict[str, Any]], bool | None]:
     return lambda record: None if record.get(key) is None else record[key] == value
 
 
-# Outcome → how a line tells it; it is there if the key of that name is.
+# Outcome → how to read it from a line; an outcome exists if the line has a key with its name.
 _OUTCOMES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "symbolic_correct": lambda record: record.get("symbolic_correct"),
     "judgement": _judgement,
@@ -72,7 +73,7 @@ def _contents(file: File) -> Contents:
         raise DataError(file.source.name, problem, "give the file that the run merges its parts to")
     facts = {}
     if name is not None:
-        # The folder of a run is all that names the model.
+        # Only the folder of the run names the model.
         benchmark = file.path.parent
         run = (
             benchmark.parent.parent if benchmark.parent.name == "eval-results" else benchmark.parent

@@ -1,8 +1,8 @@
 """The log of an openai/evals run: a line {"spec": …}, then an event per line.
 
 Source: github.com/openai/evals (MIT), evals/record.py and evals/base.py.  An event has run_id,
-sample_id, type and data: type "match" has data.correct; "error" is a sample that went wrong.
-A sample that is matched twice in one run is no second attempt.
+sample_id, type and data: type "match" has data.correct; "error" is a sample that failed to run.
+If a sample is matched twice in one run, the second match is not another attempt.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 Source: github.com/open-compass/opencompass (Apache-2.0), opencompass/openicl/icl_evaluator/
 icl_base_evaluator.py, evaluate, and opencompass/tasks/openicl_eval.py, format_details.  Details are
-a list of {"example_abbr", "correct": [true, …], "pred": […]} with an entry for each repeat, or, of
-older versions and of perplexities, an object {"type": "PPL", "0": {"correct": true}}.  The name of
-the outcome differs from evaluator to evaluator; the first that is there counts, as in its G-Pass@k.
-Without --dump-eval-details there are averages alone, and predictions/<model>/ beside results/.
+a list of {"example_abbr", "correct": [true, …], "pred": […]} with an entry per repeat. In older
+versions and for perplexities they are an object {"type": "PPL", "0": {"correct": true}}.  The name
+of the outcome depends on the evaluator; the first one in the file counts, as in its G-Pass@k.
+Without --dump-eval-details there are only averages, and predictions/<model>/ next to results/.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _OUTCOMES = ("correct", "is_correct", "cascade_correct")
 
 
 def _has_only_averages(file: File) -> bool:
-    """Whether it is numbers alone, and the answers lie where OpenCompass puts them."""
+    """Whether the file contains only numbers, and OpenCompass's predictions are in their usual
+    folder."""
     values = file.short_document.values() if isinstance(file.short_document, dict) else ()
     stem, model = file.name.removesuffix(".json"), file.path.parent.name
     return (
@@ -69,7 +70,7 @@ def _contents(file: File) -> Contents:
                 outcomes if isinstance(outcomes, list) else [outcomes]
             ):
                 yield Row(
-                    # The name of an example begins with that of the dataset.
+                    # The name of an example begins with the name of the dataset.
                     task.removeprefix(f"{suite}_"),
                     *judge_binary(outcome),
                     attempt,
@@ -81,7 +82,7 @@ def _contents(file: File) -> Contents:
 
 
 def _details(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(task, detail) of each."""
+    """(task, detail) of each detail."""
     if _has_numbered_details(file):
         numbered = file.members("details")
         yield from ((name, detail) for name, detail in numbered if isinstance(detail, dict))

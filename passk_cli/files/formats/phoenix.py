@@ -1,9 +1,9 @@
-"""Phoenix's experiments as its server gives them: /v1/experiments/<id>/json.
+"""Phoenix's experiments, from the server at /v1/experiments/<id>/json.
 
-Source: github.com/Arize-ai/phoenix, src/phoenix/server/api/routers/v1/experiments.py: a record for
-each run, [{example_id, repetition_number, output, error, annotations: [{name, label, score}]}].
-Each annotation is an outcome.  A run whose task ended in an error is annotated too, without an
-output; here it has no outcome.  Its CSV is a table, with columns annotation_<name>_score.
+Source: github.com/Arize-ai/phoenix, src/phoenix/server/api/routers/v1/experiments.py: a record per
+run, [{example_id, repetition_number, output, error, annotations: [{name, label, score}]}].
+Each annotation is an outcome.  Phoenix also annotates a run that ended in an error and has no
+output; passk gives it no outcome.  Its CSV is a table, with columns annotation_<name>_score.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ PHOENIX = Format(
     lambda file: file.has("[].example_id", "[].repetition_number", "[].annotations"),
     _contents,
     lambda file: (f"{file.name.removesuffix('.json')}.csv",),
-    # Of the run; what evaluators take is apart.
+    # These are the amounts of the run, without the evaluators.
     lambda run: {
         name: at(run, name)
         for name in ("prompt_token_count", "completion_token_count", "latency_ms")

@@ -1,11 +1,12 @@
-"""promptfoo's results: `-o out.json`, and `-o out.jsonl`, which holds the same, one result a line.
+"""promptfoo's results: `-o out.json`, and `-o out.jsonl`, which contains the same with a result per
+line.
 
 Source: github.com/promptfoo/promptfoo (MIT), src/types/index.ts (EvaluateResult, and
 GradingResult; ResultFailureReason: 0 none, 1 an assertion, 2 an error).  `--repeat` gives each
-repeat a testIdx of its own, so the task is `vars` and testIdx is the attempt.  Two prompts of one
-provider are two settings.  An error is no failure: the outcome is missing.  An assertion is an
-outcome by its metric, or else its type; one that a person gives on promptfoo's page is `human`, and
-replaces `success`.
+repeat a different testIdx, so the task is `vars` and testIdx is the attempt.  Two prompts of one
+provider are two settings.  An error is not a failure: the outcome is missing.  An assertion is an
+outcome, named by its metric or else its type. A rating that a person gives on promptfoo's page is
+named `human`, and replaces `success`.
 """
 
 from __future__ import annotations
@@ -69,13 +70,13 @@ def _contents(file: File) -> Contents:
 
 
 def _erred_early(result: Any) -> bool:
-    """Whether an early version of promptfoo wrote an error, of which it has the text only."""
+    """Whether an early version of promptfoo wrote an error; it only wrote the text of the error."""
     ungraded = at(result, "failureReason") is None and not at(result, "gradingResult")
     return ungraded and bool(at(result, "error"))
 
 
 def _assertions(result: Any) -> Iterator[tuple[str, Any]]:
-    """(metric, or else type; what came of it) of each assertion of a test."""
+    """(metric or else type, result) of each assertion of a test."""
     assertions = at(result, "gradingResult", "componentResults")
     for assertion in assertions if isinstance(assertions, list) else []:
         name = at(assertion, "assertion", "metric") or at(assertion, "assertion", "type")
@@ -84,7 +85,7 @@ def _assertions(result: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _all_pass(assertions: Sequence[Any]) -> object:
-    """Whether all of them pass; None without any, or where the grader of one erred and none
+    """Whether all assertions pass; None without assertions, or if a grader erred and no assertion
     failed."""
     erred = [at(assertion, "metadata", "graderError") is True for assertion in assertions]
     verdicts = [
@@ -97,7 +98,7 @@ def _all_pass(assertions: Sequence[Any]) -> object:
 
 
 def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(place, result) of each."""
+    """(place, result) of each result."""
     if not file.has("results"):
         yield from ((f"line {line}", result) for line, result in file.lines(request))
         return
@@ -106,11 +107,12 @@ def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, A
 
 
 def _amounts(result: Any) -> dict[str, object]:
-    """Dollars, tokens and milliseconds of the call; those of a cached call are the first one's."""
+    """Dollars, tokens and milliseconds of the call; a cached call repeats those of the first
+    call."""
     usage = at(result, "response", "tokenUsage") or at(result, "tokenUsage")
     return {
         "cost": at(result, "cost"),
-        # What was paid, as far as a cache gave no answer.
+        # The real cost: a cached answer is free.
         "billed_cost": 0 if at(result, "response", "cached") is True else at(result, "cost"),
         "cached": at(result, "response", "cached") is True,
         "tokens": at(usage, "total"),
@@ -121,7 +123,7 @@ def _amounts(result: Any) -> dict[str, object]:
 
 
 def _task_name(result: Any) -> str:
-    """The task's name: its only variable's text, or all of them with their names."""
+    """The name of the task: the text of its only variable, or all variables with their names."""
     values = at(result, "vars")
     if isinstance(values, dict) and len(values) == 1:
         (only,) = values.values()
@@ -131,7 +133,8 @@ def _task_name(result: Any) -> str:
 
 
 def _test_key(result: Any) -> str:
-    """Key that separates two tests of the same variables: assertions and descriptions."""
+    """A key that separates two tests with the same variables: a hash of assertions and
+    description."""
     test = {key: at(result, "testCase", key) for key in ("assert", "description")}
     return sha256(json.dumps(test, sort_keys=True).encode()).hexdigest()[:6]
 

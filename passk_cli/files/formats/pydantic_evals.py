@@ -2,8 +2,8 @@
 
 Source: github.com/pydantic/pydantic-ai (MIT), pydantic_evals/reporting/__init__.py, read at 2.62.0:
 {name, cases: [{name, source_case_name, assertions, scores, labels}], failures}.  With `repeat` a
-case is named "NAME [2/3]", and source_case_name has its name.  Each assertion, score and label is
-an outcome.  A case in `failures` ended in an error, and an evaluator that raised did not judge.
+case is named "NAME [2/3]", and source_case_name contains its name.  Each assertion, score and label
+is an outcome.  A case in `failures` ended in an error, and an evaluator that raised did not judge.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""pytest-json-report's .report.json: a record per test, whose repeats only its name numbers.
+"""pytest-json-report's .report.json: a record per test; only the name of a test numbers its
+repeats.
 
 Source: github.com/numirias/pytest-json-report (MIT), pytest_jsonreport/plugin.py and serialize.py;
 github.com/pytest-dev/pytest-repeat (MPL-2.0), pytest_repeat.py: a test that runs 5 times has names
-that end in [1-5] to [5-5], or [a-1-5] where it has parameters.  A test that passed when it was run
-again, because it failed, has the outcome "rerun".
+that end in [1-5] to [5-5], or in [a-1-5] if it has parameters.  A test that failed and then passed
+when it was run again has the outcome "rerun".
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def _repeated(file: File) -> dict[str, str]:
         is_complete = all(numbers == set(range(1, count + 1)) for numbers in steps.values())
         has_one_count = function not in unnumbered and not more and count > 1
         if has_one_count and (is_complete or not parameters[function]):
-            # Without its attempt "a[" is "a", and "a[b-" is "a[b]".
+            # Without its attempt "a[" becomes "a", and "a[b-" becomes "a[b]".
             repeated |= {name: stem[:-1] + "]" * stem.endswith("-") for name, stem, *_ in tests}
     return repeated
 
@@ -111,7 +112,7 @@ def _rows(file: File, repeated: dict[str, str]) -> Iterator[Row]:
     for place, test in enumerate(file.records("tests")):
         name = require_type(file, f"tests[{place}].nodeid", at(test, "nodeid"), str) or ""
         outcome = require_type(file, f"tests[{place}].outcome", at(test, "outcome"), str) or ""
-        # What its last part that is no pass was, where a test has parts.
+        # If a test has subtests, the last one that did not pass decides.
         if outcome.startswith("subtests "):
             part = at(test, "call", "outcome")
             outcome = require_type(file, f"tests[{place}].call.outcome", part, str) or ""
@@ -139,7 +140,7 @@ PYTEST_REPORT = Format(
         and (file.has("summary", "tests[].nodeid", "tests[].outcome") or file.has(*_REPORT))
     ),
     _contents,
-    # Seconds of the test itself, without what sets it up.
+    # Seconds of the test itself, without its setup.
     read_amounts=amount_reader(duration="call.duration"),
     example=Example(
         (".report.json",),

@@ -1,11 +1,11 @@
 """Evaluations of skills: benchmark.json, and the grading.json of each run.
 
 Source: github.com/anthropics/skills (Apache-2.0), skills/skill-creator: references/schemas.md and
-scripts/aggregate_benchmark.py.  A run passes where all of its expectations do; its pass_rate, the
+scripts/aggregate_benchmark.py.  A run passes if all of its expectations do; its pass_rate, the
 share of them, is the score.  A configuration (with_skill, without_skill) is a setting under which a
-model runs all evaluations, so it is named as a model.  Gradings lie in
-eval-N/CONFIGURATION/run-N/grading.json; benchmark.json repeats those below it.  Its tokens may be
-characters, and 0 seconds mean that nobody measured: neither is read.
+model runs all evaluations, so it counts as a model.  Gradings are in
+eval-N/CONFIGURATION/run-N/grading.json; benchmark.json repeats the gradings below it.  Neither its
+tokens, which may be characters, nor times of 0 seconds, which were not measured, are read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from passk_cli.files.formats.format import (
 )
 
 _RUN, _EVAL = re.compile(r"run-(\d+)"), re.compile(r"eval-(.+)")
-# What scripts/aggregate_benchmark.py writes where nobody said a name.
+# scripts/aggregate_benchmark.py writes such a text if there is no name.
 _UNNAMED = re.compile("<.*>")
 
 
@@ -42,7 +42,7 @@ def _is_grading(file: File) -> bool:
 
 
 def _outcome_and_score(file: File, run: Any, result: Any) -> tuple[bool | None, float | None]:
-    """(outcome, score) of a run; nothing where no expectation was judged."""
+    """(outcome, score) of a run; (None, None) if no expectation was judged."""
     verdicts = [
         at(expectation, "passed")
         for expectation in require_list(file, "expectations", at(run, "expectations"))
@@ -92,7 +92,7 @@ def _contents(file: File) -> Contents:
 
 
 def _grading_contents(file: File) -> Contents:
-    """The run that a grading judges, whose names are those of its folders."""
+    """The run of a grading file; its folders name the run."""
     document = file.document()
     require_list(file, "expectations", document.get("expectations"))
     *above, folder = file.path.parent.parts

@@ -1,12 +1,12 @@
-"""SWE-bench and its kin: reports of a run, reports of instances, maps of instance → resolved.
+"""SWE-bench and related benchmarks: reports of runs and instances, and maps of instance → resolved.
 
 Sources: github.com/SWE-bench/SWE-bench (MIT), swebench/harness/reporting.py: <model>.<run>.json
 with lists of ids, and logs/run_evaluation/<run>/<model>/<instance>/report.json, which it sums up;
 github.com/microsoft/SWE-bench-Live (MIT), evaluation/evaluation.py: results.json above
-<instance>/report.json; results.json of a leaderboard's folder, whose lists have no _ids in their
-names; final_report.json of 2024, as in github.com/RepoUnderstander/RepoUnderstander, which counts
-what failed under stats and names the resolved alone; github.com/scaleapi/SWE-bench_Pro-os (MIT),
-traj/<model>/eval_results.json.
+<instance>/report.json; results.json in the folder of a leaderboard, whose lists have no _ids in
+their names; final_report.json of 2024, as in github.com/RepoUnderstander/RepoUnderstander, which
+counts failures under stats and names only the resolved instances;
+github.com/scaleapi/SWE-bench_Pro-os (MIT), traj/<model>/eval_results.json.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from passk_cli.errors import BadRecord, NoResults
 from passk_cli.files.formats.format import Contents, Example, File, Format, Row, at, finite_number
 from passk_cli.text import shortened
 
-# List (without _ids) → outcome, reason.  Of two lists with an instance the first counts where the
-# later one says less (an infrastructure failure is an error too).
+# List (without _ids) → outcome, reason. If two lists contain an instance, the first one counts,
+# because it is more specific (an infrastructure failure is also an error).
 _LISTS: dict[str, tuple[bool | None, str]] = {
     "resolved": (True, ""),
     "success": (True, ""),
@@ -38,7 +38,7 @@ _LISTS: dict[str, tuple[bool | None, str]] = {
     "error": (None, "error"),
     "incomplete": (None, "not attempted"),
 }
-# What was run, so that it failed where nothing else is said of it.
+# Lists of instances that were run; an instance that is only in these lists failed.
 _RUN = ("completed", "generated", "with_logs", "applied")
 _FAILED = ("unresolved", "failure", *_RUN)
 COMPLETED_ONLY = DiagnosticType(
@@ -96,7 +96,7 @@ def _report_contents(file: File) -> Contents:
 
 
 def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool | None, str]]:
-    """Instance → outcome and reason.  Errors: DataError for one that both passed and did not."""
+    """Instance → outcome and reason.  Errors: DataError for an instance that passed and failed."""
     attempts: dict[str, tuple[bool | None, str]] = {}
     for name, verdict in _LISTS.items():
         for task in map(str, lists.get(name, ())):
@@ -111,14 +111,15 @@ def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool |
 
 
 def _model_and_run(file: File) -> tuple[str | None, str | None]:
-    """Model and run of <model>.<run>.json; None where the name is another."""
+    """Model and run from <model>.<run>.json; (None, None) for any other name."""
     stem = file.name.removesuffix(".json")
     model, dot, run = stem.rpartition(".")
     return (model, run) if dot and model and run else (None, None)
 
 
 def _repeated(file: File) -> tuple[str, ...]:
-    """The reports of instances that this one sums up; of all runs where it does not say which."""
+    """The reports of instances that this report sums up; of all runs if it does not name its
+    run."""
     if file.has("success_ids"):
         return ("*/report.json",)
     model, run = _model_and_run(file)

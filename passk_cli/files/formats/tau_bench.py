@@ -1,10 +1,11 @@
-"""τ-bench's array of {task_id, reward, info, traj, trial}; τ²- and τ³-bench's document of a run.
+"""τ-bench's array of {task_id, reward, info, traj, trial}, and the run documents of τ² and
+τ³-bench.
 
 Sources: github.com/sierra-research/tau-bench (MIT), tau_bench/run.py and types.py, EnvRunResult:
-neither the model nor the domain is in the file.  github.com/sierra-research/tau2-bench (MIT),
+the file contains neither the model nor the domain.  github.com/sierra-research/tau2-bench (MIT),
 src/tau2/data_model/simulation.py (Results, SimulationRun) and metrics/agent_metrics.py: one
-document, or results.json with simulations/*.json beside it.  A simulation that could not be
-evaluated is left out of its metrics, so it has no outcome.
+document, or results.json with simulations/*.json in the same folder.  The metrics of τ²-bench leave
+out a simulation that could not be evaluated, so passk gives it no outcome.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from passk_cli.files.formats.format import (
 
 _SLACK = 1e-6
 _SIMULATIONS = "simulations/*.json"
-# What a simulation holds besides its result can be megabytes.
+# Long keys of a simulation, which can be megabytes.
 _LONG = ("messages", "ticks", "effect_timeline", "review")
 _UNJUDGED = {
     "infrastructure_error": "infrastructure",
@@ -36,7 +37,7 @@ _UNJUDGED = {
 
 
 def passes(reward: float) -> bool:
-    """τ-bench's and τ²-bench's rule: a reward of 1, but for rounding.
+    """The rule of τ-bench and τ²-bench: a reward of 1, up to rounding.
 
     >>> passes(1.0 - 1e-7), passes(0.999), passes(2.0)
     (True, False, False)
@@ -46,7 +47,7 @@ def passes(reward: float) -> bool:
 
 def _tau_rows(file: File, request: RowRequest) -> Iterator[Row]:
     for result in file.records():
-        # A run that broke down was given a reward of 0.
+        # τ-bench gives a reward of 0 to a run that broke down.
         failed = at(result, "info", "error") is not None
         points = judge_score(None if failed else at(result, "reward"), passes)
         reason = "error" if failed else ""
@@ -60,7 +61,7 @@ TAU_BENCH = Format(
     "github.com/sierra-research/tau-bench: tau_bench/run.py, types.py",
     lambda file: file.form == "array" and file.has("[].task_id", "[].reward", "[].traj"),
     single_outcome(_tau_rows),
-    # The agent's cost is in no file of τ-bench.
+    # Files of τ-bench do not contain the cost of the agent.
     read_amounts=lambda result: {"user_cost": at(result, "info", "user_cost")},
     example=Example(
         ("results/tool-calling-MODEL-0.0_range_0--1_user-MODEL-llm_TIME.json",),
@@ -103,7 +104,7 @@ def _facts(run: Any) -> dict[str, object]:
 
 
 def _simulations(file: File) -> Iterator[Any]:
-    """Those in the document; where it has none, those in the files beside it."""
+    """The simulations in the document, or, if it has none, those in the files next to it."""
     in_document = False
     for simulation in file.records("simulations"):
         in_document = True
@@ -129,9 +130,9 @@ def _rows(simulations: Any) -> Iterator[Row]:
 
 
 def _amounts(simulation: Any) -> dict[str, object]:
-    """Dollars of the agent and of the simulated user apart, the agent's tokens, and seconds.
+    """Dollars of the agent and of the simulated user, tokens of the agent, and seconds.
 
-    Tokens stand in messages, which files of a simulation each are read without.
+    Tokens are in messages, which are not read if each simulation has its own file.
     """
     messages = at(simulation, "messages")
     usage = [

@@ -1,9 +1,9 @@
-"""Terminal-Bench 1: <run>/results.json of all trials, <run>/<task>/<trial>/results.json of each.
+"""Terminal-Bench 1: <run>/results.json with all trials, <run>/<task>/<trial>/results.json with one.
 
 Source: github.com/laude-institute/terminal-bench (Apache-2.0), terminal_bench/harness/models.py,
 BenchmarkResults, TrialResults and RunMetadata; read in a copy, github.com/finyorko/longcli-bench.
-`run_metadata.json` names the model; without it a trial's name still ends in its run.  A trial's own
-file repeats what the run's file holds.
+`run_metadata.json` names the model; without it the name of a trial still ends with its run.  The
+file of a trial repeats what the file of the run contains.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _contents(file: File) -> Contents:
             mode, name, match = at(trial, "failure_mode"), at(trial, "trial_name"), _numbered(trial)
             failed = mode not in (None, "unset", "none")
             reason = "timeout" if "timeout" in str(mode) else "error"
-            # The number in task.2-of-3.run; the trial's whole name where there is none.
+            # The number in task.2-of-3.run, or else the whole name of the trial.
             attempt = int(match[1]) if match else name if isinstance(name, str) else None
             settings = {"started_at": at(trial, "trial_started_at")}
             task, resolved = at(trial, "task_id"), at(trial, "is_resolved")
@@ -72,12 +72,12 @@ def _trials(file: File, *, is_single_trial: bool) -> Iterator[Any]:
 
 
 def _numbered(trial: Any) -> re.Match[str] | None:
-    """Number after the task in a trial's name."""
+    """The match of the number after the task in the name of a trial."""
     return _TRIAL.match(str(at(trial, "trial_name")).removeprefix(str(at(trial, "task_id"))))
 
 
 def _covered(file: File) -> tuple[str, ...]:
-    """The trials' own files, unless the run broke down before it listed any; its metadata."""
+    """The metadata of the run, and the files of the trials if the file of the run lists them."""
     if file.has("is_resolved"):
         return (f"../../{_METADATA}", "agent-logs/**/*", "sessions/**/*", "panes/**/*")
     lists_trials = file.has("results[].is_resolved")
@@ -99,7 +99,7 @@ TERMINAL_BENCH = Format(
     ),
     _contents,
     covers=_covered,
-    # Agents that count no tokens leave them at 0.
+    # Agents that do not count tokens write 0.
     read_amounts=lambda trial: {
         "tokens_in": at(trial, "total_input_tokens"),
         "tokens_out": at(trial, "total_output_tokens"),

@@ -1,8 +1,8 @@
 """verifiers' results.jsonl with metadata.json, and its traces.jsonl.
 
 Source: github.com/PrimeIntellect-ai/verifiers (MIT), verifiers/utils/save_utils.py and
-metric_utils.py (a reward from 0.5 on passes), v1/trace.py, v1/episode.py and v1/cli/output.py.
-Rollouts of one example are its repeated lines.  outputs/…/<id>/ names the run.
+metric_utils.py (a reward of 0.5 or more passes), v1/trace.py, v1/episode.py and v1/cli/output.py.
+Rollouts of one example are repeated lines of it.  The folder outputs/…/<id>/ names the run.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ ASSUMED_THRESHOLD = DiagnosticType(
     " one",
 )  # fmt: skip
 
-# What v0 and v1 call the folder of a run, which stays the same in a copy.
+# Names that v0 and v1 give to the folder of a run; a copy of the folder keeps the name.
 _RUN = re.compile(r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PASSING = 0.5
-# The outcome of episodes of one agent; of several each has its own, by the agent's name.
+# The outcome of episodes with one agent. With several agents each has an outcome named after it.
 _ONLY = "reward"
 
 
@@ -66,7 +66,7 @@ def _rollouts(file: File, metadata: Any, bar: float, request: RowRequest) -> Ite
     rollouts_read, partly = 0, False
     for line, rollout in file.lines(request):
         rollouts_read += 1
-        # The reward of a rollout that broke down is 0.
+        # verifiers gives a reward of 0 to a rollout that broke down.
         failed = rollout.get("error") is not None
         reward = None if failed else rollout.get("reward")
         outcome, score = judge_score(reward, lambda points: points >= bar)
@@ -86,7 +86,7 @@ def _rollouts(file: File, metadata: Any, bar: float, request: RowRequest) -> Ite
 
 
 def _traces_contents(file: File) -> Contents:
-    # The first episode that did not break down before there was a trace.
+    # The first episode with a trace; an episode may break down before it has one.
     episodes = (record for _, record in file.lines())
     first = next((record for record in episodes if record.get("traces", [record])), {})
     traces = first.get("traces", [first])
@@ -127,7 +127,8 @@ def _episodes(file: File, request: RowRequest) -> Iterator[Row]:
 
 
 def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
-    """The agent's trace; what several agents of one name do in one episode are no attempts."""
+    """The trace of the agent; several traces of one agent in an episode are not separate
+    attempts."""
     episode_traces = episode.get("traces", [episode]) or []
     if not isinstance(episode_traces, list):
         raise BadRecord(place, "its traces are no list", "verifiers writes a list of records")
@@ -139,7 +140,7 @@ def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
 
 
 def _task(record: dict[str, Any]) -> Any:
-    """The task's key, which stays the same from run to run; else its name or index."""
+    """The key of the task, which is the same in all runs; else its name or index."""
     task = record.get("task")
     data = at(task, "data") or task
     ways = ((task, "key"), (task, "hash"), (data, "name"), (data, "idx"))
@@ -147,9 +148,9 @@ def _task(record: dict[str, Any]) -> Any:
 
 
 def _reward(trace: Any) -> object:
-    """The sum of the weighted rewards; None where one of them was not given.
+    """The sum of the weighted rewards; None if one of them is missing.
 
-    A single reward that is no number stays as it is, to be refused.
+    A reward that is not a number is returned unchanged, so that it is refused.
     """
     total = 0.0
     rewards = at(trace, "rewards")
@@ -179,7 +180,7 @@ VERIFIERS = Format(
     ),
     _results_contents,
     covers=("metadata.json",),
-    # The time of generation and scoring: milliseconds, since 2026 seconds.
+    # The time of generation and scoring, in milliseconds before 2026 and in seconds since then.
     read_amounts=amount_reader(
         tokens_in="token_usage.input_tokens",
         tokens_out="token_usage.output_tokens",
@@ -205,7 +206,7 @@ VERIFIERS_TRACES = Format(
     "github.com/PrimeIntellect-ai/verifiers: verifiers/v1/episode.py, trace.py, cli/output.py",
     lambda file: (
         file.form in ("lines", "object")
-        # An episode, or a trace alone.
+        # An episode, or a single trace.
         and (file.has("task", "ok", "errors", "traces") or file.has("task", "nodes", "rewards"))
     ),
     _traces_contents,

@@ -1,8 +1,8 @@
 """verl's dumps of generations: <step>.jsonl of {input, output, score, step, …}.
 
 Source: github.com/volcengine/verl (Apache-2.0), verl/trainer/ppo/ray_trainer.py, _dump_generations
-and _validate: what counts is acc where the reward function gives one, else the score.  Each step is
-another model, so the file's name is its model's.
+and _validate: acc counts if the reward function returns it, else the score.  Each step is a
+different model, so the name of the file is the name of the model.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 
 def _task(prompt: Any, expected: Any = None) -> str | None:
-    """The prompt's beginning and a hash of all of it: prompts have no ids.
+    """The beginning of the prompt and a hash of it, because prompts have no ids.
 
-    expected : the right answer, which distinguishes questions about several images in one text.
+    expected : the right answer, which distinguishes questions about several images with the same
+        text.
 
     >>> _task("What is 1 + 1?"), _task("What is shown?", "a cat")
     ('What is 1 + 1? #72f89175', 'What is shown? #eebd3082')

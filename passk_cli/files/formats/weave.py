@@ -2,9 +2,9 @@
 
 Source: github.com/wandb/weave (Apache-2.0), weave/evaluation/eval.py and weave/trace/call.py, read
 at 0.54.0: {op_name, trace_id, inputs: {model, example}, output: {output, scores}, exception} of
-each call.  Those of Evaluation.predict_and_score are attempts, other calls are passed over.  A
-scorer gives a value, or an object of which each true, false or number is an outcome.  `trials`
-repeats an example.  Where the model raised there are no scores.
+each call.  Calls of Evaluation.predict_and_score are attempts; other calls are skipped.  A scorer
+returns a value, or an object in which each true, false or number is an outcome.  `trials`
+repeats an example.  If the model raised an exception, there are no scores.
 """
 
 from __future__ import annotations

@@ -52,8 +52,7 @@ class Archive:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the members, in the order of the archive; if two are equal, the last member
-        counts.
-        """
+        counts."""
         return tuple(self._members)
 
     def read(self, name: str) -> bytes:

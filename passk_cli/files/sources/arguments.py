@@ -86,7 +86,8 @@ def expand(
                 copy = _seekable(file, spool, f"{len(files)}.{place}")
                 files.append((copy, decode_name(file), label, is_explicit))
                 continue
-            # Addresses that differ in a part not shown are numbered.
+            # Addresses may differ only in a secret part that is not displayed, so they are
+            # numbered.
             name = display_name = public_address(file)
             while addresses.setdefault(display_name, file) != file:
                 display_name = f"{name}?{len(addresses) + 1}"
@@ -376,7 +377,8 @@ def _matching(pattern: str) -> list[str]:
 
 
 def _require_readable(pattern: str) -> None:
-    """Raise DataError if a pattern needs a folder that cannot be read; glob would skip it silently."""
+    """Raise DataError if a pattern needs a folder that cannot be read; glob would skip it
+    silently."""
     path = Path(pattern)
     for folders, inside in zip(path.parents, reversed(path.parts), strict=False):
         if not glob.has_magic(str(folders / inside)):
@@ -424,7 +426,8 @@ def _seekable(path: str, spool: Path, copy: str) -> str:
 
 
 def _latin(error: UnicodeError) -> tuple[str, int]:
-    """An error handler that decodes bytes that an encoding does not define as Latin-1 characters."""
+    """An error handler that decodes bytes that an encoding does not define as Latin-1
+    characters."""
     assert isinstance(error, UnicodeDecodeError)
     return error.object[error.start : error.end].decode("latin-1"), error.end
 
@@ -461,7 +464,7 @@ def _source(
     except OSError as error:
         raise _unreadable(name, error) from None
     literal, packing = os.path.abspath(path), detect_packing(start)
-    # DuckDB can neither escape *, ? and [ nor open a name that is no UTF-8.
+    # DuckDB can neither escape *, ? and [ nor open a name that is not UTF-8.
     if glob.has_magic(literal) or decode_name(literal) != literal:
         link = spool / f"{place}.link"
         link.symlink_to(literal)

@@ -106,8 +106,7 @@ def _below(
     beside: dict[str, Any],
 ) -> Iterator[Item]:
     """The result of `take` for the value below these keys, if it opens with this sign; reads
-    everything.
-    """
+    everything."""
     if keys and text.peek() == "{":
         for key in _keys(text):
             if key == keys[0]:

@@ -58,7 +58,8 @@ def is_table(data: Any) -> bool:
 
 
 def frames_of(data: Any) -> dict[str, Any]:
-    """Model → frame, for a dict of frames; {} for anything else (a dict of lists contains columns)."""
+    """Model → frame, for a dict of frames; {} for anything else (a dict of lists contains
+    columns)."""
     several = data if isinstance(data, Mapping) else {}
     have_columns = (
         hasattr(frame, "columns") or hasattr(frame, "schema") for frame in several.values()

@@ -86,7 +86,7 @@ def is_cluster_only(path: str) -> bool:
 
 
 def cluster_only_error(address: str) -> DataError:
-    """Error for an address that only a cluster reads."""
+    """The error for an address that only a cluster reads."""
     scheme, name = scheme_of(address), public_address(address)
     remedies = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
     options: dict[str, Any] = {"--counts": True, "--engine": "spark", "--map": "passk.toml"}
@@ -217,7 +217,7 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
         raise NotFetched(
             public_address(address), problem, "fetch it with curl -O and give the file"
         )
-    # What is quoted stays so; signs that no address may hold are quoted.
+    # Quoted characters stay quoted, and characters that an address must not contain are quoted.
     url = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
     ask = Ask(url, headers={"User-Agent": f"passk/{__version__}"})
     with _opener().open(ask, timeout=TIMEOUT) as answer:
@@ -256,7 +256,8 @@ def _opener() -> OpenerDirector:
 
 
 def _system(address: str) -> tuple[Any, str]:
-    """The file system of an address, and the path in it; ParameterError if its package is missing."""
+    """The file system of an address, and the path in it; ParameterError if its package is
+    missing."""
     scheme = scheme_of(address)
     try:
         import fsspec

@@ -251,8 +251,7 @@ def detect_encoding(start: bytes) -> str:
 
 def refuse_binary(name: str, start: bytes) -> None:
     """Raise NoResults for data that is not text, or DataError if it may contain results all the
-    same.
-    """
+    same."""
     if start.startswith(_UTF16_MARKS):
         return
     for sign, (kind, remedy) in _TYPES.items():
@@ -315,8 +314,7 @@ def _chunks(path: str, packing: Any) -> Iterator[bytes]:
 
 def object_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
     """The parameters of OBJECTS_SQL; lines that are not JSON are skipped, but a document must be
-    JSON.
-    """
+    JSON."""
     return {
         "path": source.path,
         "form": "newline_delimited" if lines else "auto",

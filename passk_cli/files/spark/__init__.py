@@ -1,5 +1,6 @@
-"""Counting on a Spark cluster, for `passk convert --counts`: groups of equal rows return.
+"""Counting on a Spark cluster, for `passk convert --counts`: only groups of equal rows are
+returned.
 
-session : which session, and its errors.  rows : the rows of files as columns of text.
+session : the Spark session, and its errors.  rows : the rows of files as columns of text.
 counting : a map and one aggregation → Counts.
 """

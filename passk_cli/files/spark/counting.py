@@ -1,8 +1,8 @@
-"""Counts of attempts and passes that a Spark cluster groups, as a map says.
+"""Counts of attempts and passes from a Spark cluster, with the columns that a map names.
 
-One aggregation groups equal rows.  What is returned is a row for each different combination of
-model, task, groups and outcome, with how often it is there: what an outcome means is decided here,
-by the SQL that judges outcomes of files.
+One aggregation groups equal rows.  It returns a row for each different combination of model, task,
+groups and outcome, with its frequency. This module then decides what an outcome means, with the
+same SQL that judges outcomes of files.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ _OPTIONS = frozenset(
     "--field --map --outcome --all --threshold --passes --fails --missing --by --pool --from"
     " --skip-bad --duplicates".split()
 )
-# Options that commands apply to counts as well.
+# Options that commands can apply to the counts later.
 _LATER = ("--model", "--exclude-model", "--alias", "--exclude-task", "--only-task")
 
 
 def count(
     addresses: Sequence[str], request: Request, master: str | None
 ) -> tuple[Counts, dict[str, Any]]:
-    """The counts of files that a cluster reads; name → sum of each cell, of amounts in the map.
+    """The counts of files that a cluster reads, and name → sum per cell for the amounts in the map.
 
     request : with a map.  A sum is NaN if an attempt of the cell has no amount.
-    master : as of `session`.
-    Errors: ParameterError for options that a cluster does not apply, or without a map; DataError.
+    master : see `session`.
+    Errors: ParameterError for options that a cluster cannot apply, or without a map; DataError.
     """
     data_map, request = _read_map(request)
     _require_possible(data_map, request)
@@ -64,7 +64,7 @@ def count(
         if absent := data_map.lacking(rows.columns):
             problem = f"it is for files with a column {absent[0]!r}, and there is none"
             raise ParameterError(data_map.place, problem, "correct its has =", name="bad-map")
-        # The columns that roles are made of, and those that make groups.
+        # The columns of the roles and of the groups.
         roles = [request.named[role] for role in ("model", "task", "outcome")]
         read = [part for column in roles for part in parts(column, rows.columns)]
         columns = [c for c in dict.fromkeys((*read, *request.by)) if not c.startswith(VALUE)]
@@ -73,7 +73,7 @@ def count(
 
 
 def _read_map(request: Request) -> tuple[Map, Request]:
-    """The map's table, and the request with what it says."""
+    """The only table of the map, and the request merged with it."""
     maps = [] if request.map in (None, "", NO_MAP) else read_maps(request.map)
     if len(maps) != 1:
         raise ParameterError(
@@ -86,7 +86,8 @@ def _read_map(request: Request) -> tuple[Map, Request]:
 
 
 def _require_possible(data_map: Map, request: Request) -> None:
-    """Errors for what a map lacks, and for roles and options that a cluster does not know."""
+    """Raise an error for missing keys of the map, and for roles and options that a cluster cannot
+    use."""
     fields = request.named
     for role in ("task", "outcome", "model"):
         if role not in fields:
@@ -113,13 +114,13 @@ def _require_possible(data_map: Map, request: Request) -> None:
 
 
 def _amounts(rows: Rows, request: Request) -> dict[str, list[tuple[str, str]]]:
-    """Role → the columns whose numbers add up to its amount, with their units."""
+    """Role → the columns that add up to its amount, with their units."""
     fields = request.fields
     return {r: addends(r, fields[r], rows.columns) for r in UNITS if r in fields}
 
 
 def _group_rows(rows: Rows, columns: Sequence[str], request: Request) -> Any:
-    """An Arrow table of groups of equal rows, how often each is there, and sums of amounts."""
+    """An Arrow table of groups of equal rows, their frequency, and sums of amounts."""
     from pyspark.sql.functions import expr
 
     attempt = request.fields.get("attempt")
@@ -143,18 +144,19 @@ def _group_rows(rows: Rows, columns: Sequence[str], request: Request) -> Any:
 
 
 def _key(column: str, request: Request) -> str:
-    """What rows are grouped by: a column, or whether a score in it reaches the threshold."""
+    """The SQL that rows are grouped by: a column, or whether its score reaches the threshold."""
     value, bar = quote_column(column), request.bar
     if bar is None or column != request.named["outcome"] or column in request.by:
         return value
-    # A number that Spark and DuckDB read alike; all other texts are judged here.
+    # Spark judges only numbers that Spark and DuckDB read in the same way; other texts are judged
+    # here.
     plain = f"{value} RLIKE '^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{{1,2}})?$'"
     passes = f"if({reaches(f'CAST({value} AS DOUBLE)', bar)}, '{REACHED}', '{BELOW}')"
     return f"CASE WHEN {plain} THEN {passes} ELSE {value} END"
 
 
 def _require_once(rows: Rows, frame: Any, columns: Sequence[str], request: Request) -> None:
-    """DataError for attempts that come more than once."""
+    """Raise DataError for attempts that occur more than once."""
     outcome = parts(request.named["outcome"], rows.columns)
     keys = [quote_column(c) for c in columns if c not in outcome or c in request.by]
     attempt = quote_column(request.fields["attempt"])
@@ -174,7 +176,7 @@ def _require_once(rows: Rows, frame: Any, columns: Sequence[str], request: Reque
 def _to_counts(
     table: Any, rows: Rows, columns: Sequence[str], request: Request
 ) -> tuple[Counts, dict[str, Any]]:
-    """Counts, and the sums of amounts, as `count` has them."""
+    """Counts, and the sums of amounts, in the form that `count` returns."""
     con, amounts = ours(), _amounts(rows, request)
     kinds = tuple((column, frozenset({"text"})) for column in (*rows.columns, *columns))
     joined = request.joined({column: {"text"} for column, _ in kinds})
@@ -186,7 +188,7 @@ def _to_counts(
     totals = {number: quote_name(f"#{number}") for number in numbers}
     selection = ", ".join(f"{sql} AS {key}" for key, sql in (groups | values | totals).items())
     series = ("model", *groups)
-    # Words and thresholds judged the columns of `--all`.
+    # With `--all`, the cluster has already applied words and thresholds.
     passes, fails = ((), ()) if request.all_of else (request.passes, request.fails)
     verdict = verdict_sql("outcome", request.bar, passes=passes, fails=fails)
     con.register("home_", table)
@@ -203,7 +205,7 @@ def _to_counts(
             " FROM judged_ WHERE outcome IS NOT NULL GROUP BY word ORDER BY times DESC, word"
         ).fetchall()
         messages += named_outcomes(words, request, rows.place)
-    # With missing outcomes left out, so is what their attempts took.
+    # If missing outcomes are left out, so are the amounts of their attempts.
     counting = "true" if request.missing == "fail" else "verdict IS NOT NULL"
     sums = "".join(
         f", CASE WHEN sum({role}_known) FILTER ({counting}) = sum(times) FILTER ({counting})"
@@ -244,7 +246,7 @@ def _to_counts(
         emptied=int((~has_attempts).sum()), passes=request.passes, threshold=request.bar,
         messages=tuple(messages),
     )  # fmt: skip
-    # Cells came in the order in which counts have them: models, groups and tasks as texts.
+    # The cells are already in the order of Counts: by model, group and task as texts.
     sums_by_role = {role: cells[role][has_attempts] for role in amounts}
     return counts(n, has_attempts, facts=facts), {
         f"{role}_sum": np.where(np.isnan(amounts_of_role), None, amounts_of_role)
@@ -253,7 +255,7 @@ def _to_counts(
 
 
 def _require_sound(con: Any, rows: Rows, request: Request, amounts: Sequence[str]) -> None:
-    """DataError for rows that are none, and values that cannot be used."""
+    """Raise DataError for rows that are not records, and for values that cannot be used."""
     wrong = "".join(f", sum({role}_wrong)" for role in amounts)
     ((bad, tasks, models, odd, example, missing, *wrongs),) = con.execute(
         "SELECT sum(bad), sum(times) FILTER (task IS NULL), sum(times) FILTER (model IS NULL),"

@@ -1,4 +1,4 @@
-"""The rows of result files as a Spark frame, with a column of text for each column that is read."""
+"""The rows of result files as a Spark frame, with a text column for each column that is read."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from passk_cli.text import first_few, public_address
 
 _FORMS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "tsv": "csv",
           "parquet": "parquet"}  # fmt: skip
-# How many lines of JSON show which columns there are.
+# Lines of JSON from which the columns are taken.
 _LINES = 1_000
-# Whether a row is none; the line of a text that Spark cannot parse.
+# Columns that mark a bad row, and a line that Spark cannot parse.
 BAD, _BROKEN = "#bad", "#broken"
 
 
 def quote_column(column: str) -> str:
-    """A column's name in Spark's SQL."""
+    """The quoted name of a column in Spark's SQL."""
     return "`" + column.replace("`", "``") + "`"
 
 
 class Rows(NamedTuple):
-    """The rows of files, before any column is chosen.
+    """The rows of files, before any column is selected.
 
     place : the first address, for messages.  form : "jsonl", "csv" or "parquet".
-    frame : of Spark.  columns : its columns; of JSON, those of the first lines.
+    frame : the Spark frame.  columns : its columns; for JSON, those of the first lines.
     """
 
     place: str
@@ -45,10 +45,10 @@ class Rows(NamedTuple):
     columns: Sequence[str]
 
     def select(self, columns: Sequence[str]) -> Any:
-        """A frame of these columns as text, and BAD: whether the row is none, and all are empty.
+        """A frame with these columns as text, and BAD: whether the row is not a record.
 
-        columns : names, with a dot before a nested one.
-        Errors: DataError for a column that is not there.
+        columns : names, with a dot before a nested one.  All columns of a bad row are empty.
+        Errors: DataError for a column that does not exist.
         """
         kinds = {column: {"record"} for column in self.columns}
         places = [find(column, kinds) for column in columns]
@@ -62,7 +62,7 @@ class Rows(NamedTuple):
             f"{quote_column(_BROKEN)} IS NOT NULL" if self.form == "csv" else "false",
         )
         if self.form == "jsonl":
-            # Parsed as a list, which shows what else is on the line.
+            # The line is parsed as a list, so that further values on the line are detected.
             fields = ",".join(f"{base}:string" for base in dict.fromkeys(base for base, _ in paths))
             kind = f"array<struct<{fields}>>".replace("\\", "\\\\").replace("'", "\\'")
             strict = "map('mode', 'PERMISSIVE', 'allowSingleQuotes', 'false')"
@@ -85,15 +85,15 @@ class Rows(NamedTuple):
 
 
 def rows_at(spark: Any, addresses: Sequence[str], data_map: Map, form: str | None) -> Rows:
-    """The rows of the result files at addresses that a map is for.
+    """The rows of the result files at these addresses that a map applies to.
 
-    addresses : of files, folders (searched at any depth) or patterns.
-    form : one of `_FORMS`; None: by the suffixes.
+    addresses : files, folders (searched at any depth) or patterns.
+    form : one of `_FORMS`; None to use the suffixes.
     Errors: DataError if there are no files, or files of two forms; ParameterError for an address
-    that workers cannot read; those of Spark.
+    that workers cannot read; errors of Spark.
     """
     place = public_address(addresses[0]) if remote.is_remote(addresses[0]) else addresses[0]
-    # A folder key=value adds no column.
+    # Folders named key=value must not add columns.
     reader = spark.read.options(recursiveFileLookup="true")
     uris = reader.format("binaryFile").load([*map(_path, addresses)]).inputFiles()
     sources = (Source("", os.path.basename(uri), None, "none", origin=uri)
@@ -119,7 +119,8 @@ def rows_at(spark: Any, addresses: Sequence[str], data_map: Map, form: str | Non
         keys = lines.limit(_LINES).selectExpr("explode(json_object_keys(value)) AS k")
         return Rows(place, read, lines, sorted(key for (key,) in keys.distinct().collect()))
     first = lines.first()
-    # Fields may contain line breaks, so a file is one task.  Another header is an error.
+    # Fields may contain line breaks, so Spark reads each file in one task. A different header is an
+    # error.
     delimited = reader.options(
         header="true", enforceSchema="false", multiLine="true", quote='"', escape='"',
         sep=max(",;\t|", key=first[0].count) if first else ",", mode="PERMISSIVE",
@@ -132,13 +133,13 @@ def rows_at(spark: Any, addresses: Sequence[str], data_map: Map, form: str | Non
 
 
 def _path(address: str) -> str:
-    """An address as Spark takes it."""
+    """An address in the form that Spark expects."""
     label, path = split_label(address)
     if label is not None:
         problem = 'a cluster takes no label; write model = {value = "NAME"} in the map'
         raise ParameterError(label, problem, name="contradicting-options")
     if not remote.is_remote(path):
-        # Spark looks patterns up, but a name with such signs is not a pattern.
+        # Spark expands patterns, but an existing file name with such signs is not a pattern.
         absolute = os.path.abspath(path)
         return "file://" + (_escaped(absolute) if os.path.exists(absolute) else absolute)
     if not remote.is_cluster_only(path):
@@ -157,5 +158,5 @@ def _suffix(uri: str) -> str:
 
 
 def _escaped(path: str) -> str:
-    """A path without signs that Spark takes for a pattern."""
+    """A path with escaped signs that would be a pattern for Spark."""
     return "".join("\\" * (sign in "\\{}[]*?") + sign for sign in path)

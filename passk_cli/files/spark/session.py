@@ -1,4 +1,4 @@
-"""The Spark session that groups rows, an existing one or a new one, and its errors."""
+"""The Spark session that groups rows, an existing or a new one, and its errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import public_address
 
 INSTALL = "pip install pyarrow 'pyspark[connect]'"
-# Times are shown in UTC, as everywhere, and groups are returned packed.
+# Times are in UTC like everywhere in passk, and groups are returned compressed.
 _SETTINGS = {
     "spark.app.name": "passk",
     "spark.ui.enabled": "false",
@@ -24,14 +24,15 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.compression.codec": "zstd",
 }
-# Hadoop tries for a quarter of an hour to reach a host that does not answer.
+# By default Hadoop tries for a quarter of an hour to reach a host that does not answer.
 _RETRY_SETTINGS = {
     "ipc.client.connect.max.retries": "2",
     "ipc.client.connect.timeout": "10000",
     "ipc.client.connect.max.retries.on.timeouts": "2",
 }
 COUNT_LOCALLY = SuggestedFix({"--engine": None, "--spark-master": None}, "counts it here")
-# Words of an error → what is wrong, what to do, and the error's name; others have Spark's reason.
+# Words of an error → what is wrong, what to do, and the name of the error. Other errors contain the
+# reason from Spark.
 _MEANINGS = {
     "JAVA_GATEWAY_EXITED": (
         "Java did not start; Spark needs Java 17 or later", "", "missing-package",
@@ -47,20 +48,20 @@ _MEANINGS = {
         "no such file", "check the address, and whether all workers see it", "no-such-file",
     ),
 }  # fmt: skip
-# Lines of an error that only say that there is one; classes of Java before the reason.
+# Lines of an error without information, and Java class names before the reason.
 _WRAPPED = ("An error occurred while calling", "Exception thrown in awaitResult", "\tat ")
 _JAVA = r".*\b(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b[:) -]*"
 
 
 class NotOnSpark(DataError):
-    """Data that a cluster cannot read, or not in the same way."""
+    """Data that a cluster cannot read, or would read differently."""
 
     name = "not-on-spark"
 
 
 @contextmanager
 def session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
-    """The session at a master; without one the active session, else one on this machine.
+    """The session at a master; without a master the active session, or else one on this machine.
 
     master : "spark://host:7077", "yarn", "local[4]", or "sc://host" for Spark Connect.
     addresses : what is read in the block.
@@ -71,14 +72,14 @@ def session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
         "local[*]" if master is None else public_address(master) if is_remote(master) else master
     )
     with warnings.catch_warnings():
-        # pyspark warns of versions of other packages that it does not use here.
+        # pyspark warns about versions of packages that passk does not use.
         warnings.simplefilter("ignore")
         try:
             spark = _start(master)
         except PasskError:
             raise
         except (Exception, SystemExit) as error:
-            # pyspark leaves a script of `python -c` if packages of Spark Connect are missing.
+            # pyspark exits a `python -c` script if packages of Spark Connect are missing.
             lacking = isinstance(error, ImportError | SystemExit)
             message = "PACKAGE_NOT_INSTALLED" if lacking else str(error)
             raise _spark_error(OptionValue("--spark-master", display_name), message) from None
@@ -100,7 +101,7 @@ def session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
 def _spark_error(
     place: str | OptionValue, message: str, settles: Sequence[SuggestedFix] = ()
 ) -> PasskError:
-    """Spark's error in one sentence."""
+    """An error of Spark in one sentence."""
     for words, (problem, remedy, name) in _MEANINGS.items():
         if re.search(words, message):
             error = ParameterError if name == "missing-package" else DataError
@@ -142,7 +143,8 @@ def _start(master: str | None) -> Any:
 
 @contextmanager
 def _silenced_log() -> Iterator[None]:
-    """Java's log does not go to the terminal, also that of the process that starts in the block."""
+    """A context in which Java's log does not go to the terminal, also for a Java process started in
+    it."""
     sys.stderr.flush()
     stderr = os.dup(2)
     with open(os.devnull, "wb") as nowhere:
@@ -155,7 +157,7 @@ def _silenced_log() -> Iterator[None]:
 
 
 def _require_answer(connected: Any) -> None:
-    """Ask once: Spark Connect would try for ten minutes to reach a server that is not there."""
+    """Try only once to reach the server: Spark Connect would try for ten minutes."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     patient = connected.client.get_retry_policies()
@@ -163,7 +165,7 @@ def _require_answer(connected: Any) -> None:
     try:
         _ = connected.version
     except Exception:
-        # Else it would be tried again at the end of the process.
+        # Otherwise the process would try again when it ends.
         connected.release_session_on_close = False
         connected.stop()
         raise
