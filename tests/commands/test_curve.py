@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import passk_cli
-from passk_cli.commands.curve.curves import Grid, telling
+from passk_cli.commands.curve.curves import Grid, round_ks
 from passk_cli.commands.curve.view import Curve
 from passk_cli.commands.estimate.view import Estimation
 from passk_cli.commands.question import SharedOptions
@@ -106,11 +106,11 @@ def test_monotone(n: int, tasks: int, seed: int) -> None:
 
 
 def test_which_k() -> None:
-    assert telling(1000) == [1, 2, 5, 10, 100, 1000]
-    assert telling(1) == [1]
+    assert round_ks(1000) == [1, 2, 5, 10, 100, 1000]
+    assert round_ks(1) == [1]
     assert Grid().up_to(40).tolist() == list(range(1, 41))
     spread = Grid().up_to(10_000)
-    assert set(telling(10_000)) <= set(spread.tolist())
+    assert set(round_ks(10_000)) <= set(spread.tolist())
     assert 35 <= len(spread) <= 45
     assert len(Grid(None).up_to(10_000)) == 10_000
     with pytest.raises(ParameterError, match="too many"):

@@ -78,7 +78,7 @@ def test_only_full_shows_it(data: Path, passk: Passk, monkeypatch: pytest.Monkey
     def looked_at(submissions: Submissions) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(Submissions, "_found", property(looked_at))
+    monkeypatch.setattr(Submissions, "_submissions", property(looked_at))
     assert "Integrity" not in passk("compare", data, "-k", "1").out
 
 

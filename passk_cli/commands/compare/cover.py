@@ -48,17 +48,22 @@ class CoverPair(PairRecord):
             self.series, c.first.metric.name, None, Estimate(None, signed=True),
             size=Size(len(c.tasks), *c.span), method=RANGE, level=first.level, against=self.against,
         )  # fmt: skip
-        one, other = first.estimate, second.estimate
-        if one.low is None or one.high is None or other.low is None or other.high is None:
-            reason = c.reason or one.reason or other.reason
+        left, right = first.estimate, second.estimate
+        if left.low is None or left.high is None or right.low is None or right.high is None:
+            reason = c.reason or left.reason or right.reason
             return replace(nothing, estimate=Estimate(None, reason=reason, signed=True))
-        low, high, value = one.low - other.high, one.high - other.low, None
-        if high - low <= WIDEST and one.value is not None and other.value is not None:
-            value = one.value - other.value
+        low, high, value = (
+            left.low - right.high,
+            left.high - right.low,
+            None,
+        )
+        if high - low <= WIDEST and left.value is not None and right.value is not None:
+            value = left.value - right.value
         verdict = BETTER if low > 0 else WORSE if high < 0 else TIED
         more: dict[str, Cell] = {
-            "low_model": one.low, "high_model": one.high, "low_against": other.low,
-            "high_against": other.high,
+            "low_model": left.low, "high_model": left.high,
+            "low_against": right.low,
+            "high_against": right.high,
         }  # fmt: skip
         estimate = Estimate(value, low=low, high=high, signed=True)
         return replace(nothing, estimate=estimate, verdict=verdict, more=more)
@@ -68,26 +73,26 @@ def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
     """Every pair of models, or each against the baseline, at the ranged metrics of a study; pairs
     that differ come first."""
     metrics = tuple(metric for metric in study.metrics if metric.kind.ranged)
-    known: dict[tuple[Any, ...], Result] = {}
+    facts_of_sides: dict[tuple[Any, ...], Result] = {}
     pairs = []
     for rivals in choose_pairs(replace(study, metrics=metrics), baseline):
         c = match_tasks(*rivals, study.rules.unpaired)
         keys = [(values.series, values.metric, c.tasks.tobytes()) for values in rivals]
         for key, values in zip(keys, rivals, strict=True):
-            if key not in known:
+            if key not in facts_of_sides:
                 # Of no shared task: a fact without a range.
                 shared = (
                     values.restrict(c.tasks) if len(c.tasks) else replace(values, values=c.d[:0])
                 )
-                known[key] = study.fact(shared)
-        pairs.append(CoverPair(c, (known[keys[0]], known[keys[1]])))
+                facts_of_sides[key] = study.fact(shared)
+        pairs.append(CoverPair(c, (facts_of_sides[keys[0]], facts_of_sides[keys[1]])))
     place = {metric: at for at, metric in enumerate(metrics)}
     return sorted(pairs, key=lambda pair: (
         place[pair.comparison.first.metric], pair.fact.verdict not in (BETTER, WORSE),
     ))  # fmt: skip
 
 
-class Compared:
+class CoverComparison:
     """The pairs at one ranged metric, as the subject of a sentence."""
 
     def __init__(self, pairs: Sequence[CoverPair], groups: Sequence[str]) -> None:
@@ -111,20 +116,20 @@ class Compared:
             pair = self.pairs[0]
             sides = pair.sides if self.verdict != WORSE else pair.sides[::-1]
             model, against = (name_with_groups(side.series, self.groups) for side in sides)
-            limits, others = map(limits_of, sides)
-            fields |= {"model": model, "against": against, "limits": limits, "others": others}
+            limits, other_limits = map(limits_of, sides)
+            fields |= {"model": model, "against": against, "limits": limits, "others": other_limits}
         return fields
 
 
 COMPARED = (
-    Answer("cover-not-compared", lambda found: not found.pairs,
+    Answer("cover-not-compared", lambda comparison: not comparison.pairs,
            "No comparison at {metric} is possible: {reason}."),
-    Answer("cover-higher", lambda found: found.verdict in (BETTER, WORSE),
+    Answer("cover-higher", lambda comparison: comparison.verdict in (BETTER, WORSE),
            "{model} has a significantly higher {metric} than {against}: the ranges {limits} and"
            " {others} do not overlap."),
-    Answer("cover-tied", lambda found: found.verdict == TIED,
+    Answer("cover-tied", lambda comparison: comparison.verdict == TIED,
            "{model} and {against} tie at {metric}: the ranges {limits} and {others} overlap."),
-    Answer("cover-pairs", lambda found: True,
+    Answer("cover-pairs", lambda comparison: True,
            "At {metric}, {differ} of {pairs:pair} {differ:differs|differ} significantly:"
            " their ranges do not overlap."),
 )  # fmt: skip
@@ -157,7 +162,7 @@ class CoverPairs(Section[CoverPair]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         for pairs in grouped(self.records, lambda pair: pair.comparison.first.metric).values():
-            yield from first_true(COMPARED, Compared(pairs, self.study.counts.group_names))
+            yield from first_true(COMPARED, CoverComparison(pairs, self.study.counts.group_names))
 
     def context(self) -> Iterator[str]:
         if self.records:

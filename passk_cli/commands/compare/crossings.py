@@ -78,10 +78,10 @@ def find_crossings(
         key = (c.first.series, c.second.series, family)
         if key in crossings or c.reason or not c.first.metric.kind.has_k:
             continue
-        both = [rates.restrict(c.tasks) for rates in (c.first, c.second)]
-        k_max = min(int(rates.n.min()) for rates in both)
+        shared = [rates.restrict(c.tasks) for rates in (c.first, c.second)]
+        k_max = min(int(rates.n.min()) for rates in shared)
         refuse_many_steps(OptionValue("--crossings"), k_max, SuggestedFix({"--crossings": None}))
-        first, second = (_curve(rates, k_max) for rates in both)
+        first, second = (_curve(rates, k_max) for rates in shared)
         gap, low, high = first - second, math.nan, math.nan
         if not c.attempts_differ:
             draws = (confidence.resamples, confidence.seed)
@@ -101,9 +101,9 @@ def _curve(rates: TaskValues, k_max: int) -> Floats:
     if metric.family in ("pass@", "pass^"):
         at, hat = curve(rates.n, rates.c, k_max)
         return at if metric.family == "pass@" else hat
-    every = [replace(metric, k=k) for k in range(1, k_max + 1)]
+    metrics_over_k = [replace(metric, k=k) for k in range(1, k_max + 1)]
     attempts = {} if rates.attempts is None else {metric.kind.needs: rates.attempts}
-    return task_values(every, rates.n, rates.c, attempts).T
+    return task_values(metrics_over_k, rates.n, rates.c, attempts).T
 
 
 _OVERTAKES = "On {curve}, {model} overtakes {against} at k = {k}{?limits| {limits}}"
@@ -131,10 +131,10 @@ class Crossings(Section[Crossing]):
         Answer("crossing", lambda _: True, _OVERTAKES + "{?more|; {more:more crossing}}.",
                lambda section: {
                    **section.crossed[0].fields,
-                   "more": 0 if section.both else len(section.crossed) - 1}),
+                   "more": 0 if section.has_two else len(section.crossed) - 1}),
     )  # fmt: skip
     further_answers = (
-        Answer("second-crossing", lambda section: section.both, _OVERTAKES + ".",
+        Answer("second-crossing", lambda section: section.has_two, _OVERTAKES + ".",
                lambda section: section.crossed[1].fields),
     )  # fmt: skip
 
@@ -144,7 +144,7 @@ class Crossings(Section[Crossing]):
         return [cross for cross in self.records if math.isfinite(cross.k)]
 
     @property
-    def both(self) -> bool:
+    def has_two(self) -> bool:
         """Whether there are two, which are both named."""
         return len(self.crossed) == 2
 

@@ -25,7 +25,7 @@ _WORDS = {
 }  # fmt: skip
 
 
-def tested_of(pairs: Sequence[Pair]) -> list[Pair]:
+def testable_pairs(pairs: Sequence[Pair]) -> list[Pair]:
     """Those of the pairs that a test can be made of."""
     return [pair for pair in pairs if pair.comparison.testable]
 
@@ -47,11 +47,11 @@ class LeadingPlaces:
         groups: Sequence[str],
     ) -> None:  # fmt: skip
         self.metric, self.groups = metric, groups
-        self.tested = tested_of(at_first(pairs))
-        found = (standing.ranks.get(metric) for standing in standings)
-        self.ranked = [rank for rank in found if rank is not None and rank.low is not None]
+        self.tested = testable_pairs(at_first(pairs))
+        ranks = (standing.ranks.get(metric) for standing in standings)
+        self.ranked = [rank for rank in ranks if rank is not None and rank.low is not None]
         self.top = [rank for rank in self.ranked if rank.low == 1]
-        self.rest = [rank for rank in self.ranked if rank.low != 1]
+        self.lower_ranks = [rank for rank in self.ranked if rank.low != 1]
 
     @property
     def all_tested(self) -> bool:
@@ -60,7 +60,7 @@ class LeadingPlaces:
         return bool(self.top) and len(self.tested) >= count * (count - 1) // 2
 
     @cached_property
-    def of_first(self) -> list[Pair]:
+    def leader_pairs(self) -> list[Pair]:
         """The pairs of the model that comes first, as seen from it."""
         series = self.top[0].values.series
         return [pair.of(series) for pair in self.tested if series in pair.models]
@@ -68,10 +68,10 @@ class LeadingPlaces:
     @property
     def leads(self) -> bool:
         """Whether one model comes first and is significantly better than every other one."""
-        return len(self.top) == 1 and all(p.fact.verdict == BETTER for p in self.of_first)
+        return len(self.top) == 1 and all(p.fact.verdict == BETTER for p in self.leader_pairs)
 
     @property
-    def of_pairs(self) -> Mapping[str, Any]:
+    def pair_fields(self) -> Mapping[str, Any]:
         """How many pairs differ, at which metric."""
         return {
             "metric": self.metric.name, "differ": differing(self.tested), "pairs": len(self.tested),
@@ -79,12 +79,12 @@ class LeadingPlaces:
         }  # fmt: skip
 
     @property
-    def of_leader(self) -> Mapping[str, Any]:
+    def leader_fields(self) -> Mapping[str, Any]:
         """The least lead of the model that comes first, and how many other pairs tie."""
-        nearest = min(self.of_first, key=lambda pair: pair.margin.value or 0.0)
+        nearest = min(self.leader_pairs, key=lambda pair: pair.margin.value or 0.0)
         ties, p = len(self.tested) - differing(self.tested), nearest.fact.p_adjusted or 0.0
         return {
-            **self.of_pairs, "lead": nearest.margin, "second": nearest.models[1][0],
+            **self.pair_fields, "lead": nearest.margin, "second": nearest.models[1][0],
             "p": p, "relation": p_relation(p), "ties": ties, "rest": len(self.tested) - 1,
         }  # fmt: skip
 
@@ -93,39 +93,39 @@ class LeadingPlaces:
         """The models that tie for first, and the others."""
         names = [rank.values.series[0] for rank in self.top]
         first = {rank.values.series for rank in self.top}
-        apart = [p for p in self.tested if len(first.intersection(p.models)) == 1]
-        ends, rest = _ends(self.top), _ends(self.rest)
-        last = (max if self.metric.sign > 0 else min)(rest, default=None)
+        separating = [p for p in self.tested if len(first.intersection(p.models)) == 1]
+        ends, lower_ends = _ends(self.top), _ends(self.lower_ranks)
+        last = (max if self.metric.sign > 0 else min)(lower_ends, default=None)
         return {
-            "metric": self.metric.name, "count": len(names), "rest": len(self.rest),
+            "metric": self.metric.name, "count": len(names), "rest": len(self.lower_ranks),
             "level": Estimate(min(ends), upper=max(ends), unit=self.metric.unit),
             "first": names if len(names) <= _NAMED else names[:1],
             "more": len(names) - 1 if len(names) > _NAMED else 0,
-            "other": self.rest[0].values.series[0] if self.rest else "",
+            "other": self.lower_ranks[0].values.series[0] if self.lower_ranks else "",
             "last": Estimate(last, unit=self.metric.unit), "direction": self.metric.sign,
-            "some": not all(pair.winner for pair in apart),
+            "some": not all(pair.winner for pair in separating),
         }  # fmt: skip
 
     @cached_property
     def firsts(self) -> dict[str, list[str]]:
         """Model → groups in which it comes first by itself, most groups first."""
-        every: dict[str, list[str]] = {}
-        for group, own in grouped(self.ranked, lambda rank: rank.values.series[1:]).items():
-            top = [rank.values.series[0] for rank in own if rank.low == 1]
+        names: dict[str, list[str]] = {}
+        for group, ranks in grouped(self.ranked, lambda rank: rank.values.series[1:]).items():
+            top = [rank.values.series[0] for rank in ranks if rank.low == 1]
             if len(top) == 1:
-                every.setdefault(top[0], []).append(group_words(group, self.groups))
-        return dict(sorted(every.items(), key=lambda item: -len(item[1])))
+                names.setdefault(top[0], []).append(group_words(group, self.groups))
+        return dict(sorted(names.items(), key=lambda item: -len(item[1])))
 
     @property
-    def of_groups(self) -> Mapping[str, Any]:
+    def group_fields(self) -> Mapping[str, Any]:
         """Which models come first in which groups."""
         groups = len({rank.values.series[1:] for rank in self.ranked})
         leaders = [
-            f"{model} ({', '.join(own) if len(own) <= _FEW_GROUPS else f'{len(own)} groups'})"
-            for model, own in self.firsts.items()
+            f"{model} ({', '.join(names) if len(names) <= _FEW_GROUPS else f'{len(names)} groups'})"
+            for model, names in self.firsts.items()
         ]
         ties = groups - sum(map(len, self.firsts.values()))
-        return {**self.of_pairs, "groups": groups, "leaders": leaders, "ties": ties}
+        return {**self.pair_fields, "groups": groups, "leaders": leaders, "ties": ties}
 
 
 def _ends(ranks: Sequence[Rank]) -> list[float]:
@@ -133,39 +133,40 @@ def _ends(ranks: Sequence[Rank]) -> list[float]:
     ends: list[float] = []
     for rank in ranks:
         estimate = rank.values.estimate
-        both = estimate.ends if isinstance(estimate, Estimate) else (estimate,)
-        ends += [end for end in both if isinstance(end, int | float)]
+        rank_ends = estimate.ends if isinstance(estimate, Estimate) else (estimate,)
+        ends += [end for end in rank_ends if isinstance(end, int | float)]
     return ends
 
 
 _LEADS = "{model} leads at {metric} by {lead:=share points}, p {relation}"
 _DIFFER = "{differ} of {pairs:pair} differ significantly"
 PLACES = (
-    Answer("first-by-group", lambda found: found.groups and found.firsts,
+    Answer("first-by-group", lambda places: places.groups and places.firsts,
            "First at {metric} in {groups:group}: {leaders}{?ties|; a tie in {ties:group}}; "
-           + _DIFFER + ".", lambda found: found.of_groups),
-    Answer("ties-by-group", lambda found: bool(found.groups),
+           + _DIFFER + ".", lambda places: places.group_fields),
+    Answer("ties-by-group", lambda places: bool(places.groups),
            "At {metric}, no model comes first by itself in {groups:group}; " + _DIFFER + ".",
-           lambda found: found.of_groups),
+           lambda places: places.group_fields),
     # Not all pairs share tasks, or differences go round in a circle.
-    Answer("pairs-that-differ", lambda found: not found.all_tested,
-           _DIFFER + " at {metric}.", lambda found: found.of_pairs),
-    Answer("leads-ties-below", lambda found: found.leads and found.of_leader["ties"],
+    Answer("pairs-that-differ", lambda places: not places.all_tested,
+           _DIFFER + " at {metric}.", lambda places: places.pair_fields),
+    Answer("leads-ties-below", lambda places: places.leads and places.leader_fields["ties"],
            _LEADS + ";"
-           " {ties} of the other {rest:pair} {ties:ties|tie}.", lambda found: found.of_leader),
-    Answer("leads-all-differ", lambda found: found.leads and found.of_leader["rest"],
+           " {ties} of the other {rest:pair} {ties:ties|tie}.",
+           lambda places: places.leader_fields),
+    Answer("leads-all-differ", lambda places: places.leads and places.leader_fields["rest"],
            _LEADS + "; every other pair differs too.",
-           lambda found: found.of_leader),
-    Answer("leads", lambda found: found.leads,
-           _LEADS + ".", lambda found: found.of_leader),
-    Answer("comes-first", lambda found: len(found.top) == 1,
-           "{model} comes first at {metric}; " + _DIFFER + ".", lambda found: found.of_pairs),
-    Answer("all-tie", lambda found: not found.rest,
+           lambda places: places.leader_fields),
+    Answer("leads", lambda places: places.leads,
+           _LEADS + ".", lambda places: places.leader_fields),
+    Answer("comes-first", lambda places: len(places.top) == 1,
+           "{model} comes first at {metric}; " + _DIFFER + ".", lambda places: places.pair_fields),
+    Answer("all-tie", lambda places: not places.lower_ranks,
            "All {count:model} tie at {metric} ({level})."),
-    Answer("tie-but-one", lambda found: len(found.rest) == 1,
+    Answer("tie-but-one", lambda places: len(places.lower_ranks) == 1,
            "{first:and}{?more| and {more} more} tie for first at {metric} ({level}); {other}"
            " ({last}) is significantly worse{?some| than at least one model}."),
-    Answer("tie-for-first", lambda found: True,
+    Answer("tie-for-first", lambda places: True,
            "{first:and}{?more| and {more} more} tie for first at {metric} ({level}); the other"
            " {rest} ({direction:at most|at least} {last}) are significantly worse"
            "{?some| than at least one model}."),
@@ -203,12 +204,12 @@ class TwoModels:
     def fields(self) -> Mapping[str, Any]:
         """The two models, their difference, and the p of the verdict."""
         pair = self.pair
-        model, other = (SeriesName(series) for series in pair.models)
+        model, second = (SeriesName(series) for series in pair.models)
         equivalent = self.verdict == EQUIVALENT
         p = (pair.equivalence if equivalent else pair.fact.p_adjusted) or 0.0
         within = pair.comparison.equivalent and not equivalent
         return {
-            "model": model, "against": other, "metric": pair.metric.name,
+            "model": model, "against": second, "metric": pair.metric.name,
             "difference": pair.fact.estimate, "p": p, "relation": p_relation(p),
             "within": p_relation(pair.equivalence or 0.0) if within else "",
         }  # fmt: skip
@@ -249,7 +250,7 @@ class Reversals:
     """Pairs that differ significantly at two metrics, in opposite directions."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
-        before = {frozenset(pair.models): pair.winner for pair in tested_of(at_first(pairs))}
+        before = {frozenset(pair.models): pair.winner for pair in testable_pairs(at_first(pairs))}
         self.turned = [
             pair for pair in pairs
             if pair.winner and (before.get(frozenset(pair.models)) or pair.winner) != pair.winner
@@ -266,8 +267,8 @@ class Reversals:
 
 
 REVERSALS = (
-    Answer("order-reverses", lambda found: found.pairs == 1,
+    Answer("order-reverses", lambda reversals: reversals.pairs == 1,
            "The order reverses: at {metrics}, {better} is significantly better."),
-    Answer("orders-reverse", lambda found: found.pairs > 1,
+    Answer("orders-reverse", lambda reversals: reversals.pairs > 1,
            "The order of {pairs:pair} reverses, significantly, at {metrics}."),
 )  # fmt: skip

@@ -27,7 +27,7 @@ class Influence:
 
     comparison: Comparison
     tasks: Ints
-    rest: float
+    remaining_difference: float
 
 
 def decided_by_few(
@@ -58,14 +58,14 @@ def decided_by_few(
             continue
         d = c.d
         order = np.argsort(-np.abs(d), kind="stable")
-        rest = float(d[order[few:]].mean())
-        if rest / mean >= _LEFT:
+        remaining_difference = float(d[order[few:]].mean())
+        if remaining_difference / mean >= _LEFT:
             continue
         tasks = np.sort(c.tasks[order[few:]])
-        ((_, law),) = difference_distributions(
+        ((_, distribution),) = difference_distributions(
             difference_samples(
                 [match_tasks(c.first.restrict(tasks), c.second.restrict(tasks))], confidence
             )
         )
-        if law.p()[0] > c.alpha:
-            yield Influence(c, c.tasks[order[:few]], rest)
+        if distribution.p()[0] > c.alpha:
+            yield Influence(c, c.tasks[order[:few]], remaining_difference)

@@ -34,17 +34,17 @@ class Submissions(Sequence[Submission]):
     boards: Sequence[SubmissionBoard]
 
     @cached_property
-    def _found(self) -> list[Submission]:
-        return [each for board in self.boards for each in board.submissions]
+    def _submissions(self) -> list[Submission]:
+        return [submission for board in self.boards for submission in board.submissions]
 
     def __len__(self) -> int:
         return sum(len(board.counts.series) for board in self.boards)
 
     def __getitem__(self, at: Any) -> Any:
-        return self._found[at]
+        return self._submissions[at]
 
 
-def _counted(name: str) -> Callable[[Submission], str]:
+def _figure_text(name: str) -> Callable[[Submission], str]:
     """The cell of a figure: "594 of 600; 420 expected"."""
 
     def cell(row: Submission) -> str:
@@ -74,21 +74,21 @@ class Integrity(Section[Submission]):
         Column("agrees most with", cell=lambda row: row.figures[AGREEMENT].against,
                meaning="The model with which it shares most outcomes that the difficulty of the"
                " tasks does not explain."),
-        Column("outcomes that agree", cell=_counted(AGREEMENT),
+        Column("outcomes that agree", cell=_figure_text(AGREEMENT),
                meaning="Attempts of both with the same outcome, and how many would agree between"
                " different tasks of similar difficulty."),
         Column("p of agreement", "p", cell=_p(AGREEMENT),
                meaning="From how far the agreement lies above that of a usual pair, over all"
                " pairs."),
-        Column("equal texts", cell=_counted(EQUAL_TEXTS),
+        Column("equal texts", cell=_figure_text(EQUAL_TEXTS),
                where=lambda section: section.study.texts is not None,
                meaning="Attempts with a solution, or else an answer, that one other model has word"
                " for word at the same task. Short answers are often equal: a remark needs third"
                " models that have other texts."),
-        Column("missing attempts", cell=_counted(MISSING),
+        Column("missing attempts", cell=_figure_text(MISSING),
                where=lambda section: section.uneven,
                meaning="Attempts that most models have and this one lacks."),
-        Column("rate 0 or 1", cell=_counted(CERTAIN), where=lambda section: section.repeated,
+        Column("rate 0 or 1", cell=_figure_text(CERTAIN), where=lambda section: section.repeated,
                meaning="Tasks at which all attempts pass, or all fail, and how many its pass rate"
                " and the difficulty of the tasks explain."),
         Column("p of these tasks", "p", cell=_p(CERTAIN), where=lambda section: section.repeated,
@@ -97,7 +97,7 @@ class Integrity(Section[Submission]):
     )  # fmt: skip
 
     @classmethod
-    def of_study(cls, study: Analysis) -> Self:
+    def from_study(cls, study: Analysis) -> Self:
         """The section about the models of a study."""
         return cls(study, Submissions(boards(study.counts, study.texts)))
 

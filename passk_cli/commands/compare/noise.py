@@ -62,14 +62,14 @@ def noisy_pairs(study: Analysis, compared: Sequence[Comparison]) -> list[NoisyPa
         return []
     pairs = []
     for c in compared:
-        known = (
+        separable = (
             c.first.metric.name in _MEANS
             and not (c.reason or c.missing_bounds)
             and c.hidden[1] is None
         )
-        if known and len(c.tasks) > 1 and (c.span[0] or 0) > 1:
-            (n, m), (passes, others) = c.n, c.c
-            split = noise_split((n, passes), (m, others), c.clusters)
+        if separable and len(c.tasks) > 1 and (c.span[0] or 0) > 1:
+            (n, m), (passes, other_passes) = c.n, c.c
+            split = noise_split((n, passes), (m, other_passes), c.clusters)
             if split.se() > 0:
                 pairs.append(NoisyPair(c, split))
     return pairs

@@ -190,14 +190,14 @@ def standings(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRank]:
     """Models by their rank at the first metric that can be tested, group by group; those without a
     value there at the end."""
     first = at_first(pairs)
-    own: dict[Series, dict[Metric, Rank]] = {}
+    model_ranks: dict[Series, dict[Metric, Rank]] = {}
     for rank in sorted(ranks, key=lambda rank: rank.values.metric != first[0].metric):
-        own.setdefault(rank.values.series, {})[rank.values.metric] = rank
+        model_ranks.setdefault(rank.values.series, {})[rank.values.metric] = rank
     between = {frozenset(pair.models): pair for pair in first}
-    order = list(own)
-    nearest = [between.get(frozenset(both)) for both in pairwise(order)]
+    order = list(model_ranks)
+    nearest = [between.get(frozenset(neighbours)) for neighbours in pairwise(order)]
     return [
-        ModelRank(series, own[series], pair and pair.of(series))
+        ModelRank(series, model_ranks[series], pair and pair.of(series))
         for series, pair in zip_longest(order, nearest)
     ]
 

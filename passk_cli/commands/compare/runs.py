@@ -35,29 +35,29 @@ class OneModelRuns:
     request: Request
     read: Read
 
-    def told(self, error: OneModelError) -> ParameterError:
+    def explained_error(self, error: OneModelError) -> ParameterError:
         """The error with what makes models of files or columns, of which each was tried."""
         files = all_of_count(plural(len(self.files), "file"))
         labels, paths = zip(*map(split_label, self.files), strict=True) if self.files else ((), ())
         if len(paths) > 1 and labels[0] and len({*labels}) == 1:
-            apart = " ".join(
+            labelled = " ".join(
                 map(quoted, SuggestedFix({}, labels=run_labels(paths)).labelled_files(paths))
             )
-            problem = f"nothing to compare: {files} are labelled {labels[0]!r}; write {apart}"
+            problem = f"nothing to compare: {files} are labelled {labels[0]!r}; write {labelled}"
             return error.with_changes(ParameterError, problem=problem, settles=())
-        found = [*islice(self._ways(), 1)]
-        settles = [*found, *(each for each in error.settles if each.complete or not found)]
+        fixes = [*islice(self._ways(), 1)]
+        settles = [*fixes, *(fix for fix in error.settles if fix.complete or not fixes)]
         models, request = {model for model, *_ in self.counts.series}, self.request
         if not self._several or len(models) > 1 or request.models or request.exclude_models:
             return error.with_changes(ParameterError, settles=settles)
         problem = f"nothing to compare: {files} are of model {models.pop()!r}"
-        if not found:
+        if not fixes:
             runs = SuggestedFix({}, labels=run_labels(self.files))
             try:
                 counts = self.read(request, runs.labelled_files(self.files))
                 require_no_copies(counts, request.models)
-            except PasskError as each:
-                if each.name == "duplicate-models":
+            except PasskError as failure:
+                if failure.name == "duplicate-models":
                     problem += ", with the same outcomes; name another run"
         return error.with_changes(ParameterError, problem=problem, settles=settles)
 
@@ -70,13 +70,13 @@ class OneModelRuns:
         """Columns of outcomes as models; the column that files differ in, or a label for each."""
         file = self.counts.facts.inputs[0]
         if "," in file.roles.get("outcome", ""):
-            yield from self._tried({"--field": {"model": COLUMN}})
+            yield from self._tested_fix({"--field": {"model": COLUMN}})
         if self._several:
             for name in [file.roles.get("attempt", ""), *file.unused][:_TRIED]:
-                yield from self._tried({"--field": {"model": name}}) if name else ()
-            yield from self._tried({}, run_labels(self.files))
+                yield from self._tested_fix({"--field": {"model": name}}) if name else ()
+            yield from self._tested_fix({}, run_labels(self.files))
 
-    def _tried(
+    def _tested_fix(
         self, options: dict[str, object], labels: Mapping[str, str] | None = None
     ) -> Iterator[SuggestedFix]:
         """A remedy, if there are models that share tasks with it, and one in each file."""
@@ -92,8 +92,8 @@ class OneModelRuns:
             return
         places = range(len(counts.series))
         tasks = [{*counts.task_codes[counts.rows_of(s)].tolist()} for s in places]
-        alone = not self._several or len(tasks) == len(self.files)
-        if (shared := len(set.intersection(*tasks))) and alone:
+        one_per_file = not self._several or len(tasks) == len(self.files)
+        if (shared := len(set.intersection(*tasks))) and one_per_file:
             names = [*settle.labels.values()] or [model for model, *_ in counts.series]
-            both = " with ".join(names) if len(names) == 2 else plural(len(names), "model")
-            yield replace(settle, why=f"compares {both}: {plural(shared, 'shared task')}")
+            names_text = " with ".join(names) if len(names) == 2 else plural(len(names), "model")
+            yield replace(settle, why=f"compares {names_text}: {plural(shared, 'shared task')}")

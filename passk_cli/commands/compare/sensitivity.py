@@ -36,7 +36,7 @@ class VerdictStability:
     against: str
     metric: str
     verdict: str
-    kept: str
+    stable_groups: str
     changed: str
     half: str
 
@@ -53,14 +53,14 @@ class Sensitivity(Section[VerdictStability]):
         MODEL,
         AGAINST,
         GROUPS,
-        Column("metric", meaning="The metric, as in `-m`.", cell=lambda kept: kept.metric),
-        Column("verdict", meaning="Verdict on all tasks.", cell=lambda kept: kept.verdict),
+        Column("metric", meaning="The metric, as in `-m`.", cell=lambda row: row.metric),
+        Column("verdict", meaning="Verdict on all tasks.", cell=lambda row: row.verdict),
         Column("verdict kept", meaning="Groups without which the verdict is the same.",
-               cell=lambda kept: kept.kept),
+               cell=lambda row: row.stable_groups),
         Column("changes without", meaning="Groups without which it is another, which is named.",
-               cell=lambda kept: kept.changed),
+               cell=lambda row: row.changed),
         Column("half the attempts", meaning="Verdict with half of the attempts, drawn at random.",
-               cell=lambda kept: kept.half),
+               cell=lambda row: row.half),
     )  # fmt: skip
 
     group: str
@@ -82,20 +82,20 @@ def sensitivities(study: Analysis, group: str, baseline: str | None) -> Iterator
         raise ParameterError(
             OptionValue("--sensitivity", group), f"all tasks have the same value, {values[0]!r}"
         )
-    whole = replace(study, counts=counts.without_group(group))
-    full = _verdicts(whole, baseline)
+    all_groups = replace(study, counts=counts.without_group(group))
+    full = _verdicts(all_groups, baseline)
     without = {
         value: _verdicts(replace(study, counts=counts.without_group(group, value)), baseline)
         for value in values
     }
     half = {}
-    if int(whole.counts.n.min()) >= 2:
-        fewer = halved(whole.counts, study.confidence.seed)
+    if int(all_groups.counts.n.min()) >= 2:
+        fewer = halved(all_groups.counts, study.confidence.seed)
         half = _verdicts(replace(study, counts=fewer), baseline)
-    for first, second in choose_pairs(whole, baseline):
+    for first, second in choose_pairs(all_groups, baseline):
         key = (first.series, second.series, first.metric.name)
         now = {value: verdicts.get(key, _EMPTY) for value, verdicts in without.items()}
-        changed = [f"{value} ({other})" for value, other in now.items() if other != full[key]]
+        changed = [f"{value} ({verdict})" for value, verdict in now.items() if verdict != full[key]]
         yield VerdictStability(
             first.series, second.series[0], first.metric.name, full[key],
             f"{len(without) - len(changed)} of {len(without)}", ", ".join(changed) or "none",

@@ -21,7 +21,7 @@ from passk_cli.commands.compare.headline import (
     TwoModels,
     against,
     differing,
-    tested_of,
+    testable_pairs,
 )
 from passk_cli.commands.compare.influence import decided_by_few
 from passk_cli.commands.compare.integrity import Integrity, texts_of
@@ -193,7 +193,7 @@ def _why_untested(pairs: Sequence[Pair]) -> str:
     return next((reason for reason, *_ in _causes(lacking)), reason)
 
 
-NO_TEST = Answer("no-test", lambda pairs: not tested_of(pairs),
+NO_TEST = Answer("no-test", lambda pairs: not testable_pairs(pairs),
                  "No test is possible: {reason}.",
                  lambda pairs: {"reason": _why_untested(pairs)})  # fmt: skip
 
@@ -213,8 +213,8 @@ _PLAIN = replace(
         and standing.ranks[metric].values.estimate, metric))  # fmt: skip
 # Columns of the metrics after the first: those that stand there, and those that wait for --full.
 _FURTHER: tuple[tuple[str, Callable[[RankedModel[Any]], list[Metric]]], ...] = (
-    (ALWAYS, lambda section: section.further),
-    (FULL, lambda section: section.rest),
+    (ALWAYS, lambda section: section.brief_metrics),
+    (FULL, lambda section: section.full_metrics),
 )
 
 
@@ -238,19 +238,19 @@ class RankedModel(Section[Record]):
         return first_metric(self.pairs)
 
     @property
-    def others(self) -> list[Metric]:
+    def other_metrics(self) -> list[Metric]:
         """The other metrics."""
         return [metric for metric in self.study.metrics if metric != self.metric]
 
     @property
-    def further(self) -> list[Metric]:
+    def brief_metrics(self) -> list[Metric]:
         """The other metrics that stand there without --full."""
-        return [m for m in self.others if in_brief(self.study, m)]
+        return [m for m in self.other_metrics if in_brief(self.study, m)]
 
     @property
-    def rest(self) -> list[Metric]:
+    def full_metrics(self) -> list[Metric]:
         """Those that wait for --full."""
-        return [m for m in self.others if not in_brief(self.study, m)]
+        return [m for m in self.other_metrics if not in_brief(self.study, m)]
 
 
 @dataclass(frozen=True)
@@ -277,8 +277,8 @@ class Ranking(RankedModel[ModelRank]):
         *(replace(_PLAIN, shown=shown, across=across) for shown, across in _FURTHER),
         Column("rank at {0.name}", shown=FULL, meaning="Possible places at {0.name}.",
                cell=lambda standing, metric: getattr(standing.ranks.get(metric), "places", None),
-               across=lambda section: section.others, example=_METRIC),
-        Column("ties at {0.name}", shown=FULL, across=lambda section: section.others,
+               across=lambda section: section.other_metrics, example=_METRIC),
+        Column("ties at {0.name}", shown=FULL, across=lambda section: section.other_metrics,
                meaning="Models that share a letter do not differ significantly at {0.name}.",
                cell=lambda standing, metric: letter_ranges(
                    getattr(standing.ranks.get(metric), "letters", None) or ""), example=_METRIC),
@@ -287,7 +287,7 @@ class Ranking(RankedModel[ModelRank]):
                " {0.name}, ties split. It is no test, and not the probability of being best.",
                cell=lambda standing, metric: standing.ranks[metric].leads
                if metric in standing.ranks else None,
-               across=lambda section: [section.metric, *section.others], example=_METRIC),
+               across=lambda section: [section.metric, *section.other_metrics], example=_METRIC),
     )  # fmt: skip
 
     single_model: bool = False
@@ -308,9 +308,9 @@ class Ranking(RankedModel[ModelRank]):
     def answer(self) -> Iterator[AnswerSentence]:
         """The model that comes first, and whether others tie."""
         groups = self.study.counts.group_names
-        found = LeadingPlaces(self.records, self.pairs, self.metric, groups)
-        if found.tested and not self.single_model:
-            yield from first_true(PLACES, found)
+        places = LeadingPlaces(self.records, self.pairs, self.metric, groups)
+        if places.tested and not self.single_model:
+            yield from first_true(PLACES, places)
 
 
 @dataclass(frozen=True)
@@ -319,14 +319,14 @@ class BaselineRow:
 
     series: Series
     pairs: Mapping[Metric, Pair]
-    own: Mapping[Metric, TaskValues]
+    baseline_values: Mapping[Metric, TaskValues]
 
     def difference(self, metric: Metric) -> Estimate:
         """To the baseline; of the baseline, its estimate."""
         if metric in self.pairs:
             return self.pairs[metric].difference
-        own = self.own.get(metric)
-        return _number(own.estimate if own and own.has_values else None, metric)
+        values = self.baseline_values.get(metric)
+        return _number(values.estimate if values and values.has_values else None, metric)
 
     def of(self, metric: Metric, value: Callable[[Pair], Cell]) -> Cell:
         """Something about a pair; "" of the baseline."""
@@ -360,7 +360,7 @@ class Baseline(RankedModel[BaselineRow]):
         Column("tasks", meaning="Tasks that both have; of the baseline, its own.",
                cell=lambda line: _tasks(
                    [len(pair.comparison.tasks) for pair in line.pairs.values()]
-                   or [len(own.tasks) for own in line.own.values()]),
+                   or [len(values.tasks) for values in line.baseline_values.values()]),
                where=lambda section: any(pair.comparison.only_second for pair in section.pairs)),
     )  # fmt: skip
 
@@ -373,23 +373,25 @@ class Baseline(RankedModel[BaselineRow]):
         yield f"~ tied at {_level(self)}"
 
     answers = (
-        Answer("against-baseline", lambda section: bool(tested_of(at_first(section.pairs))),
+        Answer("against-baseline", lambda section: bool(testable_pairs(at_first(section.pairs))),
                "Against {baseline} at {metric}: {verdicts}"
                "{?best|; {direction:highest|lowest}: {best} {difference}}.",
-               lambda section: against(section.baseline, tested_of(at_first(section.pairs)),
+               lambda section: against(section.baseline, testable_pairs(at_first(section.pairs)),
                                        section.study.counts.group_names)),
     )  # fmt: skip
 
 
-def lines(pairs: Sequence[Pair], baseline: str) -> list[BaselineRow]:
+def baseline_rows(pairs: Sequence[Pair], baseline: str) -> list[BaselineRow]:
     """The baseline of each group and the models beside it."""
     rows: list[BaselineRow] = []
     for group in dict.fromkeys(pair.series[1:] for pair in pairs):
-        own = [pair for pair in pairs if pair.series[1:] == group]
-        values = {pair.metric: pair.comparison.second for pair in own}
+        group_pairs = [pair for pair in pairs if pair.series[1:] == group]
+        values = {pair.metric: pair.comparison.second for pair in group_pairs}
         rows.append(BaselineRow((baseline, *group), {}, values))
-        for series in dict.fromkeys(pair.series for pair in own):
-            rows.append(BaselineRow(series, {p.metric: p for p in own if p.series == series}, {}))
+        for series in dict.fromkeys(pair.series for pair in group_pairs):
+            rows.append(
+                BaselineRow(series, {p.metric: p for p in group_pairs if p.series == series}, {})
+            )
     return rows
 
 
@@ -466,7 +468,7 @@ _FIELDS = (
 )  # fmt: skip
 
 
-class Compared(Section[Pair]):
+class PairSection(Section[Pair]):
     """Pairs of models with their tests: their rows, and what cannot be said of them."""
 
     @property
@@ -487,14 +489,14 @@ class Compared(Section[Pair]):
     def messages(self) -> Iterator[Diagnostic]:
         compared = [pair.comparison for pair in self.records]
         lacking = gathered((c.first.metric.name, c) for c in compared if c.reason)
-        told = gathered(
-            (cause, name) for name, those in lacking.items() for cause in _causes(those)
+        causes = gathered(
+            (cause, name) for name, comparisons in lacking.items() for cause in _causes(comparisons)
         )
-        for (reason, count, short), names in told.items():
+        for (reason, count, short), names in causes.items():
             k = allowed_k(names, short)
-            said = NOT_COMPARED(pairs=count, metric=", ".join(names), reason=reason)
+            diagnostic = NOT_COMPARED(pairs=count, metric=", ".join(names), reason=reason)
             drop = SHORT_TASKS(numbers="", reason="", k=k).settles if short else ()
-            yield replace(said, settles=drop)
+            yield replace(diagnostic, settles=drop)
         usual = self.study.confidence.method, PAIRED_SCORE
         flawed = [
             (c.first.metric.name, c.interval) for c in compared if c.interval and (
@@ -507,7 +509,7 @@ class Compared(Section[Pair]):
 
 
 @dataclass(frozen=True)
-class AllPairs(Compared):
+class AllPairs(PairSection):
     """The difference of every pair at every metric.
 
     adjustment : of all that was tested together.  baseline : the model that all are compared with;
@@ -532,7 +534,7 @@ class AllPairs(Compared):
     adjustment: Adjustment
     baseline: str = ""
     single_model: bool = False
-    drawn: bool = True
+    draws_differences: bool = True
 
     @property
     def names(self) -> tuple[str, str]:
@@ -547,15 +549,15 @@ class AllPairs(Compared):
         )
         if brief and len(brief) < len(self.records):
             yield replace(self.table(brief, ""), shown=BRIEF)
-        shown = ALWAYS if len(brief) == len(self.records) else FULL
+        visibility = ALWAYS if len(brief) == len(self.records) else FULL
         yield replace(
-            self.table(self.records, "" if self.single_model else self.title), shown=shown
+            self.table(self.records, "" if self.single_model else self.title), shown=visibility
         )
 
     def answer(self) -> Iterator[AnswerSentence]:
         """Of two models the difference; where another metric says the opposite; no test."""
         first = at_first(self.records)
-        if not tested_of(first):
+        if not testable_pairs(first):
             yield NO_TEST.about(first)
             return
         if self.single_model:
@@ -601,9 +603,9 @@ class AllPairs(Compared):
             yield FEW_TASKS_DECIDE(
                 pair=f"{c.first.name} against {c.second.name}", metric=c.first.metric.name,
                 tasks=[study.counts.tasks[t] for t in few[0].tasks],
-                rest=few[0].rest, more=len(few) - 1,
+                rest=few[0].remaining_difference, more=len(few) - 1,
             )  # fmt: skip
-        tested = tested_of(at_first(self.records))
+        tested = testable_pairs(at_first(self.records))
         least = min((pair.comparison.smallest for pair in tested), default=0.0)
         if least > 1 - study.confidence.level + 1e-12:
             yield POWERLESS(tests=len(tested), metric=tested[0].metric.name)
@@ -615,34 +617,34 @@ class AllPairs(Compared):
     def plots(self) -> tuple[Plot, ...]:
         brief = [pair for pair in self.records if in_brief(self.study, pair.metric)]
         differing = sorted(brief, key=lambda pair: pair.winner is None)
-        names = every = list(dict.fromkeys(pair.models for pair in differing))
+        names = all_pairs = list(dict.fromkeys(pair.models for pair in differing))
         part = ""
         if not self.baseline and len({model for pair in names for model, *_ in pair}) > _MOST_DRAWN:
             leaders: dict[tuple[str, ...], Series] = {}
             for pair in self.records:
                 leaders.setdefault(pair.series[1:], pair.series)
-            names = [pair for pair in every if leaders[pair[0][1:]] in pair]
+            names = [pair for pair in all_pairs if leaders[pair[0][1:]] in pair]
             of = first_few([SeriesName(series) for series in leaders.values()])
-            part = f"the {plural(len(names), 'pair')} of {of}, of {len(every):,}"
-        chosen = [pair for pair in brief if pair.models in names]
+            part = f"the {plural(len(names), 'pair')} of {of}, of {len(all_pairs):,}"
+        chart_pairs = [pair for pair in brief if pair.models in names]
         # A difference that is a range has a point at each end.
         points = [
             (pair.fact, value)
-            for pair in chosen
+            for pair in chart_pairs
             for value in dict.fromkeys(pair.fact.estimate.ends)
         ]
-        if not self.drawn or all(value is None for _, value in points):
+        if not self.draws_differences or all(value is None for _, value in points):
             return ()
         rows = []
         for fact, value in points:
             (model, *groups), unit = fact.series, fact.estimate.unit
-            named = unit in ("share", "score", fact.name)
+            is_plain_unit = unit in ("share", "score", fact.name)
             label = model if self.baseline else f"{model} − {fact.against}"
             rows.append(
                 {
                     "pair": SeriesName((label, *groups), " · "), "model": SeriesName(fact.series),
                     "head": SeriesName(fact.series), "tail": fact.against,
-                    "metric": fact.name if named else f"{fact.name} ({unit})",
+                    "metric": fact.name if is_plain_unit else f"{fact.name} ({unit})",
                     "unit": unit, "difference": value,
                     "low": fact.estimate.low, "high": fact.estimate.high,
                     "told": fact.verdict in _SIGNIFICANT,
@@ -662,7 +664,7 @@ class AllPairs(Compared):
                     f"○ tied at {_level(self)}", f"dashed: ±{margin:g}" if margin else "",
                     self.adjustment.brief,
                     f"{100 * level:g} % intervals" if level else "",
-                    part if len(names) < len(every) else "",
+                    part if len(names) < len(all_pairs) else "",
                 ])
             ),
             x_title="difference",
@@ -671,7 +673,7 @@ class AllPairs(Compared):
 
 
 @dataclass(frozen=True)
-class Changes(Compared):
+class Changes(PairSection):
     """How both models of each pair change, and by how much their changes differ."""
 
     view = "with --change"
@@ -696,7 +698,7 @@ class Changes(Compared):
     @property
     def tested(self) -> list[Pair]:
         """The pairs with a test of their changes."""
-        return tested_of(self.records)
+        return testable_pairs(self.records)
 
     @property
     def verdict(self) -> str:
@@ -730,23 +732,23 @@ def _nothing_shared(counts: Counts, pair: Comparison) -> ParameterError:
 def _causes(lacking: Sequence[Comparison]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
     """Why pairs are not compared, and how many of them; what models have too few attempts for is
     one reason, and comes with that of each model."""
-    short, models, others = list[str](), dict[Series, str](), list[str]()
+    short, models, other_reasons = list[str](), dict[Series, str](), list[str]()
     for c in lacking:
         few = [
             r
             for r in (c.first, c.second)
             if isinstance(r.reason, TooFewAttempts) and not r.has_values
         ]
-        (short if few else others).append(c.reason)
+        (short if few else other_reasons).append(c.reason)
         models |= {rates.series: rates.reason for rates in few}
-    every = tuple(models.values())
+    all_reasons = tuple(models.values())
     if short:
-        yield short[0] if len(models) == 1 else common_reason(every), len(short), every
-    for reason, count in Counter(others).items():
+        yield short[0] if len(models) == 1 else common_reason(all_reasons), len(short), all_reasons
+    for reason, count in Counter(other_reasons).items():
         yield reason, count, ()
 
 
-def _left_out(compared: Sequence[Comparison]) -> Iterator[Result]:
+def _incomplete_results(compared: Sequence[Comparison]) -> Iterator[Result]:
     """The numbers of models that leave out tasks with too few attempts, with the reason."""
     values = {
         (r.series, r.metric): r for c in compared for r in (c.first, c.second) if r.has_values
@@ -792,8 +794,8 @@ class Compare(Question, CompareOptions):
 
     uncorrected = ""
     uncorrected_options: ClassVar[Mapping[str, str]] = {
-        option: f"{what} counts verdicts, which labels leave as they are"
-        for option, what in (
+        option: f"{subject} counts verdicts, which labels leave as they are"
+        for option, subject in (
             ("--crossings", "where curves cross"), ("--flips", "a flip"),
             ("--sensitivity", "half of the attempts"),
         )
@@ -801,18 +803,20 @@ class Compare(Question, CompareOptions):
 
     def request(self, options: SharedOptions) -> Request:
         """The request: the baseline as well, and the groups that are left out in turn."""
-        request = super().request(self._asked(options))
+        request = super().request(self._options_with_change(options))
         groups = (self.sensitivity,) if self.sensitivity else ()
         return replace(request, by=tuple(dict.fromkeys((*request.by, *groups))))
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """The metrics, of those that the data as a whole supports."""
-        whole = self._whole(counts)
+        all_counts = self._unsplit(counts)
         if self._change is None:
-            return super().metrics_of(options, whole)
-        every = super().metrics_of(self._asked(options), whole)  # refuses a k that no task supports
-        given = options.metrics.k or options.metrics.metrics
-        return super().metrics_of(options, whole) if given else every
+            return super().metrics_of(options, all_counts)
+        metrics = super().metrics_of(
+            self._options_with_change(options), all_counts
+        )  # refuses a k that no task supports
+        names_metrics = options.metrics.k or options.metrics.metrics
+        return super().metrics_of(options, all_counts) if names_metrics else metrics
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The data and what is asked of it; the intervals are those of differences."""
@@ -832,12 +836,12 @@ class Compare(Question, CompareOptions):
             texts = None if options.once else texts_of(study.counts, request, read)
             return replace(study, texts=texts)
         label = label_of(runs.baseline)
-        other = runs.read_baseline(read, self.request(options))
+        baseline_data = runs.read_baseline(read, self.request(options))
         counts, counts_of_baseline = join_baseline(
-            read(self.request(options), runs.files), other, label
+            read(self.request(options), runs.files), baseline_data, label
         )
         study = super().study(options, lambda request, source=None: counts)
-        notes = (note.about(f"baseline {label}") for note in reading_notes(other))
+        notes = (note.about(f"baseline {label}") for note in reading_notes(baseline_data))
         return replace(study, baseline=counts_of_baseline, reading=(*runs.notes, *notes))
 
     def report_from(self, options: SharedOptions, read: Read) -> Report:
@@ -848,7 +852,9 @@ class Compare(Question, CompareOptions):
             if options.once or self.baseline is not None:
                 raise
             request = self.request(options)
-            raise OneModelRuns(error.counts, options.files, request, read).told(error) from None
+            raise OneModelRuns(error.counts, options.files, request, read).explained_error(
+                error
+            ) from None
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
         """ParameterError where there is one model, and no other file to compare it with."""
@@ -856,7 +862,7 @@ class Compare(Question, CompareOptions):
             self.baseline is None
             or RunAndBaseline.from_arguments(options.files, self.baseline).baseline is None
         ):
-            require_several(self._whole(counts))
+            require_several(self._unsplit(counts))
 
     def report(self, study: Analysis) -> Report:
         """The ranking or the baseline's table, the pairs, and what was asked for besides."""
@@ -866,15 +872,15 @@ class Compare(Question, CompareOptions):
         metrics = study.metrics
         tested = tuple(metric for metric in metrics if not metric.kind.ranged)
         if not tested:
-            return self._of_ranges(study, baseline)
-        study, kept = replace(study, metrics=tested), []
+            return self._range_report(study, baseline)
+        study, stability = replace(study, metrics=tested), []
         if self.sensitivity:
-            kept = list(sensitivities(study, self.sensitivity, baseline))
-        study = replace(study, counts=self._whole(study.counts))
+            stability = list(sensitivities(study, self.sensitivity, baseline))
+        study = replace(study, counts=self._unsplit(study.counts))
         confidence, rules = study.confidence, study.rules
         changes = list(change_values(study, change)) if change else []
-        chosen = choose_pairs(study, baseline, changes)
-        compared = compare_pairs(chosen, confidence, rules)
+        chosen_pairs = choose_pairs(study, baseline, changes)
+        compared = compare_pairs(chosen_pairs, confidence, rules)
         if not any(len(c.tasks) for c in compared):
             raise _nothing_shared(study.counts, compared[0])
         comparisons = [c for c in compared if c.first.metric != change]
@@ -889,21 +895,27 @@ class Compare(Question, CompareOptions):
                 ],
             )
         ranks = [] if baseline is not None else list(find_ranks(comparisons, confidence))
-        every = paired(compared, ranks, crossings, confidence)
-        own = [pair for pair in every if pair.metric != change]
-        changed = [pair for pair in every if pair.metric == change]
+        all_pairs = paired(compared, ranks, crossings, confidence)
+        metric_pairs = [pair for pair in all_pairs if pair.metric != change]
+        change_pairs = [pair for pair in all_pairs if pair.metric == change]
         adjustment = Adjustment(compared, confidence.level, rules)
         study = replace(study, confidence=confidence.with_methods_used(adjustment.methods))
-        single_model = not study.counts.group_names and len({pair.models for pair in own}) == 1
+        single_model = (
+            not study.counts.group_names and len({pair.models for pair in metric_pairs}) == 1
+        )
         sections: list[Section[Any]] = [
-            self.pairs(study, own, adjustment, baseline or "", single_model, not crossings)
+            self.pairs(study, metric_pairs, adjustment, baseline or "", single_model, not crossings)
         ]
         if baseline is None:
-            sections.insert(0, Ranking(study, standings(ranks, own), own, single_model))
+            sections.insert(
+                0, Ranking(study, standings(ranks, metric_pairs), metric_pairs, single_model)
+            )
         elif not single_model:
-            sections.insert(0, Baseline(study, lines(own, baseline), own, baseline))
+            sections.insert(
+                0, Baseline(study, baseline_rows(metric_pairs, baseline), metric_pairs, baseline)
+            )
         if change:
-            sections.append(Changes(study, changed, change))
+            sections.append(Changes(study, change_pairs, change))
         if self.crossings:
             sections.append(Crossings(study, list(crossings.values())))
         if self.flips:
@@ -911,30 +923,34 @@ class Compare(Question, CompareOptions):
             sections.append(FlippedPairs(study, flipped))
             sections.append(FlippedTasks(study, flip_results(flipped)))
         if self.sensitivity:
-            sections.append(Sensitivity(study, kept, self.sensitivity))
+            sections.append(Sensitivity(study, stability, self.sensitivity))
         ranged = replace(study, metrics=metrics)
         if len(tested) < len(metrics):
             sections.append(CoverPairs(ranged, cover_pairs(ranged, baseline), first=FIRST))
         sections.append(Noise(study, noisy_pairs(study, comparisons)))
-        sections.append(Integrity.of_study(study))
+        sections.append(Integrity.from_study(study))
         return view(
-            ranged, sections, messages=study.messages((), short=list(_left_out(compared))),
+            ranged, sections, messages=study.messages((), short=list(_incomplete_results(
+            compared))),
             resamples=confidence.resamples, seed=confidence.seed, **adjustment.signature,
             family=rules.family, margin=rules.margin or None,
             change=f"{change.start.name}:{change.end.name}" if change else None,
             baseline=baseline, unpaired=rules.unpaired,
         )  # fmt: skip
 
-    def _of_ranges(self, study: Analysis, baseline: str | None) -> Report:
+    def _range_report(self, study: Analysis, baseline: str | None) -> Report:
         """The pairs at metrics that counts leave a range, if there are no other metrics.
 
         Errors: ParameterError for an option that is about tests.
         """
-        name, given = study.metrics[0].name, [*changed_options(self), *changed_options(study.rules)]
+        name, options_set = (
+            study.metrics[0].name,
+            [*changed_options(self), *changed_options(study.rules)],
+        )
         problem = f"{name} is a range, which has no test; name another metric as well, as pass@1"
         refuse("contradicting-options", *(
             (option not in ("--baseline", "--unpaired"), OptionValue(option), problem, ())
-            for option in given
+            for option in options_set
         ))  # fmt: skip
         pairs = cover_pairs(study, baseline)
         if not any(len(pair.comparison.tasks) for pair in pairs):
@@ -950,14 +966,14 @@ class Compare(Question, CompareOptions):
     def _change(self) -> Change | None:
         return None if self.change is None else parse_change(self.change)
 
-    def _asked(self, options: SharedOptions) -> SharedOptions:
+    def _options_with_change(self, options: SharedOptions) -> SharedOptions:
         """The options with the metrics of the change among those asked for."""
         if (change := self._change) is None:
             return options
         metrics = (*options.metrics.metrics, change.start, change.end)
         return replace(options, metrics=replace(options.metrics, metrics=metrics))
 
-    def _whole(self, counts: Counts) -> Counts:
+    def _unsplit(self, counts: Counts) -> Counts:
         """The counts not split by the groups that are left out in turn."""
         return counts.without_group(self.sensitivity) if self.sensitivity else counts
 

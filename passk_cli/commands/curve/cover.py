@@ -27,8 +27,10 @@ class CoverCurve(NumberTable):
     @property
     def numbers(self) -> list[Number]:
         """The thresholds, those in between with --full only."""
-        shown = {True: ALWAYS, False: FULL}
-        return [each._replace(shown=shown[each.name in _BRIEF]) for each in super().numbers]
+        visibility = {True: ALWAYS, False: FULL}
+        return [
+            number._replace(shown=visibility[number.name in _BRIEF]) for number in super().numbers
+        ]
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from stated(self.study, [fact for fact in self.facts() if fact.name == _SAID])

@@ -78,21 +78,21 @@ class Curves:
 
     series: Series
     points: Mapping[str, Sequence[Result]]
-    climbs: Sequence[StepGain]
+    step_gains: Sequence[StepGain]
     never: Result
     always: Result
     moments: Sequence[Result] = ()
-    shown: Sequence[int] = ()
+    table_ks: Sequence[int] = ()
 
-    def ranges_to(self, other: Curves) -> Curves:
+    def ranges_to(self, upper: Curves) -> Curves:
         """Ranges from these curves to others of the same series at the same k's, without gains."""
         points = {
-            name: [range_between(*both) for both in zip(ends, other.points[name], strict=True)]
+            name: [range_between(*pair) for pair in zip(ends, upper.points[name], strict=True)]
             for name, ends in self.points.items()
         }
         return replace(
-            self, points=points, climbs=(), never=range_between(self.never, other.never),
-            always=range_between(self.always, other.always),
+            self, points=points, step_gains=(), never=range_between(self.never, upper.never),
+            always=range_between(self.always, upper.always),
         )  # fmt: skip
 
     @property
@@ -106,7 +106,7 @@ class Curves:
         return [name for name in self.points if name not in UNEVEN]
 
     @property
-    def own(self) -> list[Result]:
+    def measured_points(self) -> list[Result]:
         """The points of these."""
         return [point for name in self.measured for point in self.points[name]]
 
@@ -121,10 +121,10 @@ class Curves:
         return [point.k or 0 for point in self.points[self.main]]
 
     @cached_property
-    def whole(self) -> int:
+    def complete_k(self) -> int:
         """The largest k at which it is about all of its tasks."""
-        first, *_ = own = self.points[self.main]
-        return max(point.k or 0 for point in own if point.size.tasks == first.size.tasks)
+        first, *_ = points = self.points[self.main]
+        return max(point.k or 0 for point in points if point.size.tasks == first.size.tasks)
 
     def at(self, name: str, k: int) -> Result:
         """A curve's number at one of its k's."""
@@ -163,14 +163,14 @@ class Grid:
         if self.points is None or last <= self.points:
             return np.arange(1, last + 1)
         spread = np.rint(np.geomspace(1, last, self.points)).astype(np.int64)
-        return np.union1d(spread, telling(last))
+        return np.union1d(spread, round_ks(last))
 
-    def shown(self, ks: Sequence[int]) -> list[int]:
+    def table_ks(self, ks: Sequence[int]) -> list[int]:
         """Those of these k's that a table shows."""
-        return [k for k in ks if self.ks or k in telling(ks[-1])]
+        return [k for k in ks if self.ks or k in round_ks(ks[-1])]
 
 
-def telling(last: int) -> list[int]:
+def round_ks(last: int) -> list[int]:
     """The k's of a table: 1, 2, 5, 10, 100, 1000, … and the last.
 
     >>> telling(30), telling(2000)
@@ -189,8 +189,10 @@ def steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
     """
     within = [k for k in USUAL_K if k <= ks[-1]]
     usual = within if len(within) > 1 else sorted({1, ks[-1]})
-    ends = ({own[0], own[-1]} for own in (ks, *shared) if own)
-    return list(dict.fromkeys(step for own in (usual, *ends) for step in pairwise(sorted(own))))
+    ends = ({ks_of_curve[0], ks_of_curve[-1]} for ks_of_curve in (ks, *shared) if ks_of_curve)
+    return list(
+        dict.fromkeys(step for step_ks in (usual, *ends) for step in pairwise(sorted(step_ks)))
+    )
 
 
 @dataclass(frozen=True)
@@ -274,78 +276,90 @@ class Measurement:
             study.confidence.require_steady()
             require_monotone(self.further)
             ends = [replace(self, study=end) for end in study.missing_bounds]
-            failing, passing = ([end._curves(end._stretches(s)) for s in order] for end in ends)
-            drawn = [
+            failing, passing = ([end._curves(end._k_ranges(s)) for s in order] for end in ends)
+            end_curves = [
                 replace(model, series=(f"{model.series[0]} (missing {word})", *model.series[1:]))
                 for word, models in (("fail", failing), ("pass", passing))
                 for model in models
             ]
-            both = zip(failing, passing, strict=True)
-            return [low.ranges_to(high) for low, high in both], drawn, []
-        stretches = [self._stretches(s) for s in order]
+            bounds = zip(failing, passing, strict=True)
+            return [low.ranges_to(high) for low, high in bounds], end_curves, []
+        stretches = [self._k_ranges(s) for s in order]
         if self.together:
-            stretches = [[band] for band in self._banded([alone for [alone] in stretches])]
-        own = [{k for each in several for k in each.ks.tolist()} for several in stretches]
+            stretches = [[band] for band in self._band_ranges([k_range for [k_range] in stretches])]
+        ks_by_series = [
+            {k for k_range in several for k in k_range.ks.tolist()} for several in stretches
+        ]
         # Those at which all models have values, and those of them at which no task is left out.
-        shared = sorted(set.intersection(*own))
-        whole = sorted(set.intersection(*(set(each[0].ks.tolist()) for each in stretches)))
-        every = [self._curves(each, shared, whole) for each in stretches]
-        return every, every, [each[0].level for each in stretches] if self.together else []
+        shared = sorted(set.intersection(*ks_by_series))
+        complete_ks = sorted(
+            set.intersection(*(set(ranges[0].ks.tolist()) for ranges in stretches))
+        )
+        all_curves = [self._curves(ranges, shared, complete_ks) for ranges in stretches]
+        return (
+            all_curves,
+            all_curves,
+            [ranges[0].level for ranges in stretches] if self.together else [],
+        )
 
-    def _stretches(self, s: int) -> list[KRange]:
+    def _k_ranges(self, s: int) -> list[KRange]:
         """The stretches of a series: one, or one per number of tasks left with `drop`."""
         study = self.study
         [rates] = study.values([Metric("pass@", 1)], [s])
         if rates.degrees is not None:
-            return self._labelled(rates)
+            return self._labelled_range(rates)
         drop = study.short_tasks == "drop"
         ends = np.unique(rates.n).tolist() if drop else [int(rates.n.min())]
         ks = self.grid.up_to(ends[-1])
         return [
-            KRange(rates.restrict(rates.tasks[rates.n >= until]), here, study.confidence.level)
+            KRange(
+                rates.restrict(rates.tasks[rates.n >= until]), ks_in_range, study.confidence.level
+            )
             for after, until in pairwise([0, *ends])
-            if len(here := ks[(ks > after) & (ks <= until)])
+            if len(ks_in_range := ks[(ks > after) & (ks <= until)])
         ]
 
-    def _labelled(self, rates: TaskValues) -> list[KRange]:
+    def _labelled_range(self, rates: TaskValues) -> list[KRange]:
         """The only stretch of a series that labels correct: the k that they reach.
 
         Errors: ParameterError for a k beyond it.
         """
-        asked, labels = self.grid.max_k or 1, rates.labels
+        largest_k, labels = self.grid.max_k or 1, rates.labels
         reason, most = "labels of other attempts correct k = 1 alone", 1
         if labels is not None:
-            reason, most = labels.refusal(Metric("pass@", asked)), labels.largest_k
-        if reason and asked > most:
+            reason, most = labels.refusal(Metric("pass@", largest_k)), labels.largest_k
+        if reason and largest_k > most:
             raise ParameterError(
-                f"k = {asked} of {rates.name}: {reason}", name="no-labels",
+                f"k = {largest_k} of {rates.name}: {reason}", name="no-labels",
                 settles=[MORE_LABELS],
             )  # fmt: skip
-        ks = self.grid.up_to(min(int(rates.n.min()), max(most, asked)))
+        ks = self.grid.up_to(min(int(rates.n.min()), max(most, largest_k)))
         return [KRange(rates, ks, self.study.confidence.level)]
 
-    def _banded(self, alone: Sequence[KRange]) -> list[KRange]:
+    def _band_ranges(self, k_ranges: Sequence[KRange]) -> list[KRange]:
         """The stretches, one of each series, at the pointwise levels of simultaneous bands."""
         confidence = self.study.confidence
         draws: dict[str, Any] = {**confidence.draws}
-        cells = [(each.rates.n, each.rates.c, spread_out(each.ks)) for each in alone]
+        cells = [(k_range.rates.n, k_range.rates.c, spread_out(k_range.ks)) for k_range in k_ranges]
         if not self._new:
             return [
-                replace(each, level=band_level_these_tasks(*cell, confidence.level, **draws))
-                for each, cell in zip(alone, cells, strict=True)
+                replace(k_range, level=band_level_these_tasks(*cell, confidence.level, **draws))
+                for k_range, cell in zip(k_ranges, cells, strict=True)
             ]
         # Models with the same number of tasks (and clusters) share the resampled tasks.
-        alike = gathered(
+        same_tasks = gathered(
             ((len(r.tasks), b"" if r.clusters is None else r.clusters.tobytes()), i)
-            for i, r in enumerate(each.rates for each in alone)
+            for i, r in enumerate(k_range.rates for k_range in k_ranges)
         )
         levels: dict[int, float] = {}
-        for members in alike.values():
+        for members in same_tasks.values():
             for batch in (members[i : i + _BATCH] for i in range(0, len(members), _BATCH)):
-                clusters, curves = alone[batch[0]].rates.clusters, [cells[i] for i in batch]
-                own = band_levels_new_tasks(curves, confidence.level, clusters=clusters, **draws)
-                levels |= zip(batch, own, strict=True)
-        return [replace(each, level=levels[i]) for i, each in enumerate(alone)]
+                clusters, curves = k_ranges[batch[0]].rates.clusters, [cells[i] for i in batch]
+                batch_levels = band_levels_new_tasks(
+                    curves, confidence.level, clusters=clusters, **draws
+                )
+                levels |= zip(batch, batch_levels, strict=True)
+        return [replace(k_range, level=levels[i]) for i, k_range in enumerate(k_ranges)]
 
     def _curves(self, stretches: Sequence[KRange], *shared: Sequence[int]) -> Curves:
         """The curves of one series.  shared : the k's that all series have, as of `steps`."""
@@ -361,16 +375,16 @@ class Measurement:
             facts = study.facts(study.values([replace(metric, k=k) for k in ks], [s]))
             points[name] = [self._pointwise(fact) for fact in facts]
         if self.delta:
-            points |= gathered(each for stretch in stretches for each in self._uneven(stretch))
+            points |= gathered(point for stretch in stretches for point in self._uneven(stretch))
         # What labels correct are means, not single tasks.
         corrected = first.rates.degrees is not None
         pairs = steps(ks, *shared) if AT in self.names and not corrected else ()
-        last = {k: next(each for each in stretches if each.ks[-1] >= k) for _, k in pairs}
+        last = {k: next(point for point in stretches if point.ks[-1] >= k) for _, k in pairs}
         return Curves(
-            first.rates.series, points, [self._climb(last[k], start, k) for start, k in pairs],
+            first.rates.series, points, [self._step_gain(last[k], start, k) for start, k in pairs],
             self._share(first, "never", first.rates.c == 0, corrected),
             self._share(first, "always", first.rates.c == first.rates.n, corrected),
-            list(self._moments(first)) if self.delta else (), self.grid.shown(ks),
+            list(self._moments(first)) if self.delta else (), self.grid.table_ks(ks),
         )  # fmt: skip
 
     def _pointwise(self, fact: Result, **more: Cell) -> Result:
@@ -392,9 +406,9 @@ class Measurement:
                 yield name, [self._pointwise(fact) for fact in facts]
             return
         bare = confidence.method == "none" and self._new and rates.clusters is None
-        for here, *both in curve_blocks(rates.n, rates.c, stretch.ks):
-            ks = stretch.ks[here].tolist()
-            for name, values in zip(CURVES, both, strict=True):
+        for block, *curve_values in curve_blocks(rates.n, rates.c, stretch.ks):
+            ks = stretch.ks[block].tolist()
+            for name, values in zip(CURVES, curve_values, strict=True):
                 family = name[:-1]
                 if name not in self.names:
                     continue
@@ -424,9 +438,11 @@ class Measurement:
         return self.study.confidence.population == NEW_TASKS
 
     def _setting(self, stretch: KRange) -> IntervalSetting:
-        asked, clusters = self.study.confidence, stretch.rates.clusters if self._new else None
-        level = asked.interval_level
-        return IntervalSetting(asked.population, level, clusters, asked.resamples, asked.seed)
+        confidence, clusters = self.study.confidence, stretch.rates.clusters if self._new else None
+        level = confidence.interval_level
+        return IntervalSetting(
+            confidence.population, level, clusters, confidence.resamples, confidence.seed
+        )
 
     def _uneven(self, stretch: KRange) -> Iterator[tuple[str, Result]]:
         """(curve, Δ_k or the coverage deficit) at each k of a stretch."""
@@ -437,10 +453,14 @@ class Measurement:
         size = _BLOCK_KS if setting.level else max(_BLOCK_KS, _BLOCK_CELLS // len(rates.n))
         for start in range(0, len(stretch.ks), size):
             ks = stretch.ks[start : start + size]
-            both = gains_together(rates.n, (rates.c, rates.n - rates.c), ks, setting)
-            for name, family, gain in zip(UNEVEN, ("delta_", "deficit_"), both, strict=True):
+            uneven_gains = gains_together(rates.n, (rates.c, rates.n - rates.c), ks, setting)
+            for name, family, gain in zip(
+                UNEVEN, ("delta_", "deficit_"), uneven_gains, strict=True
+            ):
                 columns = (gain.estimate, gain.se, gain.low, gain.high, gain.bound)
-                for k, *row in zip(ks.tolist(), *(each.tolist() for each in columns), strict=True):
+                for k, *row in zip(
+                    ks.tolist(), *(column.tolist() for column in columns), strict=True
+                ):
                     value, se, low, high, bound = (None if math.isnan(v) else v for v in row)
                     reason = f"μ^k needs k different {units}" if value is None else ""
                     spread = Spread(value, se, low, high, reason)
@@ -459,7 +479,7 @@ class Measurement:
         method = "none" if level is None else method
         return Result(series, name, k, estimate, spread.se, stretch.size, method, level)
 
-    def _climb(self, stretch: KRange, start: int, k: int) -> StepGain:
+    def _step_gain(self, stretch: KRange, start: int, k: int) -> StepGain:
         """The gain of pass@k from one k to another."""
         rates, growth = stretch.rates, Growth("pass@", k, start=start)
         n, c = rates.n, rates.c
@@ -470,8 +490,8 @@ class Measurement:
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))
         if math.isnan(even.value or 0.0):
             even = Estimate(None, reason="no estimate: fewer tasks than k")
-        alike = Result(rates.series, f"{growth.name}{EVEN}", k, even, size=stretch.size)
-        return StepGain(start, replace(self._pointwise(gain), values=gain.values), alike)
+        even_result = Result(rates.series, f"{growth.name}{EVEN}", k, even, size=stretch.size)
+        return StepGain(start, replace(self._pointwise(gain), values=gain.values), even_result)
 
     def _moments(self, stretch: KRange) -> Iterator[Result]:
         """Mean, standard deviation and skewness of the success rates."""
@@ -526,14 +546,14 @@ def exact_curves(
         skewness = moments.skewness if moments.variance > 0 else None
         skew = Estimate(skewness, signed=True, unit="score")
         shapes = fact("mean", moments.mean), fact("sd", moments.sd), fact("skewness", skew)
-    climbs, mean = [], float(rates.mean())
+    step_gains, mean = [], float(rates.mean())
     for start, k in steps(ks.tolist()) if AT in names else ():
         two = np.array([start, k])
         low, high = rate_curves(rates, two).at.tolist()
         even = -np.expm1(two * np.log1p(-mean)) if mean < 1 else np.ones(2)
         name = f"pass@{k}-pass@{start}"
-        alike = fact(f"{name}{EVEN}", float(even[1] - even[0]), k)
-        climbs.append(StepGain(start, fact(name, high - low, k), alike))
+        even_result = fact(f"{name}{EVEN}", float(even[1] - even[0]), k)
+        step_gains.append(StepGain(start, fact(name, high - low, k), even_result))
     never, always = (fact(w, float((rates == p).mean())) for w, p in (("never", 0), ("always", 1)))
-    shown = grid.shown(ks.tolist())
-    return Curves((family.name,), points, climbs, never, always, shapes, shown)
+    table_ks = grid.table_ks(ks.tolist())
+    return Curves((family.name,), points, step_gains, never, always, shapes, table_ks)

@@ -43,23 +43,23 @@ class CurveGains(NamedTuple):
     @property
     def most(self) -> list[Result]:
         """The largest gains."""
-        return self._of(max(self.sizes))
+        return self._facts_of_size(max(self.sizes))
 
     @property
     def least(self) -> list[Result]:
         """The smallest gains."""
-        return self._of(min(self.sizes))
+        return self._facts_of_size(min(self.sizes))
 
-    def _of(self, end: float) -> list[Result]:
-        both = zip(self.facts, self.sizes, strict=True)
-        return [fact for fact, size in both if abs(size - end) <= _EQUAL]
+    def _facts_of_size(self, end: float) -> list[Result]:
+        sized_facts = zip(self.facts, self.sizes, strict=True)
+        return [fact for fact, size in sized_facts if abs(size - end) <= _EQUAL]
 
     @property
     def overlapping(self) -> list[Result]:
         """Models with another gain, whose interval reaches that of the largest."""
         lower = min(_limits(fact, exact=self.exact)[0] for fact in self.most)
-        rest = [fact for fact in self.facts if fact not in self.most]
-        return [fact for fact in rest if _limits(fact, exact=self.exact)[1] >= lower]
+        smaller = [fact for fact in self.facts if fact not in self.most]
+        return [fact for fact in smaller if _limits(fact, exact=self.exact)[1] >= lower]
 
     @property
     def untested(self) -> bool:
@@ -119,16 +119,16 @@ class OneCurve:
         self.points = model.points[model.main]
         self.first, self.last = self.points[0], self.points[-1]
         self.curve, hat = model.main, model.points.get(HAT)
-        self.both = self.curve == AT and hat is not None
+        self.has_both_curves = self.curve == AT and hat is not None
         self.hat = hat[-1] if hat else self.last
         self.name = name_with_groups(model.series, groups)
         self.fewer = self.last.size.tasks != self.first.size.tasks
         # On the tasks at its end: with those that are left out the curve may turn.
         last = self.last.estimate.value
-        gains = (climb.gain.estimate.value for climb in model.climbs
-                 if (climb.start, climb.gain.k) == (self.first.k, self.last.k))  # fmt: skip
+        gains = (step.gain.estimate.value for step in model.step_gains
+                 if (step.start, step.gain.k) == (self.first.k, self.last.k))  # fmt: skip
         gain = next(gains, None) if self.curve == AT else None
-        self.known = not self.fewer or None not in (gain, last)
+        self.comparable_ends = not self.fewer or None not in (gain, last)
         self.start = replace(self.first.estimate.bare, value=last - gain) if (
             self.fewer and last is not None and gain is not None
         ) else self.first.estimate.bare  # fmt: skip
@@ -151,7 +151,7 @@ class OneCurve:
         return {
             "model": self.name, "curve": self.curve, "number": self.last.name, "k": self.last.k,
             "start": self.first.k, "first": self.start, "last": self.last.estimate.bare,
-            "estimate": self.first.estimate, "change": rises, "both": self.both,
+            "estimate": self.first.estimate, "change": rises, "both": self.has_both_curves,
             "hat": self.hat.estimate.bare, "hat_change": falls,
             "tasks": self.last.size.tasks, "all": self.first.size.tasks,
         }  # fmt: skip
@@ -163,16 +163,16 @@ _CHANGES = (
 )
 _AT_THE_END = "On the {tasks} of {all:task} with {k:attempt} of {model}, "
 OF_ONE = (
-    Answer("no-curve", lambda found: found.first.k == found.last.k,
+    Answer("no-curve", lambda curve: curve.first.k == curve.last.k,
            "{number} of {model} is {estimate}; one {k:attempt|k} makes no curve."),
-    Answer("flat-curves", lambda found: found.flat and found.both,
+    Answer("flat-curves", lambda curve: curve.flat and curve.has_both_curves,
            "pass@k and pass^k of {model} are {first} at every k from {start} to {k}: no task passes"
            " only sometimes."),
-    Answer("flat-curve", lambda found: found.flat,
+    Answer("flat-curve", lambda curve: curve.flat,
            "{curve} of {model} is {first} at every k from {start} to {k}."),
-    Answer("last-of-fewer-tasks", lambda found: not found.known,
+    Answer("last-of-fewer-tasks", lambda curve: not curve.comparable_ends,
            _AT_THE_END + "{number} is {last}."),
-    Answer("curve-of-fewer-tasks", lambda found: found.fewer, _AT_THE_END + _CHANGES),
+    Answer("curve-of-fewer-tasks", lambda curve: curve.fewer, _AT_THE_END + _CHANGES),
     Answer("curve", lambda _: True, "From {start} to {k} attempts of {model}, " + _CHANGES),
 )  # fmt: skip
 

@@ -28,7 +28,7 @@ from passk_cli.commands.curve.curves import (
     Measurement,
     StepGain,
     exact_curves,
-    telling,
+    round_ks,
 )
 from passk_cli.commands.curve.gains import GAINS, OF_ONE, CurveGains, OneCurve
 from passk_cli.commands.question import Question, SharedOptions
@@ -139,9 +139,9 @@ class CurveColumn(NamedTuple):
         if not self.start:
             return last
         if self.name == AT:
-            for climb in model.climbs:
-                if (climb.start, climb.gain.k) == (self.start, self.k):
-                    return replace(climb.gain, estimate=replace(climb.gain.estimate, signed=True))
+            for step in model.step_gains:
+                if (step.start, step.gain.k) == (self.start, self.k):
+                    return replace(step.gain, estimate=replace(step.gain.estimate, signed=True))
         change = (last.estimate.value or 0.0) - (first.estimate.value or 0.0)
         return Result(model.series, self.header, self.k, Estimate(change, signed=True))
 
@@ -167,13 +167,14 @@ class AcrossK(Section[Curves]):
 
     grid: Grid
     levels: Sequence[float] = ()
-    drawn: Sequence[Curves] = ()
+    chart_curves: Sequence[Curves] = ()
     columns = (
         MODEL,
         GROUPS,
         _OVER_K,
         replace(_OVER_K, across=lambda section: section.gain, example=CurveColumn(AT, 10, 1)),
-        replace(_OVER_K, across=lambda section: section.others, example=CurveColumn(HAT, 10)),
+        replace(_OVER_K, across=lambda section: section.other_columns, example=CurveColumn(HAT,
+        10)),
         Column("tasks at k = {0}", "count", meaning="Tasks with {0} attempts or more.", example=10,
                across=lambda section: section.short,
                cell=lambda model, k: model.at(model.main, k).size.tasks),
@@ -196,11 +197,11 @@ class AcrossK(Section[Curves]):
     @cached_property
     def ks(self) -> list[int]:
         """The k's that all models share; of many, round ones."""
-        every = [set(model.ks) for model in self.records]
-        shared = sorted(set.intersection(*every) or set.union(*every))
+        ks_by_model = [set(model.ks) for model in self.records]
+        shared = sorted(set.intersection(*ks_by_model) or set.union(*ks_by_model))
         if self.grid.ks:
             return shared
-        ks = [k for k in telling(shared[-1]) if k in shared]
+        ks = [k for k in round_ks(shared[-1]) if k in shared]
         return ks if len(ks) <= _MOST_ACROSS else [k for k in ks if k not in (2, 5)]
 
     @property
@@ -210,7 +211,7 @@ class AcrossK(Section[Curves]):
         return [CurveColumn(self.records[0].main, k) for k in ks]
 
     @property
-    def others(self) -> list[CurveColumn]:
+    def other_columns(self) -> list[CurveColumn]:
         """The other curves at the last k."""
         return [CurveColumn(name, self.ks[-1]) for name in self.records[0].measured[1:]]
 
@@ -222,22 +223,22 @@ class AcrossK(Section[Curves]):
         if first == last or self.study.bounded:
             return []
         gain = CurveColumn(self.records[0].main, last, first)
-        whole = min(model.whole for model in self.records)
+        complete_k = min(model.complete_k for model in self.records)
         shared, _ = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
-        early = [] if shared or not first < whole < last else [gain._replace(k=whole)]
+        early = [] if shared or not first < complete_k < last else [gain._replace(k=complete_k)]
         return [*early, gain]
 
     @property
     def short(self) -> list[int]:
         """The last k, where tasks have too few attempts for it."""
-        return self.ks[-1:] if any(model.whole < self.ks[-1] for model in self.records) else []
+        return self.ks[-1:] if any(model.complete_k < self.ks[-1] for model in self.records) else []
 
     def facts(self) -> list[Result]:
-        every = self.records
+        models = self.records
         return [
-            *(point for model in every for points in model.points.values() for point in points),
-            *(fact for model in every for climb in model.climbs for fact in climb[1:]),
-            *(fact for m in every for fact in (*m.moments, m.never, m.always)),
+            *(point for model in models for points in model.points.values() for point in points),
+            *(fact for model in models for step in model.step_gains for fact in step[1:]),
+            *(fact for m in models for fact in (*m.moments, m.never, m.always)),
         ]
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -265,11 +266,11 @@ class AcrossK(Section[Curves]):
         if not where and gain.name != AT and any(lacking_tasks(self.study.counts)):
             # Changes of other curves are not computed anew on shared tasks.
             where = "each model's own tasks"
-        found = CurveGains(
+        curve_gains = CurveGains(
             in_named_groups(gains), gain.name, gain.start, gain.k, where.removeprefix(" on "),
             gain.name == AT, self.records[0].exact, groups,
         )  # fmt: skip
-        yield from first_true(GAINS, found)
+        yield from first_true(GAINS, curve_gains)
 
     def context(self) -> Iterator[str | Hint]:
         if self.records[0].exact:
@@ -279,7 +280,7 @@ class AcrossK(Section[Curves]):
             yield "exact success rates, so no intervals"
             return
         confidence = self.study.confidence
-        yield self.study.sizes(point for model in self.records for point in model.own)
+        yield self.study.sizes(point for model in self.records for point in model.measured_points)
         if not self.levels:
             yield confidence.words()
         else:
@@ -309,44 +310,44 @@ class AcrossK(Section[Curves]):
             if low < high and (most is None or most > low):
                 drop = self.study.short_tasks == "drop"
                 ends.append(((CHANGING_TASKS if drop else SHORT_CURVE, low, high), name))
-        for (message, k, other), names in gathered(ends).items():
-            yield message(models=names, k=k, most=other)
-        every = self.records
-        uneven = (p for model in every for name in UNEVEN for p in model.points.get(name, ()))
-        moments = (moment for model in every for moment in model.moments)
+        for (message, k, largest), names in gathered(ends).items():
+            yield message(models=names, k=k, most=largest)
+        models = self.records
+        uneven = (p for model in models for name in UNEVEN for p in model.points.get(name, ()))
+        moments = (moment for model in models for moment in model.moments)
         empty = gathered((p.estimate.reason, p.k or 0) for p in uneven)
         shapes = gathered(((m.name, m.estimate.reason), m.series) for m in moments)
         for reason, ks in empty.items():
             if reason:
                 yield MISSING_UNEVEN(k=min(ks), reason=reason)
-        for (shape, reason), models in shapes.items():
+        for (shape, reason), series in shapes.items():
             if reason:
-                yield MISSING_MOMENT(moment=shape, models=[*map(SeriesName, models)], reason=reason)
+                yield MISSING_MOMENT(moment=shape, models=[*map(SeriesName, series)], reason=reason)
 
     def plots(self) -> tuple[Plot, ...]:
-        every = self.drawn or self.records
-        names = every[0].measured
-        main, others = ([n for n in names if (n in CURVES) == of] for of in (True, False))
+        models = self.chart_curves or self.records
+        names = models[0].measured
+        main, other_names = ([n for n in names if (n in CURVES) == of] for of in (True, False))
         subtitle = " · ".join(map(str, list(self.context())[:2]))
-        rows = _chart_rows(every, main, self.ks)
+        rows = _chart_rows(models, main, self.ks)
         low, high = ("low", "high") if any(row["low"] is not None for row in rows) else ("", "")
         draw = partial(
             curves, x="k", y="value", low=low, high=high, colour="model", x_title="k (attempts)",
             subtitle=subtitle,
-            marked=self.ks, rules=[*_ends(every)],
+            marked=self.ks, rules=[*_complete_k_rules(models)],
         )  # fmt: skip
         titles = {AT: "Coverage", HAT: "Reliability"}
         title = " and ".join(titles[n] for n in main).capitalize()
         pictures = [draw(rows, dash="curve", title=title, y_title=" and ".join(main))]
-        if others:
-            domain = (0.0, 1.0) if all(self.unit(n) == "share" for n in others) else None
-            more = _chart_rows(every, others, self.ks)
+        if other_names:
+            domain = (0.0, 1.0) if all(self.unit(n) == "share" for n in other_names) else None
+            more = _chart_rows(models, other_names, self.ks)
             pictures.append(
                 draw(more, facet="curve", title="Further curves", y_title="value", y_domain=domain)
             )
-        rows = _chart_rows(every, [DELTA], self.ks)
+        rows = _chart_rows(models, [DELTA], self.ks)
         if any(row["value"] is not None for row in rows):
-            how = " · ".join(UnevenTasks(self.study, rows_of_k(every, UNEVEN)).details())
+            how = " · ".join(UnevenTasks(self.study, rows_of_k(models, UNEVEN)).details())
             pictures.append(draw(
                 rows, title=_ADDED, y_title="Δ_k = pass^k − μ^k", y_domain=None, shares=True,
                 subtitle=how,
@@ -363,7 +364,7 @@ def rows_of_k(models: Iterable[Curves], names: Sequence[str] = ()) -> list[Serie
     return [
         SeriesRow(model.series, {name: model.at(name, k) for name in names or model.measured})
         for model in models
-        for k in model.shown
+        for k in model.table_ks
         if not names or (names[0] in model.points and k > 1)
     ]
 
@@ -381,8 +382,10 @@ class EveryK(NumberTable):
     @property
     def numbers(self) -> list[Number]:
         """The curves."""
-        every = super().numbers
-        return [each._replace(meaning=f"{each.name} at the k of the row.") for each in every]
+        numbers = super().numbers
+        return [
+            number._replace(meaning=f"{number.name} at the k of the row.") for number in numbers
+        ]
 
 
 class StepGains(Section[StepGain]):
@@ -394,11 +397,11 @@ class StepGains(Section[StepGain]):
         MODEL,
         GROUPS,
         Column("attempts", meaning="The step of k.",
-               cell=lambda climb: f"{climb.start} → {climb.gain.k}"),
+               cell=lambda step: f"{step.start} → {step.gain.k}"),
         Column("gain", "share", meaning="What pass@k gains from this step.",
-               cell=lambda climb: climb.gain.estimate),
+               cell=lambda step: step.gain.estimate),
         Column(
-            "if all tasks were equally hard", "share", cell=lambda climb: climb.even.estimate.value,
+            "if all tasks were equally hard", "share", cell=lambda step: step.even.estimate.value,
             meaning="What it would gain if every task had the mean success rate; uneven tasks gain"
             " less."),
     )  # fmt: skip
@@ -455,36 +458,36 @@ class RateMoments(Section[Curves]):
 
 
 def sections_of(
-    study: Analysis, every: Sequence[Curves], grid: Grid, levels: Sequence[float] = (),
-    drawn: Sequence[Curves] = (),
+    study: Analysis, models: Sequence[Curves], grid: Grid, levels: Sequence[float] = (),
+    chart_curves: Sequence[Curves] = (),
 ) -> list[Section[Any]]:  # fmt: skip
     """The sections of these curves; the rest as of `AcrossK`."""
     return [
-        AcrossK(study, every, grid, levels, drawn),
-        EveryK(study, rows_of_k(every)),
-        StepGains(study, [climb for model in every for climb in model.climbs]),
-        UnevenTasks(study, rows_of_k(every, UNEVEN)),
-        RateMoments(study, [model for model in every if model.moments]),
+        AcrossK(study, models, grid, levels, chart_curves),
+        EveryK(study, rows_of_k(models)),
+        StepGains(study, [step for model in models for step in model.step_gains]),
+        UnevenTasks(study, rows_of_k(models, UNEVEN)),
+        RateMoments(study, [model for model in models if model.moments]),
     ]
 
 
-def _ends(every: Sequence[Curves]) -> Iterator[Rule]:
+def _complete_k_rules(models: Sequence[Curves]) -> Iterator[Rule]:
     """The line beyond which points are about fewer tasks."""
-    whole = {model.whole for model in every if model.whole < model.ks[-1]}
-    if whole:
-        later = {point.size.tasks or 0 for m in every for point in m.points[m.main]}
+    complete_ks = {model.complete_k for model in models if model.complete_k < model.ks[-1]}
+    if complete_ks:
+        later = {point.size.tasks or 0 for m in models for point in m.points[m.main]}
         whom = f"{min(later):,} of {max(later):,}" if len(later) == 2 else "fewer"
-        yield Rule(x=min(whole), text=f"beyond: {whom} tasks")
+        yield Rule(x=min(complete_ks), text=f"beyond: {whom} tasks")
 
 
 def _chart_rows(
-    every: Sequence[Curves], names: Iterable[str], marked: Iterable[int]
+    models: Sequence[Curves], names: Iterable[str], marked: Iterable[int]
 ) -> list[dict[str, Cell]]:
     """The points of a chart, at these k's and no more others than it can show."""
-    ks = np.unique([k for model in every for k in model.ks])
+    ks = np.unique([k for model in models for k in model.ks])
     chart_ks = {*spread_out(ks, _MOST_DRAWN).tolist(), *marked}
     rows: list[dict[str, Cell]] = []
-    for model, name in product(every, names):
+    for model, name in product(models, names):
         before = None
         for point in model.points.get(name, ()):
             if point.k in chart_ks:
@@ -498,7 +501,7 @@ def _chart_rows(
 
 
 # The families of the two curves that are there anyway.
-_BOTH = ("pass@", "pass^")
+_PASS_FAMILIES = ("pass@", "pass^")
 
 
 def parse_families(value: Any) -> tuple[Any, ...]:
@@ -571,13 +574,17 @@ class Curve(Question, CurveOptions):
     @property
     def further(self) -> tuple[Any, ...]:
         """The curves of other metrics."""
-        return tuple(metric for metric in self.metrics if metric.family not in _BOTH)
+        return tuple(metric for metric in self.metrics if metric.family not in _PASS_FAMILIES)
 
     @property
-    def shown(self) -> tuple[str, ...]:
+    def pass_curves(self) -> tuple[str, ...]:
         """Those of pass@k and pass^k that are shown: both, unless one is named."""
-        named = {metric.family for metric in self.metrics}
-        return tuple(f"{family}k" for family in _BOTH if family in named or not named & set(_BOTH))
+        families_named = {metric.family for metric in self.metrics}
+        return tuple(
+            f"{family}k"
+            for family in _PASS_FAMILIES
+            if family in families_named or not families_named & set(_PASS_FAMILIES)
+        )
 
     def request(self, options: SharedOptions) -> Request:
         cluster = options.confidence.cluster
@@ -605,12 +612,12 @@ class Curve(Question, CurveOptions):
         """The curves of tasks whose success rates are known."""
         grid = self.grid
         last = grid.max_k or _USUAL_MAX_K
-        every = [exact_curves(f, grid, last, self.shown, delta=self.delta) for f in families]
+        models = [exact_curves(f, grid, last, self.pass_curves, delta=self.delta) for f in families]
         counts = Counts.from_cells([(family.name, "", 1, 0) for family in families])
         study = Analysis(counts, confidence=Confidence("none"))
-        sections = sections_of(study, every, grid)
+        sections = sections_of(study, models, grid)
         signature = {
-            "passk": __version__, "curves": ",".join(self.shown), "max-k": last,
+            "passk": __version__, "curves": ",".join(self.pass_curves), "max-k": last,
             "points": ",".join(map(str, sorted(self.k))) or self.points,
             "rates": ", ".join(family.name for family in families),
         }  # fmt: skip
@@ -620,10 +627,12 @@ class Curve(Question, CurveOptions):
 
     def _check(self, options: SharedOptions) -> None:
         """ParameterError for what no data can give."""
-        others = [option for option in ("--max-k", "--points") if option in changed_options(self)]
-        without = SuggestedFix(dict.fromkeys(others[:1]))
+        k_options = [
+            option for option in ("--max-k", "--points") if option in changed_options(self)
+        ]
+        without = SuggestedFix(dict.fromkeys(k_options[:1]))
         refuse("contradicting-options", (
-            self.k and others, OptionValue("-k"), "it names every k", (without,),
+            self.k and k_options, OptionValue("-k"), "it names every k", (without,),
         ))  # fmt: skip
         ranged = any(metric.kind.ranged for metric in self.metrics)
         of_k = [option for option in changed_options(self) if option not in ("-m", "--metric")]
@@ -644,10 +653,10 @@ class Curve(Question, CurveOptions):
              "it needs the same tasks at every k"),
             ("-m", self.further, "it is for pass@k and pass^k"),
         )  # fmt: skip
-        place, other = OptionValue("--band", SIMULTANEOUS), SuggestedFix({"--band": None})
+        place, without_band = OptionValue("--band", SIMULTANEOUS), SuggestedFix({"--band": None})
         refuse("invalid-method", *(
             (self.band == SIMULTANEOUS and holds, place, problem, (SuggestedFix({option: None}),
-            other))
+            without_band))
             for option, holds, problem in reasons
         ))  # fmt: skip
 
@@ -655,12 +664,12 @@ class Curve(Question, CurveOptions):
         if any(metric.kind.ranged for metric in self.metrics):
             return cover_curves(study)
         together, grid, confidence = self.band == SIMULTANEOUS, self.grid, study.confidence
-        measurement = Measurement(study, grid, self.further, self.shown, together, self.delta)
-        every, drawn, levels = measurement.curves()
-        sections = sections_of(study, every, grid, levels, drawn)
-        ends = [model.ks[-1] for model in every]
+        measurement = Measurement(study, grid, self.further, self.pass_curves, together, self.delta)
+        models, chart_curves, levels = measurement.curves()
+        sections = sections_of(study, models, grid, levels, chart_curves)
+        ends = [model.ks[-1] for model in models]
         decided: dict[str, Any] = {
-            "curves": ",".join(every[0].measured),
+            "curves": ",".join(models[0].measured),
             "max_k": span(min(ends), max(ends)).replace("–", "-"),
             "points": ",".join(map(str, sorted(self.k))) or self.points,
             **confidence.signature(),
@@ -671,6 +680,6 @@ class Curve(Question, CurveOptions):
                 decided |= confidence.draws
         if self.delta:
             decided["delta"] = EVEN_FROM[confidence.population]
-        messages = study.messages([p for model in every for p in model.own], short=())
+        messages = study.messages([p for model in models for p in model.measured_points], short=())
         messages += [*one_task(study.counts, study.confidence), *lacking_tasks(study.counts)]
         return view(study, sections, messages=messages, **decided)

@@ -62,20 +62,20 @@ class Headline(ValueRange):
 
     def __init__(self, study: Analysis, facts: Sequence[Result]) -> None:
         self.study = study
-        self.every = [fact for fact in facts if fact.estimate.value is not None]
-        metric = (self.every or facts)[0].name
+        self.facts_with_value = [fact for fact in facts if fact.estimate.value is not None]
+        metric = (self.facts_with_value or facts)[0].name
         self.numbers = [fact for fact in facts if fact.name == metric]
         super().__init__(self.numbers, study.counts.group_names)
 
     @cached_property
-    def _told(self) -> list[Result]:
+    def _headline_facts(self) -> list[Result]:
         """The numbers at the first and at the last metric."""
-        names = self.metric, *(fact.name for fact in self.every[-1:])
-        return [fact for fact in self.every if fact.name in names]
+        names = self.metric, *(fact.name for fact in self.facts_with_value[-1:])
+        return [fact for fact in self.facts_with_value if fact.name in names]
 
     @cached_property
     def _shared(self) -> tuple[list[Result], str]:
-        return self.study.on_shared_tasks(self._told)
+        return self.study.on_shared_tasks(self._headline_facts)
 
     @property
     def where(self) -> str:
@@ -86,18 +86,20 @@ class Headline(ValueRange):
     def leaders(self) -> dict[tuple[str, ...], Leader]:
         """Group → its leader at the first metric, of groups in which two models can be ranked."""
         first = [fact for fact in self._shared[0] if fact.name == self.metric]
-        found = grouped(first, lambda fact: fact.series[1:])
-        return {group: led for group, own in found.items() if (led := _leader(own))}
+        by_group = grouped(first, lambda fact: fact.series[1:])
+        return {
+            group: led for group, group_facts in by_group.items() if (led := _leader(group_facts))
+        }
 
     @property
-    def apart(self) -> bool:
+    def shares_no_task(self) -> bool:
         """Whether models cannot be ranked, as no task is behind the numbers of all of them."""
         return bool(self.where) and not self.leaders and not self.groups
 
     @property
     def short_of(self) -> int:
         """The largest k that a task has too few attempts for; 0 for none."""
-        return self.study.short_of(self._told)
+        return self.study.short_of(self._headline_facts)
 
     @property
     def leader(self) -> Leader:
@@ -105,14 +107,14 @@ class Headline(ValueRange):
         return next(iter(self.leaders.values()))
 
     @cached_property
-    def other(self) -> Leader | None:
+    def last_leader(self) -> Leader | None:
         """The only leader at the last metric, if that has the same models on the same tasks."""
-        last = self.every[-1].name
-        other = _leader([fact for fact in self._shared[0] if fact.name == last])
-        if last == self.metric or other is None or not other.only:
+        last = self.facts_with_value[-1].name
+        last_leader = _leader([fact for fact in self._shared[0] if fact.name == last])
+        if last == self.metric or last_leader is None or not last_leader.only:
             return None
-        rest = (other.models, other.tasks)
-        return other if rest == (self.leader.models, self.leader.tasks) else None
+        sizes = (last_leader.models, last_leader.tasks)
+        return last_leader if sizes == (self.leader.models, self.leader.tasks) else None
 
     @property
     def of_one_model(self) -> bool:
@@ -122,19 +124,19 @@ class Headline(ValueRange):
     @cached_property
     def groups_of_leaders(self) -> dict[str, list[str]]:
         """Model → the groups in which it leads by itself, most groups first."""
-        every: dict[str, list[str]] = {}
+        groups: dict[str, list[str]] = {}
         for group, led in self.leaders.items():
             if led.only:
-                every.setdefault(led.end.names[0], []).append(group_words(group, self.groups))
-        return dict(sorted(every.items(), key=lambda item: -len(item[1])))
+                groups.setdefault(led.end.names[0], []).append(group_words(group, self.groups))
+        return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
 
     @property
-    def of_groups(self) -> Mapping[str, Any]:
+    def group_fields(self) -> Mapping[str, Any]:
         """The fields of the sentences about groups."""
         ends = [led.end for led in self.leaders.values()]
         leaders = [
-            f"{model} ({', '.join(own) if len(own) <= _FEW_GROUPS else f'{len(own)} groups'})"
-            for model, own in self.groups_of_leaders.items()
+            f"{model} ({', '.join(names) if len(names) <= _FEW_GROUPS else f'{len(names)} groups'})"
+            for model, names in self.groups_of_leaders.items()
         ]
         return {
             "metric": self.metric, "direction": next(iter(self.leaders.values())).direction,
@@ -148,10 +150,10 @@ class Headline(ValueRange):
     @property
     def fields(self) -> Mapping[str, Any]:
         """The fields of the sentences about models without groups."""
-        led, other = self.leader, self.other
-        further = {} if other is None else {
-            "other": other.metric, "other_model": other.end.names[0],
-            "other_estimate": other.end.estimate, "other_direction": other.direction,
+        led, last_leader = self.leader, self.last_leader
+        further = {} if last_leader is None else {
+            "other": last_leader.metric, "other_model": last_leader.end.names[0],
+            "other_estimate": last_leader.end.estimate, "other_direction": last_leader.direction,
         }  # fmt: skip
         return {
             "metric": self.metric, "models": led.end.names, "count": len(led.end.names),
@@ -160,35 +162,36 @@ class Headline(ValueRange):
         }  # fmt: skip
 
     @property
-    def of_one(self) -> Mapping[str, Any]:
+    def only_series_fields(self) -> Mapping[str, Any]:
         """The fields of the sentence about the only series; "all" is 0 if it has all tasks."""
-        fact, every = self.valued[0], len(self.study.counts.tasks)
+        fact, total_tasks = self.valued[0], len(self.study.counts.tasks)
         tasks = fact.size.tasks or 0
         return {
             "model": name_with_groups(fact.series, self.groups), "metric": self.metric,
-            "estimate": fact.estimate, "tasks": tasks, "all": every if 0 < tasks < every else 0,
+            "estimate": fact.estimate, "tasks": tasks, "all": total_tasks if 0 < tasks < total_tasks
+            else 0,
         }  # fmt: skip
 
     @cached_property
-    def at_most(self) -> tuple[Result, Result] | None:
+    def at_largest_k(self) -> tuple[Result, Result] | None:
         """pass@k and pass^k of the only series, at the largest k, if it has both."""
         if len(self.numbers) > 1 or not self.valued:
             return None
-        of = {fact.name: fact for fact in self.every[1:] if (fact.k or 0) > 1}
+        of = {fact.name: fact for fact in self.facts_with_value[1:] if (fact.k or 0) > 1}
         k = max((f.k or 0 for n, f in of.items() if n.startswith(("pass@", "pass^"))), default=0)
         at, hat = of.get(f"pass@{k}"), of.get(f"pass^{k}")
         return (at, hat) if at is not None and hat is not None else None
 
     @property
-    def of_most(self) -> Mapping[str, Any]:
+    def largest_k_fields(self) -> Mapping[str, Any]:
         """The fields of the sentence about the largest k."""
-        assert self.at_most is not None
-        at, hat = self.at_most
-        every = len(self.study.counts.tasks)
+        assert self.at_largest_k is not None
+        at, hat = self.at_largest_k
+        total_tasks = len(self.study.counts.tasks)
         tasks = at.size.tasks or 0
         return {
             "k": at.k, "at": at.estimate.bare, "hat": hat.estimate.bare, "tasks": tasks,
-            "all": every if 0 < tasks < every else 0,
+            "all": total_tasks if 0 < tasks < total_tasks else 0,
         }  # fmt: skip
 
 
@@ -197,67 +200,67 @@ _WITHOUT = "{?without| No value of {metric}: {without}.}"
 _BEST = "{direction:scores highest|is lowest}"
 # The numbers of several models that are not ranked.
 _UNRANKED = (
-    replace(RANGE_ANSWERS[2], when=lambda found: not found.leaders and found.same),
-    replace(RANGE_ANSWERS[3], when=lambda found: not found.leaders),
+    replace(RANGE_ANSWERS[2], when=lambda headline: not headline.leaders and headline.same),
+    replace(RANGE_ANSWERS[3], when=lambda headline: not headline.leaders),
 )
 HEADLINES = (
-    Answer("estimate", lambda found: len(found.numbers) == 1 and bool(found.valued),
+    Answer("estimate", lambda headline: len(headline.numbers) == 1 and bool(headline.valued),
            "{model}: {metric} {estimate}{?all| on {tasks} of {all:task}}.",
-           lambda found: found.of_one),
+           lambda headline: headline.only_series_fields),
     *RANGE_ANSWERS[:2],
     Answer("no-groups-ranked",
-           lambda found: found.groups and not found.leaders and not found.of_one_model,
+           lambda headline: headline.groups and not headline.leaders and not headline.of_one_model,
            "No group of {by:and} has two models with {metric} on shared tasks, so no model is"
-           " ranked.", lambda found: {"by": found.groups, "metric": found.metric}),
+           " ranked.", lambda headline: {"by": headline.groups, "metric": headline.metric}),
     *_UNRANKED,
     Answer("highest-in-groups",
-           lambda found: found.groups and len(found.groups_of_leaders) == 1
-           and all(led.only for led in found.leaders.values()),
+           lambda headline: headline.groups and len(headline.groups_of_leaders) == 1
+           and all(led.only for led in headline.leaders.values()),
            "{model} " + _BEST + " at {metric} in {ranked} of {groups:group} of {by:and}"
-           "{?where|, on {where}}.", lambda found: found.of_groups),
-    Answer("highest-by-group", lambda found: found.groups and found.groups_of_leaders,
+           "{?where|, on {where}}.", lambda headline: headline.group_fields),
+    Answer("highest-by-group", lambda headline: headline.groups and headline.groups_of_leaders,
            "{direction:Highest|Lowest} {metric} in {ranked} of {groups:group} of {by:and}:"
            " {leaders}{?shared|; several models share it in {shared:group}}"
            "{?unsure|; missing outcomes decide it in {unsure:group}}{?where|; on {where}}.",
-           lambda found: found.of_groups),
-    Answer("no-leader-in-groups", lambda found: bool(found.groups),
+           lambda headline: headline.group_fields),
+    Answer("no-leader-in-groups", lambda headline: bool(headline.groups),
            "In {ranked} of {groups:group} of {by:and}, no model has the {direction:highest|lowest}"
-           " {metric} by itself{?where|, on {where}}.", lambda found: found.of_groups),
-    Answer("highest-unsure", lambda found: not found.leader.end.certain,
+           " {metric} by itself{?where|, on {where}}.", lambda headline: headline.group_fields),
+    Answer("highest-unsure", lambda headline: not headline.leader.end.certain,
            "{words} " + _BEST + _WHERE + ": {metric} {estimate}; missing outcomes decide which."
            + _WITHOUT),
     Answer("same-estimates",
-           lambda found: len(found.leader.end.names) == found.leader.models <= _NAMED,
+           lambda headline: len(headline.leader.end.names) == headline.leader.models <= _NAMED,
            "{models:and} have the same estimate" + _WHERE + ": {metric} {estimate}." + _WITHOUT),
     Answer("same-estimates-of-all",
-           lambda found: len(found.leader.end.names) == found.leader.models,
+           lambda headline: len(headline.leader.end.names) == headline.leader.models,
            "All {count:model} have the same estimate" + _WHERE + ": {metric} {estimate}."
            + _WITHOUT),
-    Answer("several-highest", lambda found: 1 < len(found.leader.end.names) <= _NAMED,
+    Answer("several-highest", lambda headline: 1 < len(headline.leader.end.names) <= _NAMED,
            "{models:and} {direction:score highest|are lowest}, with the same estimate" + _WHERE
            + ": {metric} {estimate}." + _WITHOUT),
-    Answer("many-highest", lambda found: len(found.leader.end.names) > 1,
+    Answer("many-highest", lambda headline: len(headline.leader.end.names) > 1,
            "{count:model} {direction:score highest|are lowest}, with the same estimate" + _WHERE
            + ": {metric} {estimate}." + _WITHOUT),
     Answer("highest-at-both",
-           lambda found: found.other is not None
-           and (found.other.end.names[0], found.other.direction)
-           == (found.leader.end.names[0], found.leader.direction),
+           lambda headline: headline.last_leader is not None
+           and (headline.last_leader.end.names[0], headline.last_leader.direction)
+           == (headline.leader.end.names[0], headline.leader.direction),
            "{model} " + _BEST + _WHERE + ": {metric} {estimate}, {other} {other_estimate}."
            + _WITHOUT),
-    Answer("highest-per-metric", lambda found: found.other is not None,
+    Answer("highest-per-metric", lambda headline: headline.last_leader is not None,
            "{direction:Highest|Lowest} {metric}: {model} ({estimate});"
            " {other_direction:highest|lowest} {other}: {other_model} ({other_estimate})"
            "{?where|; on {where}}." + _WITHOUT),
-    Answer("highest", lambda found: True,
+    Answer("highest", lambda headline: True,
            "{model} " + _BEST + _WHERE + ": {metric} {estimate}." + _WITHOUT),
 )  # fmt: skip
 ANY_AND_ALL = Answer(
-    "any-and-all-attempts", lambda found: found.at_most is not None,
+    "any-and-all-attempts", lambda headline: headline.at_largest_k is not None,
     "At least one of {k:attempt} passes with probability {at}, all {k} with {hat}"
-    "{?all| on {tasks} of {all:task}}.", lambda found: found.of_most,
+    "{?all| on {tasks} of {all:task}}.", lambda headline: headline.largest_k_fields,
 )  # fmt: skip
 OWN_TASKS = Answer(
-    "own-tasks-below", lambda found: bool(found.where and found.leaders),
-    "Below, each model is on its own tasks.", lambda found: {},
+    "own-tasks-below", lambda headline: bool(headline.where and headline.leaders),
+    "Below, each model is on its own tasks.", lambda headline: {},
 )  # fmt: skip

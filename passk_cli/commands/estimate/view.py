@@ -83,13 +83,15 @@ class Estimates(NumberTable):
     @property
     def judged(self) -> list[Number]:
         """The numbers that labels correct."""
-        there = {fact.name for fact in self.facts() if "judged" in fact.more}
-        return [number._replace(shown=FULL) for number in self.numbers if number.name in there]
+        judged_names = {fact.name for fact in self.facts() if "judged" in fact.more}
+        return [
+            number._replace(shown=FULL) for number in self.numbers if number.name in judged_names
+        ]
 
     def tables(self) -> Iterator[Table]:
         """With --full alone where no number has a value."""
-        shown = self.shown if self.valued else FULL
-        yield from (replace(table, shown=shown) for table in super().tables())
+        visibility = self.shown if self.valued else FULL
+        yield from (replace(table, shown=visibility) for table in super().tables())
 
     @property
     def valued(self) -> list[Result]:
@@ -101,14 +103,14 @@ class Estimates(NumberTable):
         ranged = [metric for metric in metrics if metric.kind.ranged]
         if len(ranged) < len(metrics):
             names = [metric.name for metric in ranged]
-            found = Headline(self.study, [fact for fact in facts if fact.name not in names])
-            yield from first_true(HEADLINES, found)
-            yield from first_true((ANY_AND_ALL,), found)
+            headline = Headline(self.study, [fact for fact in facts if fact.name not in names])
+            yield from first_true(HEADLINES, headline)
+            yield from first_true((ANY_AND_ALL,), headline)
             if any(m.k == 1 and not m.kind.needs and not m.kind.ranged for m in metrics):
                 yield from first_true(NOISE, NoiseOfModels(self.study))
-            yield from first_true((OWN_TASKS,), found)
-            if found.apart:
-                yield from first_true(NONE_SHARED, found.short_of)
+            yield from first_true((OWN_TASKS,), headline)
+            if headline.shares_no_task:
+                yield from first_true(NONE_SHARED, headline.short_of)
         for metric in ranged:
             yield from stated(self.study, [fact for fact in facts if fact.name == metric.name])
 
@@ -130,8 +132,10 @@ class Estimates(NumberTable):
         confidence = self.study.confidence
         if confidence.population == THESE_TASKS or confidence.method == "none":
             return
-        shown = {number.name for number in self.numbers if number.shown == ALWAYS}
-        noisy = [fact for fact in self.facts() if fact.name in shown and _attempts_first(fact)]
+        visible_names = {number.name for number in self.numbers if number.shown == ALWAYS}
+        noisy = [
+            fact for fact in self.facts() if fact.name in visible_names and _attempts_first(fact)
+        ]
         if noisy:
             pairs = [(fact.name, SeriesName(fact.series)) for fact in noisy]
             yield NOISY_ATTEMPTS(numbers=numbers_of_models(pairs))
@@ -139,11 +143,11 @@ class Estimates(NumberTable):
     def plots(self) -> tuple[Plot, ...]:
         from passk_cli.report.plot import forest
 
-        every = {fact.k for fact in self.facts()}
+        all_ks = {fact.k for fact in self.facts()}
         facts = [
             fact
             for fact in self.facts()
-            if fact.estimate.value is not None and self.study.in_brief(fact.k, every)
+            if fact.estimate.value is not None and self.study.in_brief(fact.k, all_ks)
         ]
         subtitle = " · ".join(self.study.basis(self.facts()))
         pictures = []
@@ -164,8 +168,10 @@ class Estimates(NumberTable):
 
 def _noise(row: SeriesRow) -> NoiseOfModel | None:
     """The noise of a row, by its most tasks, if it has counts of several attempts."""
-    every = [fact.values for fact in row.numbers.values() if fact.values is not None]
-    plain = [v for v in every if not (v.metric.kind.needs or v.labels or v.errors or v.passing)]
+    all_values = [fact.values for fact in row.numbers.values() if fact.values is not None]
+    plain = [
+        v for v in all_values if not (v.metric.kind.needs or v.labels or v.errors or v.passing)
+    ]
     values = max(plain, key=lambda values: len(values.n), default=None)
     several = values is not None and len(values.n) > 1 and values.n.max() > 1
     return NoiseOfModel(row.series, values.n, values.c) if several and values is not None else None
@@ -205,24 +211,24 @@ def series_order(study: Analysis, facts: Sequence[Result], sort: str) -> list[Se
     """
     name, back = sort.removeprefix("-"), sort.startswith("-")
     if not name:
-        return ranked(_merits(facts, study.metrics[0], back))
+        return ranked(_sort_values(facts, study.metrics[0], back))
     names, series = ("model", *study.counts.group_names), sorted(study.counts.series)
     if name in names:
         place = names.index(name)
-        return sorted(series, key=lambda each: each[place], reverse=back)
+        return sorted(series, key=lambda row: row[place], reverse=back)
     if name == "tasks":
         sizes = {fact.series: float(fact.size.tasks or 0) for fact in facts}
-        return sorted(series, key=lambda each: sizes[each] * (1 if back else -1))
+        return sorted(series, key=lambda row: sizes[row] * (1 if back else -1))
     metric = next((m for m in study.metrics if m.name.lower() == name.lower()), None)
     if metric is None:
         question = meant(name, (*names, *(m.name for m in study.metrics), "tasks"))
         raise ParameterError(
             OptionValue("--sort", sort), f"no such column; {question}", name="no-such-column"
         )
-    return sorted(series, key=_merits(facts, metric, back).__getitem__)
+    return sorted(series, key=_sort_values(facts, metric, back).__getitem__)
 
 
-def _merits(facts: Sequence[Result], metric: Metric, back: bool) -> dict[Series, float]:
+def _sort_values(facts: Sequence[Result], metric: Metric, back: bool) -> dict[Series, float]:
     """The value of each series, negated where more is better; back : the reverse."""
     sign = metric.sign * (1 if back else -1)
     values = {fact.series: fact.estimate.middle for fact in facts if fact.name == metric.name}
@@ -243,13 +249,13 @@ class Estimation(Question, EstimateOptions):
         facts.sort(key=lambda fact: place[fact.series])
         estimates = Estimates(study, rows_of(facts))
         reasons = [fact.estimate.reason for fact in facts]
-        if not estimates.valued and all(isinstance(each, TooFewAttempts) for each in reasons):
+        if not estimates.valued and all(isinstance(reason, TooFewAttempts) for reason in reasons):
             names = list(dict.fromkeys(fact.name for fact in facts))
             fields = {"k": allowed_k(names, reasons)}
             raise ParameterError(
                 f"no value of {first_few(names)}: {common_reason(reasons)}",
                 name="too-few-attempts",
-                settles=[*filter(None, (each.formatted(fields) for each in SHORT_TASKS.settles))],
+                settles=[*filter(None, (fix.formatted(fields) for fix in SHORT_TASKS.settles))],
             )  # fmt: skip
         messages = (
             *study.messages(facts), *one_task(study.counts, study.confidence),

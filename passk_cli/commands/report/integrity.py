@@ -36,7 +36,7 @@ class IntegrityOfPage(Integrity):
 
 def integrity_panel(page: Page) -> Panel | None:
     """The panel; None if there are too few models to separate agreement from difficulty."""
-    section = IntegrityOfPage.of_study(page)
+    section = IntegrityOfPage.from_study(page)
     if not section.records:
         return None
     return Panel("integrity", "Integrity", _HOW, view(page, [section]))
