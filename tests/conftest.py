@@ -56,13 +56,17 @@ def pytest_collect_file(
     file_path: Path,
 ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Tests have no examples, and to look for some in each of them takes seconds."""
-    made = yield
+    collectors = yield
     of_tests = file_path.name.startswith("test_")
-    return [each for each in made if type(each) is pytest.Module] if of_tests else made
+    return (
+        [collector for collector in collectors if type(collector) is pytest.Module]
+        if of_tests
+        else collectors
+    )
 
 
 @dataclass(frozen=True)
-class Done:
+class CommandResult:
     code: int
     out: str
     err: str
@@ -74,7 +78,7 @@ class Done:
         return label[1] if label else ""
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """stderr without the label of its error."""
         return self.err.removeprefix(f"error[{self.error}]: ")
 
@@ -98,7 +102,7 @@ def files_are_read_once(request: pytest.FixtureRequest) -> Iterator[None]:
     load = reading.load
     of_reading = request.path.is_relative_to(ROOT / "tests" / "files")
 
-    def kept(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
+    def load_once(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
         paths = list(data) if isinstance(data, list | tuple) else [data]
         paths += [path for path in (request.truth, request.truth_from) if path is not None]
         if request.conversion or not all(_is_plain(path, of_reading) for path in paths):
@@ -111,7 +115,7 @@ def files_are_read_once(request: pytest.FixtureRequest) -> Iterator[None]:
         return COUNTS[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "load", kept)
+        patch.setattr(reading, "load", load_once)
         yield
 
 
@@ -123,7 +127,7 @@ def _is_plain(path: object, of_samples: bool) -> bool:
 
 
 @pytest.fixture(scope="session")
-def lent(tmp_path_factory: pytest.TempPathFactory) -> Connect:
+def reused_connection(tmp_path_factory: pytest.TempPathFactory) -> Connect:
     """As `connect`, from one database for all reads of the process, one after another.
 
     To make one takes a third of a small read.  It is locked as every other, but for what files it
@@ -143,10 +147,10 @@ def lent(tmp_path_factory: pytest.TempPathFactory) -> Connect:
     last = database.cursor()
     last.close()
 
-    def lend(*given: Any) -> duckdb.DuckDBPyConnection:
+    def lend(*arguments: Any) -> duckdb.DuckDBPyConnection:
         nonlocal last
         if _is_open(last):
-            return connect(*given)
+            return connect(*arguments)
         last = database.cursor()
         return last.execute(first)
 
@@ -154,14 +158,16 @@ def lent(tmp_path_factory: pytest.TempPathFactory) -> Connect:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def reads_are_lent_a_database(request: pytest.FixtureRequest, lent: Connect) -> Iterator[None]:
+def reads_are_lent_a_database(
+    request: pytest.FixtureRequest, reused_connection: Connect
+) -> Iterator[None]:
     """But where what a read may see is tested: with sources, databases, threads and safety."""
-    own = request.path.parent == ROOT / "tests" / "files" / "sources" or request.path.stem in (
+    excluded = request.path.parent == ROOT / "tests" / "files" / "sources" or request.path.stem in (
         "test_database", "test_large", "test_spark", "test_safety",
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
-        if not own:
-            patch.setattr(reading, "connect", lent)
+        if not excluded:
+            patch.setattr(reading, "connect", reused_connection)
         yield
 
 
@@ -209,23 +215,23 @@ def jsonl(rows: Iterable[object]) -> str:
 
 
 Connect = Callable[..., duckdb.DuckDBPyConnection]
-Passk = Callable[..., Done]
+Passk = Callable[..., CommandResult]
 Write = Callable[[str, str | bytes], Path]
 Golden = Callable[[str, list[object]], None]
 
 
-def assert_same_text(found: str, expected: str) -> None:
+def assert_same_text(actual: str, expected: str) -> None:
     """Equal to the byte, but for last digits; see `docs.sessions.alike`."""
     # The first shows what differs in words.
-    assert with_numbers(found, "#") == with_numbers(expected, "#")
-    assert alike(found, expected)
+    assert with_numbers(actual, "#") == with_numbers(expected, "#")
+    assert alike(actual, expected)
 
 
 @pytest.fixture
 def passk(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Passk:
     """passk("estimate", path, …) → exit code, stdout, stderr."""
 
-    def run(*arguments: object, stdin: bytes | None = None) -> Done:
+    def run(*arguments: object, stdin: bytes | None = None) -> CommandResult:
         monkeypatch.setattr(sys, "argv", ["passk", *map(str, arguments)])
         if stdin is not None:
             monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
@@ -236,13 +242,13 @@ def passk(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
         except SystemExit as stop:
             code = int(stop.code or 0)
         out, err = capsys.readouterr()
-        return Done(code, out, err)
+        return CommandResult(code, out, err)
 
     return run
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, which is the current one."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -272,8 +278,8 @@ def golden(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> Golden:
         monkeypatch.chdir(ROOT)
         monkeypatch.setenv("COLUMNS", "80")
         relative = [a.relative_to(ROOT) if isinstance(a, Path) else a for a in arguments]
-        done = passk(*relative)
-        text = f"exit {done.code}\n--- stdout\n{done.out}--- stderr\n{done.err}"
+        result = passk(*relative)
+        text = f"exit {result.code}\n--- stdout\n{result.out}--- stderr\n{result.err}"
         path = ROOT / "tests" / "golden" / f"{name}.txt"
         if os.environ.get("PASSK_GOLDEN"):
             before = path.read_text() if path.exists() else ""

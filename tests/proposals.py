@@ -8,7 +8,7 @@ from typing import Any
 
 import passk_cli
 from passk_cli import DataError
-from tests.conftest import Done, Passk
+from tests.conftest import CommandResult, Passk
 
 
 def commands(stderr: str) -> list[list[str]]:
@@ -18,13 +18,13 @@ def commands(stderr: str) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines]
 
 
-def run_printed(passk: Passk, stderr: str, *more: str) -> list[Done]:
+def run_printed(passk: Passk, stderr: str, *more: str) -> list[CommandResult]:
     """The outcome of each command that stderr proposes; every one has to be read.
 
     more : words after those that are printed.
     """
     runs = [passk(*words, *more) for words in commands(stderr)]
-    assert all(done.code == 0 for done in runs), [done.err for done in runs]
+    assert all(result.code == 0 for result in runs), [result.err for result in runs]
     return runs
 
 

@@ -30,12 +30,12 @@ Drawn = list[Attempt]
 Cells = dict[Series, dict[str, Drawn]]
 
 
-def passes(drawn: Drawn) -> int:
-    return sum(one.passed for one in drawn)
+def passes(sample: Drawn) -> int:
+    return sum(attempt.passed for attempt in sample)
 
 
-def some(drawn: Drawn) -> Fraction:
-    return Fraction(passes(drawn) > 0)
+def pass_at_least_one(sample: Drawn) -> Fraction:
+    return Fraction(passes(sample) > 0)
 
 
 def values(path: Path, metrics: Sequence[str], by: Sequence[str] = (), missing: str = "fail",
@@ -44,10 +44,10 @@ def values(path: Path, metrics: Sequence[str], by: Sequence[str] = (), missing: 
     table: dict[tuple[Series, str], Fraction | None] = {}
     for series, tasks in read(path, by, missing).items():
         for metric in metrics:
-            each = [value_of(metric, attempts) for attempts in tasks.values()]
-            there = [value for value in each if value is not None]
-            complete = there and (short_tasks == "drop" or len(there) == len(each))
-            table[series, metric] = average(there) if complete else None
+            numbers = [value_of(metric, attempts) for attempts in tasks.values()]
+            defined = [value for value in numbers if value is not None]
+            complete = defined and (short_tasks == "drop" or len(defined) == len(numbers))
+            table[series, metric] = average(defined) if complete else None
     return table
 
 
@@ -60,7 +60,7 @@ def read(path: Path, by: Sequence[str], missing: str) -> Cells:
             series = (str(row.get("model") or path.stem), *(str(row[name]) for name in by))
             attempts = cells.setdefault(series, {}).setdefault(str(row["task"]), [])
             attempts += attempts_of(row, missing)
-    return {one: {t: a for t, a in tasks.items() if a} for one, tasks in cells.items()
+    return {model: {t: a for t, a in tasks.items() if a} for model, tasks in cells.items()
             if any(tasks.values())}  # fmt: skip
 
 
@@ -89,40 +89,44 @@ def value_of(metric: str, attempts: Drawn) -> Fraction | None:
         return OF_CELL[family](attempts, k)
     if family == "gpass@":
         least = max(1, ceil(Fraction(parts[3]) * k))
-        return mean(attempts, k, lambda drawn: Fraction(passes(drawn) >= least))
+        return mean(attempts, k, lambda sample: Fraction(passes(sample) >= least))
     return mean(attempts, k, OF_DRAWN[family])
 
 
 def mean(attempts: Drawn, k: int, of: Callable[[Drawn], Fraction]) -> Fraction:
     """The mean over all k-subsets."""
-    return average(of(list(drawn)) for drawn in combinations(attempts, k))
+    return average(of(list(sample)) for sample in combinations(attempts, k))
 
 
 def average(numbers: Iterable[Fraction]) -> Fraction:
-    each = list(numbers)
-    return sum(each, Fraction(0)) / len(each)
+    terms = list(numbers)
+    return sum(terms, Fraction(0)) / len(terms)
 
 
 def first(attempts: Drawn, k: int) -> Fraction:
     """Whether one of the first k passes; attempts of the same number come in any order."""
-    last = sorted(one.order for one in attempts)[k - 1]
-    before = [one for one in attempts if one.order < last]
-    tied = [one for one in attempts if one.order == last]
-    return mean(tied, k - len(before), lambda drawn: some(before + drawn))
+    last = sorted(attempt.order for attempt in attempts)[k - 1]
+    before = [attempt for attempt in attempts if attempt.order < last]
+    tied = [attempt for attempt in attempts if attempt.order == last]
+    return mean(tied, k - len(before), lambda sample: pass_at_least_one(before + sample))
 
 
-def majority(drawn: Drawn, attempts: Drawn) -> Fraction:
+def majority(sample: Drawn, attempts: Drawn) -> Fraction:
     """How often the most frequent answer is right; ties share, no answer never wins."""
-    votes = Counter(one.answer for one in drawn if one.answer)
-    leaders = [one for one, n in votes.items() if n == max(votes.values())]
-    return average(share(attempts, "answer", one) for one in leaders) if leaders else Fraction(0)
+    votes = Counter(attempt.answer for attempt in sample if attempt.answer)
+    leaders = [attempt for attempt, n in votes.items() if n == max(votes.values())]
+    return (
+        average(share(attempts, "answer", attempt) for attempt in leaders)
+        if leaders
+        else Fraction(0)
+    )
 
 
 def pass_distinct(attempts: Drawn, k: int) -> Fraction:
     """Whether one of k different solutions passes, each as often as its attempts do."""
-    rates = [share(attempts, "solution", text) for text in {one.solution for one in attempts}]
+    rates = [share(attempts, "solution", text) for text in {text.solution for text in attempts}]
     subsets = combinations(rates, min(k, len(rates)))
-    return 1 - average(prod((1 - rate for rate in one), start=Fraction(1)) for one in subsets)
+    return 1 - average(prod((1 - rate for rate in text), start=Fraction(1)) for text in subsets)
 
 
 def share(attempts: Drawn, field: str, text: str) -> Fraction:
@@ -131,18 +135,18 @@ def share(attempts: Drawn, field: str, text: str) -> Fraction:
 
 
 OF_CELL: dict[str, Callable[[Drawn, int], Fraction]] = {
-    "gain@": lambda cell, k: mean(cell, k, some) - mean(cell, 1, some),
+    "gain@": lambda cell, k: mean(cell, k, pass_at_least_one) - mean(cell, 1, pass_at_least_one),
     "first@": first,
-    "maj@": lambda cell, k: mean(cell, k, lambda drawn: majority(drawn, cell)),
+    "maj@": lambda cell, k: mean(cell, k, lambda sample: majority(sample, cell)),
     "distinct-pass@": pass_distinct,
 }
 OF_DRAWN: dict[str, Callable[[Drawn], Fraction]] = {
-    "pass@": some,
-    "pass^": lambda drawn: Fraction(passes(drawn) == len(drawn)),
+    "pass@": pass_at_least_one,
+    "pass^": lambda sample: Fraction(passes(sample) == len(sample)),
     "mgpass@": lambda d: Fraction(max(0, passes(d) - ceil(Fraction(len(d), 2))) * 2, len(d)),
-    "best@": lambda drawn: max(one.score for one in drawn),
-    "worst@": lambda drawn: min(one.score for one in drawn),
-    "mean": lambda drawn: drawn[0].score,
-    "distinct@": lambda drawn: Fraction(len({one.solution for one in drawn})),
-    "distinct-correct@": lambda drawn: Fraction(len({a.solution for a in drawn if a.passed})),
+    "best@": lambda sample: max(attempt.score for attempt in sample),
+    "worst@": lambda sample: min(attempt.score for attempt in sample),
+    "mean": lambda sample: sample[0].score,
+    "distinct@": lambda sample: Fraction(len({attempt.solution for attempt in sample})),
+    "distinct-correct@": lambda sample: Fraction(len({a.solution for a in sample if a.passed})),
 }  # fmt: skip

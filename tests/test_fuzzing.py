@@ -37,8 +37,8 @@ def defects(cases: list[Case]) -> list[str]:
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 @pytest.mark.parametrize(("number", "seed"), [(15, 0), *long((300, 1))])
-def test_mutated_files(here: Path, number: int, seed: int) -> None:
-    cases = list(file_cases(number, seed=seed, place=here))
+def test_mutated_files(workdir: Path, number: int, seed: int) -> None:
+    cases = list(file_cases(number, seed=seed, place=workdir))
     assert defects(cases) == []
     assert {case.outcome.kind for case in cases} == {"read", "refused"}
 
@@ -54,8 +54,8 @@ def test_absurd_options(
 
 
 @pytest.mark.parametrize(("number", "seed"), [(20, 4), *long((400, 5))])
-def test_what_users_write(here: Path, number: int, seed: int) -> None:
-    assert defects(list(written_cases(number, seed=seed, place=here))) == []
+def test_what_users_write(workdir: Path, number: int, seed: int) -> None:
+    assert defects(list(written_cases(number, seed=seed, place=workdir))) == []
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS.iterdir()), ids=lambda path: path.name)

@@ -18,14 +18,14 @@ import pytest
 import zstandard
 
 from passk_cli.limits import MOST_COLUMNS, MOST_GROUPS, MOST_TOML
-from tests.conftest import SAMPLES, Done, Passk, Write, long
+from tests.conftest import SAMPLES, CommandResult, Passk, Write, long
 
 # Bytes of data that a command may hold, for files of a few megabytes.
 MOST = 500 << 20
 COUNTS = SAMPLES / "counts.csv"
 
 
-def assert_refused(done: Done, code: int, message: str) -> None:
+def assert_refused(done: CommandResult, code: int, message: str) -> None:
     _, *commands = done.err.splitlines()
     assert (done.code, done.out) == (code, ""), done.err
     assert all(line.startswith("  ") for line in commands), done.err
@@ -114,13 +114,13 @@ def groups(number: int) -> str:
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_answers_that_nobody_reads(
-    passk: Passk, here: Path, arguments: list[str],
+    passk: Passk, workdir: Path, arguments: list[str],
     content: str, message: str,
 ) -> None:  # fmt: skip
     Path("x.csv").write_text(content)
     command, *options = arguments
     assert_refused(passk(command, "x.csv", *options), 2, message)
-    assert [path.name for path in here.iterdir()] == ["x.csv"]
+    assert [path.name for path in workdir.iterdir()] == ["x.csv"]
 
 
 def test_the_remedy_of_groups_works(passk: Passk, write: Write) -> None:
@@ -231,7 +231,7 @@ def test_data_that_is_printed_has_no_command_of_the_runner(
     assert read[form](done.out) == read[form](expected)
 
 
-def assert_no_command(done: Done, *ours: str) -> None:
+def assert_no_command(done: CommandResult, *ours: str) -> None:
     lines = [line.strip() for line in (done.out + done.err).split("\n")]
     others = [line for line in lines if not (ours and line.startswith(ours))]
     assert [line for line in others if line.startswith("::") or "##[" in line] == []

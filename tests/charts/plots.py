@@ -63,10 +63,10 @@ def hills() -> Plot:
 
 def points() -> Plot:
     rows = [{"k": k, "value": 1 - 0.8 / k**0.3} for k in (1, 10, 100, 1000)]
-    seen = [row | {"low": row["value"] - 0.1, "high": row["value"] + 0.1} for row in rows[:2]]
+    limited = [row | {"low": row["value"] - 0.1, "high": row["value"] + 0.1} for row in rows[:2]]
     rules = [Rule(y=0.9, text="target"), Rule(x=10, text="data end")]
     return curves(
-        [row | {"low": None, "high": None} for row in rows], points=seen, x="k", y="value",
+        [row | {"low": None, "high": None} for row in rows], points=limited, x="k", y="value",
         low="low", high="high", rules=rules, x_title="k",
     )  # fmt: skip
 

@@ -34,10 +34,10 @@ def test_a_name_keeps_its_colour() -> None:
 
 
 def test_all_charts_of_a_call_agree() -> None:
-    one, two = prepared([curve(3), curve(2)], Appearance())
-    assert one.hues == two.hues
+    first, second = prepared([curve(3), curve(2)], Appearance())
+    assert first.hues == second.hues
 
-    assert {s: one.hues[s] for s in distinct(two.rows, "series")}.items() <= one.hues.items()
+    assert {s: first.hues[s] for s in distinct(second.rows, "series")}.items() <= first.hues.items()
 
 
 @pytest.mark.parametrize("count", [MOST_MODELS, MOST_MODELS + 1, 25])
@@ -97,16 +97,16 @@ def test_title_bands_and_size() -> None:
     svg = picture([plot], THEMES["light"], percent=False)
     assert "font-weight" not in svg
     assert "fill-opacity" not in svg
-    for other in (trees(), hills()):
-        [same] = prepared([other], Appearance(bands=False))
-        assert same.rows == other.rows
+    for chart in (trees(), hills()):
+        [same] = prepared([chart], Appearance(bands=False))
+        assert same.rows == chart.rows
 
 
 def test_several_charts_of_one_call(passk: Passk, tmp_path: Path) -> None:
     command = ["estimate", CRUX, "-k", "1", "-q", "--by", "temperature"]
     svg, page = tmp_path / "x.svg", tmp_path / "x.html"
-    done = passk(*command, "--chart", svg, "--chart", page)
-    assert done.code == 0
+    result = passk(*command, "--chart", svg, "--chart", page)
+    assert result.code == 0
     assert svg.read_text().startswith("<svg")
     assert page.read_text().count("estimate: ") == 8
     twice = passk(*command, "--chart", svg, "--chart", svg)
@@ -116,8 +116,8 @@ def test_several_charts_of_one_call(passk: Passk, tmp_path: Path) -> None:
 def test_scores_are_drawn_apart_from_shares() -> None:
     rows = [{"task": t, "score": s} for t in "abc" for s in (0.5, 7.0, 2.0)]
     counts = passk_cli.read(rows, attempts="score", threshold=1)
-    found = passk_cli.estimate(counts, "pass@1,best@2", bounds=(0, 10))
-    plots = found.report.plots
+    result = passk_cli.estimate(counts, "pass@1,best@2", bounds=(0, 10))
+    plots = result.report.plots
     assert [(p.unit, distinct(p.rows, "panel")) for p in plots] == [
         ("share", ["pass@1"]), ("", ["best@2"]),
     ]  # fmt: skip
@@ -125,9 +125,9 @@ def test_scores_are_drawn_apart_from_shares() -> None:
 
 def test_curves_that_are_named_alone(passk: Passk) -> None:
     base = ["curve", SAMPLES / "tau_airline.csv", "-q"]
-    alone = passk(*base, "-m", "Pass@k", "-f", "csv").out
-    assert "pass@4" in alone
-    assert "pass^" not in alone
+    estimates = passk(*base, "-m", "Pass@k", "-f", "csv").out
+    assert "pass@4" in estimates
+    assert "pass^" not in estimates
     hat = passk(*base, "-m", "pass^k").out
     assert "pass@" not in hat.split("curves=")[0]
     at = passk(*base, "-k", "1,3", "-f", "csv").out.splitlines()
@@ -135,10 +135,10 @@ def test_curves_that_are_named_alone(passk: Passk) -> None:
     assert not any("pass@2,2," in line for line in at)
     full = passk(*base, "-f", "csv").out.splitlines()
     assert {line for line in at if ",pass@3,3," in line} <= set(full)
-    done = passk(*base, "-k", "1", "--max-k", "3")
-    assert (done.code, "-k: it names every k\n" in done.err) == (2, True)
-    done = passk(*base, "-k", "5")
-    assert (done.code, "needs 5 attempts per task" in done.err) == (2, True)
+    result = passk(*base, "-k", "1", "--max-k", "3")
+    assert (result.code, "-k: it names every k\n" in result.err) == (2, True)
+    result = passk(*base, "-k", "5")
+    assert (result.code, "needs 5 attempts per task" in result.err) == (2, True)
     rates = passk("curve", "--rates", "x=0.2,0.8", "-m", "pass@k", "-k", "1,7", "-f", "csv").out
     assert "pass@7" in rates
     assert "pass^" not in rates
@@ -157,16 +157,16 @@ def test_a_model_has_one_short_name_in_all_pictures_and_their_words() -> None:
     lines = replace(lines, title=f"{long(sizes[2])} leads.", models=tuple(map(long, sizes)))
     points = forest(rows[::2], label="m", value="v", low="l", high="h", colour="m",
                     title=f"Most for {long(sizes[1])}. 2 of 60 tasks passed.")  # fmt: skip
-    own = [f"…{size}…" for size in sizes]
-    one, two = prepared([lines, points], Appearance())
-    assert [one.short[long(size)] for size in sizes] == own
-    assert (one.short, one.title) == (two.short, f"{own[2]} leads.")
-    assert two.title == f"Most for {own[1]}. 2 of 60 tasks passed."
-    svg = picture([one], THEMES["light"], False)
+    names = [f"…{size}…" for size in sizes]
+    first, second = prepared([lines, points], Appearance())
+    assert [first.short[long(size)] for size in sizes] == names
+    assert (first.short, first.title) == (second.short, f"{names[2]} leads.")
+    assert second.title == f"Most for {names[1]}. 2 of 60 tasks passed."
+    svg = picture([first], THEMES["light"], False)
     # Its size and its revision stand before the name, which has a line of its own.
-    assert all(f">{text}<" in svg for text in ("+17.9 points at c0ffee7", own[3], *own[:2]))
-    rows_of_points = picture([two], THEMES["light"], False)
-    assert all(f">{text}<" in rows_of_points for text in own)
+    assert all(f">{text}<" in svg for text in ("+17.9 points at c0ffee7", names[3], *names[:2]))
+    rows_of_points = picture([second], THEMES["light"], False)
+    assert all(f">{text}<" in rows_of_points for text in names)
 
 
 def test_a_lone_model_is_named_once() -> None:
@@ -183,8 +183,8 @@ def test_so_many_lines_have_bands_that_none_hides_others(models: int, bands: int
     svg = picture([plot], THEMES["light"], False)
     assert svg.count('fill-opacity="0.14"') == bands
     assert ("bands of 2 models" in plot.subtitle) == (models > 2)
-    alone = [row for row in curve(8).rows if row["kind"] == "pass@k"]
-    [plot] = prepared([replace(curve(8), rows=tuple(alone))], Appearance())
+    rows = [row for row in curve(8).rows if row["kind"] == "pass@k"]
+    [plot] = prepared([replace(curve(8), rows=tuple(rows))], Appearance())
     assert plot.banded == ("model-7", "model-6", "model-5")
 
 
@@ -192,7 +192,7 @@ def test_leaders_keep_their_colours_whoever_else_is_named() -> None:
     plots = [replace(curve(25), answer=((f"model-{least} gains most.",),)) for least in range(20)]
     leaders = [f"model-{i}" for i in range(20, 25)]
     hues = [prepared([plot], Appearance())[0].hues for plot in plots]
-    assert len({tuple(own[name] for name in leaders) for own in hues}) == 1
+    assert len({tuple(palette[name] for name in leaders) for palette in hues}) == 1
     # Of few models each has its colour, also where some are not drawn.
     few = replace(curve(2), models=tuple(f"model-{i}" for i in range(8)))
     assert prepared([few], Appearance())[0].hues == prepared([curve(8)], Appearance())[0].hues

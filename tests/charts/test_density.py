@@ -62,7 +62,7 @@ def test_means_of_zeros_and_ones_have_one_peak(rate: float) -> None:
 def test_it_reaches_no_further_than_its_values_can() -> None:
     """Shares of 12 tasks: half a gap beyond 0 and 1 there is nothing."""
     draws = np.random.default_rng(0).binomial(12, 0.1, 10_000) / 12
-    for each, end in ((draws, 0), (1 - draws, -1)):
-        places, heights = density(each, within=(0.0, 1.0))
+    for values, end in ((draws, 0), (1 - draws, -1)):
+        places, heights = density(values, within=(0.0, 1.0))
         assert places[end] == pytest.approx(-end)
         assert np.trapezoid(heights, places) == pytest.approx(1, abs=0.01)

@@ -36,7 +36,7 @@ def k_rows(
     ]  # fmt: skip
 
 
-def drawn(rows: list[dict[str, Any]], **more: Any) -> Plot:
+def curve_plot(rows: list[dict[str, Any]], **more: Any) -> Plot:
     names = {
         "x": "k", "y": "value", "low": "low", "high": "high", "colour": "model", "dash": "kind",
     }  # fmt: skip
@@ -46,7 +46,7 @@ def drawn(rows: list[dict[str, Any]], **more: Any) -> Plot:
 @pytest.mark.parametrize("turned", [False, True])
 def test_pass_at_k_is_solid_and_pass_hat_k_dashed_in_whatever_order(turned: bool) -> None:
     rows = k_rows()
-    dashes = Lines.of(drawn(rows[::-1] if turned else rows)).dashes
+    dashes = Lines.of(curve_plot(rows[::-1] if turned else rows)).dashes
     assert dashes == {"pass@k": (1, 0), "pass^k": (6, 4)}
 
 
@@ -67,11 +67,15 @@ def test_other_kinds_take_the_dashes_left() -> None:
 def test_two_decades_make_the_axis_logarithmic(
     ks: tuple[int, ...], log: bool | None, expected: bool
 ) -> None:
-    assert Lines.of(drawn(k_rows(ks=ks), log_x=log)).across.log is expected
+    assert Lines.of(curve_plot(k_rows(ks=ks), log_x=log)).across.log is expected
 
 
 def test_ends_are_labelled_where_that_fits_else_there_is_a_legend() -> None:
-    few, crowded, many = drawn(k_rows(2)), drawn(k_rows(6, gap=0.0)), drawn(k_rows(12))
+    few, crowded, many = (
+        curve_plot(k_rows(2)),
+        curve_plot(k_rows(6, gap=0.0)),
+        curve_plot(k_rows(12)),
+    )
     assert [label["text"] for label in Lines.of(few).labels] == ["m0", "m1"]
     for plot in (crowded, many):
         assert Lines.of(plot, 5).labels == []
@@ -81,14 +85,14 @@ def test_ends_are_labelled_where_that_fits_else_there_is_a_legend() -> None:
 
 
 def test_labels_never_overlap() -> None:
-    labels = Lines.of(drawn(k_rows(10, gap=0.03)), 20).labels
+    labels = Lines.of(curve_plot(k_rows(10, gap=0.03)), 20).labels
     places = sorted(label["at"] for label in labels)
     assert len(labels) == 10
     assert np.diff(places).min() >= 1 / 20 - 1e-9
 
 
 def test_a_model_is_named_once_at_its_line_of_the_first_kind() -> None:
-    plot = drawn(sorted(k_rows(8, gap=0.04), key=lambda row: row["kind"], reverse=True))
+    plot = curve_plot(sorted(k_rows(8, gap=0.04), key=lambda row: row["kind"], reverse=True))
     labels = Lines.of(plot, 14).labels
     assert {label["kind"] for label in labels} == {"pass^k"}
     assert len(labels) == 8
@@ -127,13 +131,13 @@ def test_what_is_not_positive_has_no_place_on_a_logarithmic_axis() -> None:
 
 
 def test_points_may_lack_what_lines_have() -> None:
-    plot = drawn(k_rows(1), points=[{"k": 1, "value": 0.4, "model": "m0"}])
+    plot = curve_plot(k_rows(1), points=[{"k": 1, "value": 0.4, "model": "m0"}])
     assert list(Lines.of(plot).points) == [{"x": 1, "y": 0.4, "series": "m0"}]
     assert 'stroke-width="1.7"' not in picture([plot], LOOK, False)
 
 
 def test_points_of_the_lines_themselves_have_no_bars_over_their_bands() -> None:
-    plot = drawn(k_rows(1), marked=[1, 4])
+    plot = curve_plot(k_rows(1), marked=[1, 4])
     assert {row["x"] for row in plot.points} == {1, 4}
     svg = picture([plot], LOOK, False)
     assert "fill-opacity" in svg
@@ -142,7 +146,7 @@ def test_points_of_the_lines_themselves_have_no_bars_over_their_bands() -> None:
 
 def test_keys_say_what_line_band_and_points_are() -> None:
     keys = {"points": "measured", "line": "prediction", "band": "its interval"}
-    items, _ = drawings(drawn(k_rows(1), dash="", keys=keys), LOOK, False, 300)
+    items, _ = drawings(curve_plot(k_rows(1), dash="", keys=keys), LOOK, False, 300)
     words = [re.sub("<[^>]+>", "", item.elements) for item in items]
     assert words == list(keys.values())
     # A swatch is seen: no fainter than bands that lie on each other.
@@ -150,7 +154,7 @@ def test_keys_say_what_line_band_and_points_are() -> None:
 
 
 def test_rules_widen_the_axis_and_carry_their_words() -> None:
-    plot = drawn(k_rows(), rules=[Rule(x=8, text="data end"), Rule(y=0.9, text="target")])
+    plot = curve_plot(k_rows(), rules=[Rule(x=8, text="data end"), Rule(y=0.9, text="target")])
     across = Lines.of(plot).across
     assert (across.low, across.high) == (1, 8)
     svg = picture([plot], LOOK, False)
@@ -159,13 +163,13 @@ def test_rules_widen_the_axis_and_carry_their_words() -> None:
 
 
 def test_subtitles_break_between_their_parts() -> None:
-    plot = drawn(k_rows(), title="t", subtitle=" · ".join(["x" * 40, "y" * 40, "z" * 40]))
+    plot = curve_plot(k_rows(), title="t", subtitle=" · ".join(["x" * 40, "y" * 40, "z" * 40]))
     words = re.findall(">([xyz ·]+)</text>", picture([plot], LOOK, False))
     assert words == ["x" * 40, "y" * 40, "z" * 40]
 
 
 def test_a_lone_series_is_named() -> None:
-    assert drawn(k_rows(1), title="t", subtitle="s").subtitle == "m0 · s"
+    assert curve_plot(k_rows(1), title="t", subtitle="s").subtitle == "m0 · s"
 
 
 def test_equal_draws_leave_the_point_alone() -> None:
@@ -184,7 +188,7 @@ def test_outlines_are_of_one_height() -> None:
     outlines = ridges(plot)
     assert [len(outline) for outline in outlines.values()] == [97, 97]
     # A wide one stands out from its point as a narrow one does.
-    highest = [max(height for _, height in each) for each in outlines.values()]
+    highest = [max(height for _, height in outline) for outline in outlines.values()]
     assert highest == pytest.approx([0.85, 0.85])
 
 

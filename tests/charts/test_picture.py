@@ -48,11 +48,11 @@ def test_still_pictures_hold_no_unseen_points() -> None:
 
 
 def test_several_plots_stand_one_under_the_other() -> None:
-    one, both = (picture(report(*plots), ".svg").decode()
+    single, double = (picture(report(*plots), ".svg").decode()
                  for plots in ([PLOTS["labels"]], [PLOTS["labels"], PLOTS["forest"]]))  # fmt: skip
-    heights = [float(re.search(r'height="([\d.]+)"', svg)[1]) for svg in (one, both)]  # type: ignore[index]
+    heights = [float(re.search(r'height="([\d.]+)"', svg)[1]) for svg in (single, double)]  # type: ignore[index]
     assert heights[1] > heights[0] + 50
-    assert all(f">{PLOTS[name].title}<" in both for name in ("labels", "forest"))
+    assert all(f">{PLOTS[name].title}<" in double for name in ("labels", "forest"))
 
 
 # Machado, Oliveira and Fernandes 2009, severity 1; linear RGB.
@@ -85,8 +85,8 @@ def lab(rgb: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("blindness", BLINDNESS)
 def test_colours_are_told_apart_by_everyone(theme: str, blindness: str) -> None:
-    seen = [lab(np.array(BLINDNESS[blindness]) @ linear(c)) for c in THEMES[theme].series]
-    distances = [np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)]
+    colours = [lab(np.array(BLINDNESS[blindness]) @ linear(c)) for c in THEMES[theme].series]
+    distances = [np.linalg.norm(a - b) for a, b in itertools.combinations(colours, 2)]
     assert min(distances) > 20
 
 
@@ -124,9 +124,9 @@ def page() -> str:
 
 
 def test_a_page_loads_nothing(page: str) -> None:
-    head, _, rest = page.partition("</head>")
+    head, _, body = page.partition("</head>")
     assert "default-src 'none'" in html.unescape(head)
-    for text in (head, re.sub(r"<script>.*?</script>", "", rest, flags=re.S)):
+    for text in (head, re.sub(r"<script>.*?</script>", "", body, flags=re.S)):
         assert not re.findall(r"""(?:src|href)=["']?(?!data:)[^"'>]+|@import|url\(""", text)
 
 
@@ -173,20 +173,20 @@ def test_the_page_in_a_browser_without_network(
         f" --proxy-server=127.0.0.1:9 --blink-settings=preferredColorScheme={scheme}"
     ).split()
     hosts = "--host-resolver-rules=MAP * ~NOTFOUND"
-    done = subprocess.run(
+    result = subprocess.run(
         [BROWSER, *options, hosts, f"--user-data-dir={tmp_path / 'profile'}", file.as_uri()],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
-    assert "CONSOLE" not in done.stderr
-    figures = re.findall(r"<figure.*?</figure>", done.stdout, flags=re.S)
+    assert "CONSOLE" not in result.stderr
+    figures = re.findall(r"<figure.*?</figure>", result.stdout, flags=re.S)
     assert len(figures) == len(PLOTS) + 1
     for figure, plot in zip(figures, PLOTS.values(), strict=False):
         assert f'aria-label="{plot.title}' in figure
     red, green, blue = rgb(THEMES["light" if scheme else "dark"].paper)
-    assert f"paper: rgb({red}, {green}, {blue})" in done.stdout
-    said = re.search(r'<pre id="said">(.*?)</pre>', done.stdout, flags=re.S)
-    assert said is not None
-    tips = html.unescape(said[1])
+    assert f"paper: rgb({red}, {green}, {blue})" in result.stdout
+    text = re.search(r'<pre id="said">(.*?)</pre>', result.stdout, flags=re.S)
+    assert text is not None
+    tips = html.unescape(text[1])
     # Points of a curve, a forest and a density, with the values behind them.
     last = f"{PLOTS['labels'].rows[-1]['y']:.4g}"
     for expected in ("model-1", "pass^k", last, "model-0 − model-2", "pass@10", "estimate"):

@@ -52,7 +52,7 @@ def plots(models: int) -> dict[str, Plot]:
         for a, b in list(combinations(names, 2))[:28]
     ]  # fmt: skip
     limits = {"low": "low", "high": "high", "title": TITLE, "subtitle": "800 tasks · 95 % guard"}
-    drawn = {
+    examples = {
         "curves": curves(lines, x="k", y="y", colour="model", dash="kind", x_title="k", **limits,
                          y_title="pass@k and pass^k", marked=[1, 10, 100, 1000],
                          rules=[Rule(x=100, text="attempts made"), Rule(y=0.5, text="target")]),
@@ -67,10 +67,10 @@ def plots(models: int) -> dict[str, Plot]:
                      words="words", title=TITLE, x_title="tasks"),
     }  # fmt: skip
     if pairs:
-        drawn["pairs"] = forest(pairs, label="pair", value="x", facet="metric", head="head",
+        examples["pairs"] = forest(pairs, label="pair", value="x", facet="metric", head="head",
                                 tail="tail", told="told", x_title="difference",
                                 **limits)  # fmt: skip
-    return drawn
+    return examples
 
 
 Box = tuple[float, float, float, float, str]
@@ -78,7 +78,7 @@ Box = tuple[float, float, float, float, str]
 
 def boxes(svg: str) -> list[Box]:
     """Left, right, top and bottom of each upright text, and the text."""
-    found: list[Box] = []
+    texts: list[Box] = []
 
     def visit(node: ElementTree.Element, x: float, y: float, style: dict[str, str]) -> None:
         style = style | node.attrib
@@ -89,15 +89,15 @@ def boxes(svg: str) -> list[Box]:
         if node.tag.endswith("text"):
             text, size = "".join(node.itertext()), float(style["font-size"])
             wide = width_of(text, size, style.get("font-weight") == "bold")
-            left = x + float(node.get("x", 0))
-            left -= {"end": wide, "middle": wide / 2}.get(style.get("text-anchor", ""), 0)
+            start = x + float(node.get("x", 0))
+            start -= {"end": wide, "middle": wide / 2}.get(style.get("text-anchor", ""), 0)
             base = y + float(node.get("y", 0))
-            found.append((left, left + wide, base - 0.72 * size, base + 0.1 * size, text))
+            texts.append((start, start + wide, base - 0.72 * size, base + 0.1 * size, text))
         for child in node:
             visit(child, x, y, {k: v for k, v in style.items() if k not in ("x", "y")})
 
     visit(ElementTree.fromstring(svg), 0.0, 0.0, {})
-    return found
+    return texts
 
 
 @pytest.mark.parametrize("models", [1, 4, 8, 25])
@@ -108,8 +108,8 @@ def test_no_words_touch_or_leave_a_picture_of_half_a_page(models: int) -> None:
         assert root.get("width") == "3.25in"
         width, height = map(float, root.get("viewBox", "").split()[2:])
         texts = boxes(svg)
-        for left, right, top, bottom, text in texts:
-            assert left >= -0.5, (kind, text)
+        for start, right, top, bottom, text in texts:
+            assert start >= -0.5, (kind, text)
             assert right <= width + 0.5, (kind, text)
             assert top >= 0, (kind, text)
             assert bottom <= height, (kind, text)
@@ -186,8 +186,8 @@ def test_names_stand_once_in_one_line_each_and_stay_different() -> None:
               for metric in ("pass@1", "pass@5", "pass^5") for name in names]  # fmt: skip
     marks = {"value": "x", "low": "low", "high": "high", "label": "model", "facet": "metric"}
     svg = drawn(prepared([forest(points, rules=(), **marks)], Appearance()), LIGHT, False)
-    shown = re.findall(r">([^<]*…[^<]*)</text>", svg)
-    assert len(shown) == len(set(shown)) == 25
+    short_names = re.findall(r">([^<]*…[^<]*)</text>", svg)
+    assert len(short_names) == len(set(short_names)) == 25
     # Those of one model stand on one axis, under its name.
     lone = forest(points[::25], rules=(), subtitle="60 tasks", **marks)
     assert ([row["label"] for row in lone.rows], lone.has("panel")) == (
@@ -209,14 +209,14 @@ def test_a_panel_for_each_setting_shares_its_axes_and_colours() -> None:
     ]  # fmt: skip
     plot = curves(rows, x="k", y="y", colour="model", y_domain=None)
     plot = Plot(**{**vars(plot), "groups": ("temperature",)})
-    [whole], [parts] = (
+    [single], [parts] = (
         prepared([plot], Appearance()),
         prepared([plot], Appearance(panel="temperature")),
     )
     panels = [(row["panel"], str(row["series"])) for row in parts.rows[::2]]
     assert panels == [(f"temperature {t}", name) for t in ("0.2", "0.8") for name in "ab"]
-    assert parts.hues == whole.hues
-    svg = drawn([whole], LIGHT, False)
+    assert parts.hues == single.hues
+    svg = drawn([single], LIGHT, False)
     # A model's settings are shades of its colour.
     assert len(set(re.findall(r'stroke="(#[^"]+)" stroke-width="1.4"', svg))) == 4
     svg = drawn([parts], LIGHT, False)

@@ -30,18 +30,18 @@ EVERY = PLOTS | {
 @pytest.mark.parametrize("name", EVERY)
 def test_drawings_and_files_are_svg(name: str) -> None:
     legend, panels = drawings(EVERY[name], LIGHT, False, 300)
-    for each in (*legend, *panels):
-        root = ElementTree.fromstring(each.element())
-        assert float(root.get("width") or 0) == pytest.approx(each.width, abs=0.1)
-    whole = picture([EVERY[name]], THEMES["dark"], percent=True)
-    ElementTree.fromstring(whole)
-    assert THEMES["dark"].paper in whole
-    assert "nan" not in whole
+    for part in (*legend, *panels):
+        root = ElementTree.fromstring(part.element())
+        assert float(root.get("width") or 0) == pytest.approx(part.width, abs=0.1)
+    svg = picture([EVERY[name]], THEMES["dark"], percent=True)
+    ElementTree.fromstring(svg)
+    assert THEMES["dark"].paper in svg
+    assert "nan" not in svg
 
 
-def said(plot: Plot, percent: bool = False) -> list[str]:
+def tooltips(plot: Plot, percent: bool = False) -> list[str]:
     _, panels = drawings(plot, LIGHT, percent, 300)
-    marks = (ElementTree.fromstring(each.element()).iter() for each in panels)
+    marks = (ElementTree.fromstring(panel.element()).iter() for panel in panels)
     return [str(mark.get("data-say")) for panel in marks for mark in panel if mark.get("data-say")]
 
 
@@ -53,11 +53,11 @@ def test_a_panel_each_and_a_legend() -> None:
 
 
 def test_marks_say_their_values() -> None:
-    assert said(PLOTS["forest"])[0] == (
+    assert tooltips(PLOTS["forest"])[0] == (
         "pair: model-0 − model-1\ndifference: 0.1\nlow: -0.02\nhigh: 0.22\nmetric: pass@1"
     )
-    assert "difference: 10%" in said(PLOTS["forest"], percent=True)[0]
-    assert said(EVERY["heat"])[0] == "task: t0\npass rate: 0"
+    assert "difference: 10%" in tooltips(PLOTS["forest"], percent=True)[0]
+    assert tooltips(EVERY["heat"])[0] == "task: t0\npass rate: 0"
 
 
 def test_places_are_those_of_the_axes() -> None:
@@ -73,10 +73,10 @@ def test_what_is_undefined_is_not_drawn() -> None:
     _, (panel,) = drawings(plot, LIGHT, False, ROOM)
     assert 'd="M0 56.3L50 56.3M150 56.3L200 56.3"' in panel.elements
     assert 'fill-opacity="0.14"' not in panel.elements
-    assert len(said(plot)) == 4
-    assert len(said(EVERY["heat"])) == 4
+    assert len(tooltips(plot)) == 4
+    assert len(tooltips(EVERY["heat"])) == 4
     rows = [{"a": "a", "v": None, "l": None, "h": None}, {"a": "b", "v": 0.5, "l": 0, "h": 1}]
-    assert len(said(forest(rows, label="a", value="v", low="l", high="h"))) == 1
+    assert len(tooltips(forest(rows, label="a", value="v", low="l", high="h"))) == 1
 
 
 def test_cells_meet() -> None:
@@ -125,7 +125,7 @@ def test_panels_beside_each_other_have_round_ticks() -> None:
 
 def test_the_name_of_a_panel_is_not_cut() -> None:
     long = "a-model-with-a-name " * 4
-    rows = [{"t": t, "p": 0.5, "m": f"{long} − {other}"} for t in (0, 1) for other in ("x", "y")]
+    rows = [{"t": t, "p": 0.5, "m": f"{long} − {suffix}"} for t in (0, 1) for suffix in ("x", "y")]
     svg = picture([curves(rows, x="t", y="p", facet="m")], LIGHT, False)
     assert {"− x", "− y"} <= {text[-3:] for text in ElementTree.fromstring(svg).itertext() if text}
 
@@ -136,5 +136,5 @@ def test_names_are_text_and_not_too_long() -> None:
     texts = [text for text in ElementTree.fromstring(panel.element()).itertext() if text]
     assert "<b>&" in texts
     assert panel.width < 900
-    assert "a: " + "long" * 75 in said(forest(rows, label="a", value="v", low="l", high="h"))[1]
+    assert "a: " + "long" * 75 in tooltips(forest(rows, label="a", value="v", low="l", high="h"))[1]
     assert width_of("wide 漢字", 10) > width_of("wide ab", 10)

@@ -28,17 +28,17 @@ def test_a_picture_beside_the_table(
 ) -> None:
     plain = passk(*command)
     target = tmp_path / f"chart{suffix.upper()}"
-    done = passk(*command, "--chart", target)
-    assert (done.code, done.out, done.err) == (0, plain.out, plain.err)
+    result = passk(*command, "--chart", target)
+    assert (result.code, result.out, result.err) == (0, plain.out, plain.err)
     assert target.stat().st_size > 2000
     assert os.listdir(tmp_path) == [target.name]
 
 
 @pytest.mark.parametrize("name", ["-", "terminal"])
 def test_a_chart_in_the_terminal_is_answered_by_a_picture(passk: Passk, name: str) -> None:
-    done = passk(*COMPARE, "--chart", name)
-    assert (done.code, done.out) == (2, "")
-    assert "--chart FILE.png" in done.err
+    result = passk(*COMPARE, "--chart", name)
+    assert (result.code, result.out) == (2, "")
+    assert "--chart FILE.png" in result.err
 
 
 def test_themes(passk: Passk, tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_themes(passk: Passk, tmp_path: Path) -> None:
 
 # The input does not exist: these are refused before it is looked for.
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--chart", "x.jpg"], "--chart x.jpg: no picture has this suffix; use .png, .svg, .pdf,"),
         (["--chart", "png"], "--chart png: no picture has this suffix"),
@@ -66,34 +66,34 @@ def test_themes(passk: Passk, tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("command", ["compare", "bootstrap"])
 def test_refused_before_any_work(
-    passk: Passk, here: Path, command: str, options: list[str], told: str
+    passk: Passk, workdir: Path, command: str, options: list[str], message: str
 ) -> None:
-    done = passk(command, "missing.jsonl", *options)
-    assert (done.code, done.out, done.sentences) == (2, "", 1)
-    assert told.format(command) in done.err
-    assert os.listdir(here) == []
+    result = passk(command, "missing.jsonl", *options)
+    assert (result.code, result.out, result.sentences) == (2, "", 1)
+    assert message.format(command) in result.err
+    assert os.listdir(workdir) == []
 
 
 def test_an_input_is_not_drawn_over(passk: Passk, write: Write) -> None:
     source = write("data.svg", "task,passed\na,1\n")
-    done = passk("compare", source, "--chart", source)
-    assert (done.code, "is read as well" in done.err) == (2, True)
+    result = passk("compare", source, "--chart", source)
+    assert (result.code, "is read as well" in result.err) == (2, True)
 
 
 def test_nothing_to_draw_is_said(passk: Passk, write: Any, tmp_path: Path) -> None:
     rows = [{"model": m, "task": f"t{t}", "attempt": a, "passed": t % 2 == 0}
             for m, n in (("a", 2), ("b", 1)) for t in range(3) for a in range(n)]  # fmt: skip
     source = write("few.jsonl", "\n".join(map(json.dumps, rows)))
-    done = passk("compare", source, "-k", 2, "--chart", tmp_path / "x.svg", "-q")
-    assert (done.code, "nothing to draw" in done.err) == (2, True)
+    result = passk("compare", source, "-k", 2, "--chart", tmp_path / "x.svg", "-q")
+    assert (result.code, "nothing to draw" in result.err) == (2, True)
     assert not (tmp_path / "x.svg").exists()
 
 
 def test_an_unwritable_place_leaves_nothing(passk: Passk, tmp_path: Path) -> None:
     place = tmp_path / "full.svg"
     place.symlink_to("/dev/full")
-    done = passk(*COMPARE, "--chart", place)
-    assert (done.code, "cannot be written" in done.err) == (2, True)
+    result = passk(*COMPARE, "--chart", place)
+    assert (result.code, "cannot be written" in result.err) == (2, True)
 
 
 def test_percentages_reach_the_chart(passk: Passk, tmp_path: Path) -> None:
@@ -107,16 +107,16 @@ def test_draws_that_differ_by_rounding_alone(passk: Passk, tmp_path: Path) -> No
     """The weighted means of models that always pass are 1 except for rounding; passk draws 1."""
     command = ["bootstrap", SAMPLES / "agents.jsonl", "-k", "1", "--resamples", "100"]
     target = tmp_path / "chart.svg"
-    done = passk(*command, "--weights", "dirichlet", "--chart", target, "-q")
-    assert done.code == 0, done.err
+    result = passk(*command, "--weights", "dirichlet", "--chart", target, "-q")
+    assert result.code == 0, result.err
     assert target.read_text().startswith("<svg")
-    assert "1.000" in done.out
+    assert "1.000" in result.out
 
 
 def test_the_answer_is_the_title_of_the_first_picture(passk: Passk, tmp_path: Path) -> None:
     svg, bare = tmp_path / "chart.svg", tmp_path / "bare.svg"
-    done = passk("estimate", TAU, "-k", "1", "--chart", svg)
-    answer = done.out.splitlines()[0]
+    result = passk("estimate", TAU, "-k", "1", "--chart", svg)
+    answer = result.out.splitlines()[0]
     assert answer.startswith("gpt-4o: pass@1 0.420 [")
     assert f">{answer}<" in svg.read_text()
     passk("estimate", TAU, "-k", "1", "--chart", bare, "--no-title")

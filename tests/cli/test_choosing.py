@@ -15,13 +15,13 @@ GPT = ["gpt-5.3-codex", "gpt-5.5", "gpt-5.6-luna", "gpt-5.6-sol", "gpt-5.6-terra
 
 
 def models(passk: Passk, *options: object) -> list[str]:
-    done = passk("estimate", AGENTS, "-k", "1", "-f", "csv", "-q", "--sort", "model", *options)
-    assert done.code == 0, done.err
-    return [line.split(",")[0] for line in done.out.splitlines()[1:]]
+    result = passk("estimate", AGENTS, "-k", "1", "-f", "csv", "-q", "--sort", "model", *options)
+    assert result.code == 0, result.err
+    return [line.split(",")[0] for line in result.out.splitlines()[1:]]
 
 
 @pytest.mark.parametrize(
-    ("options", "kept"),
+    ("options", "expected"),
     [
         (["--model", "gpt-*"], GPT),
         (["--model", "gpt-5.?"], ["gpt-5.5"]),
@@ -30,15 +30,15 @@ def models(passk: Passk, *options: object) -> list[str]:
         (["--model", "gpt-5.5", "--model", "claude-f*"], ["claude-fable-5", "gpt-5.5"]),
     ],
 )
-def test_models_by_pattern(passk: Passk, options: list[str], kept: list[str]) -> None:
-    assert models(passk, *options) == kept
-    given = {"models": options[1::2]} if "--exclude-model" not in options else {}
-    if given:
-        assert [series[0] for series in passk_cli.read(AGENTS, **given).series] == kept
+def test_models_by_pattern(passk: Passk, options: list[str], expected: list[str]) -> None:
+    assert models(passk, *options) == expected
+    keyword = {"models": options[1::2]} if "--exclude-model" not in options else {}
+    if keyword:
+        assert [series[0] for series in passk_cli.read(AGENTS, **keyword).series] == expected
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--model", "gtp-*"], "no model 'gtp-*'; there are claude-fable-5, "),
         (["--exclude-model", "gtp-4"], "no model 'gtp-4'; there are claude-fable-5, "),
@@ -46,44 +46,44 @@ def test_models_by_pattern(passk: Passk, options: list[str], kept: list[str]) ->
     ],
 )
 def test_a_pattern_that_fits_nothing_is_refused(
-    passk: Passk, options: list[str], said: str
+    passk: Passk, options: list[str], message: str
 ) -> None:
-    done = passk("estimate", AGENTS, *options)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"error[no-such-model]: {said}")
+    result = passk("estimate", AGENTS, *options)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"error[no-such-model]: {message}")
 
 
 def test_names_with_signs_of_patterns(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,passed\nm[1],a,1\nm1,a,0\nm*,a,1\n,b,1\n")
-    done = passk("estimate", path, "--exclude-model", "m1", "-f", "csv")
-    assert (done.code, "x.csv:5: no model in" in done.err) == (3, True)
+    result = passk("estimate", path, "--exclude-model", "m1", "-f", "csv")
+    assert (result.code, "x.csv:5: no model in" in result.err) == (3, True)
     path.write_text("model,task,passed\nm[1],a,1\nm1,a,0\nm*,a,1\n")
-    shown = passk("estimate", path, "--model", "m[1]", "--sort", "model", "-f", "csv").out
-    assert [line.split(",")[0] for line in shown.splitlines()[1:]] == ["m[1]"]
-    done = passk("compare", path, "--model", "m1", "--baseline", "m*", "-f", "csv")
-    assert done.code == 0, done.err
-    assert done.out.splitlines()[1].startswith("m1,m*,")
+    text = passk("estimate", path, "--model", "m[1]", "--sort", "model", "-f", "csv").out
+    assert [line.split(",")[0] for line in text.splitlines()[1:]] == ["m[1]"]
+    result = passk("compare", path, "--model", "m1", "--baseline", "m*", "-f", "csv")
+    assert result.code == 0, result.err
+    assert result.out.splitlines()[1].startswith("m1,m*,")
 
 
 def test_convert_keeps_the_same_models(passk: Passk) -> None:
-    done = passk("convert", AGENTS, "--model", "gpt-*", "--exclude-model", "gpt-5.6-*", "-q")
-    assert {line.split(",")[0] for line in done.out.splitlines()[1:]} == set(GPT[:2])
+    result = passk("convert", AGENTS, "--model", "gpt-*", "--exclude-model", "gpt-5.6-*", "-q")
+    assert {line.split(",")[0] for line in result.out.splitlines()[1:]} == set(GPT[:2])
 
 
 def test_a_gate_keeps_its_baseline_beside_patterns(passk: Passk) -> None:
     line = ["gate", AGENTS, "--model", "gpt-*", "--baseline", "claude-opus-4-8"]
-    done = passk(*line, "--max-drop", "pass@1=0.9", "-f", "csv")
-    assert done.code == 0, done.err
-    assert "claude-fable" not in done.out
+    result = passk(*line, "--max-drop", "pass@1=0.9", "-f", "csv")
+    assert result.code == 0, result.err
+    assert "claude-fable" not in result.out
 
 
 def test_order_of_rows(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,n,c\na,1,2,1\nb,1,2,2\nc,1,1,0\nd,1,2,0\n")
 
     def order(sort: str) -> str:
-        done = passk("estimate", path, "-m", "pass@1,pass@2", "--sort", sort, "-f", "csv", "-q")
-        assert done.code == 0, done.err
-        return "".join(dict.fromkeys(line[0] for line in done.out.splitlines()[1:]))
+        result = passk("estimate", path, "-m", "pass@1,pass@2", "--sort", sort, "-f", "csv", "-q")
+        assert result.code == 0, result.err
+        return "".join(dict.fromkeys(line[0] for line in result.out.splitlines()[1:]))
 
     # c has no pass@2, and stands last in either order.
     assert order("pass@2") == "abdc"
@@ -93,8 +93,8 @@ def test_order_of_rows(passk: Passk, write: Write) -> None:
 
 
 def test_metrics_in_letters_of_any_size(passk: Passk) -> None:
-    for one, other in (("Pass@1,PASS^2", "pass@1,pass^2"), ("gPass@2:0.5", "gpass@2:0.5")):
-        assert passk("estimate", TAU, "-m", one).out == passk("estimate", TAU, "-m", other).out
+    for name, canonical in (("Pass@1,PASS^2", "pass@1,pass^2"), ("gPass@2:0.5", "gpass@2:0.5")):
+        assert passk("estimate", TAU, "-m", name).out == passk("estimate", TAU, "-m", canonical).out
     assert passk("gate", TAU, "--min", "Pass@1=0.3").code == 0
 
 
@@ -104,23 +104,23 @@ def test_a_baseline_in_a_file_of_its_own(passk: Passk, tmp_path: Path) -> None:
     for name, models in (("a", "a"), ("b", "b"), ("both", "ab")):
         lines = [line for model in models for line in rows[model]]
         (tmp_path / f"{name}.csv").write_text(head + "".join(lines))
-    one, other, both = (tmp_path / f"{name}.csv" for name in ("a", "b", "both"))
+    first, second, together = (tmp_path / f"{name}.csv" for name in ("a", "b", "both"))
     base = ["-k", "1,2", "-f", "csv", "--crossings"]
-    within = passk("compare", both, "--baseline", "b", *base)
-    apart = passk("compare", one, "--baseline", other, *base)
-    assert (apart.code, apart.out) == (within.code, within.out) == (0, within.out)
+    within = passk("compare", together, "--baseline", "b", *base)
+    separate = passk("compare", first, "--baseline", second, *base)
+    assert (separate.code, separate.out) == (within.code, within.out) == (0, within.out)
     # A folder leaves its baseline out; the same name in both is told by the file.
     (tmp_path / "both.csv").unlink()
-    folder = passk("compare", tmp_path, "--baseline", other, *base)
+    folder = passk("compare", tmp_path, "--baseline", second, *base)
     assert folder.out == within.out
     assert "b.csv is the baseline, and left out of the new run" in folder.err
     (tmp_path / "c.csv").write_text((tmp_path / "b.csv").read_text().replace("b,", "a,"))
-    same = passk("compare", one, "--baseline", tmp_path / "c.csv", *base)
+    same = passk("compare", first, "--baseline", tmp_path / "c.csv", *base)
     assert same.out == within.out.replace(",b,", ",a (c.csv),")
-    several = passk("compare", one, "--baseline", SAMPLES / "agents.jsonl")
+    several = passk("compare", first, "--baseline", SAMPLES / "agents.jsonl")
     assert (several.code, "agents.jsonl: a baseline is one model; there are" in several.err) == (
         3,
         True,
     )
-    found = passk_cli.compare(one, baseline=pd.read_csv(other), k=1)
-    assert found.signature["baseline"] == "b"
+    result = passk_cli.compare(first, baseline=pd.read_csv(second), k=1)
+    assert result.signature["baseline"] == "b"

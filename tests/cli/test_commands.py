@@ -39,8 +39,11 @@ def test_golden(golden: Golden, name: str) -> None:
 
 
 def test_junit_and_github_are_for_gates(passk: Passk) -> None:
-    done = passk("estimate", TAU, "-f", "junit")
-    assert (done.code, "are formats of verdicts, and nothing was judged" in done.err) == (2, True)
+    result = passk("estimate", TAU, "-f", "junit")
+    assert (result.code, "are formats of verdicts, and nothing was judged" in result.err) == (
+        2,
+        True,
+    )
 
 
 def test_output_file_by_suffix(passk: Passk, tmp_path: Path) -> None:
@@ -59,14 +62,14 @@ def test_output_file_by_suffix(passk: Passk, tmp_path: Path) -> None:
 def test_several_outputs_each_in_its_format(passk: Passk, tmp_path: Path) -> None:
     names = ("out.json", "out.xml", "out.md")
     targets = [word for name in names for word in ("-o", tmp_path / name)]
-    done = passk("gate", TAU, "--min", "pass@1=0.3", *targets, "-f", "github", "--output", "-")
-    assert (done.code, done.out.startswith("::notice title=passk%3A pass@1")) == (0, True)
+    result = passk("gate", TAU, "--min", "pass@1=0.3", *targets, "-f", "github", "--output", "-")
+    assert (result.code, result.out.startswith("::notice title=passk%3A pass@1")) == (0, True)
     starts = [(tmp_path / name).read_text()[:5] for name in names]
     assert starts == ['{\n  "', "<?xml", "**PAS"]
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["-o", "{}.csv", "-f", "json", "-o", "/dev/full"], "/dev/full: cannot be written (No sp"),
         (["-o", "{}.csv", "-o", "{}"], "x: no format has this suffix; use .csv, .tsv, .json"),
@@ -77,10 +80,10 @@ def test_several_outputs_each_in_its_format(passk: Passk, tmp_path: Path) -> Non
     ],
 )
 def test_several_outputs_are_all_written_or_none(
-    passk: Passk, tmp_path: Path, options: list[str], said: str
+    passk: Passk, tmp_path: Path, options: list[str], message: str
 ) -> None:
-    done = passk("estimate", TAU, *(word.format(tmp_path / "x") for word in options))
-    assert (done.code, said in done.err) == (2, True), done.err
+    result = passk("estimate", TAU, *(word.format(tmp_path / "x") for word in options))
+    assert (result.code, message in result.err) == (2, True), result.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -98,7 +101,7 @@ def test_pages_and_tables_at_once(passk: Passk, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "said"),
+    ("name", "options", "message"),
     [
         ("estimate", ["--level", "0.9", "--level", "0.8"], "--level 0.9, 0.8: it takes one value"),
         ("estimate", ["-f", "csv", "--format", "csv"], "--format csv, csv: it takes one value"),
@@ -110,10 +113,12 @@ def test_pages_and_tables_at_once(passk: Passk, tmp_path: Path) -> None:
     ],
 )
 def test_an_option_with_one_value_is_given_once(
-    passk: Passk, name: str, options: list[str], said: str
+    passk: Passk, name: str, options: list[str], message: str
 ) -> None:
-    done = passk(name, TAU, *options)
-    assert (done.code, done.out, done.said.startswith(said)) == (2, "", True), done.err
+    result = passk(name, TAU, *options)
+    assert (result.code, result.out, result.message.startswith(message)) == (2, "", True), (
+        result.err
+    )
 
 
 def _umask() -> int:
@@ -123,10 +128,10 @@ def _umask() -> int:
 
 
 def test_quiet_and_stderr(passk: Passk) -> None:
-    both = ["estimate", CRUX, "--model", "gpt-4-0613", "-m", "pass@1,gain@2"]
-    both += ["--where", "task_id in ('sample_1', 'sample_3')"]
-    both += ["--short-tasks", "drop", "-v"]
-    loud, quiet = passk(*both), passk(*both, "-q")
+    command = ["estimate", CRUX, "--model", "gpt-4-0613", "-m", "pass@1,gain@2"]
+    command += ["--where", "task_id in ('sample_1', 'sample_3')"]
+    command += ["--short-tasks", "drop", "-v"]
+    loud, quiet = passk(*command), passk(*command, "-q")
     assert "note[" in loud.err
     assert "note[" not in quiet.err
     assert "warning[pooled-settings]: attempts at one task differ in temperature" in quiet.err
@@ -135,9 +140,9 @@ def test_quiet_and_stderr(passk: Passk) -> None:
 
 def test_same_seed_same_bytes(passk: Passk) -> None:
     base = ["bootstrap", TAU, "-k", "1", "--resamples", "500", "-f", "csv"]
-    one = passk(*base, "--seed", "0").out
-    assert passk(*base).out == one
-    assert passk(*base, "--seed", "7").out != one
+    first = passk(*base, "--seed", "0").out
+    assert passk(*base).out == first
+    assert passk(*base, "--seed", "7").out != first
 
 
 @pytest.mark.long
@@ -150,9 +155,9 @@ def test_another_model_or_metric_changes_no_other_number(passk: Passk) -> None:
         }
 
     base = ["bootstrap", *COLD, "--resamples", "500", "-f", "csv"]
-    alone = of(records(passk(*base, "--model", "codellama-7b", "-m", "pass@1").out), ("leads",))
+    expected = of(records(passk(*base, "--model", "codellama-7b", "-m", "pass@1").out), ("leads",))
     together = of(records(passk(*base, "-k", "1,5,10").out), ("leads",))
-    for key, row in alone.items():
+    for key, row in expected.items():
         for name, value in row.items():
             if value.replace(".", "").replace("-", "").replace("e", "").isdigit():
                 assert float(together[key][name]) == pytest.approx(float(value), rel=1e-10)
@@ -169,16 +174,16 @@ def test_another_model_or_metric_changes_no_other_number(passk: Passk) -> None:
 def test_draws_are_written_for_others(passk: Passk, tmp_path: Path) -> None:
     for name, load in (("d.csv", pd.read_csv), ("d.parquet", pd.read_parquet)):
         target = tmp_path / name
-        done = passk("bootstrap", TAU, "-k", "1,2", "--resamples", "300", "--draws", target)
-        assert done.code == 0
+        result = passk("bootstrap", TAU, "-k", "1,2", "--resamples", "300", "--draws", target)
+        assert result.code == 0
         frame = load(target)
         assert list(frame.columns) == ["resample", "model", "metric", "value"]
         assert frame.groupby("metric").size().to_dict() == {
             "pass@1": 300, "pass@2": 300, "pass^2": 300,
         }  # fmt: skip
         assert frame.value.mean() == pytest.approx((0.42 + 0.5667 + 0.2733) / 3, abs=0.02)
-    done = passk("bootstrap", TAU, "--draws", tmp_path / "d.xlsx")
-    assert (done.code, "give it one of the suffixes .csv, .jsonl, .parquet" in done.err) == (
+    result = passk("bootstrap", TAU, "--draws", tmp_path / "d.xlsx")
+    assert (result.code, "give it one of the suffixes .csv, .jsonl, .parquet" in result.err) == (
         2,
         True,
     )
@@ -187,9 +192,9 @@ def test_draws_are_written_for_others(passk: Passk, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_help_lists_every_command(passk: Passk, flag: str) -> None:
-    shown = passk(flag)
-    assert shown.code == 0
-    assert [command for command in app.COMMANDS if command not in shown.out] == []
+    result = passk(flag)
+    assert result.code == 0
+    assert [command for command in app.COMMANDS if command not in result.out] == []
 
 
 @pytest.mark.long
@@ -209,15 +214,15 @@ def test_gate(passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert passk(*base, "--no-regression").code == 0
     back = ["gate", llama, "--baseline", turbo]
     assert passk(*back, "--no-regression").code == 1
-    done = passk(*back, "--max-drop", "pass@1=0.02", "-f", "csv")
-    assert (done.code, records(done.out)[2]["verdict"]) == (1, "fail")
+    result = passk(*back, "--max-drop", "pass@1=0.02", "-f", "csv")
+    assert (result.code, records(result.out)[2]["verdict"]) == (1, "fail")
     open_ = [*back, "--max-drop", "pass@1=0.05", "-f", "json"]
-    done = passk(*open_)
-    row = json.loads(done.out)["rows"][2]
-    assert (done.code, row["verdict"]) == (0, "undecided")
+    result = passk(*open_)
+    row = json.loads(result.out)["rows"][2]
+    assert (result.code, row["verdict"]) == (0, "undecided")
     assert row["note"] == "near the limit"
     assert (row["fails"], row["test"]) == (False, None)
-    assert "1 undecided, counted as pass: " in done.err
+    assert "1 undecided, counted as pass: " in result.err
     shut = passk(*open_, "--on-undecided", "fail")
     assert (shut.code, json.loads(shut.out)["rows"][2]["fails"]) == (1, True)
     assert "FAIL: undecided, counted as fail: pass@1 of codellama-13b" in shut.err
@@ -225,22 +230,22 @@ def test_gate(passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert suite.get("failures") == "2"
     summary = tmp_path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    done = passk(*back, "--no-regression", "-f", "github")
-    assert done.out.startswith("::notice title=passk%3A every baseline task::")
-    assert "::error title=passk%3A pass@1 no regression::" in done.out
+    result = passk(*back, "--no-regression", "-f", "github")
+    assert result.out.startswith("::notice title=passk%3A every baseline task::")
+    assert "::error title=passk%3A pass@1 no regression::" in result.out
     assert summary.read_text().startswith(r"**FAIL:** pass@1 of codellama-13b\_temp0.2 fell by ")
     assert "\n\n| rule | evidence | verdict |" in summary.read_text()
 
 
 def test_what_cannot_be_checked_does_not_open_the_gate(passk: Passk, tmp_path: Path) -> None:
-    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
-    one.write_text("model,task,passed\na,1,1\n")
-    two.write_text("model,task,passed\nb,2,1\n")
+    first, second = tmp_path / "one.csv", tmp_path / "two.csv"
+    first.write_text("model,task,passed\na,1,1\n")
+    second.write_text("model,task,passed\nb,2,1\n")
     for options in (["--no-regression"], ["--max-drop", "pass@1=0.1"]):
-        done = passk("gate", one, "--baseline", two, *options, "--unpaired", "drop")
-        assert (done.code, "cannot be checked: no task that both have" in done.out) == (3, True)
-    done = passk("gate", TAU, "--min", "pass@1=0.1", "--interval", "wilson")
-    assert (done.code, "cannot be checked: needs k = 1" in done.out) == (3, True)
+        result = passk("gate", first, "--baseline", second, *options, "--unpaired", "drop")
+        assert (result.code, "cannot be checked: no task that both have" in result.out) == (3, True)
+    result = passk("gate", TAU, "--min", "pass@1=0.1", "--interval", "wilson")
+    assert (result.code, "cannot be checked: needs k = 1" in result.out) == (3, True)
     assert passk("gate", TAU, "--min", "pass@50=0.1").code == 3
     back = ["gate", CRUXEVAL / "codellama-13b_temp0.2.json.gz", "--baseline",
             CRUXEVAL / "gpt-3.5-turbo-0613_temp0.2.json.gz",
@@ -254,15 +259,15 @@ def test_what_cannot_be_checked_does_not_open_the_gate(passk: Passk, tmp_path: P
 def test_groups_that_lack_the_baseline_are_not_passed_over(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,kind,passed\na,1,x,1\nb,1,x,1\na,2,y,0\n")
     base = [path, "--by", "kind", "--baseline", "b"]
-    done = passk("gate", *base, "--max-drop", "pass@1=0.1")
-    assert (done.code, "cannot be checked: b is not in this group" in done.out) == (3, True)
+    result = passk("gate", *base, "--max-drop", "pass@1=0.1")
+    assert (result.code, "cannot be checked: b is not in this group" in result.out) == (3, True)
     assert "not compared: b is not in the groups y" in passk("compare", *base).err
 
 
 def test_a_gate_that_draws_says_how(passk: Passk) -> None:
     base = ["gate", *COLD, "--baseline", "codellama-7b", "-m", "pass@1"]
-    drawn = passk(*base, "--no-regression", "-v").out.splitlines()[-1]
-    assert "differences=guarded-t test=guarded-t resamples=10000 seed=0" in drawn
+    line = passk(*base, "--no-regression", "-v").out.splitlines()[-1]
+    assert "differences=guarded-t test=guarded-t resamples=10000 seed=0" in line
     assert "seed" not in passk(*base, "--max-drop", "pass@1=0.1", "-v").out
 
 
@@ -282,9 +287,9 @@ def test_the_baseline_is_kept_beside_the_models_asked_for(passk: Passk) -> None:
 
 def test_a_bayesian_bootstrap_of_models_that_always_pass(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,n,c\n" + "".join(f"m,{t},3,3\n" for t in range(18)))
-    done = passk("bootstrap", path, "--weights", "dirichlet", "-k", "1", "-f", "json")
-    (row, *_) = json.loads(done.out)["rows"]
-    assert (done.code, row["estimate"], row["bias"], row["se"]) == (0, 1.0, 0.0, 0.0)
+    result = passk("bootstrap", path, "--weights", "dirichlet", "-k", "1", "-f", "json")
+    (row, *_) = json.loads(result.out)["rows"]
+    assert (result.code, row["estimate"], row["bias"], row["se"]) == (0, 1.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -303,9 +308,9 @@ def test_a_bayesian_bootstrap_of_models_that_always_pass(passk: Passk, write: Wr
     ],
 )
 def test_attempts_by_the_million(passk: Passk, tmp_path: Path, command: str, message: str) -> None:
-    done = passk(*command.split(), of_two_models(tmp_path, 2_000_000))
-    assert (done.code, done.out) == (2, "")
-    assert message in done.err
+    result = passk(*command.split(), of_two_models(tmp_path, 2_000_000))
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
 
 
 def test_attempts_by_the_billion(passk: Passk, tmp_path: Path) -> None:
@@ -323,5 +328,5 @@ def of_two_models(place: Path, attempts: int) -> Path:
 @pytest.mark.parametrize("command", ["estimate", "curve", "compare"])
 def test_a_missing_interval_is_a_warning(passk: Passk, command: str) -> None:
     """Its caption names a method that makes no interval of several attempts."""
-    done = passk(command, SAMPLES / "agents.jsonl", "-k", "1,2", "--interval", "wilson", "-q")
-    assert "warning[no-interval]: no interval of pass@1" in done.err
+    result = passk(command, SAMPLES / "agents.jsonl", "-k", "1,2", "--interval", "wilson", "-q")
+    assert "warning[no-interval]: no interval of pass@1" in result.err

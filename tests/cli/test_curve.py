@@ -40,15 +40,15 @@ def test_golden(golden: Golden, name: str) -> None:
 
 
 def by_metric(passk: Passk, *arguments: object) -> dict[tuple[str, str], dict[str, str]]:
-    done = passk("curve", *arguments, "-f", "csv")
-    assert done.code == 0, done.err
-    return {(r["model"], r["metric"]): r for r in records(done.out)}
+    result = passk("curve", *arguments, "-f", "csv")
+    assert result.code == 0, result.err
+    return {(r["model"], r["metric"]): r for r in records(result.out)}
 
 
 def test_the_coin_game(passk: Passk) -> None:
-    found = by_metric(passk, COINS)
-    assert float(found["fair coin", "pass^10"]["estimate"]) == 1 / 1024
-    assert float(found["mixed coins", "pass^10"]["estimate"]) == 1 / 2
+    curves = by_metric(passk, COINS)
+    assert float(curves["fair coin", "pass^10"]["estimate"]) == 1 / 1024
+    assert float(curves["mixed coins", "pass^10"]["estimate"]) == 1 / 2
 
 
 def test_the_figures_of_the_article() -> None:
@@ -58,30 +58,30 @@ def test_the_figures_of_the_article() -> None:
         families.setdefault(row["model"], []).append(Fraction(row["rate"]))
     figures = passk_cli.curve(TOYS, max_k=8, delta=True).report.plots
     assert len(figures) == 2
-    wanted = {}
+    expected = {}
     for name, p in families.items():
         mean = sum(p) / len(p)
         assert mean == Fraction(1, 2)
         for k in range(1, 9):
             hat = sum(x**k for x in p) / len(p)
-            wanted[name, "pass^k", k] = hat
-            wanted[name, "pass@k", k] = 1 - sum((1 - x) ** k for x in p) / len(p)
-            wanted[name, None, k] = hat - mean**k
-    drawn = {
+            expected[name, "pass^k", k] = hat
+            expected[name, "pass@k", k] = 1 - sum((1 - x) ** k for x in p) / len(p)
+            expected[name, None, k] = hat - mean**k
+    actual = {
         (row["series"], row.get("kind"), row["x"]): row["y"]
         for figure in figures
         for row in figure.rows
     }
-    assert drawn.keys() == wanted.keys()
-    for key, value in wanted.items():
-        assert drawn[key] == pytest.approx(float(value), abs=1e-15), key
+    assert actual.keys() == expected.keys()
+    for key, value in expected.items():
+        assert actual[key] == pytest.approx(float(value), abs=1e-15), key
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html"])
 def test_pictures(passk: Passk, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"curve{suffix}"
-    done = passk("curve", TAU, "--band", "simultaneous", "--delta", "--chart", target)
-    assert done.code == 0, done.err
+    result = passk("curve", TAU, "--band", "simultaneous", "--delta", "--chart", target)
+    assert result.code == 0, result.err
     assert target.stat().st_size > 3000
 
 
@@ -113,8 +113,8 @@ def test_outcomes_with_a_rate_beside_them_are_outcomes(
         ("a.csv", "model,task,passed,rate\nm,1,1,0.5\nm,2,0,0.3\n"),
         ("b.csv", "model,task,n,c,rate\nm,1,1,1,0.5\nm,2,1,0,0.3\n"),
     ):
-        found = by_metric(passk, write(name, text))
-        assert (found["m", "pass@1"]["estimate"], found["m", "pass@1"]["tasks"]) == ("0.5", "2")
+        curves = by_metric(passk, write(name, text))
+        assert (curves["m", "pass@1"]["estimate"], curves["m", "pass@1"]["tasks"]) == ("0.5", "2")
 
 
 BAD_RATES = {
@@ -133,14 +133,14 @@ BAD_RATES = {
 def test_bad_rates_name_the_place(
     passk: Passk, write: Callable[[str, str | bytes], Path], name: str
 ) -> None:
-    text, said = BAD_RATES[name]
-    done = passk("curve", write("bad.csv", text))
-    assert (done.code, done.out, done.sentences) == (3, "", 1)
-    assert said in done.err
+    text, message = BAD_RATES[name]
+    result = passk("curve", write("bad.csv", text))
+    assert (result.code, result.out, result.sentences) == (3, "", 1)
+    assert message in result.err
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--rates", "0.5,x"], "'x' is no probability"),
         ([TOYS, "--where", "rate > 0.1"], "--where: it is for outcomes"),
@@ -150,17 +150,17 @@ def test_bad_rates_name_the_place(
         ([TAU, "--interval", "none", "--chart", "curve.xyz"], "no picture has this suffix"),
     ],
 )
-def test_refusals(passk: Passk, arguments: list[object], said: str) -> None:
-    done = passk("curve", *arguments)
-    assert (done.code, done.out, done.sentences) == (2, "", 1)
-    assert said in done.err
+def test_refusals(passk: Passk, arguments: list[object], message: str) -> None:
+    result = passk("curve", *arguments)
+    assert (result.code, result.out, result.sentences) == (2, "", 1)
+    assert message in result.err
 
 
 def test_rates_and_outcomes_do_not_mix(passk: Passk) -> None:
-    done = passk("curve", TOYS, TAU)
-    assert (done.code, "holds exact rates" in done.err) == (3, True)
+    result = passk("curve", TOYS, TAU)
+    assert (result.code, "holds exact rates" in result.err) == (3, True)
 
 
 def test_outcomes_from_a_pipe(passk: Passk) -> None:
-    one = passk("curve", TAU, "-f", "csv").out
-    assert passk("curve", "-", "-f", "csv", stdin=TAU.read_bytes()).out == one
+    expected = passk("curve", TAU, "-f", "csv").out
+    assert passk("curve", "-", "-f", "csv", stdin=TAU.read_bytes()).out == expected

@@ -59,20 +59,20 @@ def programs(write: Write) -> Path:
 def test_normal_forms(passk: Passk, programs: Path, how: str, kinds: int, correct: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        done = passk("diversity", programs, "--normalise", how, "-f", "csv", "-v")
-    found = facts(done.out)
-    assert float(found["distinct"]["estimate"]) == kinds
-    assert float(found["distinct correct"]["estimate"]) == correct
-    assert "note[missing-values]: 1 attempt without a solution" in done.err
-    assert ("note[unparsed-solutions]: 2 attempts" in done.err) == (how == "python")
+        result = passk("diversity", programs, "--normalise", how, "-f", "csv", "-v")
+    values = facts(result.out)
+    assert float(values["distinct"]["estimate"]) == kinds
+    assert float(values["distinct correct"]["estimate"]) == correct
+    assert "note[missing-values]: 1 attempt without a solution" in result.err
+    assert ("note[unparsed-solutions]: 2 attempts" in result.err) == (how == "python")
 
 
 def test_lists_frames_of_solutions_and_named_columns(passk: Passk, write: Write) -> None:
     lists = write(
         "lists.jsonl", '{"task": "t", "passed": [1, 0, 0], "completions": ["a", "b", "b"]}'
     )
-    found = facts(passk("diversity", lists, "-f", "csv").out)
-    assert float(found["distinct"]["estimate"]) == 2
+    values = facts(passk("diversity", lists, "-f", "csv").out)
+    assert float(values["distinct"]["estimate"]) == 2
     path = write("named.csv", "task,passed,final,code\nt,1,x,1\nt,0,y,1\nt,0,x,1\n")
     for column, kinds in (("final", 2), ("code", 1)):
         out = passk("diversity", path, "--field", f"solution={column}", "-f", "csv").out
@@ -95,13 +95,13 @@ def test_similar_solutions_of_different_tasks_stay_apart(passk: Passk, write: Wr
         for i, text in enumerate(["a b c d e", "a b c d f", "x y z", "x  y z"])
     ]
     path = write("near.jsonl", "\n".join(lines))
-    plain, near, equal = (
+    plain, similar, equal = (
         facts(passk("diversity", path, "-f", "csv", *more).out)
         for more in ([], ["--similarity", "0.5"], ["--similarity", "1"])
     )
-    assert [float(f["distinct"]["estimate"]) for f in (plain, near, equal)] == [4, 2, 3]
-    assert near["pass@1"] == plain["pass@1"]
-    assert float(near["distinct correct"]["estimate"]) == 1
+    assert [float(f["distinct"]["estimate"]) for f in (plain, similar, equal)] == [4, 2, 3]
+    assert similar["pass@1"] == plain["pass@1"]
+    assert float(similar["distinct correct"]["estimate"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -115,23 +115,23 @@ def test_similar_solutions_of_different_tasks_stay_apart(passk: Passk, write: Wr
 def test_refusals(
     passk: Passk, programs: Path, options: list[str], code: int, message: str
 ) -> None:
-    done = passk("diversity", programs, *options)
-    assert (done.code, done.out) == (code, "")
-    assert message in done.err
-    assert done.sentences == 1
+    result = passk("diversity", programs, *options)
+    assert (result.code, result.out) == (code, "")
+    assert message in result.err
+    assert result.sentences == 1
 
 
 def test_text_that_is_not_utf8_is_read_with_a_warning(passk: Passk, write: Write) -> None:
     path = write("bad.csv", b"task,passed,code\nt,1,a\nt,0,\xff\xfe\n")
-    done = passk("diversity", path)
-    assert done.code == 0
-    assert f"warning[other-encoding]: read as cp1252, not as UTF-8: {path}" in done.err
+    result = passk("diversity", path)
+    assert result.code == 0
+    assert f"warning[other-encoding]: read as cp1252, not as UTF-8: {path}" in result.err
 
 
 def test_terminal_width_and_chart(
     passk: Passk, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "distinct.svg"
-    done = passk("diversity", programs, "--chart", target, "-q")
-    assert (done.code, done.err) == (0, "")
+    result = passk("diversity", programs, "--chart", target, "-q")
+    assert (result.code, result.err) == (0, "")
     assert "distinct-correct@k" in target.read_text()

@@ -23,7 +23,7 @@ import pytest
 
 from passk_cli.cli import run
 from passk_cli.files import load as reading
-from tests.conftest import SAMPLES, Done, Passk, long
+from tests.conftest import SAMPLES, CommandResult, Passk, long
 from tests.files.formats.cells import DATA
 
 MANY_ROWS = "task,passed\n" + "".join(f"task {i},{i % 2}\n" for i in range(5000))
@@ -46,10 +46,10 @@ def room_for(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def assert_said(done: Done, code: int, message: str) -> None:
-    assert (done.code, done.out) == (code, ""), done.err
-    assert message in done.err
-    assert (done.sentences, "internal" in done.err) == (1, False)
+def assert_said(result: CommandResult, code: int, message: str) -> None:
+    assert (result.code, result.out) == (code, ""), result.err
+    assert message in result.err
+    assert (result.sentences, "internal" in result.err) == (1, False)
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,9 @@ def test_a_full_disk_leaves_the_old_output(
     target.write_text("old")
     words = [word.format(tmp_path / "x") for word in arguments]
     with room_for(20):
-        done = passk(words[0], tau, *words[1:], "-q")
+        result = passk(words[0], tau, *words[1:], "-q")
     assert_said(
-        done, 2, f"error[unwritable-output]: {target}: cannot be written (File too large)\n"
+        result, 2, f"error[unwritable-output]: {target}: cannot be written (File too large)\n"
     )
     assert target.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tau.csv", target.name]
@@ -135,14 +135,14 @@ def test_a_file_that_changes_while_it_is_read(
     tallied = reading._CountsReader.tallied
 
     def late(*arguments: object) -> object:
-        done = tallied(*arguments)  # type: ignore[arg-type]
+        result = tallied(*arguments)  # type: ignore[arg-type]
         with open(path, "a") as file:
             file.write("more,1\n")
-        return done
+        return result
 
     monkeypatch.setattr(reading._CountsReader, "tallied", late)
-    done = passk(command, path, "-o", target)
-    assert_said(done, 3, "x.csv: changed while it was read; read it again when it is complete\n")
+    result = passk(command, path, "-o", target)
+    assert_said(result, 3, "x.csv: changed while it was read; read it again when it is complete\n")
     assert target.read_text() == "old"
 
 
@@ -204,17 +204,17 @@ def test_kill_while_writing(tmp_path: Path, moment: int) -> None:
 
 @pytest.mark.parametrize("words", [["describe"], *long(["convert", "-o", "out.csv"])], ids=" ".join)
 def test_an_environment_with_nothing_in_it(
-    passk: Passk, tau: Path, here: Path, words: list[str]
+    passk: Passk, tau: Path, workdir: Path, words: list[str]
 ) -> None:
     command = [words[0], "tau.csv", *words[1:]]
     usual = passk(*command)
-    written = {path.name: path.read_bytes() for path in here.glob("out.*")}
+    files = {path.name: path.read_bytes() for path in workdir.glob("out.*")}
     environment = {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0",
                    "PYTHONPATH": str(Path(__file__).parents[2])}  # fmt: skip
-    done = subprocess.run([sys.executable, "-m", "passk_cli", *command], check=False,
+    result = subprocess.run([sys.executable, "-m", "passk_cli", *command], check=False,
                           env=environment, capture_output=True, text=True)  # fmt: skip
     expected = (
         text.encode("ascii", "backslashreplace").decode() for text in (usual.out, usual.err)
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, *expected)
-    assert {path.name: path.read_bytes() for path in here.glob("out.*")} == written
+    assert (result.returncode, result.stdout, result.stderr) == (0, *expected)
+    assert {path.name: path.read_bytes() for path in workdir.glob("out.*")} == files

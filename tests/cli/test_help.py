@@ -58,61 +58,61 @@ def test_help_has_at_most_60_lines(
 ) -> None:
     """It has every option of the command that is not rare, and shared ones while they fit."""
     monkeypatch.setenv("COLUMNS", "80")
-    shown = passk(name, "--help").out
-    assert len(shown.splitlines()) <= 60
+    text = passk(name, "--help").out
+    assert len(text.splitlines()) <= 60
     command = command_of(name)
-    own = [option.name for title, options in command.sections() if title in command.titles
+    option_names = [option.name for title, options in command.sections() if title in command.titles
            for _, option, *_ in options if not option.rare]  # fmt: skip
-    assert all(re.search(rf"^  (?:-\w, )?{option}\b", shown, re.M) for option in own)
-    assert re.search("^Output:$", shown, re.M)
-    assert f"passk help {name}: " in shown.splitlines()[-1]
+    assert all(re.search(rf"^  (?:-\w, )?{option}\b", text, re.M) for option in option_names)
+    assert re.search("^Output:$", text, re.M)
+    assert f"passk help {name}: " in text.splitlines()[-1]
 
 
 def test_help_drops_shared_options_if_lines_are_short(
     passk: Passk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    shown = passk("gate", "--help").out
-    assert "--max-drop" in shown
-    assert "-k 1,10,100" in shown
-    assert "--quiet" not in shown
+    text = passk("gate", "--help").out
+    assert "--max-drop" in text
+    assert "-k 1,10,100" in text
+    assert "--quiet" not in text
 
 
 def test_rules_of_the_gate_are_grouped_by_whether_they_need_a_baseline(passk: Passk) -> None:
     for words in (("gate", "--help"), ("help", "gate")):
-        shown = passk(*words).out
-        comparing = shown.partition("\nRules that need --baseline:\n")[2].partition("\n\n")[0]
-        about_run = shown.partition("\nRules about this run:\n")[2].partition("\n\n")[0]
+        text = passk(*words).out
+        comparing = text.partition("\nRules that need --baseline:\n")[2].partition("\n\n")[0]
+        about_run = text.partition("\nRules about this run:\n")[2].partition("\n\n")[0]
         assert all(rule in comparing for rule in ("--max-drop", "--no-regression", "--unpaired"))
         assert all(rule in about_run for rule in ("--min ", "--must-pass-rate", "--attempts"))
         assert "  --baseline" not in comparing + about_run
 
 
 def test_help_of_a_command_lists_columns_fields_and_messages(passk: Passk) -> None:
-    shown = passk("help", "estimate").out
-    columns = shown.partition("\nColumns:\n")[2].partition("\n\n")[0]
+    text = passk("help", "estimate").out
+    columns = text.partition("\nColumns:\n")[2].partition("\n\n")[0]
     assert {line.split()[0] for line in columns.splitlines()} >= {"model", "METRIC", "COLUMN"}
     for column in FIELDS:
-        assert re.search(rf"^  {column.name} +{re.escape(column.meaning[:20])}", shown, re.M)
-    assert "  gpass@K:τ" in shown
-    assert "  noisy-attempts" in shown.partition("\nMessages")[2]
+        assert re.search(rf"^  {column.name} +{re.escape(column.meaning[:20])}", text, re.M)
+    assert "  gpass@K:τ" in text
+    assert "  noisy-attempts" in text.partition("\nMessages")[2]
     assert "Columns:" not in passk("estimate", "--help").out
 
 
 def test_help_of_a_message_says_what_it_means(passk: Passk) -> None:
-    shown = passk("help", "noisy-attempts").out
-    assert shown.startswith("note[noisy-attempts]\n\n<numbers>: one more attempt at")
-    titles = re.findall(r"^(\w.*):$", shown, re.MULTILINE)
+    text = passk("help", "noisy-attempts").out
+    assert text.startswith("note[noisy-attempts]\n\n<numbers>: one more attempt at")
+    titles = re.findall(r"^(\w.*):$", text, re.MULTILINE)
     assert titles == ["What it means", "Why it matters", "What to do", "Example"]
-    assert "--ignore noisy-attempts" in shown
+    assert "--ignore noisy-attempts" in text
     assert "--ignore" not in passk("help", "bad-output").out
     # A check of the data can stop a command, and then it cannot be left out.
     assert "If the data leave no doubt, passk stops" in passk("help", "unread-column").out
-    assert "passk stops" not in shown
-    every = passk("help", "messages").out
-    assert messages().keys() <= set(every.split())
-    done = passk("help", "noisy-attempt")
-    assert (done.code, "did you mean noisy-attempts?" in done.err) == (2, True)
+    assert "passk stops" not in text
+    all_messages = passk("help", "messages").out
+    assert messages().keys() <= set(all_messages.split())
+    result = passk("help", "noisy-attempt")
+    assert (result.code, "did you mean noisy-attempts?" in result.err) == (2, True)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -142,8 +142,8 @@ def test_every_column_of_a_table_has_a_name_and_a_meaning_without_data(name: str
     ],
 )  # fmt: skip
 def test_words_of_the_field_have_help(passk: Passk, word: str, meaning: str) -> None:
-    done = passk("help", word)
-    assert (done.code, meaning in " ".join(done.out.split())) == (0, True)
+    result = passk("help", word)
+    assert (result.code, meaning in " ".join(result.out.split())) == (0, True)
 
 
 def test_every_message_has_a_meaning() -> None:
@@ -156,9 +156,9 @@ def test_help_is_the_same_by_all_its_names(passk: Passk) -> None:
     short, full = passk("plan", "--help").out, passk("help", "plan").out
     assert short.splitlines()[:6] == full.splitlines()[:6]
     assert len(full) > len(short)
-    done = passk("help", "plans")
-    assert done.code == 2
-    assert "nothing is named 'plans'; did you mean plan or plain?" in done.err
+    result = passk("help", "plans")
+    assert result.code == 2
+    assert "nothing is named 'plans'; did you mean plan or plain?" in result.err
 
 
 def test_only_what_means_something_is_listed(passk: Passk) -> None:
@@ -166,8 +166,8 @@ def test_only_what_means_something_is_listed(passk: Passk) -> None:
     assert "junit" in passk("help", "gate").out
     assert "--chart" not in passk("help", "formats").out
     assert "--bounds" not in passk("help", "order").out
-    shown = passk("help", "estimate").out
-    assert all(method in shown for method in NAMES)
+    text = passk("help", "estimate").out
+    assert all(method in text for method in NAMES)
     assert declared(Charting)["chart_theme"].option.values == tuple(THEMES)
 
 
@@ -181,16 +181,16 @@ def test_examples_run_as_they_are(
     assert len(examples) == 3
     for comment, line in examples:
         program, *words = shlex.split(line)
-        done = passk(*words)
+        result = passk(*words)
         # One run that is watched is not decided yet.
         code = 5 if "(exit code 5)" in comment else 0
-        assert (program, words[0], done.code) == ("passk", name, code), done.err
-        assert done.out or "-o" in words
+        assert (program, words[0], result.code) == ("passk", name, code), result.err
+        assert result.out or "-o" in words
 
 
 def test_every_option_has_a_word_of_help() -> None:
     for name in COMMANDS:
-        edge = (each for _, options in output_sections(command_of(name)) for each in options)
+        edge = (option for _, options in output_sections(command_of(name)) for option in options)
         for _, option, *_ in (*command_of(name).options(), *edge):
             assert option.help
             assert option.help[0] == option.help[0].upper() or "@" in option.help or (
@@ -233,19 +233,19 @@ def test_completion(
     monkeypatch.setenv("_PASSK_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", line)
     monkeypatch.setenv("COMP_CWORD", str(line.count(" ")))
-    done = passk()
-    assert done.err == ""
-    words = set(done.out.split())
+    result = passk()
+    assert result.err == ""
+    words = set(result.out.split())
     assert offered <= words
     assert not words & not_offered
 
 
 def test_completion_of_a_shell() -> None:
-    asked = {"_PASSK_COMPLETE": "complete_bash", "COMP_WORDS": "passk est", "COMP_CWORD": "1"}
+    variables = {"_PASSK_COMPLETE": "complete_bash", "COMP_WORDS": "passk est", "COMP_CWORD": "1"}
     script = "import sys; sys.argv = ['passk']; from passk_cli.__main__ import main; main()"
-    done = subprocess.run([sys.executable, "-c", script], env=os.environ | asked, check=False,
+    result = subprocess.run([sys.executable, "-c", script], env=os.environ | variables, check=False,
                           capture_output=True, text=True)  # fmt: skip
-    assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["estimate"], "")
+    assert (result.returncode, result.stdout.split(), result.stderr) == (0, ["estimate"], "")
 
 
 @pytest.mark.parametrize(
@@ -270,13 +270,13 @@ def test_an_error_is_data_where_the_result_is(
     parts: tuple[str, ...] | None,
 ) -> None:
     plain = passk(*arguments)
-    done = passk(*arguments, "-f", "json")
-    assert done.code == code
+    result = passk(*arguments, "-f", "json")
+    assert result.code == code
     if kind == "data" and arguments[0] == "gate":
-        assert json.loads(done.out)["result"] == "fail"
+        assert json.loads(result.out)["result"] == "fail"
         return
-    assert done.err == plain.err
-    document = json.loads(done.out)
+    assert result.err == plain.err
+    document = json.loads(result.out)
     assert document["schema"] == "passk-error/1"
     error = document["error"]
     assert set(error) == {"name", "kind", "place", "problem", "remedy", "remedies", "exit"}
@@ -299,12 +299,12 @@ def test_the_signature_stands_below_tables_when_asked_for(passk: Passk) -> None:
 
 
 def test_without_a_command_help_is_printed_and_nothing_passes(passk: Passk) -> None:
-    done = passk()
-    assert (done.code, done.out, done.err) == (2, passk("--help").out, "")
+    result = passk()
+    assert (result.code, result.out, result.err) == (2, passk("--help").out, "")
 
 
 def test_every_word_that_is_declared_is_explained(passk: Passk) -> None:
-    for word, said in {
+    for word, text in {
         "--by": "option --by COLUMN: Split each model by a column.",
         "where": "option --where EXPRESSION: Keep the rows",
         "-k": "option -k 1,10,100: pass@k and pass^k at these k",
@@ -322,18 +322,18 @@ def test_every_word_that_is_declared_is_explained(passk: Passk) -> None:
         "github": "In CI: `passk gate FILE --baseline OLD",
         "completion": "`passk --install-completion` adds",
     }.items():
-        done = passk("help", word)
-        assert done.code == 0, done.err
-        assert said in " ".join(done.out.split()), done.out
-    for word, near in {
+        result = passk("help", word)
+        assert result.code == 0, result.err
+        assert text in " ".join(result.out.split()), result.out
+    for word, suggestion in {
         "p-valeu": "p-value",
         "signifcant": "significant",
         "gaurd": "guard",
         "--levle": "level",
         "mesages": "messages",
     }.items():
-        done = passk("help", word)
-        assert (done.code, f"did you mean {near}?" in done.err) == (2, True), done.err
+        result = passk("help", word)
+        assert (result.code, f"did you mean {suggestion}?" in result.err) == (2, True), result.err
 
 
 @pytest.mark.parametrize("name", ["report", "gate", "watch"])

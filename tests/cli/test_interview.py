@@ -40,7 +40,7 @@ def at_a_terminal(folder: Path, answers: list[str]) -> tuple[int, str]:
         start_new_session=True, preexec_fn=_take_terminal,
     )  # fmt: skip
     os.close(terminal)
-    screen, left, end = "", [*answers], time.monotonic() + 120
+    screen, remaining, end = "", [*answers], time.monotonic() + 120
     while time.monotonic() < end:
         if not select.select([master], [], [], 0.2)[0]:
             if process.poll() is not None:
@@ -51,8 +51,8 @@ def at_a_terminal(folder: Path, answers: list[str]) -> tuple[int, str]:
         except OSError:
             break
         screen += part
-        if left and screen.rstrip(" ").endswith(":"):
-            answer = left.pop(0)
+        if remaining and screen.rstrip(" ").endswith(":"):
+            answer = remaining.pop(0)
             screen += "\n"
             # Nobody presses a key before input() waits for it.
             time.sleep(0.2)
@@ -76,8 +76,8 @@ def test_a_terminal_asks_writes_the_map_and_shows_the_first_estimate(folder: Pat
     assert "did you mean verdict" in screen
     assert "no outcome is mett" in screen
     assert code == 0, screen
-    written = (folder / "passk.toml").read_text()
-    assert 'outcome = "verdict"' in written
+    draft = (folder / "passk.toml").read_text()
+    assert 'outcome = "verdict"' in draft
     assert "pass@1" in screen.split("is written")[1]
     again = passk_cli.read("runs.jsonl")
     assert again.group_names == ("effort",)
@@ -93,9 +93,9 @@ def test_a_person_who_stops_writes_nothing(folder: Path, answers: list[str]) -> 
 
 
 def test_a_pipe_gets_a_draft_that_does_not_count(folder: Path, passk: Passk) -> None:
-    done = passk("describe", "runs.jsonl", "--init", "passk.toml")
+    result = passk("describe", "runs.jsonl", "--init", "passk.toml")
     draft = (folder / "passk.toml").read_text()
-    assert all(line in done.out for line in draft.splitlines())
+    assert all(line in result.out for line in draft.splitlines())
     assert 'outcome = ""' in draft
     refused = passk("estimate", "runs.jsonl", "-k", "1")
     assert refused.code != 0
@@ -149,8 +149,8 @@ def test_the_last_line_of_a_screen_writes_a_draft(folder: Path, passk: Passk, co
     screen = passk(name, "runs.jsonl", *options).err.splitlines()
     line = screen[-1].partition("  # ")[0].strip()
     assert line == "passk describe runs.jsonl --init passk.toml"
-    done = passk(*line.split()[1:])
-    assert done.code == 0, done.err
+    result = passk(*line.split()[1:])
+    assert result.code == 0, result.err
     assert "# outcome = " in (folder / "passk.toml").read_text()
     assert not (folder / "rows.csv").exists()
 

@@ -42,25 +42,25 @@ def mixed(write: Write) -> Path:
 @pytest.mark.parametrize("name", ["pooled-settings", "all", "short-tasks,pooled-settings"])
 @pytest.mark.parametrize("quiet", [[], ["-q"]])
 def test_a_message_is_made_an_error(passk: Passk, mixed: Path, name: str, quiet: list[str]) -> None:
-    done = passk("estimate", mixed, "--error", name, *quiet)
-    given = shlex.join(["passk", "estimate", str(mixed), "--error", name, *quiet])
-    assert (done.code, done.out) == (3, "")
-    assert done.err.splitlines() == [
+    result = passk("estimate", mixed, "--error", name, *quiet)
+    command = shlex.join(["passk", "estimate", str(mixed), "--error", name, *quiet])
+    assert (result.code, result.out) == (3, "")
+    assert result.err.splitlines() == [
         "error[pooled-settings]: attempts at one task differ in mode (a, b)",
-        f"  {given} --field model=mode  # as models",
-        f"  {given} --by mode  # keeps them apart",
-        f"  {given} --pool mode  # pools them on purpose",
+        f"  {command} --field model=mode  # as models",
+        f"  {command} --by mode  # keeps them apart",
+        f"  {command} --pool mode  # pools them on purpose",
     ]
 
 
 def test_it_is_an_error_in_data(passk: Passk, mixed: Path) -> None:
-    done = passk("estimate", mixed, "--error", "all", "-f", "json")
-    error = json.loads(done.out)["error"]
-    assert (done.code, error["name"], error["exit"]) == (3, "pooled-settings", 3)
+    result = passk("estimate", mixed, "--error", "all", "-f", "json")
+    error = json.loads(result.out)["error"]
+    assert (result.code, error["name"], error["exit"]) == (3, "pooled-settings", 3)
     assert f"{error['problem']}; {error['remedy']}" == POOLED
-    given = f"passk estimate {mixed} --error all -f json"
+    command = f"passk estimate {mixed} --error all -f json"
     options = ["--field model=mode", "--by mode", "--pool mode"]
-    assert error["remedies"] == [f"{given} {each}" for each in options]
+    assert error["remedies"] == [f"{command} {option}" for option in options]
 
 
 @pytest.mark.parametrize(
@@ -72,21 +72,21 @@ def test_it_is_an_error_in_data(passk: Passk, mixed: Path) -> None:
     ],
     ids=lambda words: words[0],
 )
-def test_nothing_is_written(passk: Passk, here: Path, words: list[str]) -> None:
-    done = passk(words[0], CRUX, *words[1:], "--error", "pooled-settings")
-    assert (done.code, done.error) == (3, "pooled-settings")
-    assert list(here.iterdir()) == []
+def test_nothing_is_written(passk: Passk, workdir: Path, words: list[str]) -> None:
+    result = passk(words[0], CRUX, *words[1:], "--error", "pooled-settings")
+    assert (result.code, result.error) == (3, "pooled-settings")
+    assert list(workdir.iterdir()) == []
 
 
 def test_attempts_of_settings_are_converted_apart(passk: Passk, tmp_path: Path) -> None:
-    done = passk("convert", CRUX, "-o", tmp_path / "a.csv", "--error", "all")
-    assert (done.code, (tmp_path / "a.csv").exists()) == (0, True)
+    result = passk("convert", CRUX, "-o", tmp_path / "a.csv", "--error", "all")
+    assert (result.code, (tmp_path / "a.csv").exists()) == (0, True)
 
 
 def test_a_gate_shows_it_where_pipelines_look(passk: Passk, tmp_path: Path) -> None:
     target = tmp_path / "gate.xml"
-    done = passk("gate", CRUX, "--min", "pass@1=0", "--error", "all", "-f", "junit", "-o", target)
-    assert (done.code, done.error) == (3, "pooled-settings")
+    result = passk("gate", CRUX, "--min", "pass@1=0", "--error", "all", "-f", "junit", "-o", target)
+    assert (result.code, result.error) == (3, "pooled-settings")
     assert ElementTree.fromstring(target.read_text()).get("errors") == "1"
 
 
@@ -94,26 +94,26 @@ def test_notes_are_no_errors_unless_named(passk: Passk, write: Write) -> None:
     path = write("a.csv", "task,attempt,passed\na,1,1\na,2,\nb,1,0\nb,2,1\n")
     words = ("estimate", path, "--missing", "fail", "-k", "1")
     assert passk(*words, "--error", "all").code == 0
-    done = passk(*words, "--error", "missing-counted")
-    assert (done.code, done.error) == (3, "missing-counted")
+    result = passk(*words, "--error", "missing-counted")
+    assert (result.code, result.error) == (3, "missing-counted")
 
 
 def test_a_message_is_ignored(passk: Passk, mixed: Path) -> None:
-    plain, done = (
+    plain, result = (
         passk("estimate", mixed, "-v", *words) for words in ((), ("--ignore", "pooled-settings"))
     )
     assert "warning[pooled-settings]: " in plain.err
-    assert (done.code, "pooled-settings" in done.err) == (0, False)
+    assert (result.code, "pooled-settings" in result.err) == (0, False)
     # What was left out stays visible where the numbers are reproduced.
-    assert "ignore=pooled-settings" in done.out
-    done = passk("estimate", mixed, "--error", "all", "--ignore", "pooled-settings")
-    assert done.code == 0
+    assert "ignore=pooled-settings" in result.out
+    result = passk("estimate", mixed, "--error", "all", "--ignore", "pooled-settings")
+    assert result.code == 0
     document = json.loads(passk("estimate", mixed, "--ignore=pooled-settings", "-f", "json").out)
     assert "pooled-settings" not in {message["name"] for message in document["messages"]}
 
 
 @pytest.mark.parametrize(
-    ("words", "name", "said"),
+    ("words", "name", "problem"),
     [
         (["--error", "pooled-setting"], "unknown-name", "did you mean pooled-settings?"),
         (["--ignore", "xyz"], "unknown-name", "no message is named 'xyz'"),
@@ -121,16 +121,16 @@ def test_a_message_is_ignored(passk: Passk, mixed: Path) -> None:
         (["--ignore", "no-such-file"], "bad-option-value", "no-such-file: this is an error"),
     ],
 )
-def test_names_that_are_none(passk: Passk, words: list[str], name: str, said: str) -> None:
-    done = passk("estimate", CRUX, *words)
-    assert (done.code, done.error, said in done.err) == (2, name, True), done.err
+def test_names_that_are_none(passk: Passk, words: list[str], name: str, problem: str) -> None:
+    result = passk("estimate", CRUX, *words)
+    assert (result.code, result.error, problem in result.err) == (2, name, True), result.err
 
 
 def test_warnings_and_errors_have_names_in_python(mixed: Path) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         findings = passk_cli.estimate(mixed, "pass@1")
-    (warning,) = (each.message for each in caught)
+    (warning,) = (entry.message for entry in caught)
     assert isinstance(warning, passk_cli.PasskWarning)
     assert (warning.name, str(warning)) == (
         "pooled-settings",
@@ -173,13 +173,13 @@ def test_a_description_has_the_remedies_of_its_errors(passk: Passk, tmp_path: Pa
 
 
 def test_help_explains_every_message(passk: Passk) -> None:
-    listed = passk("help", "messages").out
+    index = passk("help", "messages").out
     for name, message in messages().items():
-        assert name in listed
-        shown = passk("help", name).out
-        assert shown.startswith(f"{message.severity}[{name}]\n\n")
-        assert " ".join(message.meaning.split()) in " ".join(shown.split())
-        assert ("--ignore" in shown) >= (message.severity != "error")
+        assert name in index
+        text = passk("help", name).out
+        assert text.startswith(f"{message.severity}[{name}]\n\n")
+        assert " ".join(message.meaning.split()) in " ".join(text.split())
+        assert ("--ignore" in text) >= (message.severity != "error")
 
 
 def test_what_to_do_is_the_remedy_of_a_message_without_advice(passk: Passk) -> None:

@@ -40,13 +40,13 @@ WIDE, COLOURED = Style(width=10_000), Style(width=10_000, colour=True)
 def results(write: Write) -> tuple[Path, ...]:
     """A file per model, named as badly as a file can be, with tasks and groups no better."""
     paths = []
-    for which, name in enumerate((TERMINAL, MARKUP.replace("/", "∕"), TABLE)):
+    for at, name in enumerate((TERMINAL, MARKUP.replace("/", "∕"), TABLE)):
         rows = [
             {
                 COLUMN: (ORDINARY, TABLE)[attempt // 6],
                 "task": f"{MARKUP}{task}",
                 "attempt": attempt % 6 + 1,
-                "passed": (task * 7 + attempt * (3 + which)) % 5 > 1 + task % 2,
+                "passed": (task * 7 + attempt * (3 + at)) % 5 > 1 + task % 2,
                 "temperature": (0.2, 0.8)[attempt // 6],
                 "solution": f"{TERMINAL}{task}{attempt % 4}",
             }
@@ -85,10 +85,10 @@ def test_a_name_stays_a_name(
     monkeypatch.setattr(Output, "write", keeping(reports, Output.write))
     # A plan names its pilot when that is of one model; flips are of two.
     files = {"plan": results[1:2], "report": results[:2]}.get(command, results)
-    done = passk(command, *files, *COMMANDS[command])
-    assert done.code == (command == "gate"), done.err
-    assert_lines(done.out + done.err)
-    assert "m\\n\\input{evil}%$x$" in done.out
+    result = passk(command, *files, *COMMANDS[command])
+    assert result.code == (command == "gate"), result.err
+    assert_lines(result.out + result.err)
+    assert "m\\n\\input{evil}%$x$" in result.out
     (report,) = reports
     for name, check in FORMATS.items():
         check(loaded(render.FORMATS[name])(report, WIDE), report)
@@ -110,11 +110,11 @@ Writer = Callable[..., None]
 def keeping(reports: list[Report], write: Writer) -> Writer:
     """`Output.write` that also keeps what it is given."""
 
-    def kept(output: Output, report: Report, *more: Any) -> None:
+    def record_and_write(output: Output, report: Report, *more: Any) -> None:
         reports.append(report)
         write(output, report, *more)
 
-    return kept
+    return record_and_write
 
 
 def assert_lines(text: str, report: Report | None = None) -> None:
@@ -156,10 +156,10 @@ def assert_markdown(text: str, report: Report) -> None:
         signature = blocks.pop()
         assert signature.endswith(fence[0])
         assert fence[0] not in signature[len(fence[0]) : -len(fence[0])]
-    ours = r"</?sub>|</?details>|<summary>[^<>\n]+</summary>|<!-- -->"
+    markup = r"</?sub>|</?details>|<summary>[^<>\n]+</summary>|<!-- -->"
     code = r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)"
     for block in blocks:
-        bare = re.sub(rf"\\.|{ours}|{code}", "", block)
+        bare = re.sub(rf"\\.|{markup}|{code}", "", block)
         assert not set("`<>[]$&~") & set(bare)
         if block.startswith("|"):
             assert len({line.count("|") for line in bare.split("\n")}) == 1
@@ -169,12 +169,12 @@ def assert_latex(text: str, report: Report) -> None:
     """The commands are ours, and every row has as many cells as the table columns."""
     assert_lines(text)
     lines = [line for line in text.split("\n") if line and not line.startswith("%")]
-    ours = "textbackslash textasciitilde textasciicircum textless textgreater textbf".split()
-    ours += (
+    commands = "textbackslash textasciitilde textasciicircum textless textgreater textbf".split()
+    commands += (
         "begin end toprule midrule bottomrule addlinespace pm sim geq leq cdot dots times to infty"
         " Delta mu tau textsuperscript".split()
     )
-    assert set(re.findall(r"\\([a-zA-Z]+)", "\n".join(lines))) <= set(ours)
+    assert set(re.findall(r"\\([a-zA-Z]+)", "\n".join(lines))) <= set(commands)
     assert not any(line.startswith(("[", "*")) for line in lines)
     rows = [line for line in lines if line.endswith(r" \\")]
     assert len(rows) == sum(len(table.rows) + 1 for table in shown(report, WIDE).tables)
@@ -211,8 +211,8 @@ def assert_pages(report: Report) -> None:
     for data in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL):
         json.loads(data)
     assert "{evil}" in page
-    for each in re.findall(r"<svg .*?</svg>", page, re.DOTALL):
-        ElementTree.fromstring(each)
+    for drawing in re.findall(r"<svg .*?</svg>", page, re.DOTALL):
+        ElementTree.fromstring(drawing)
     files = pages.document(report, "markdown", WIDE, "images")
     for name, content in files.items():
         assert_lines(content.decode())
@@ -281,24 +281,24 @@ FORMATS: dict[str, Callable[[str, Report], None]] = {
     ids=lambda arguments: " ".join(a for a in map(str, arguments) if a.isprintable())[:40],
 )
 def test_errors_quote_names_safely(passk: Passk, arguments: list[object]) -> None:
-    done = passk(*arguments)
-    assert done.code in (2, 3), done.err
-    assert_lines(done.err)
+    result = passk(*arguments)
+    assert result.code in (2, 3), result.err
+    assert_lines(result.err)
 
 
 def test_errors_quote_data_safely(passk: Passk, write: Write) -> None:
     path = write("x.jsonl", json.dumps({"task": "a", "passed": TERMINAL}) + "\n")
-    done = passk("estimate", path)
-    assert (done.code, "t\\u001b[31m\\x9b1m\\r" in done.err) == (3, True), done.err
-    assert_lines(done.err)
+    result = passk("estimate", path)
+    assert (result.code, "t\\u001b[31m\\x9b1m\\r" in result.err) == (3, True), result.err
+    assert_lines(result.err)
 
 
 @pytest.mark.parametrize("format", ["table", "csv", "json", "latex", "markdown"])
 def test_names_of_ten_thousand_signs(passk: Passk, write: Write, format: str) -> None:
     name = "é" * 10_000
     path = write("x.jsonl", json.dumps({"model": name, "task": name, "passed": True}) + "\n")
-    done = passk("estimate", path, "-f", format)
-    assert (done.code, name in done.out.replace("\n", "")) == (0, True), done.err
+    result = passk("estimate", path, "-f", format)
+    assert (result.code, name in result.out.replace("\n", "")) == (0, True), result.err
 
 
 def test_ordinary_names_stay_as_they_are(passk: Passk, write: Write) -> None:

@@ -26,14 +26,17 @@ def test_golden(golden: Golden, name: str) -> None:
 
 
 def test_order_is_never_guessed(passk: Passk) -> None:
-    done = passk("order", AGENTS)
-    assert (done.code, "whether lists are in the order of the attempts" in done.err) == (3, True)
+    result = passk("order", AGENTS)
+    assert (result.code, "whether lists are in the order of the attempts" in result.err) == (
+        3,
+        True,
+    )
     for lines in ([], ["--order-from-lines"]):
-        done = passk("order", SAMPLES / "counts.csv", *lines)
-        assert (done.code, done.out) == (3, "")
-        assert "counts.csv: holds counts; attempt" in done.err
-    done = passk("order", AGENTS, "--order-from-lines")
-    assert (done.code, "18 tasks × 3 attempts by lines" in done.out) == (0, True)
+        result = passk("order", SAMPLES / "counts.csv", *lines)
+        assert (result.code, result.out) == (3, "")
+        assert "counts.csv: holds counts; attempt" in result.err
+    result = passk("order", AGENTS, "--order-from-lines")
+    assert (result.code, "18 tasks × 3 attempts by lines" in result.out) == (0, True)
     assert "order=lines" in passk("order", AGENTS, "--order-from-lines", "-v").out
     # A column of numbers counts for nothing then.
     assert "by trial" not in passk("order", TAU, "--order-from-lines").out
@@ -45,8 +48,8 @@ def test_lines_and_numbers_agree_where_they_say_the_same(passk: Passk, write: Wr
         "tau.csv", "\n".join(",".join(line.split(",")[i] for i in (0, 1, 3)) for line in lines)
     )
     assert passk("order", bare).code == 3
-    found = passk("order", bare, "--order-from-lines", "-f", "csv")
-    assert records(found.out) == records(passk("order", TAU, "-f", "csv").out)
+    result = passk("order", bare, "--order-from-lines", "-f", "csv")
+    assert records(result.out) == records(passk("order", TAU, "-f", "csv").out)
     # Lines the other way round are attempts the other way round.
     turned = write("turned.csv", "\n".join([lines[0], *reversed(lines[1:])]))
     by_line = records(passk("order", turned, "--order-from-lines", "-f", "csv", "-k", "1").out)
@@ -59,8 +62,8 @@ def test_lines_and_numbers_agree_where_they_say_the_same(passk: Passk, write: Wr
 @pytest.mark.long
 def test_latitude_by_time(passk: Passk) -> None:
     """Eight models, 18 tasks with 3, 6 or 16 attempts each, and models that always pass."""
-    done = passk("order", *POOLED, "-f", "json")
-    document = json.loads(done.out)
+    result = passk("order", *POOLED, "-f", "json")
+    document = json.loads(result.out)
     verdicts = {(r["model"], r["metric"]): r["verdict"] for r in document["rows"] if r["verdict"]}
     for model in ("gpt-5.5", "gpt-5.6-luna", "gpt-5.6-sol", "gpt-5.6-terra"):
         for fact in ("trend", "lag-1", "copies"):
@@ -69,8 +72,8 @@ def test_latitude_by_time(passk: Passk) -> None:
     assert verdicts["claude-fable-5", "lag-1"] == "correlated"
     assert document["signature"]["pool"] == "mode"
     assert document["signature"]["n"] == "2-16"
-    apart = passk("order", *BY_TIME, "--by", "mode", "-f", "json")
-    assert {r["verdict"] for r in json.loads(apart.out)["rows"] if r["metric"] == "copies"} <= {
+    separate = passk("order", *BY_TIME, "--by", "mode", "-f", "json")
+    assert {r["verdict"] for r in json.loads(separate.out)["rows"] if r["metric"] == "copies"} <= {
         "none found", "cannot be tested",
     }  # fmt: skip
     undecided = passk("order", *BY_TIME[:3], "--pool", "mode")
@@ -78,13 +81,13 @@ def test_latitude_by_time(passk: Passk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["-k", "5"], "first@5 needs 5 attempts; the most any task has is 4"),
     ],
 )
-def test_what_makes_no_sense_is_said(passk: Passk, options: list[str], said: str) -> None:
-    done = passk("order", TAU, *options)
-    assert (done.code, done.out) == (2, "")
-    assert said in done.err
-    assert done.sentences == 1
+def test_what_makes_no_sense_is_said(passk: Passk, options: list[str], message: str) -> None:
+    result = passk("order", TAU, *options)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+    assert result.sentences == 1

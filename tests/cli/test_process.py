@@ -88,9 +88,9 @@ class Running:
         """
         began = time.monotonic()
         self.process.send_signal(number)
-        _, said = self.process.communicate(timeout=60)
+        _, err = self.process.communicate(timeout=60)
         assert time.monotonic() - began < 10
-        assert (self.process.returncode, said) == (128 + number, b"")
+        assert (self.process.returncode, err) == (128 + number, b"")
         assert list(self.spool.iterdir()) == []
         assert list(self.here.iterdir()) == []
 
@@ -131,9 +131,9 @@ def test_ctrl_c_while_importing(tmp_path: Path) -> None:
         "    time.sleep(60)\n"
     )
     source = f"{tmp_path}:{Path(__file__).parents[2]}"
-    done = subprocess.run([sys.executable, "-c", script], env=os.environ | {"PYTHONPATH": source},
+    result = subprocess.run([sys.executable, "-c", script], env=os.environ | {"PYTHONPATH": source},
                           capture_output=True, text=True, check=False)  # fmt: skip
-    assert (done.returncode, done.stderr) == (130, "")
+    assert (result.returncode, result.stderr) == (130, "")
 
 
 def test_ctrl_c_before_anything_of_ours_hears_it(tmp_path: Path) -> None:
@@ -146,9 +146,9 @@ def test_ctrl_c_before_anything_of_ours_hears_it(tmp_path: Path) -> None:
         "passk_cli.__main__.main()\n"
     )
     source = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-    done = subprocess.run([sys.executable, "-c", script, "formats"], env=source,
+    result = subprocess.run([sys.executable, "-c", script, "formats"], env=source,
                           capture_output=True, text=True, check=False)  # fmt: skip
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
 
 
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
@@ -183,9 +183,9 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
 )
 def test_a_reader_that_has_gone_changes_no_exit_code(arguments: str, code: int) -> None:
     # The reader leaves before the first word.
-    done = shell(f"(sleep 0.1; {PASSK} {arguments}) | true; echo ${{PIPESTATUS[0]}}")
-    assert done.stdout == f"{code}\n"
-    assert "rror" not in done.stderr
+    result = shell(f"(sleep 0.1; {PASSK} {arguments}) | true; echo ${{PIPESTATUS[0]}}")
+    assert result.stdout == f"{code}\n"
+    assert "rror" not in result.stderr
 
 
 @pytest.mark.parametrize("closed", ["<&- >&- 2>&-", *long(">&-", "2>&-", "<&-")])
@@ -197,38 +197,39 @@ def test_closed_streams(closed: str, tmp_path: Path) -> None:
 
 
 def test_a_closed_stdin_is_empty() -> None:
-    done = shell(f"{PASSK} describe - <&-")
-    assert (done.returncode, "<stdin>: the file is empty" in done.stderr) == (3, True)
+    result = shell(f"{PASSK} describe - <&-")
+    assert (result.returncode, "<stdin>: the file is empty" in result.stderr) == (3, True)
 
 
 @pytest.mark.parametrize("arguments", ["--help", f"gate {TAU} --min pass@1=0.1"])
 def test_a_full_disk_is_said_once(arguments: str) -> None:
-    done = shell(f"{PASSK} {arguments} > /dev/full")
+    result = shell(f"{PASSK} {arguments} > /dev/full")
     message = "error[unwritable-output]: <stdout>: cannot be written (No space left on device)\n"
-    assert (done.returncode, done.stderr.count(message)) == (2, 1)
-    assert "Exception" not in done.stderr
+    assert (result.returncode, result.stderr.count(message)) == (2, 1)
+    assert "Exception" not in result.stderr
 
 
 @pytest.mark.long
 def test_names_of_files_that_are_no_utf_8(passk: Passk, tmp_path: Path) -> None:
     place = os.fsencode(tmp_path)
-    one, two = os.fsdecode(place + b"/a\xff.csv"), os.fsdecode(place + b"/b\xfe.csv")
-    for path, last in ((one, 0), (two, 1)):
+    first, second = os.fsdecode(place + b"/a\xff.csv"), os.fsdecode(place + b"/b\xfe.csv")
+    for path, last in ((first, 0), (second, 1)):
         Path(path).write_text(f"task,passed\n1,1\n1,0\n2,{last}\n")
     out = os.fsdecode(place + b"/out\xff.json")
     line = [sys.executable, "-m", "passk_cli"]
-    done = subprocess.run([*line, "estimate", one, two, "-k", "1", "-q", "-o", out], check=False,
+    result = subprocess.run([*line, "estimate", first, second, "-k", "1", "-q", "-o", out],
+    check=False,
                           capture_output=True)  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (result.returncode, result.stderr) == (0, b"")
     assert '"model": "a\\\\xff"' in Path(out).read_text()
-    done = subprocess.run([*line, "estimate", one, "--where", "x\udcff"], check=False,
+    result = subprocess.run([*line, "estimate", first, "--where", "x\udcff"], check=False,
                           capture_output=True)  # fmt: skip
     message = b"error[bad-option-value]: x\\xff: this is not UTF-8, as all names in data are\n"
-    assert (done.returncode, done.stderr) == (2, message)
+    assert (result.returncode, result.stderr) == (2, message)
     for option in ("--model", "--by"):
-        refused = passk("estimate", one, option, "x\udcff")
+        refused = passk("estimate", first, option, "x\udcff")
         assert (refused.code, refused.err.encode()) == (2, message)
-    done = subprocess.run([*line, "bootstrap", one, "--draws", two], check=False,
+    result = subprocess.run([*line, "bootstrap", first, "--draws", second], check=False,
                           capture_output=True)  # fmt: skip
-    assert done.returncode == 2
-    assert b"b\\xfe.csv: this is not UTF-8; give it another name" in done.stderr
+    assert result.returncode == 2
+    assert b"b\\xfe.csv: this is not UTF-8; give it another name" in result.stderr

@@ -39,7 +39,7 @@ def test_what_goes_on_is_shown_on_a_terminal(
             wait("reading")
         for place, _ in enumerate(steps(["a", "b"], "computing", "models"), 1):
             wait(f"computing: {place} of 2 models")
-    shown = stderr.getvalue()
+    text = stderr.getvalue()
     words = ["reading", "computing: 1 of 2 models", "computing: 2 of 2 models"]
-    assert [word for word in words if word in shown] == (words if stream is Terminal else [])
+    assert [word for word in words if word in text] == (words if stream is Terminal else [])
     assert activity() == ""

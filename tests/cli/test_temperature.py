@@ -33,8 +33,8 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
         ("a.svg", [CRUX, "-k", "1,5", "--resamples", "200"]),
         ("b.svg", ["--toy", "gaussian,power-law", "--spread", "4,16"]),
     ):
-        done = passk("temperature", *command, "--chart", tmp_path / name)
-        assert done.code == 0, done.err
+        result = passk("temperature", *command, "--chart", tmp_path / name)
+        assert result.code == 0, result.err
     assert "pass@k by temperature" in (tmp_path / "a.svg").read_text()
     assert "gpt-4-0613" in (tmp_path / "a.svg").read_text()
     assert "power-law, s = 16.01" in (tmp_path / "b.svg").read_text()
@@ -62,10 +62,10 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
     ],
 )
 def test_usage(passk: Passk, options: list[object], message: str) -> None:
-    done = passk("temperature", *options)
-    assert (done.code, done.out) == (2, "")
-    assert message in done.err
-    assert done.sentences == 1
+    result = passk("temperature", *options)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+    assert result.sentences == 1
 
 
 @pytest.mark.parametrize(
@@ -83,21 +83,21 @@ def test_usage(passk: Passk, options: list[object], message: str) -> None:
     ],
 )
 def test_data_without_temperatures(passk: Passk, options: list[object], message: str) -> None:
-    done = passk("temperature", *options)
-    assert (done.code, done.out) == (2 if "no column" in message else 3, "")
-    assert message in done.err
+    result = passk("temperature", *options)
+    assert (result.code, result.out) == (2 if "no column" in message else 3, "")
+    assert message in result.err
 
 
 def test_nested_temperatures_are_proposed(passk: Passk, write: Write) -> None:
     rows = [{"task": f"t{t}", "passed": t < 30 * heat, "config": {"temperature": heat}}
             for heat in (0.2, 0.7) for t in range(30)]  # fmt: skip
     path = write("x.jsonl", "\n".join(map(json.dumps, rows)))
-    done = passk("temperature", path)
-    assert (done.code, "no column 'temperature'" in done.err) == (2, True)
-    [run] = run_printed(passk, done.err)
+    result = passk("temperature", path)
+    assert (result.code, "no column 'temperature'" in result.err) == (2, True)
+    [run] = run_printed(passk, result.err)
     assert "0.7 is best at k = 1" in run.out
-    other = passk("estimate", path, "--by", "temperature")
-    assert [words[-2:] for words in commands(other.err)] == [["--by", "config.temperature"]]
+    estimates = passk("estimate", path, "--by", "temperature")
+    assert [words[-2:] for words in commands(estimates.err)] == [["--by", "config.temperature"]]
 
 
 def test_columns_found_and_named(passk: Passk, write: Write) -> None:
@@ -107,10 +107,10 @@ def test_columns_found_and_named(passk: Passk, write: Write) -> None:
         for t, kind in ((t, "easy" if t < 15 else "hard") for t in range(30))
     )
     path = write("x.csv", "temp,task,kind,passed\n" + rows)
-    found = passk("temperature", path, "-f", "json")
-    named = passk("temperature", path, "--temperature", "temp", "-f", "json")
-    assert found.out == named.out
-    assert json.loads(found.out)["signature"]["temperature"] == "temp"
+    detected = passk("temperature", path, "-f", "json")
+    explicit = passk("temperature", path, "--temperature", "temp", "-f", "json")
+    assert detected.out == explicit.out
+    assert json.loads(detected.out)["signature"]["temperature"] == "temp"
     by = passk("temperature", path, "--by", "kind,temperature", "-f", "csv")
     kinds = {r["kind"] for r in records(by.out)}
     assert kinds == {"easy", "hard"}

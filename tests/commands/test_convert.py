@@ -333,7 +333,7 @@ def test_what_cannot_be_converted(
     before = sorted(path.name for path in folder.iterdir())
     done = passk("convert", "-o", "out.csv", *arguments)
     assert (done.code in (2, 3), done.out, done.sentences) == (True, "", 1)
-    assert done.said.startswith(message)
+    assert done.message.startswith(message)
     assert (folder / "out.csv").read_text() == "as it was"
     assert sorted(path.name for path in folder.iterdir()) == before
 

@@ -29,7 +29,7 @@ from passk_cli.files.request import RESERVED, Request
 from passk_cli.option import DeclaredOption, Option, declared, loaded
 from passk_cli.render import FORMATS, OF_VERDICTS
 from passk_cli.render.style import Style
-from tests.conftest import COUNTS, Done, Passk, Write, jsonl, only, records
+from tests.conftest import COUNTS, CommandResult, Passk, Write, jsonl, only, records
 
 # Those of a history, which one writes and the other reads: see test_history.py.
 HISTORY = ("record", "trend")
@@ -346,7 +346,7 @@ def test_a_machine_that_has_little(
     few = ["--where", "task in ('task 1', 'task 2')"] if name == "report" else []
     words = [name] if name == "formats" else asked(name, results, *few)
 
-    def anew() -> Done:
+    def anew() -> CommandResult:
         COUNTS.clear()
         return passk(*words)
 
@@ -528,7 +528,9 @@ def test_what_is_asked_of_reading_arrives_there(results: Path, name: str) -> Non
         assert getattr(request, field) == value, field
 
 
-def assert_refused_alike(done: Done, name: str, text: str, call: Callable[[], object]) -> None:
+def assert_refused_alike(
+    done: CommandResult, name: str, text: str, call: Callable[[], object]
+) -> None:
     """The command line and Python refuse in one sentence, each in its spelling.
 
     text : what Python was given, which stays as it is.
@@ -540,7 +542,7 @@ def assert_refused_alike(done: Done, name: str, text: str, call: Callable[[], ob
     with pytest.raises(passk_cli.PasskError) as refusal:
         call()
     assert refusal.value.exit_code == done.code
-    told, said = str(refusal.value), done.said
+    told, said = str(refusal.value), done.message
     if below:
         # What only the caller knows stands in the sentence.
         asked_for = [str(settle) for settle in refusal.value.settles if not settle.complete]

@@ -356,7 +356,7 @@ def test_bad_data_shows_where_a_pipeline_looks(
     empty.touch()
     rule = ["--min", "pass@1=0.1"]
     done = passk("gate", empty, *rule, "-f", "github")
-    assert (done.code, done.out) == (3, f"::error title=passk::{done.said}")
+    assert (done.code, done.out) == (3, f"::error title=passk::{done.message}")
     done = passk("gate", run("new", range(9)), "--min", "pass@1=2", "-f", "github")
     assert (done.code, done.out.startswith("::error title=passk::--min pass@1=2")) == (2, True)
     target.write_text("a run of yesterday that passed")
@@ -368,7 +368,7 @@ def test_bad_data_shows_where_a_pipeline_looks(
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     table.write_text("a run of yesterday that passed")
     done = passk("gate", empty, *rule, "-f", "markdown", "-o", table)
-    said = f"**ERROR:** {done.said}".replace("_", r"\_")
+    said = f"**ERROR:** {done.message}".replace("_", r"\_")
     assert (table.read_text(), summary.exists()) == (said, False)
     for path in (table, target):
         path.write_text("old")

@@ -231,11 +231,11 @@ def test_what_is_no_history_is_refused_and_kept(tmp_path: Path) -> None:
     ],
 )
 def test_requests_that_make_no_sense_write_nothing(
-    here: Path, given: dict[str, str], problem: str
+    workdir: Path, given: dict[str, str], problem: str
 ) -> None:
     with pytest.raises(ParameterError, match=problem):
         passk_cli.record(TAU, **given)
-    assert list(here.iterdir()) == []
+    assert list(workdir.iterdir()) == []
 
 
 def test_tasks_that_some_run_lacks_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ def test_copies_of_runs_are_one_message_and_no_headline(passk: Passk, tmp_path: 
     assert "(and 5 more pairs)" in done.err
 
 
-def test_of_two_runs_the_command_that_compares_them_is_said(passk: Passk, here: Path) -> None:
+def test_of_two_runs_the_command_that_compares_them_is_said(passk: Passk, workdir: Path) -> None:
     for run in range(2):
         append("h.parquet", columns(f"r{run}", (np.arange(40) + run) % 3, day=run))
     line = "m: fewer than 5 runs show no change; passk compare --field model=run compares"
@@ -311,10 +311,10 @@ def test_of_two_runs_the_command_that_compares_them_is_said(passk: Passk, here: 
     assert single.err.count("few-runs") == 1
 
 
-def test_files_of_nights_are_recorded_as_runs_of_one_agent(passk: Passk, here: Path) -> None:
+def test_files_of_nights_are_recorded_as_runs_of_one_agent(passk: Passk, workdir: Path) -> None:
     for run, name in enumerate(("tue", "mon", "n-20261125")):
         rows = [f"t{i},{int((i + run + j) % 3 > 0)}" for i in range(30) for j in range(4)]
-        (here / f"{name}.csv").write_text("\n".join(["task,passed", *rows]))
+        (workdir / f"{name}.csv").write_text("\n".join(["task,passed", *rows]))
     refused = passk("trend", "tue.csv", "mon.csv").err
     assert "; passk record --date DAY says when a run was\n" in refused
     *nights, whole = re.findall(r"^  passk (.*)  # (.*)$", refused, re.M)
@@ -333,15 +333,15 @@ def test_files_of_nights_are_recorded_as_runs_of_one_agent(passk: Passk, here: P
     line = 'passk_cli.record(["agent=tue.csv"], to="history.parquet", at="tue")'
     assert python.value.remedies[0] == line
     for name in ("tue", "mon"):
-        rows = (here / f"{name}.csv").read_text().splitlines()
+        rows = (workdir / f"{name}.csv").read_text().splitlines()
         named = [f"{row},{'m' if place else 'model'}" for place, row in enumerate(rows)]
-        (here / f"{name}.csv").write_text("\n".join(named))
+        (workdir / f"{name}.csv").write_text("\n".join(named))
     assert (
         f"  passk record mon.csv {to} mon  # records a" in passk("trend", "tue.csv", "mon.csv").err
     )
 
 
-def test_models_of_one_run_each_may_be_one_agent(passk: Passk, here: Path) -> None:
+def test_models_of_one_run_each_may_be_one_agent(passk: Passk, workdir: Path) -> None:
     for run, model in enumerate(("wed", "tue", "mon")):
         append("h.parquet", columns(model, (np.arange(40) + run) % 3, day=3 - run, model=model))
         append("same.parquet", columns("r", (np.arange(40) + run) % 3, day=3, model=model))

@@ -62,7 +62,7 @@ def test_what_is_made_up_for_does_not_fail(
         assert document["answer"].startswith("PASS: 3 runs of m are too few to show a change of")
 
 
-def test_formats_of_pipelines_have_the_verdict_of_a_trend(passk: Passk, here: Path) -> None:
+def test_formats_of_pipelines_have_the_verdict_of_a_trend(passk: Passk, workdir: Path) -> None:
     suite = ElementTree.fromstring(passk("trend", NIGHTS, "--fail", "-f", "junit").out)
     (case,) = suite.findall("testcase")
     assert (case.get("name"), case.get("classname")) == ("no fall of pass@1", "agent")
@@ -96,9 +96,9 @@ def test_passed_exists_on_results_of_commands_that_judge() -> None:
     assert isinstance(failing, passk_cli.Verdict)
 
 
-def test_a_file_of_rules_has_a_trend(passk: Passk, here: Path) -> None:
+def test_a_file_of_rules_has_a_trend(passk: Passk, workdir: Path) -> None:
     shutil.copy(TAU, "tau.csv")
-    history(here / "h.parquet", [0.8] * 8 + [0.6] * 8)
+    history(workdir / "h.parquet", [0.8] * 8 + [0.6] * 8)
     suite = '[[suite]]\nname = "s"\nruns = "tau.csv"\nmin = {"pass@1" = 0.2}\n[trend]\n'
     for keys, code, said in (
         ('history = "h.parquet"\n', 1, "FAIL: trend: pass@1 of m is lower by 0.200 since r9"),
@@ -122,11 +122,11 @@ def test_a_file_of_rules_has_a_trend(passk: Passk, here: Path) -> None:
 
 
 def test_a_gate_names_the_trends_that_fail_and_its_file_in_their_errors(
-    passk: Passk, here: Path
+    passk: Passk, workdir: Path
 ) -> None:
     shutil.copy(TAU, "tau.csv")
     for model, level in (("a", 0.6), ("b", 0.6), ("c", 0.8)):
-        history(here / "h.parquet", [0.8] * 8 + [level] * 8, model)
+        history(workdir / "h.parquet", [0.8] * 8 + [level] * 8, model)
     suite = '[[suite]]\nname = "s"\nruns = "tau.csv"\nmin = {"pass@1" = 0.2}\n'
     trend = '[trend]\nhistory = "h.parquet"\n'
     Path("passk.toml").write_text(trend + suite)
@@ -143,7 +143,7 @@ def test_a_gate_names_the_trends_that_fail_and_its_file_in_their_errors(
         assert (wrong.code, problem in wrong.err) == (2, True), wrong.err
 
 
-def test_the_trend_of_a_first_night_is_not_judged(passk: Passk, here: Path) -> None:
+def test_the_trend_of_a_first_night_is_not_judged(passk: Passk, workdir: Path) -> None:
     shutil.copy(TAU, "tau.csv")
     Path("passk.toml").write_text(
         '[[suite]]\nname = "s"\nruns = "tau.csv"\nmin = {"pass@1" = 0.2}\n'

@@ -21,7 +21,7 @@ import passk_cli
 from passk_cli.commands.watch.interim_looks import InterimLook, InterimLooks
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.alpha_spending import boundary, level_at
-from tests.conftest import ROOT, SAMPLES, Done, Golden, Passk, Write, jsonl, long
+from tests.conftest import ROOT, SAMPLES, CommandResult, Golden, Passk, Write, jsonl, long
 
 TASKS = [f"t{at:02}" for at in range(60)]
 
@@ -45,7 +45,7 @@ class WatchedRun:
         rows = ({"task": task, "passed": self.outcomes[task], "model": "m"} for task in tasks)
         self.path.write_text(jsonl(rows))
 
-    def watch(self, *words: object, rule: str = "pass@1=0.5") -> Done:
+    def watch(self, *words: object, rule: str = "pass@1=0.5") -> CommandResult:
         return self.passk("watch", self.path, "--order", self.order, "--min", rule, *words)
 
     @property

@@ -259,14 +259,14 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
 @pytest.mark.parametrize("case", only((c[0] for c in CASES), *(c[0] for c in CASES[::2])))
 def test_bad_data(passk: Passk, write: Write, case: str) -> None:
     ((name, content, options, message),) = (c[1:] for c in CASES if c[0] == case)
-    done = passk("estimate", write(name, content), *options)
-    assert (done.code, done.out) == (3, "")
-    assert message in done.err
-    assert done.error
+    result = passk("estimate", write(name, content), *options)
+    assert (result.code, result.out) == (3, "")
+    assert message in result.err
+    assert result.error
     # The error is one line; commands that settle it stand below.
-    assert all(line.startswith("  ") for line in done.err.splitlines()[1:])
-    if done.error == "ambiguous-column":
-        run_printed(passk, done.err)
+    assert all(line.startswith("  ") for line in result.err.splitlines()[1:])
+    if result.error == "ambiguous-column":
+        run_printed(passk, result.err)
 
 
 USAGE = [
@@ -300,9 +300,9 @@ USAGE = [
 
 @pytest.mark.parametrize(("options", "message"), [u[1:] for u in USAGE], ids=[u[0] for u in USAGE])
 def test_wrong_usage(passk: Passk, options: list[str], message: str) -> None:
-    done = passk("estimate", SAMPLES / "tau_airline.csv", *options)
-    assert (done.code, done.out) == (2, "")
-    assert message in done.err
+    result = passk("estimate", SAMPLES / "tau_airline.csv", *options)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
 
 
 @pytest.mark.parametrize(
@@ -327,23 +327,23 @@ def test_wrong_usage(passk: Passk, options: list[str], message: str) -> None:
 def test_an_expression_reads_no_files(passk: Passk, write: Write, where: str, problem: str) -> None:
     secret = write("secret.txt", "x")
     text = where.replace("{secret}", str(secret))
-    done = passk("estimate", SAMPLES / "tau_airline.csv", "--where", text)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"error[bad-condition]: --where {text}: {problem}")
+    result = passk("estimate", SAMPLES / "tau_airline.csv", "--where", text)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"error[bad-condition]: --where {text}: {problem}")
     assert secret.read_text() == "x"
 
 
 def test_unknown_columns_are_a_mistake_of_usage(passk: Passk) -> None:
     path = SAMPLES / "tau_airline.csv"
-    done = passk("estimate", path, "--by", "nope")
-    assert done.code == 2
-    assert "no column 'nope'; there are model, task_id, trial, reward" in done.err
-    done = passk("estimate", path, "--field", "task=nope")
-    assert (done.code, done.error) == (2, "no-such-column")
-    assert "no column 'nope'; the columns are model, task_id, trial, reward" in done.err
-    done = passk("estimate", path, "--field", "task=task-idd")
-    assert commands(done.err) == [["estimate", str(path), "--field", "task=task_id"]]
-    run_printed(passk, done.err)
+    result = passk("estimate", path, "--by", "nope")
+    assert result.code == 2
+    assert "no column 'nope'; there are model, task_id, trial, reward" in result.err
+    result = passk("estimate", path, "--field", "task=nope")
+    assert (result.code, result.error) == (2, "no-such-column")
+    assert "no column 'nope'; the columns are model, task_id, trial, reward" in result.err
+    result = passk("estimate", path, "--field", "task=task-idd")
+    assert commands(result.err) == [["estimate", str(path), "--field", "task=task_id"]]
+    run_printed(passk, result.err)
 
 
 def test_files_that_are_not_there(
@@ -360,20 +360,20 @@ def test_files_that_are_not_there(
     example = passk("estimate", "sample_data/tau_airline.csv")
     assert example.err.endswith("the sample data are in a clone of passk: run this there\n")
     (tmp_path / "sub").mkdir()
-    done = passk("estimate", tmp_path / "sub")
-    assert (done.code, "no result files in this directory" in done.err) == (3, True)
+    result = passk("estimate", tmp_path / "sub")
+    assert (result.code, "no result files in this directory" in result.err) == (3, True)
     assert passk("estimate", tmp_path / "*.csv").code == 3
     twice = SAMPLES / "tau_airline.csv"
-    done = passk("estimate", twice, twice)
-    assert (done.code, "is given twice" in done.err) == (2, True)
+    result = passk("estimate", twice, twice)
+    assert (result.code, "is given twice" in result.err) == (2, True)
 
 
 def test_packed_files_of_a_folder_are_not_passed_over(passk: Passk, write: Write) -> None:
     folder = write("runs/a.jsonl", GOOD).parent
     write("runs/b.jsonl.bz2", bz2.compress(GOOD.encode()))
-    done = passk("estimate", folder)
-    assert (done.code, done.out) == (3, "")
-    assert "b.jsonl.bz2: packed by bzip2, which is not read; unpack it with bunzip2" in done.err
+    result = passk("estimate", folder)
+    assert (result.code, result.out) == (3, "")
+    assert "b.jsonl.bz2: packed by bzip2, which is not read; unpack it with bunzip2" in result.err
 
 
 def test_closed_folders_are_not_passed_over(
@@ -394,29 +394,29 @@ def test_closed_folders_are_not_passed_over(
         os, "access", lambda path, mode: str(path) != str(closed) and real_access(path, mode)
     )
     for argument in (tmp_path, tmp_path / "*" / "*.jsonl", tmp_path / "*" / "a.jsonl"):
-        done = passk("estimate", argument)
-        assert (done.code, done.out) == (3, "")
-        assert f"{closed}: cannot be read (Permission denied); check its permissions" in done.err
+        result = passk("estimate", argument)
+        assert (result.code, result.out) == (3, "")
+        assert f"{closed}: cannot be read (Permission denied); check its permissions" in result.err
 
 
 def test_a_broken_link_in_a_folder_is_said(passk: Passk, write: Write, tmp_path: Path) -> None:
     write("a.jsonl", GOOD)
     (tmp_path / "b.jsonl").symlink_to(tmp_path / "gone")
-    done = passk("estimate", tmp_path)
-    assert (done.code, done.out) == (3, "")
-    assert "b.jsonl: cannot be read (No such file or directory); check that it is th" in done.err
+    result = passk("estimate", tmp_path)
+    assert (result.code, result.out) == (3, "")
+    assert "b.jsonl: cannot be read (No such file or directory); check that it is th" in result.err
 
 
 def test_an_output_never_takes_the_place_of_what_is_read(passk: Passk, write: Write) -> None:
     path = write("a.jsonl", GOOD)
     for command in (["estimate", path, "-o", path], ["estimate", f"m={path}", "-o", path]):
-        done = passk(*command)
-        assert (done.code, "is read as well; choose another name" in done.err) == (2, True)
+        result = passk(*command)
+        assert (result.code, "is read as well; choose another name" in result.err) == (2, True)
     table = write("a.csv", "task,passed\na,1\n")
-    done = passk("bootstrap", table, "--draws", table)
-    assert (done.code, "is read as well" in done.err) == (2, True)
-    done = passk("bootstrap", path, "--draws", "d.csv", "-o", "d.csv")
-    assert (done.code, "named for two outputs" in done.err) == (2, True)
+    result = passk("bootstrap", table, "--draws", table)
+    assert (result.code, "is read as well" in result.err) == (2, True)
+    result = passk("bootstrap", path, "--draws", "d.csv", "-o", "d.csv")
+    assert (result.code, "named for two outputs" in result.err) == (2, True)
     assert path.read_text() == GOOD
 
 
@@ -458,40 +458,40 @@ def whole_files() -> dict[str, bytes]:
     }
 
 
-def damaged(whole: bytes, chance: random.Random) -> bytes:
+def damaged(data: bytes, chance: random.Random) -> bytes:
     """The bytes cut off, with one of them changed, some taken out, or others put in."""
-    place, other = chance.randrange(len(whole)), chance.randrange(len(whole))
+    place, second_place = chance.randrange(len(data)), chance.randrange(len(data))
     sign = chance.choice([b"\0", b'"', b"\n", b"\r", b",", b"{", b"]", b"\\", b"\xff", b"1e999"])
     return chance.choice(
         [
-            whole[:place],
-            whole[:place] + bytes([chance.randrange(256)]) + whole[place + 1 :],
-            whole[:place] + whole[place + 3 :],
-            whole[:place] + sign + whole[place:],
-            whole[:place] + whole[other : other + 30] + whole[place:],
+            data[:place],
+            data[:place] + bytes([chance.randrange(256)]) + data[place + 1 :],
+            data[:place] + data[place + 3 :],
+            data[:place] + sign + data[place:],
+            data[:place] + data[second_place : second_place + 30] + data[place:],
         ]
     )
 
 
 @pytest.mark.parametrize("name", only(whole_files(), *[*whole_files()][::3]))
 def test_damaged_files_are_bad_data(passk: Passk, write: Write, name: str) -> None:
-    whole = whole_files()[name]
-    assert passk("estimate", write(name, whole)).code == 0
+    data = whole_files()[name]
+    assert passk("estimate", write(name, data)).code == 0
     for seed in range(4):
-        done = passk("estimate", write(name, damaged(whole, random.Random(f"{name} {seed}"))))
-        assert done.code in (0, 3), (seed, done.err)
-        if done.code:
-            assert done.error, seed
-            assert name in done.err, seed
-            assert all(line.startswith("  ") for line in done.err.splitlines()[1:]), seed
+        result = passk("estimate", write(name, damaged(data, random.Random(f"{name} {seed}"))))
+        assert result.code in (0, 3), (seed, result.err)
+        if result.code:
+            assert result.error, seed
+            assert name in result.err, seed
+            assert all(line.startswith("  ") for line in result.err.splitlines()[1:]), seed
 
 
 def test_times_with_zones_in_parquet(passk: Passk, tmp_path: Path) -> None:
     times = pd.to_datetime(["2026-01-01T12:00Z", "2026-01-02T12:00Z"])
     frame = pd.DataFrame({"task": ["a", "b"], "at": times, "passed": ["1", "maybe"]})
     frame.to_parquet(tmp_path / "a.parquet")
-    done = passk("estimate", tmp_path / "a.parquet")
-    assert (done.code, 'a.parquet: record 2: "passed" is "maybe"' in done.err) == (3, True)
+    result = passk("estimate", tmp_path / "a.parquet")
+    assert (result.code, 'a.parquet: record 2: "passed" is "maybe"' in result.err) == (3, True)
 
 
 def test_input_through_a_pipe(passk: Passk, tmp_path: Path) -> None:
@@ -504,16 +504,16 @@ def test_input_through_a_pipe(passk: Passk, tmp_path: Path) -> None:
 def test_a_label_over_several_models_is_said_before_repeats(passk: Passk, write: Write) -> None:
     text = "model,task,trial,passed\na,t,0,1\nb,t,0,0\n"
     for policy in ("error", "first", "keep"):
-        done = passk("estimate", f"new={write('x.csv', text)}", "--duplicates", policy)
-        assert done.code == 3
-        assert "holds several models (a, b); the label 'new' names one" in done.err
+        result = passk("estimate", f"new={write('x.csv', text)}", "--duplicates", policy)
+        assert result.code == 3
+        assert "holds several models (a, b); the label 'new' names one" in result.err
 
 
 def test_describe_counts_scores_as_attempts(passk: Passk, write: Write) -> None:
-    done = passk("describe", write("x.jsonl", '{"task": "a", "score": 0.5, "answer": "7"}\n'))
-    assert done.code == 0
-    assert "1 outcome neither passes nor fails (choose: --threshold)." in done.out
-    assert "answer = answer (maj@k)" in done.out
+    result = passk("describe", write("x.jsonl", '{"task": "a", "score": 0.5, "answer": "7"}\n'))
+    assert result.code == 0
+    assert "1 outcome neither passes nor fails (choose: --threshold)." in result.out
+    assert "answer = answer (maj@k)" in result.out
     assert passk("describe", write("y.jsonl", '{"task": "a", "passed": null}\n')).code == 3
 
 
@@ -531,25 +531,25 @@ def test_names_that_would_break_a_table(passk: Passk, write: Write) -> None:
 def test_repeated_options_add_up(passk: Passk) -> None:
     path = SAMPLES / "cruxeval.jsonl.gz"
     where = ["--where", "temperature < 0.5", "--where", "model = 'gpt-4-0613'"]
-    done = passk("estimate", path, *where, "-k", "1", "-k", "5", "-f", "csv")
-    assert [line.split(",")[1] for line in done.out.splitlines()[1:]] == [
+    result = passk("estimate", path, *where, "-k", "1", "-k", "5", "-f", "csv")
+    assert [line.split(",")[1] for line in result.out.splitlines()[1:]] == [
         "pass@1", "pass@5", "pass^5",
     ]  # fmt: skip
 
 
 def test_pooling_without_attempt_numbers_is_said(passk: Passk, write: Write) -> None:
     text = "model,task,passed\nm,a,"
-    done = passk("estimate", write("1.csv", f"{text}1\n"), write("2.csv", f"{text}0\n"))
-    assert "several files hold attempts of one model without numbers" in done.err
+    result = passk("estimate", write("1.csv", f"{text}1\n"), write("2.csv", f"{text}0\n"))
+    assert "several files hold attempts of one model without numbers" in result.err
 
 
 @pytest.mark.long
 def test_signs_that_the_terminal_lacks() -> None:
     command = [sys.executable, "-m", "passk_cli", "describe", str(SAMPLES / "tau_airline.csv")]
-    done = subprocess.run(command, env={**os.environ, "PYTHONIOENCODING": "cp1252"},
+    result = subprocess.run(command, env={**os.environ, "PYTHONIOENCODING": "cp1252"},
                           capture_output=True, check=False)  # fmt: skip
-    assert done.returncode == 0
-    assert b"k \\u2264 4" in done.stdout
+    assert result.returncode == 0
+    assert b"k \\u2264 4" in result.stdout
     full = subprocess.run(f"{' '.join(command)} > /dev/full", shell=True, capture_output=True,
                           text=True, check=False)  # fmt: skip
     assert (full.returncode, full.stderr) == (
@@ -558,23 +558,23 @@ def test_signs_that_the_terminal_lacks() -> None:
 
 
 def test_stdin_twice(passk: Passk) -> None:
-    done = passk("estimate", "-", "m=-", stdin=GOOD.encode())
-    assert done.code == 2
-    assert "standard input (-) can be read once" in done.err
+    result = passk("estimate", "-", "m=-", stdin=GOOD.encode())
+    assert result.code == 2
+    assert "standard input (-) can be read once" in result.err
 
 
 def test_names_are_not_near_for_the_suffix_that_both_have(passk: Passk, tmp_path: Path) -> None:
     (tmp_path / "eight.jsonl").write_text("")
     assert "agents.jsonl: no such file; check" in passk("estimate", tmp_path / "agents.jsonl").err
-    for near in ("eigth.jsonl", "eight.json", "eight"):
-        assert "did you mean" in passk("estimate", tmp_path / near).err
+    for similar in ("eigth.jsonl", "eight.json", "eight"):
+        assert "did you mean" in passk("estimate", tmp_path / similar).err
 
 
 def test_an_output_folder_that_is_not_there(passk: Passk, tmp_path: Path) -> None:
     target = tmp_path / "no" / "out.csv"
-    done = passk("estimate", SAMPLES / "tau_airline.csv", "-o", target)
-    assert done.code == 2
-    assert "no such folder for the output; make it first" in done.err
+    result = passk("estimate", SAMPLES / "tau_airline.csv", "-o", target)
+    assert result.code == 2
+    assert "no such folder for the output; make it first" in result.err
     assert not target.exists()
 
 
@@ -601,30 +601,30 @@ def test_nested_columns(passk: Passk, tmp_path: Path) -> None:
 
 
 def test_k_is_called_to_where_curves_go_on(passk: Passk) -> None:
-    done = passk("extrapolate", SAMPLES / "tau_airline.csv", "-k", "100")
-    assert (done.code, done.out) == (2, "")
-    assert "no such option: -k; its k are those of --to; see passk extrapolate --help" in done.err
+    result = passk("extrapolate", SAMPLES / "tau_airline.csv", "-k", "100")
+    assert (result.code, result.out) == (2, "")
+    assert "no such option: -k; its k are those of --to; see passk extrapolate --help" in result.err
 
 
 def test_a_table_that_ends_within_an_outcome_is_cut_off(passk: Passk, write: Write) -> None:
     rows = "task,passed\n" + "a,True\nb,False\n" * 6
-    done = passk("estimate", write("cut.csv", rows + "c,Tr"))
-    assert done.error == "damaged-file"
-    assert "cut.csv:14: 'Tr' ends the file, without an end of the line" in done.err
-    for whole in ("c,Tr\n", "c,maybe"):
-        assert passk("estimate", write("whole.csv", rows + whole)).error == "bad-outcome"
+    result = passk("estimate", write("cut.csv", rows + "c,Tr"))
+    assert result.error == "damaged-file"
+    assert "cut.csv:14: 'Tr' ends the file, without an end of the line" in result.err
+    for ending in ("c,Tr\n", "c,maybe"):
+        assert passk("estimate", write("whole.csv", rows + ending)).error == "bad-outcome"
 
 
 def test_a_count_that_is_empty_is_named(passk: Passk, write: Write) -> None:
-    done = passk("estimate", write("counts.csv", "task,n,c\na,10,\nb,5,2\n"))
-    assert "counts.csv:2: n = 10 and c is empty cannot be counts" in done.err
+    result = passk("estimate", write("counts.csv", "task,n,c\na,10,\nb,5,2\n"))
+    assert "counts.csv:2: n = 10 and c is empty cannot be counts" in result.err
 
 
 def test_what_says_that_attempts_failed_fails_first(passk: Passk, write: Write) -> None:
     rows = "".join(f"t{i // 3},{i % 3},{int(i % 4 == 0)}\n" for i in range(30))
-    done = passk("estimate", write("f.csv", "task,attempt,failed\n" + rows))
-    assert "--field outcome=failed  22 × 0, 8 × 1; --passes 0 or --passes 1\n" in done.err
-    assert not commands(done.err)
+    result = passk("estimate", write("f.csv", "task,attempt,failed\n" + rows))
+    assert "--field outcome=failed  22 × 0, 8 × 1; --passes 0 or --passes 1\n" in result.err
+    assert not commands(result.err)
 
 
 def test_a_word_that_comes_again_does_not_say_that_a_table_is_cut(
@@ -632,12 +632,12 @@ def test_a_word_that_comes_again_does_not_say_that_a_table_is_cut(
 ) -> None:
     path, rows = tmp_path / "r.csv", "task,attempt,passed\nt1,1,true\nt1,2,{}\nt2,1,true\nt2,2,fal"
     path.write_text(rows.format("false"))
-    done = passk("estimate", path)
-    assert (done.error, "r.csv:5: 'fal' ends the file" in done.err) == ("damaged-file", True)
+    result = passk("estimate", path)
+    assert (result.error, "r.csv:5: 'fal' ends the file" in result.err) == ("damaged-file", True)
     path.write_text(rows.format("fal"))
-    done = passk("estimate", path)
-    assert (done.error, "r.csv:3: " in done.err) == ("bad-outcome", True)
-    run_printed(passk, done.err)
+    result = passk("estimate", path)
+    assert (result.error, "r.csv:3: " in result.err) == ("bad-outcome", True)
+    run_printed(passk, result.err)
 
 
 @pytest.mark.parametrize("ends", [".csv", ".jsonl", ".csv.gz"])
@@ -653,9 +653,9 @@ def test_other_encodings_are_read_and_said(
         text = "".join(f'{{"model": "{name}", "task": {i}, "passed": {i}}}\n' for i in range(2))
     data = text.encode(encoding).replace(b"\0", b"\xff" if encoding == "utf-8" else b"\0")
     path.write_bytes(gzip.compress(data) if ends.endswith("gz") else data)
-    done = passk("estimate", path)
-    assert (done.code, f"{model}: pass@1 0.500" in done.out) == (0, True)
-    assert f"warning[other-encoding]: read as {encoding}, not as UTF-8: {path}" in done.err
+    result = passk("estimate", path)
+    assert (result.code, f"{model}: pass@1 0.500" in result.out) == (0, True)
+    assert f"warning[other-encoding]: read as {encoding}, not as UTF-8: {path}" in result.err
 
 
 _HEAD = "task,note,passed\n"
@@ -680,10 +680,10 @@ _ARRAY = json.dumps([*map(json.loads, _LINES.splitlines())])
 def test_nul_bytes_and_returns_are_named(
     passk: Passk, write: Write, name: str, text: str, words: str
 ) -> None:
-    done = passk("estimate", write(name, text))
-    assert done.code == 3
-    assert words in done.err
-    assert "--field" not in done.err
+    result = passk("estimate", write(name, text))
+    assert result.code == 3
+    assert words in result.err
+    assert "--field" not in result.err
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -694,17 +694,17 @@ def test_a_return_in_quotes_is_part_of_a_name_everywhere(
     path = write("a.csv", end.join([*rows, ""]))
     counts = read(path)
     assert (counts.tasks[0], len(counts.tasks), counts.c.sum()) == ("t\r0", 6, 8)
-    own = write("b.csv", path.read_bytes().replace(b"task", b"puzzle"))
-    assert "6 values, 2 rows each" in passk("estimate", own).err
-    assert read(own, fields={"task": "puzzle"}).tasks == counts.tasks
+    second = write("b.csv", path.read_bytes().replace(b"task", b"puzzle"))
+    assert "6 values, 2 rows each" in passk("estimate", second).err
+    assert read(second, fields={"task": "puzzle"}).tasks == counts.tasks
 
 
 def test_percent_scores_are_named_with_what_to_do(passk: Passk, write: Write) -> None:
     rows = "".join(f"t{i // 2},{i * 17 % 101}%\n" for i in range(12))
     path = write("a.csv", f"task,score\n{rows}")
     for options in ([], ["--threshold", "0.5"]):
-        done = passk("estimate", path, *options)
-        assert (done.code, done.error) == (3, "bad-outcome")
-        assert "without %, as 0" in done.err
+        result = passk("estimate", path, *options)
+        assert (result.code, result.error) == (3, "bad-outcome")
+        assert "without %, as 0" in result.err
     plain = write("b.csv", path.read_text().replace("%", ""))
     assert passk("estimate", plain, "--threshold", "50").code == 0

@@ -14,15 +14,15 @@ from passk_cli.files.database import coded, connect
 
 
 def test_only_the_given_files_are_read(tmp_path: Path) -> None:
-    given, other = tmp_path / "given.csv", tmp_path / "other.csv"
-    for path in (given, other):
+    allowed, forbidden = tmp_path / "given.csv", tmp_path / "other.csv"
+    for path in (allowed, forbidden):
         path.write_text("a\n1\n")
-    con = connect([str(given)], tmp_path)
-    assert con.execute(f"SELECT a FROM read_csv('{given}')").fetchall() == [(1,)]
+    con = connect([str(allowed)], tmp_path)
+    assert con.execute(f"SELECT a FROM read_csv('{allowed}')").fetchall() == [(1,)]
     for statement in (
-        f"SELECT * FROM read_csv('{other}')",
-        f"SELECT * FROM read_text('{other}')",
-        f"SELECT * FROM '{other}'",
+        f"SELECT * FROM read_csv('{forbidden}')",
+        f"SELECT * FROM read_text('{forbidden}')",
+        f"SELECT * FROM '{forbidden}'",
         f"SELECT * FROM glob('{tmp_path}/*')",
         "SELECT * FROM read_csv('http://localhost/x.csv')",
         f"COPY (SELECT 1) TO '{tmp_path}/new.csv'",

@@ -29,19 +29,19 @@ TEXT = "x" * 5_900
 
 def measured(path: Path) -> tuple[int, int, float]:
     """Tasks, attempts and the peak of memory, in MB, of a process that reads a file."""
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", _READ, str(path)], capture_output=True, text=True, check=True
     )
-    tasks, attempts, peak = map(int, done.stdout.split())
+    tasks, attempts, peak = map(int, result.stdout.split())
     return tasks, attempts, peak / (1 << 10 if sys.platform != "darwin" else 1 << 20)
 
 
 def document(shape: str, records: int, text: str) -> str:
-    every = [{"task_id": f"t{i % 100}", "passed": i % 3 == 0, "log": text} for i in range(records)]
+    rows = [{"task_id": f"t{i % 100}", "passed": i % 3 == 0, "log": text} for i in range(records)]
     if shape == "array":
-        return json.dumps(every)
+        return json.dumps(rows)
     if shape == "list":
-        return json.dumps({"results": every, "model": "m"})
+        return json.dumps({"results": rows, "model": "m"})
     by_task = {f"t{i}": [{"passed": True, "log": text}] * (records // 100) for i in range(100)}
     return json.dumps(by_task)
 

@@ -100,29 +100,29 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
     assert cells(pd.DataFrame(COUNTS)) == EXPECTED
 
 
-@pytest.mark.parametrize(("other", "words"), [
+@pytest.mark.parametrize(("duplicate", "words"), [
     ("Passed", "the column 'passed' and 'Passed' are the same"),
     *long(("passed", "the column 'passed' is there twice")),
 ])  # fmt: skip
-def test_a_column_that_is_there_twice(tmp_path: Path, other: str, words: str) -> None:
+def test_a_column_that_is_there_twice(tmp_path: Path, duplicate: str, words: str) -> None:
     """Of two columns of a name DuckDB makes passed and passed_1, of which the first would count."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     table = pa.table(
-        [["a"], [{"x": 1, "y": {"z": 2}}], [1], [0]], ["task", "more", "passed", other]
+        [["a"], [{"x": 1, "y": {"z": 2}}], [1], [0]], ["task", "more", "passed", duplicate]
     )
     pq.write_table(table, tmp_path / "m.parquet")
-    frame = pd.DataFrame([["a", 1, 0]], columns=["task", "passed", other])
+    frame = pd.DataFrame([["a", 1, 0]], columns=["task", "passed", duplicate])
     for data in (tmp_path / "m.parquet", table, table.to_reader(), table.to_batches()[0], frame):
         with pytest.raises(DataError, match=f"{words}; rename one"):
             read(data)
     # Their own names may end in a number, and what lies inside a column is no column.
-    own = table.rename_columns(["task", "passed_more", "passed", "passed_1"])
-    pq.write_table(own, tmp_path / "m.parquet")
+    renamed = table.rename_columns(["task", "passed_more", "passed", "passed_1"])
+    pq.write_table(renamed, tmp_path / "m.parquet")
     fields = {"outcome": "passed"}
     assert cells(tmp_path / "m.parquet", fields=fields) == {("m", "a"): (1, 1)}
-    assert cells(own, fields=fields) == {("model", "a"): (1, 1)}
+    assert cells(renamed, fields=fields) == {("model", "a"): (1, 1)}
     with pytest.raises(DataError, match="passed and passed_1 judge an attempt and differ"):
-        read(own)
+        read(renamed)
 
 
 def test_quoted_newlines(write: Write) -> None:
@@ -190,10 +190,10 @@ def test_no_number_passes_no_threshold(write: Write, value: str) -> None:
 
 def test_stdin(passk: Passk) -> None:
     for packed in (jsonl(ROWS).encode(), gzip.compress(jsonl(ROWS).encode())):
-        done = passk("estimate", "-", "-k", "1", "-f", "tsv", stdin=packed)
-        assert done.out.split("\n")[1].startswith("a\tpass@1\t1\t0.3")
-    done = passk("estimate", "x=-", "-k", "1", "-f", "csv", stdin=b"task,passed\nq,1\n")
-    assert done.out.split("\n")[1].startswith("x,pass@1,1,1.0")
+        result = passk("estimate", "-", "-k", "1", "-f", "tsv", stdin=packed)
+        assert result.out.split("\n")[1].startswith("a\tpass@1\t1\t0.3")
+    result = passk("estimate", "x=-", "-k", "1", "-f", "csv", stdin=b"task,passed\nq,1\n")
+    assert result.out.split("\n")[1].startswith("x,pass@1,1,1.0")
 
 
 def test_task_ids_are_text(write: Write) -> None:
@@ -206,8 +206,8 @@ def test_task_ids_are_text(write: Write) -> None:
 def test_words(write: Write, case: Callable[[str], str]) -> None:
     for words, passed in ((PASS_WORDS, 1), (FAIL_WORDS, 0)):
         rows = [{"task": w, "status": case(w)} for w in words]
-        found = cells(write("m.jsonl", jsonl(rows)), outcome="status")
-        assert all(c == passed for _, c in found.values())
+        counts = cells(write("m.jsonl", jsonl(rows)), outcome="status")
+        assert all(c == passed for _, c in counts.values())
 
 
 @pytest.mark.parametrize("case", [lambda w: f" {w} ", *long(str, str.upper)])
@@ -229,9 +229,9 @@ def test_words_of_attempts_that_ended_are_missing_outcomes(
 
 
 def test_words_of_attempts_that_ended_are_shown(passk: Passk) -> None:
-    shown = passk("formats", "--full").out
+    text = passk("formats", "--full").out
     page = (ROOT / "docs" / "data.md").read_text()
-    assert [w for w in ENDED_WORDS if w not in shown or f"`{w}`" not in page] == []
+    assert [w for w in ENDED_WORDS if w not in text or f"`{w}`" not in page] == []
 
 
 def test_kinds_of_what_is_missing_follow_the_policies(write: Write) -> None:
@@ -244,15 +244,15 @@ def test_kinds_of_what_is_missing_follow_the_policies(write: Write) -> None:
     for policy, kind in (("first", "error"), ("last", "timeout")):
         kinds = read(path, missing="drop", duplicates=policy).facts.reasons
         assert kinds == {"x": {kind: 1}, "y": {"crash": 1}}
-    kept = read(path, missing="fail", duplicates="first", models="y").facts.reasons
-    assert kept == {"y": {"crash": 1}}
+    reasons = read(path, missing="fail", duplicates="first", models="y").facts.reasons
+    assert reasons == {"y": {"crash": 1}}
 
 
 def test_threshold(write: Write) -> None:
     scores = [0.3, 0.7 - 1e-10, 0.7, 1, 0, "pass", "failed", True]
     rows = [{"task": i, "score": s} for i, s in enumerate(scores)]
-    found = cells(write("m.jsonl", jsonl(rows)), threshold=0.7)
-    assert [c for _, c in found.values()] == [0, 1, 1, 1, 0, 1, 0, 1]
+    counts = cells(write("m.jsonl", jsonl(rows)), threshold=0.7)
+    assert [c for _, c in counts.values()] == [0, 1, 1, 1, 0, 1, 0, 1]
     lists = jsonl([{"task": "a", "scores": [0.2, 0.7, 0.9]}])
     assert cells(write("l.jsonl", lists), threshold=0.7) == {("l", "a"): (3, 2)}
 
@@ -275,8 +275,8 @@ def test_tasks_without_an_attempt_are_those_of_a_model(write: Write) -> None:
         for model in lost for task in "abcd"
     ]  # fmt: skip
     notes = reading_notes(read(write("m.jsonl", jsonl(rows)), missing="drop"))
-    (said,) = (note for note in notes if note.name == "lost-tasks")
-    assert said.text == "no attempt is left at 3 tasks of beta, 2 tasks of alpha"
+    (lost_tasks,) = (note for note in notes if note.name == "lost-tasks")
+    assert lost_tasks.text == "no attempt is left at 3 tasks of beta, 2 tasks of alpha"
 
 
 def test_duplicates(write: Write) -> None:
@@ -295,9 +295,9 @@ def test_duplicates(write: Write) -> None:
 
 @pytest.mark.long
 def test_first_and_last_follow_the_order_of_the_files(write: Write) -> None:
-    one = write("b.csv", "model,task,trial,passed\nm,a,0,1\nm,b,0,0\n")
-    two = write("a.jsonl", jsonl([{"model": "m", "task": "a", "trial": 0, "passed": False}]))
-    for files, first, last in (([one, two], 1, 0), ([two, one], 0, 1)):
+    csv_file = write("b.csv", "model,task,trial,passed\nm,a,0,1\nm,b,0,0\n")
+    jsonl_file = write("a.jsonl", jsonl([{"model": "m", "task": "a", "trial": 0, "passed": False}]))
+    for files, first, last in (([csv_file, jsonl_file], 1, 0), ([jsonl_file, csv_file], 0, 1)):
         assert cells(files, duplicates="first")["m", "a"] == (1, first)
         assert cells(files, duplicates="last")["m", "a"] == (1, last)
     many = [write(f"f{i}.csv", f"model,task,trial,passed\nm,a,0,{int(i == 7)}\n") for i in range(8)]
@@ -306,12 +306,16 @@ def test_first_and_last_follow_the_order_of_the_files(write: Write) -> None:
     assert cells(many, duplicates="first") == {("m", "a"): (1, 0)}
     # A file of another layout between two of one.
     three = write("c.csv", "model,task,trial,passed\nm,a,0,1\nm,b,0,0\n")
-    for order in ([one, two, three], [one, three, two], [two, one, three]):
+    for order in (
+        [csv_file, jsonl_file, three],
+        [csv_file, three, jsonl_file],
+        [jsonl_file, csv_file, three],
+    ):
         with pytest.raises(
             DataError, match=rf"{order[1].name}:\d: .* first seen at .*{order[0].name}:"
         ):
             read(order)
-        values = [int(path != two) for path in order]
+        values = [int(path != jsonl_file) for path in order]
         assert cells(order, duplicates="first")["m", "a"] == (1, values[0])
         assert cells(order, duplicates="last")["m", "a"] == (1, values[2])
         lines = read(order, duplicates="keep", attempts=["line"]).attempts["attempt"]
@@ -358,9 +362,9 @@ def test_human_eval_results_carry_the_outcome_twice(write: Write) -> None:
 def test_by_where_and_model(write: Write) -> None:
     rows = [{**r, "difficulty": "hard" if r["sample"] else "easy"} for r in ROWS]
     path = write("m.jsonl", jsonl(rows))
-    found = read(path, by=["difficulty"], where="temperature < 0.5 AND sample < 2", models=["bb"])
-    assert found.series == (("bb", "easy"), ("bb", "hard"))
-    assert found.n.tolist() == [1] * 12
+    counts = read(path, by=["difficulty"], where="temperature < 0.5 AND sample < 2", models=["bb"])
+    assert counts.series == (("bb", "easy"), ("bb", "hard"))
+    assert counts.n.tolist() == [1] * 12
     assert sum(n for n, _ in cells(path, where="difficulty = 'hard'").values()) == 36
     with pytest.raises(ParameterError, match="no column 'hard'"):
         read(path, where='difficulty = "hard"')
@@ -395,12 +399,12 @@ def test_times_are_those_of_utc(tmp_path: Path, zone: str) -> None:
         "print(read(path, by=['when']).series);"
         "print(read(path, where='\"when\" < \\'2026-01-01 03:00\\'').n)"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "m.parquet")],
         env=os.environ | {"TZ": zone}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     expected = (("m", "2026-01-01 02:00:00+00"), ("m", "2026-01-01 23:00:00+00"))
-    assert done.stdout == f"{expected}\n[1]\n"
+    assert result.stdout == f"{expected}\n[1]\n"
 
 
 @pytest.mark.parametrize("suffix", ["parquet", *long("jsonl", "csv")])
@@ -428,20 +432,23 @@ def test_fractions_further_down_are_not_rounded(write: Write) -> None:
 
 def test_names_of_models(write: Write, passk: Passk) -> None:
     text = "task,passed\na,1\n"
-    one, two = write("x/results.csv", text), write("y/results.csv", text)
-    assert read([one, two]).series == (("x/results",), ("y/results",))
-    assert read([f"new={one}", two]).series == (("new",), ("results",))
-    both = [f"same={one}", f"same={two}"]
-    assert cells(both, duplicates="keep") == {("same", "a"): (2, 2)}
-    named = write("z.csv", "model,task,passed\ngpt,a,1\n")
-    assert read(f"new={named}").series == (("new",),)
+    first, second = write("x/results.csv", text), write("y/results.csv", text)
+    assert read([first, second]).series == (("x/results",), ("y/results",))
+    assert read([f"new={first}", second]).series == (("new",), ("results",))
+    labelled = [f"same={first}", f"same={second}"]
+    assert cells(labelled, duplicates="keep") == {("same", "a"): (2, 2)}
+    third = write("z.csv", "model,task,passed\ngpt,a,1\n")
+    assert read(f"new={third}").series == (("new",),)
     several = write("s.csv", "model,task,passed\ngpt,a,1\nllama,a,0\n")
     with pytest.raises(
         DataError, match=r"several models \(gpt, llama\); the label 'new' names one"
     ):
         read(f"new={several}")
-    assert read(one.parent.parent / "*" / "results.csv").series == (("x/results",), ("y/results",))
-    assert len(read(one.parent.parent).series) == 4
+    assert read(first.parent.parent / "*" / "results.csv").series == (
+        ("x/results",),
+        ("y/results",),
+    )
+    assert len(read(first.parent.parent).series) == 4
 
 
 def test_clusters(write: Write) -> None:
@@ -453,11 +460,11 @@ def test_clusters(write: Write) -> None:
 
 
 def test_pooled_settings_are_said(passk: Passk) -> None:
-    done = passk("estimate", SAMPLES / "cruxeval.jsonl.gz")
-    assert (done.code, done.out) == (3, "")
-    assert "--by temperature  # keeps them apart\n" in done.err
-    done = passk("estimate", SAMPLES / "cruxeval.jsonl.gz", "--pool", "temperature", "-k", "1")
-    assert done.code == 0
+    result = passk("estimate", SAMPLES / "cruxeval.jsonl.gz")
+    assert (result.code, result.out) == (3, "")
+    assert "--by temperature  # keeps them apart\n" in result.err
+    result = passk("estimate", SAMPLES / "cruxeval.jsonl.gz", "--pool", "temperature", "-k", "1")
+    assert result.code == 0
 
 
 @pytest.mark.parametrize(
@@ -475,19 +482,19 @@ def test_pooled_settings_are_said(passk: Passk) -> None:
         (["1e400", "0.2"], True),
     ],
 )
-@pytest.mark.parametrize("apart", [1, *long(300)])
+@pytest.mark.parametrize("parts", [1, *long(300)])
 def test_settings_that_are_numbers(
-    passk: Passk, write: Write, values: list[str | None], differ: bool, apart: int
+    passk: Passk, write: Write, values: list[str | None], differ: bool, parts: int
 ) -> None:
     """Compared as numbers, until one is none; the second value beyond the first lines as well."""
-    given = [values[0]] * apart + [values[1]]
+    temperatures = [values[0]] * parts + [values[1]]
     lines = [
         f'{{"task": "a", "attempt": {i}, "passed": true'
         + ("" if value is None else f', "temperature": {value}') + "}"
-        for i, value in enumerate(given)
+        for i, value in enumerate(temperatures)
     ]  # fmt: skip
-    done = passk("estimate", write("a.jsonl", "\n".join(lines)), "-k", "1")
-    assert (done.code, "differ in temperature" in done.err) == (0, differ), done.err
+    result = passk("estimate", write("a.jsonl", "\n".join(lines)), "-k", "1")
+    assert (result.code, "differ in temperature" in result.err) == (0, differ), result.err
     assert (
         "pooled" not in passk("estimate", SAMPLES / "cruxeval.jsonl.gz", "--by", "temperature").err
     )
@@ -509,13 +516,13 @@ def test_order_and_sharding_do_not_matter(
     write: Write, passk: Passk, rows: list[tuple[str, str, bool]], rng: random.Random, shards: int
 ) -> None:
     records: list[dict[str, object]] = [{"model": m, "task": t, "passed": p} for m, t, p in rows]
-    whole = write("whole.jsonl", jsonl(records))
+    path = write("whole.jsonl", jsonl(records))
     rng.shuffle(records)
     cut = [records[i::shards] for i in range(shards)]
     parts = [write(f"part{i}.jsonl", jsonl(part)) for i, part in enumerate(cut) if part]
-    one = passk("estimate", whole, "-k", "1", "-f", "csv")
-    assert one.code == 0
-    assert passk("estimate", *parts, "-k", "1", "-f", "csv").out == one.out
+    expected = passk("estimate", path, "-k", "1", "-f", "csv")
+    assert expected.code == 0
+    assert passk("estimate", *parts, "-k", "1", "-f", "csv").out == expected.out
 
 
 @given(tables)
@@ -524,9 +531,9 @@ def test_renaming_tasks_and_models_does_not_matter(
     write: Write, rows: list[tuple[str, str, bool]]
 ) -> None:
     plain = jsonl([{"model": m, "task": t, "passed": p} for m, t, p in rows])
-    other = jsonl([{"model": f"x{m}", "task": f"z{t}", "passed": p} for m, t, p in rows])
-    one, two = cells(write("a.jsonl", plain)), cells(write("b.jsonl", other))
-    assert {(f"x{m}", f"z{t}"): v for (m, t), v in one.items()} == two
+    renamed = jsonl([{"model": f"x{m}", "task": f"z{t}", "passed": p} for m, t, p in rows])
+    first, second = cells(write("a.jsonl", plain)), cells(write("b.jsonl", renamed))
+    assert {(f"x{m}", f"z{t}"): v for (m, t), v in first.items()} == second
 
 
 PLAIN = [{"task": f"t{i % 50}", "passed": i % 3 == 0, "pad": "x" * 30} for i in range(4000)]
@@ -572,23 +579,23 @@ def test_settings_and_attempts_that_appear_late(write: Write) -> None:
     assert not read(
         write("d.jsonl", jsonl(later("temperature", 0.8, slice(-1, None))))
     ).facts.varying
-    other = write("other.jsonl", '{"task": "t1", "passed": 1, "model": "m", "top_p": 0.9}\n')
+    second = write("other.jsonl", '{"task": "t1", "passed": 1, "model": "m", "top_p": 0.9}\n')
     plain = write("plain.jsonl", '{"task": "t1", "passed": 1, "model": "m"}\n')
     with pytest.warns(PasskWarning, match="differ in top_p"):
-        assert read([plain, other]).facts.varying == ("top_p",)
+        assert read([plain, second]).facts.varying == ("top_p",)
     with pytest.raises(DataError, match="attempt 7 of model 'd' at task"):
         read(write("d.jsonl", jsonl(later("sample", 7, slice(3000, None)))))
 
 
-def said(path: Path) -> str:
+def reading_or_refusal(path: Path) -> str:
     """All that reading a file gives, or why it is refused, whatever the packing and the lines."""
     try:
         counts = read(path)
     except DataError as refusal:
         # Of two columns that could be it, the first to come is named first.
         text = str(refusal).partition(" could be the ")
-        shown = text[0] if text[1] else re.sub(r"\{[^;]*", "", text[0])
-        return re.sub(r":\d+|\.gz\b|t\d+", "", shown)
+        prefix = text[0] if text[1] else re.sub(r"\{[^;]*", "", text[0])
+        return re.sub(r":\d+|\.gz\b|t\d+", "", prefix)
     return repr((cells_of(counts), counts.facts.varying))
 
 
@@ -610,9 +617,9 @@ def test_a_column_that_appears_at_any_row(write: Write, name: str, start: int, r
             row[name] = row.pop("passed")
     text = jsonl(changed)
     turned = jsonl(changed[start:] + changed[:start])
-    expected = said(write("m.jsonl", turned))
-    assert said(write("m.jsonl", text)) == expected
-    assert said(write("m.jsonl.gz", gzip.compress(text.encode(), 1))) == expected
+    expected = reading_or_refusal(write("m.jsonl", turned))
+    assert reading_or_refusal(write("m.jsonl", text)) == expected
+    assert reading_or_refusal(write("m.jsonl.gz", gzip.compress(text.encode(), 1))) == expected
 
 
 @pytest.mark.parametrize(
@@ -701,8 +708,8 @@ def test_a_value_that_is_nested_deeply(write: Write, end: str) -> None:
         return write(f"m.{end}", packed(end, text.encode()))
 
     inside = 2 if end == "json" else 1
-    found = cells(file(MOST_LEVELS - inside))
-    assert found == {("m", "a"): (1, 1), ("m", "b"): (1, 1)}
+    counts = cells(file(MOST_LEVELS - inside))
+    assert counts == {("m", "a"): (1, 1), ("m", "b"): (1, 1)}
     with pytest.raises(DataError, match=f"m.{end}:1: nested too deeply"):
         cells(file(MOST_LEVELS + 1 - inside))
 
@@ -818,10 +825,10 @@ def test_rows_that_are_nested_deeply() -> None:
 
 def test_a_model_named_like_a_pattern_is_itself(write: Write) -> None:
     path = write("a.csv", "model,task,passed\ngpt-4[1],a,1\ngpt-41,a,0\n")
-    named, other = {("gpt-4[1]", "a"): (1, 1)}, {("gpt-41", "a"): (1, 0)}
-    assert cells(path, models=["gpt-4[1]"]) == named
-    assert cells(path, exclude_models=["gpt-4[1]"]) == other
-    assert cells(path, models=["gpt-4[1-9]"]) == other
+    literal, similar = {("gpt-4[1]", "a"): (1, 1)}, {("gpt-41", "a"): (1, 0)}
+    assert cells(path, models=["gpt-4[1]"]) == literal
+    assert cells(path, exclude_models=["gpt-4[1]"]) == similar
+    assert cells(path, models=["gpt-4[1-9]"]) == similar
 
 
 @pytest.mark.parametrize("white", ["\t", "\r", "\n", " \t"])
@@ -876,8 +883,8 @@ def test_an_array_has_tasks_in_rows_and_attempts_in_columns() -> None:
     array = np.array([[1, 0, 1], [0, 0, 0]])
     counts = read(array)
     assert (counts.tasks, counts.n.tolist(), counts.c.tolist()) == (("0", "1"), [3, 3], [2, 0])
-    both = read({"a": array, "b": array.astype(bool)})
-    assert (both.series, both.c.tolist()) == ((("a",), ("b",)), [2, 0, 2, 0])
+    pair = read({"a": array, "b": array.astype(bool)})
+    assert (pair.series, pair.c.tolist()) == ((("a",), ("b",)), [2, 0, 2, 0])
     missing = array.astype(float)
     missing[0, 1] = np.nan
     with pytest.raises(DataError, match="1 attempt in all"):

@@ -36,8 +36,8 @@ def mapped(path: Path, text: str, **options: object) -> Counts:
     return read(path, **options)  # type: ignore[arg-type]
 
 
-def same(one: Counts, other: Counts) -> bool:
-    return one.to_frame().equals(other.to_frame())
+def same(first: Counts, second: Counts) -> bool:
+    return first.to_frame().equals(second.to_frame())
 
 
 COMPILES = 'outcome = "compiles"\n'
@@ -218,7 +218,7 @@ def test_a_map_next_to_a_folder_is_for_its_files_only(tmp_path: Path) -> None:
     counts = mapped(tmp_path / "one.jsonl", text)
     folder = read(tmp_path)
     assert same(folder, counts)
-    assert {"mapped", "unmapped-files"} <= {said.name for said in folder.facts.messages}
+    assert {"mapped", "unmapped-files"} <= {message.name for message in folder.facts.messages}
     assert read(tmp_path / "notes.jsonl").tasks == ("z",)
     with pytest.raises(ParameterError, match=r"notes\.jsonl"):
         read([tmp_path / "one.jsonl", tmp_path / "notes.jsonl"])

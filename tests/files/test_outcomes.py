@@ -23,15 +23,15 @@ def labels(write: Write) -> Path:
 
 
 def test_words_that_pass_and_the_others_that_fail(passk: Passk, labels: Path) -> None:
-    named = ("--field", "outcome=label", "--missing", "drop", "-k", "1")
-    done = passk("estimate", labels, *named, "--passes", "NOT_misled", "-v")
-    assert done.code == 0
-    assert "counted as passes: not_misled (2); as failures: Partial (1), misled (1)" in done.err
-    assert "passes=NOT_misled" in done.out
-    done = passk("estimate", labels, *named, "--passes", "not_misled", "--fails", "misled")
-    assert (done.code, "neither passes nor fails by name: Partial" in done.err) == (3, True)
-    both = ("--passes", "not_misled,partial", "--fails", "misled")
-    assert passk("estimate", labels, *named, *both).code == 0
+    options = ("--field", "outcome=label", "--missing", "drop", "-k", "1")
+    result = passk("estimate", labels, *options, "--passes", "NOT_misled", "-v")
+    assert result.code == 0
+    assert "counted as passes: not_misled (2); as failures: Partial (1), misled (1)" in result.err
+    assert "passes=NOT_misled" in result.out
+    result = passk("estimate", labels, *options, "--passes", "not_misled", "--fails", "misled")
+    assert (result.code, "neither passes nor fails by name: Partial" in result.err) == (3, True)
+    rules = ("--passes", "not_misled,partial", "--fails", "misled")
+    assert passk("estimate", labels, *options, *rules).code == 0
 
 
 def test_named_words_pass_beside_a_threshold_that_judges_the_numbers(
@@ -41,12 +41,12 @@ def test_named_words_pass_beside_a_threshold_that_judges_the_numbers(
     for words in (("good",), ("good", "true")):
         counts = read(path, fields={"outcome": "score"}, passes=words, threshold=7)
         assert counts.c.tolist() == [2, len(words)]
-    done = passk("estimate", path, "--passes", "good")
-    assert (done.code, done.out) == (3, "")
-    assert "numbers fail that no word names (" in done.err
-    assert "--threshold X says from where on a score passes" in done.err
-    done = passk("estimate", path, "--passes", "good", "--threshold", "7", "-v")
-    assert "passes: ≥ threshold (2), good (1); as failures: < threshold (1), true (1)" in done.err
+    result = passk("estimate", path, "--passes", "good")
+    assert (result.code, result.out) == (3, "")
+    assert "numbers fail that no word names (" in result.err
+    assert "--threshold X says from where on a score passes" in result.err
+    result = passk("estimate", path, "--passes", "good", "--threshold", "7", "-v")
+    assert "passes: ≥ threshold (2), good (1); as failures: < threshold (1), true (1)" in result.err
     with pytest.raises(DataError, match="no outcome is bad"):
         read(path, passes="good", fails="bad", threshold=7)
 
@@ -57,9 +57,13 @@ def test_a_decimal_comma_or_a_percent_sign_is_said(
 ) -> None:
     path = write("a.csv", f'task;score\na;"{cell}"\nb;"{cell}"\n')
     for more in ((), ("--threshold", "0.5"), ("-m", "mean")):
-        done = passk("estimate", path, *more)
-        said = f"write numbers with a decimal point and without %, as {plain}"
-        assert (done.code, said in done.err, "--threshold X" in done.err) == (3, True, False)
+        result = passk("estimate", path, *more)
+        advice = f"write numbers with a decimal point and without %, as {plain}"
+        assert (result.code, advice in result.err, "--threshold X" in result.err) == (
+            3,
+            True,
+            False,
+        )
 
 
 def test_a_threshold_that_no_score_or_every_score_reaches(passk: Passk, write: Write) -> None:
@@ -67,17 +71,19 @@ def test_a_threshold_that_no_score_or_every_score_reaches(passk: Passk, write: W
         f"t{t},{a},0.{t + a}\n" for t in range(8) for a in (0, 1)
     ))  # fmt: skip
     for threshold, share in (("70", "no"), ("0", "every")):
-        done = passk("estimate", scores, "-k", "1", "--threshold", threshold)
-        assert f"one-sided-threshold]: {share} score reaches the threshold {threshold}" in done.err
+        result = passk("estimate", scores, "-k", "1", "--threshold", threshold)
+        assert (
+            f"one-sided-threshold]: {share} score reaches the threshold {threshold}" in result.err
+        )
     assert "one-sided" not in passk("estimate", scores, "-k", "1", "--threshold", "0.4").err
 
 
 def test_a_threshold_with_a_decimal_comma_is_no_two_thresholds(passk: Passk, write: Write) -> None:
     path = write("a.csv", "task,score\na,0.6\nb,5\n")
     for text, plain, two in (("0,5", "0.5", "0.0,5.0"), ("7,5", "7.5", "7.0,5.0")):
-        done = passk("estimate", path, "--threshold", text)
-        said = f"write {plain}, or {two} for two thresholds"
-        assert (done.code, said in done.err) == (2, True)
+        result = passk("estimate", path, "--threshold", text)
+        advice = f"write {plain}, or {two} for two thresholds"
+        assert (result.code, advice in result.err) == (2, True)
         assert passk("estimate", path, "--threshold", plain).code == 0
         assert passk("estimate", path, "--threshold", two).code == 0
     for threshold in ("0.3,0.5", "3,5", (0, 5)):
@@ -103,17 +109,17 @@ def test_a_word_of_what_ended_early_is_missing_unless_it_is_named() -> None:
     assert read(rows, missing="drop", **options).n.tolist() == [2]
     counts = read(rows, fails=["timeout", "wrong answer"], **options)
     assert counts.n.tolist() == [3]
-    (said,) = (said for said in counts.facts.messages if said.name == "named-outcomes")
-    assert "wrong answer" in said.text.partition("as failures: ")[2]
+    (message,) = (message for message in counts.facts.messages if message.name == "named-outcomes")
+    assert "wrong answer" in message.text.partition("as failures: ")[2]
 
 
 def test_a_word_among_those_that_are_known_fails_or_passes(passk: Passk, write: Write) -> None:
     path = write("a.csv", "task,passed\na,true\na,maybe\nb,false\nb,maybe\n")
-    done = passk("estimate", path)
-    assert "--fails maybe or --passes true --passes maybe" in done.err
+    result = passk("estimate", path)
+    assert "--fails maybe or --passes true --passes maybe" in result.err
     for options, rate in ((["--fails", "maybe"], 0.25), (["--passes", "true,maybe"], 0.75)):
-        own = passk("estimate", path, *options, "-k", "1")
-        assert (own.code, f"pass@1 {rate:.3f}" in own.out) == (0, True)
+        expected = passk("estimate", path, *options, "-k", "1")
+        assert (expected.code, f"pass@1 {rate:.3f}" in expected.out) == (0, True)
 
 
 def test_verdicts_of_words_and_numbers_with_blanks_around_them() -> None:
@@ -134,10 +140,12 @@ def test_verdicts_of_words_and_numbers_with_blanks_around_them() -> None:
 
 
 def test_a_threshold_that_judges_nothing_is_said() -> None:
-    def said(*outcomes: object) -> list[str]:
-        rows = [{"task": f"t{i}", "passed": each} for i, each in enumerate(outcomes)]
+    def warnings_about(*outcomes: object) -> list[str]:
+        rows = [{"task": f"t{i}", "passed": outcome} for i, outcome in enumerate(outcomes)]
         counts = read(rows, threshold=0.5)
-        return [each.text for each in counts.facts.messages if each.name == "idle-threshold"]
+        return [
+            message.text for message in counts.facts.messages if message.name == "idle-threshold"
+        ]
 
-    assert said(True, False) == ["no outcome is a number, so the threshold judges none"]
-    assert said(0.2, 0.7) == []
+    assert warnings_about(True, False) == ["no outcome is a number, so the threshold judges none"]
+    assert warnings_about(0.2, 0.7) == []

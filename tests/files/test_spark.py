@@ -133,8 +133,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "spark.hadoop.fs.viewfs.mounttable.cluster.link./runs": folder.as_uri(),
         "spark.hadoop.fs.viewfs.mounttable.bucket.link./runs": folder.as_uri(),
     }  # fmt: skip
-    given = " ".join(f"--conf {name}={value}" for name, value in settings.items())
-    os.environ["PYSPARK_SUBMIT_ARGS"] = f"{given} pyspark-shell"
+    conf = " ".join(f"--conf {name}={value}" for name, value in settings.items())
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"{conf} pyspark-shell"
     return folder
 
 
@@ -155,7 +155,7 @@ def _jsonl(path: Path, rows: list[dict[str, Any]], more: str = "") -> Path:
     return path
 
 
-def _written(folder: Path, form: str) -> Path:
+def _folder_and_map(folder: Path, form: str) -> Path:
     """The rows in a folder with two files of a form; a map that fits it."""
     folder.mkdir()
     lines = _jsonl(folder.parent / f"{folder.name}-rows.jsonl", _rows())
@@ -181,33 +181,37 @@ def test_counts_of_a_cluster_are_those_of_one_machine(
     shared: Path, master: str, passk: Passk, tmp_path: Path, form: str
 ) -> None:
     folder = shared / f"{form}-runs"
-    given, here, there = _written(folder, form), tmp_path / "here.csv", tmp_path / "there.csv"
+    source, local, cluster = (
+        _folder_and_map(folder, form),
+        tmp_path / "here.csv",
+        tmp_path / "there.csv",
+    )
     for policy in ("fail", "drop"):
-        options = ("--map", given, "--missing", policy)
-        alone = passk("convert", folder, *options, "--counts", "-o", here)
-        assert alone.code == 0, alone.err
+        options = ("--map", source, "--missing", policy)
+        expected = passk("convert", folder, *options, "--counts", "-o", local)
+        assert expected.code == 0, expected.err
         address = f"hdfs://cluster/runs/{folder.name}"
-        done = passk("convert", address, *options, *_spark(master, "-o", there))
-        assert done.code == 0, done.err
-        assert sorted(done.err.splitlines()) == sorted(alone.err.splitlines())
-        assert "note[named-outcomes]: counted as passes: good (72); as failures: " in done.err
-        assert done.out == alone.out
+        result = passk("convert", address, *options, *_spark(master, "-o", cluster))
+        assert result.code == 0, result.err
+        assert sorted(result.err.splitlines()) == sorted(expected.err.splitlines())
+        assert "note[named-outcomes]: counted as passes: good (72); as failures: " in result.err
+        assert result.out == expected.out
         same = "SELECT model, lang, effort, task, n, c"
-        assert duckdb.sql(f"{same} FROM '{there}'").fetchall() == (
-            duckdb.sql(f"{same} FROM '{here}'").fetchall()
+        assert duckdb.sql(f"{same} FROM '{cluster}'").fetchall() == (
+            duckdb.sql(f"{same} FROM '{local}'").fetchall()
         )
     for command in (["estimate", "-k", "1,2"], ["compare"], ["tasks"], ["curve"]):
-        own, other = (
-            passk(*command, path, "--by", "lang,effort", "-f", "csv") for path in (here, there)
+        local_rows, cluster_rows = (
+            passk(*command, path, "--by", "lang,effort", "-f", "csv") for path in (local, cluster)
         )
-        assert own.code == other.code == 0, own.err
-        assert own.out == other.out
+        assert local_rows.code == cluster_rows.code == 0, local_rows.err
+        assert local_rows.out == cluster_rows.out
 
 
 def test_sums_of_amounts(shared: Path, master: str, passk: Passk, tmp_path: Path) -> None:
-    given, table = _written(shared / "sums", "jsonl"), tmp_path / "counts.parquet"
+    folder, table = _folder_and_map(shared / "sums", "jsonl"), tmp_path / "counts.parquet"
     address = "hdfs://cluster/runs/sums/*.jsonl"
-    options = ("--map", given, "--missing", "drop")
+    options = ("--map", folder, "--missing", "drop")
     assert passk("convert", address, *options, *_spark(master, "-o", table)).code == 0
     sums = {row["task"]: row for row in duckdb.sql(
         f"FROM '{table}' WHERE model = 'a' AND lang = 'py' AND effort = '0.5'"
@@ -237,12 +241,12 @@ def test_scores_and_several_outcomes(shared: Path, master: str, tmp_path: Path) 
     path, table = _jsonl(shared / "scores.jsonl", rows), str(tmp_path / "counts.csv")
     roles = {"model": {"value": "a"}, "task": "t"}
     for judged in ({"outcome": "points", "threshold": 0.5}, {"all": ["ok", "not slow"]}):
-        own = roles | judged
+        mapping = roles | judged
         passk_cli.convert(
-            [str(path)], counts=True, engine="spark", spark_master=master, map=own, output=table
+            [str(path)], counts=True, engine="spark", spark_master=master, map=mapping, output=table
         )
-        here, there = passk_cli.read(str(path), map=own), passk_cli.read(table)
-        assert there.to_frame().equals(here.to_frame())
+        local, cluster = passk_cli.read(str(path), map=mapping), passk_cli.read(table)
+        assert cluster.to_frame().equals(local.to_frame())
 
 
 WRONG = {
@@ -270,13 +274,13 @@ def test_what_a_cluster_refuses(
     words: str,
 ) -> None:  # fmt: skip
     rows = [{"t": "a", "i": i, "ok": i % 2, "usd": 1} for i in range(4)]
-    path, given = _jsonl(shared / "wrong" / "rows.jsonl", rows, more), tmp_path / "passk.toml"
-    given.write_text('[data]\nmodel = {value = "a"}\ntask = "t"\noutcome = "ok"\n')
+    path, map_path = _jsonl(shared / "wrong" / "rows.jsonl", rows, more), tmp_path / "passk.toml"
+    map_path.write_text('[data]\nmodel = {value = "a"}\ntask = "t"\noutcome = "ok"\n')
     table = tmp_path / "counts.csv"
-    done = passk("convert", path, "--map", given, *options, *_spark(master, "-o", table))
-    assert done.code in (2, 3)
-    assert words in done.err
-    assert done.sentences == 1
+    result = passk("convert", path, "--map", map_path, *options, *_spark(master, "-o", table))
+    assert result.code in (2, 3)
+    assert words in result.err
+    assert result.sentences == 1
     assert not table.exists()
 
 
@@ -284,11 +288,11 @@ def test_other_headers_are_refused(shared: Path, master: str, passk: Passk, tmp_
     for name, header in (("a", "llm,case,ok"), ("b", "case,llm,ok")):
         (shared / "headers").mkdir(exist_ok=True)
         (shared / "headers" / f"{name}.csv").write_text(f"{header}\nx,y,1\n")
-    given = {"model": "llm", "task": "case", "outcome": "ok"}
+    mapping = {"model": "llm", "task": "case", "outcome": "ok"}
     with pytest.raises(passk_cli.DataError, match="header"):
         passk_cli.convert(
             ["hdfs://cluster/runs/headers"], counts=True, engine="spark", spark_master=master,
-            map=given, output=str(tmp_path / "counts.csv"),
+            map=mapping, output=str(tmp_path / "counts.csv"),
         )  # fmt: skip
 
 
@@ -308,38 +312,38 @@ def test_other_headers_are_refused(shared: Path, master: str, passk: Passk, tmp_
 def test_addresses_that_are_refused(
     shared: Path, master: str, passk: Passk, tmp_path: Path, write: Write, address: str, words: str
 ) -> None:
-    given = write(
+    map_path = write(
         "passk.toml", '[data]\nfiles = "*.csv"\nmodel = "m"\ntask = "t"\noutcome = "ok"\n'
     )
     _jsonl(shared / "other" / "rows.jsonl", [{"m": "a", "t": "x", "ok": 1}])
-    done = passk("convert", address, "--map", given, *_spark(master, "-o", tmp_path / "x.csv"))
-    assert (done.code, done.out) == (3, "")
-    assert done.said.startswith(f"{address}: ")
-    assert words.format(given=given) in done.err
-    assert done.sentences == 1
+    result = passk("convert", address, "--map", map_path, *_spark(master, "-o", tmp_path / "x.csv"))
+    assert (result.code, result.out) == (3, "")
+    assert result.message.startswith(f"{address}: ")
+    assert words.format(given=map_path) in result.err
+    assert result.sentences == 1
 
 
 def test_no_map_and_no_pyspark(
     passk: Passk, tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = ("--counts", "--engine", "spark", "-o", tmp_path / "counts.csv")
-    done = passk("convert", SAMPLES / "costs.csv", *given)
-    assert done.code == 2
-    assert done.err.startswith(
+    options = ("--counts", "--engine", "spark", "-o", tmp_path / "counts.csv")
+    result = passk("convert", SAMPLES / "costs.csv", *options)
+    assert result.code == 2
+    assert result.err.startswith(
         "error[bad-map]: --engine spark: a cluster needs a map of the columns, one table [data];"
     )
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-    own = write("passk.toml", '[data]\nmodel = "model"\ntask = "task"\noutcome = "passed"\n')
-    done = passk("convert", SAMPLES / "costs.csv", "--map", own, *given)
-    assert done.code == 2
-    assert done.err == (
+    map_path = write("passk.toml", '[data]\nmodel = "model"\ntask = "task"\noutcome = "passed"\n')
+    result = passk("convert", SAMPLES / "costs.csv", "--map", map_path, *options)
+    assert result.code == 2
+    assert result.err == (
         "error[missing-package]: --engine spark: pyspark is not"
         " installed; pip install pyarrow 'pyspark[connect]'\n"
     )
 
 
 # In a process without another session.
-ALONE = """
+NEW_PROCESS = """
 import sys
 from passk_cli.__main__ import main
 
@@ -348,27 +352,27 @@ main()
 """
 
 
-def _alone(
+def _convert_in_new_process(
     master: str, path: Path, folder: Path, before: str = ""
 ) -> subprocess.CompletedProcess[str]:
     (folder / "own.toml").write_text('[data]\nmodel = "llm"\ntask = "case"\noutcome = "ok"\n')
     options = ["--map", folder / "own.toml", *_spark(master, "-o", folder / "counts.csv")]
-    command = [sys.executable, "-c", before + ALONE, path, *options]
+    command = [sys.executable, "-c", before + NEW_PROCESS, path, *options]
     return subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300)
 
 
 @needs_connect
 def test_spark_connect(shared: Path, server: str, tmp_path: Path) -> None:
     rows = [{"llm": "a", "case": f"t{i % 3}", "ok": i % 2} for i in range(12)]
-    done = _alone(server, _jsonl(shared / "connected.jsonl", rows), tmp_path)
-    assert done.returncode == 0, done.stderr
+    result = _convert_in_new_process(server, _jsonl(shared / "connected.jsonl", rows), tmp_path)
+    assert result.returncode == 0, result.stderr
     assert (tmp_path / "counts.csv").read_text() == "model,task,n,c\na,t0,4,2\na,t1,4,2\na,t2,4,2\n"
 
 
 def test_spark_connect_without_its_packages(tmp_path: Path) -> None:
     before = "import sys; sys.modules['grpc'] = None"
-    done = _alone("sc://127.0.0.1:1", SAMPLES / "costs.csv", tmp_path, before)
-    assert done.stderr == (
+    result = _convert_in_new_process("sc://127.0.0.1:1", SAMPLES / "costs.csv", tmp_path, before)
+    assert result.stderr == (
         "error[missing-package]: --spark-master sc://127.0.0.1:1: packages of Spark Connect are"
         " missing; pip install pyarrow 'pyspark[connect]'\n"
     )
@@ -376,8 +380,10 @@ def test_spark_connect_without_its_packages(tmp_path: Path) -> None:
 
 @needs_connect
 def test_no_server_of_spark_connect(tmp_path: Path) -> None:
-    done = _alone("sc://127.0.0.1:1/;token=secret", SAMPLES / "costs.csv", tmp_path)
-    assert done.stderr == (
+    result = _convert_in_new_process(
+        "sc://127.0.0.1:1/;token=secret", SAMPLES / "costs.csv", tmp_path
+    )
+    assert result.stderr == (
         "error[spark-failed]: --spark-master sc://127.0.0.1:1/: no session (nothing answers"
         " there); does it run, and is its version that of pyspark?\n"
     )

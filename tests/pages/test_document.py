@@ -46,8 +46,8 @@ def rows(models: tuple[str, ...]) -> list[dict[str, Any]]:
 def evil() -> passk_cli.Findings:
     """A page with few of its pictures, which take long to draw."""
     with warnings.catch_warnings(action="ignore"):
-        found = passk_cli.report(rows(EVIL[:3]), metrics="pass@1", headline=EVIL[0], resamples=100)
-    page = found.report.page
+        result = passk_cli.report(rows(EVIL[:3]), metrics="pass@1", headline=EVIL[0], resamples=100)
+    page = result.report.page
     assert page is not None
     (section,) = page.sections
     panels = tuple(
@@ -56,7 +56,7 @@ def evil() -> passk_cli.Findings:
         for panel in section.panels
     )  # fmt: skip
     page = replace(page, sections=(replace(section, panels=panels),))
-    return passk_cli.Findings(replace(found.report, page=page))
+    return passk_cli.Findings(replace(result.report, page=page))
 
 
 @pytest.fixture(scope="module")
@@ -162,8 +162,8 @@ def test_numbers_are_downloaded_from_the_page_itself(text: str) -> None:
 def test_a_page_of_four_models_is_short() -> None:
     models = ("ada", "bob", "cyd", "dan")
     with warnings.catch_warnings(action="ignore"):
-        found = passk_cli.report(rows(models), resamples=100)
-    page = pages.document(found.report, "html", Style())[""].decode()
+        result = passk_cli.report(rows(models), resamples=100)
+    page = pages.document(result.report, "html", Style())[""].decode()
     body = re.sub(r"<(style|script)\b.*?</\1>|<[^>]+>", " ", page[page.index("<body") :],
                   flags=re.DOTALL)  # fmt: skip
     assert len(body.split()) <= 1500
@@ -172,7 +172,7 @@ def test_a_page_of_four_models_is_short() -> None:
 def test_a_long_table_can_be_searched(evil: passk_cli.Findings) -> None:
     page = evil.report.page
     assert page is not None
-    panel = next(each for each in page.sections[0].panels if each.name == "curves")
+    panel = next(panel_ for panel_ in page.sections[0].panels if panel_.name == "curves")
     table = panel.report.tables[0]
     long = replace(table, rows=[*table.rows] * 4, first=0)
     panel = replace(panel, report=replace(panel.report, tables=(long,), draw=tuple))
@@ -190,8 +190,8 @@ def test_many_models_and_tasks_make_a_small_page() -> None:
         for t, c in enumerate(draws.binomial(4, (m + 1) / 25, 60))
     ]
     with warnings.catch_warnings(action="ignore"):
-        found = passk_cli.report(many, metrics=["pass@1", "pass^4"], resamples=100)
-    page = pages.document(found.report, "html", Style())[""]
+        result = passk_cli.report(many, metrics=["pass@1", "pass^4"], resamples=100)
+    page = pages.document(result.report, "html", Style())[""]
     assert page.count(b"<tr>") < 3 * 24 + 60
     assert len(page) < 200_000
     data = json.loads(re.findall(rb'<script type="application/json">(.*?)</script>', page)[0])
@@ -217,16 +217,16 @@ def test_drawings_are_xml_with_the_colours_of_the_page(text: str) -> None:
     for drawing in drawings:
         ElementTree.fromstring(drawing)
         assert not re.findall(r'(?:fill|stroke)="#', drawing)
-    used = set(re.findall(r"var\((--[a-z0-9-]+)\)", text))
-    assert used <= set(re.findall(r"(--[a-z0-9-]+):", text))
+    variables = set(re.findall(r"var\((--[a-z0-9-]+)\)", text))
+    assert variables <= set(re.findall(r"(--[a-z0-9-]+):", text))
     assert "data-say=" in text
 
 
 def test_the_answer_is_the_headline(evil: passk_cli.Findings, text: str) -> None:
     (headline,) = re.findall(r"<h1[^>]*>(.*?)</h1>", text)
-    found = answer(evil.report, Style().typeset)
-    assert found
-    assert unescape(headline) == found
+    expected = answer(evil.report, Style().typeset)
+    assert expected
+    assert unescape(headline) == expected
 
 
 def test_markdown_has_its_pictures_beside_it(evil: passk_cli.Findings, tmp_path: Path) -> None:
@@ -236,8 +236,8 @@ def test_markdown_has_its_pictures_beside_it(evil: passk_cli.Findings, tmp_path:
     images = re.findall(r'(?:src|srcset)="([^"]+)"', page)
     assert len(images) == 4
     assert {image.split("/")[0] for image in images} == {"my%20report_images"}
-    there = {file.name for file in (tmp_path / "my report_images").iterdir()}
-    assert {image.split("/")[1] for image in images} == there
+    files = {file.name for file in (tmp_path / "my report_images").iterdir()}
+    assert {image.split("/")[1] for image in images} == files
     assert "<script>" not in page
     assert page.startswith("# \\<script\\>alert(1)")
     assert "a\\|b\\&c" in page
@@ -316,13 +316,13 @@ def test_in_a_browser(text: str, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     # Letters of another font, wider than those that charts are made for.
     page.write_text(text.replace("</head>", PROBE, 1).replace('"Liberation Sans"', '"DejaVu Sans"'))
-    done = subprocess.run(
+    result = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri(),
          "--window-size=768,900",
          f"--user-data-dir={tmp_path / 'profile'}"],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    body = next(attrs for tag, attrs in Elements(done.stdout).tags if tag == "body")
+    body = next(attrs for tag, attrs in Elements(result.stdout).tags if tag == "body")
     assert "data-error" not in body
     assert (body["data-beyond"], body["data-cut"]) == ("0", "0")
     assert body["data-down"] == body["data-up"] == "true"
@@ -355,16 +355,16 @@ def test_metrics_leave_a_board_before_one_is_cut(width: int, fewest: int, tmp_pa
     rows = [{"model": name, "task": f"t{t}", "n": 12, "c": (5 * at + 7 * t) % 13}
             for at, name in enumerate(names) for t in range(9)]  # fmt: skip
     with warnings.catch_warnings(action="ignore"):
-        found = passk_cli.report(rows, k=[*range(1, 13)], board=True, resamples=100)
+        result = passk_cli.report(rows, k=[*range(1, 13)], board=True, resamples=100)
     page = tmp_path / "page.html"
-    text = pages.document(found.report, "html", Style())[""].decode()
+    text = pages.document(result.report, "html", Style())[""].decode()
     page.write_text(text.replace("</head>", FIT, 1))
-    done = subprocess.run(
+    outcome = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri(),
          f"--window-size={width},900", f"--user-data-dir={tmp_path / 'profile'}"],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    body = next(attrs for tag, attrs in Elements(done.stdout).tags if tag == "body")
+    body = next(attrs for tag, attrs in Elements(outcome.stdout).tags if tag == "body")
     assert body["data-over"] == "0"
     assert fewest <= int(body["data-shown"] or 0) < 24
 
@@ -391,23 +391,23 @@ def test_on_paper_all_tasks_and_columns_are_there(tmp_path: Path) -> None:
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("no Chromium here")
-    each = [
+    prints = [
         {"model": f"organisation/a-model-of-a-long-name-{m}-instruct-2026@temperature=0.{m}",
          "task": f"t{t}", "passed": (t * m + i) % 3 > 0, "cost": 0.1 * (t % 3 + i + m + 1)}
         for m in range(4) for t in range(30) for i in range(2)
     ]  # fmt: skip
     path, page = tmp_path / "report.html", tmp_path / "page.html"
-    passk_cli.report(each).save(path)
+    passk_cli.report(prints).save(path)
     # A sheet between its margins is 710 pixels wide.
     page.write_text(
         path.read_text().replace("@media print", "@media all").replace("</head>", PAPER, 1)
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri(),
          "--window-size=710,900", f"--user-data-dir={tmp_path / 'profile'}"],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    body = next(attrs for tag, attrs in Elements(done.stdout).tags if tag == "body")
+    body = next(attrs for tag, attrs in Elements(result.stdout).tags if tag == "body")
     assert json.loads(body["data-paper"] or "") == {
         "screen": "12 30 tasks", "paper": "30 30 tasks", "after": "12 30 tasks", "beyond": [],
     }  # fmt: skip
@@ -440,13 +440,13 @@ def test_long_names_are_short_in_tables_and_whole_in_titles(tmp_path: Path) -> N
     if browser is None:
         pytest.skip("no Chromium here")
     (tmp_path / "page.html").write_text(text.replace("</head>", WIDE, 1))
-    done = subprocess.run(
+    result = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
          "--window-size=1280,900", f"--user-data-dir={tmp_path / 'profile'}",
          (tmp_path / "page.html").as_uri()],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    body = next(attrs for tag, attrs in Elements(done.stdout).tags if tag == "body")
+    body = next(attrs for tag, attrs in Elements(result.stdout).tags if tag == "body")
     assert (body["data-beyond"], body["data-rows"]) == ("0", "1 of 12 rows")
     assert body["data-fact"] in {f"Model {name}" for name in names}
 
@@ -483,11 +483,11 @@ def test_lost_attempts_of_a_board_are_seen_on_a_phone(tmp_path: Path) -> None:
         pytest.skip("no Chromium here")
     (tmp_path / "page.html").write_text(text.replace("</head>", NARROW, 1))
     (tmp_path / "phone.html").write_text(PHONE)
-    done = subprocess.run(
+    result = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
          "--virtual-time-budget=5000", f"--user-data-dir={tmp_path / 'profile'}",
          (tmp_path / "phone.html").as_uri()],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    body = next(attrs for tag, attrs in Elements(done.stdout).tags if tag == "body")
+    body = next(attrs for tag, attrs in Elements(result.stdout).tags if tag == "body")
     assert int(body["data-right"]) <= int(body["data-width"]) == 390

@@ -29,7 +29,7 @@ GATE = Table(
 )  # fmt: skip
 
 
-def shown(item: Table, width: int, **style: object) -> str:
+def table_text(item: Table, width: int, **style: object) -> str:
     style = {"width": width, **style}
     return table(Report((item,), lambda: item), Style(**style))  # type: ignore[arg-type]
 
@@ -48,7 +48,7 @@ def shown(item: Table, width: int, **style: object) -> str:
 def test_a_narrow_table_loses_a_decimal_then_stacks_then_loses_columns(
     width: int, lines: list[str]
 ) -> None:
-    text = shown(METRICS, width)
+    text = table_text(METRICS, width)
     assert max(map(len, text.splitlines())) <= width
     for line in lines:
         assert re.search(rf"^{re.escape(line)}", text, re.M), text
@@ -59,7 +59,7 @@ def test_a_narrow_table_loses_a_decimal_then_stacks_then_loses_columns(
 def test_above_their_intervals_numbers_begin_where_a_range_among_them_does() -> None:
     values = (Estimate(0.85, upper=0.87, low=0.78, high=0.91), Estimate(0.77, low=0.6, high=0.8))
     rows = tuple((name, *3 * (value,)) for name, value in zip(MODELS, values, strict=True))
-    lines = shown(replace(METRICS, rows=rows), 64).splitlines()
+    lines = table_text(replace(METRICS, rows=rows), 64).splitlines()
     assert [line.rstrip() for line in lines if "0.77" in line] == [
         "codellama-7b        0.77          0.77          0.77"
     ]
@@ -75,7 +75,7 @@ def test_five_long_names_stay_in_a_line_each_and_letters_at_their_numbers(
         (Column("model"), Column("pass@1", "share"), Column("ahead", "share")),
         tuple((name, replace(number.bare, letters="a"), number) for name in names),
     )
-    lines = shown(item, width).splitlines()
+    lines = table_text(item, width).splitlines()
     assert [line for line in lines if row in line]
 
 
@@ -83,26 +83,26 @@ def test_five_long_names_stay_in_a_line_each_and_letters_at_their_numbers(
 @pytest.mark.parametrize("models", [4, 8, 25])
 def test_the_words_that_tell_names_apart_stay_whole_and_columns_go(models: int, width: int) -> None:
     families = ("Qwen3-Coder", "DeepSeek-V4", "Llama-5-Maverick", "Gemma-4n")
-    own = [f"{families[i % 4]}-{10 + i}B" for i in range(models)]
+    suffixes = [f"{families[i % 4]}-{10 + i}B" for i in range(models)]
     names = [f"org-{i % 4}/A-Very-Long-Name-{name}-Instruct-2026-{i % 12:02}"
-             for i, name in enumerate(own)]  # fmt: skip
+             for i, name in enumerate(suffixes)]  # fmt: skip
     heads = [Column("model"), *(Column(f"pass@{k}", "share") for k in range(1, 7))]
     rows = [(name, *6 * (Estimate(0.4896, low=0.4567, high=0.5242),)) for name in names]
-    text = shown(Table(tuple(heads), tuple(rows)), width)
-    assert all(text.count(f"…{name}") == 1 for name in own[:20])
+    text = table_text(Table(tuple(heads), tuple(rows)), width)
+    assert all(text.count(f"…{name}") == 1 for name in suffixes[:20])
     assert max(map(len, text.splitlines())) <= width
     assert re.search(r"\d more columns?: --full", text)
     assert text.count("model") == 1
 
 
 def test_decimals_that_were_asked_for_stay() -> None:
-    text = shown(METRICS, 80, digits=3)
+    text = table_text(METRICS, 80, digits=3)
     assert "0.490 " in text
     assert "[0.457, 0.524]" in text
 
 
 def test_blocks_have_the_names_again_when_everything_is_shown() -> None:
-    text = shown(METRICS, 36, full=True)
+    text = table_text(METRICS, 36, full=True)
     assert text.count("gpt-3.5-turbo-") == 3
     assert max(map(len, text.splitlines())) <= 36
 
@@ -115,7 +115,7 @@ def many(names: Sequence[str]) -> Table:
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 def test_twenty_five_long_names_fit_a_screen(width: int) -> None:
     names = [f"organisation-{i % 3}/a-model-of-a-long-name-{i}-instruct-2026" for i in range(25)]
-    text = shown(many(names), width)
+    text = table_text(many(names), width)
     rows = [line for line in text.splitlines() if line[:1].isdigit() and "0.49" in line]
     assert len(rows) == 20
     assert len({row.split()[1] for row in rows}) == 20
@@ -123,14 +123,14 @@ def test_twenty_five_long_names_fit_a_screen(width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
     assert text.count("\n") <= 30
     assert ("more columns: --full" in text) == (width == 60)
-    full = shown(many(names), width, full=True)
+    full = table_text(many(names), width, full=True)
     assert all(name in full.replace("\n", "") or width < 140 for name in names)
 
 
 def test_of_many_rows_the_verdict_is_shown_before_other_columns() -> None:
     columns = (*METRICS.columns, Column("evidence", "share"), Column("verdict"))
     rows = [(f"model-{at}", *METRICS.rows[0][1:], *GATE.rows[0][2:]) for at in range(12)]
-    text = shown(Table(columns, tuple(rows)), 70)
+    text = table_text(Table(columns, tuple(rows)), 70)
     assert text.split("\n")[0].split() == ["model", "pass@1", "evidence", "verdict"]
     assert "2 more columns: --full" in text
 
@@ -138,13 +138,13 @@ def test_of_many_rows_the_verdict_is_shown_before_other_columns() -> None:
 def test_short_phrases_stay_beside_what_is_said_of_them() -> None:
     columns = (Column("model"), Column("pass@1: best"), Column("ahead by", "share", joined=True))
     rows = [(f"a-model-of-a-long-name-{at}", "0.49 at 0.8", METRICS.rows[0][1]) for at in range(12)]
-    head = shown(Table((*columns, *columns[1:]), tuple((*r, *r[1:]) for r in rows)), 70)
+    head = table_text(Table((*columns, *columns[1:]), tuple((*r, *r[1:]) for r in rows)), 70)
     assert head.split("\n")[0].split() == ["model", "pass@1:", "best", "ahead", "by"]
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120])
 def test_a_verdict_stands_beside_its_evidence(width: int) -> None:
-    text = shown(GATE, width)
+    text = table_text(GATE, width)
     heads = [line for line in text.splitlines() if "verdict" in line]
     assert len(heads) == 1
     assert "evidence" in heads[0]
@@ -157,7 +157,7 @@ def test_what_a_row_is_about_never_waits_for_full(width: int) -> None:
     rules = ("2 named tasks pass all attempts", *(f"pass@{k} no regression" for k in range(1, 13)))
     evidence = GATE.rows[0][2]
     rows = [("nightly", rule, evidence, "undecided") for rule in rules]
-    text = shown(
+    text = table_text(
         Table(columns, [*rows, ("code", "every task", evidence, "pass (p = 0.012)")]), width
     )
     assert "rule" in text.splitlines()[0]
@@ -168,13 +168,13 @@ def test_what_a_row_is_about_never_waits_for_full(width: int) -> None:
 
 
 def test_colours_are_of_verdicts_and_the_interval_is_dim() -> None:
-    text = shown(GATE, 120, colour=True)
+    text = table_text(GATE, 120, colour=True)
     green, red = (rf"\x1b\[{code}m" for code in (32, 31))
     assert not re.search(r"m[−+]0\.1", text)
     assert re.search(rf"{red}fail", text)
     assert re.search(rf"{green}pass *\x1b", text)
     assert re.search(r"\x1b\[2m ?\[−0.249", text)
-    assert "\x1b" not in shown(GATE, 120)
+    assert "\x1b" not in table_text(GATE, 120)
 
 
 def test_a_verdict_at_the_beginning_of_the_answer_is_coloured() -> None:

@@ -46,9 +46,9 @@ def test_a_curve_of_every_metric_is_what_estimate_says(
     passk: Passk, graded: Path, name: str
 ) -> None:
     if name == "mean":
-        done = passk("curve", graded, *PASSED, "-m", name)
-        assert done.code == 2
-        assert "-m mean: a curve is named as pass@k, best@k or gpass@k:0.5" in done.err
+        result = passk("curve", graded, *PASSED, "-m", name)
+        assert result.code == 2
+        assert "-m mean: a curve is named as pass@k, best@k or gpass@k:0.5" in result.err
         return
     curve = re.sub(r"@\d", "@k", name)
     rows = records(passk("curve", graded, *PASSED, "--bounds", "0,1", "-m", curve, "-f", "csv").out)
@@ -75,80 +75,83 @@ def test_a_curve_of_every_metric_is_what_estimate_says(
 def test_every_command_takes_every_metric(passk: Passk, graded: Path, command: list[str]) -> None:
     few = [*PASSED, "--resamples", "200", "--bounds", "0,1"]
     metrics = [] if command[-1].startswith("--min") else ["-m", ",".join(NAMES)]
-    done = passk(command[0], graded, *command[1:], *metrics, *few, "--full")
-    assert done.code == 0, done.err
-    assert all(name in done.out for name in NAMES)
+    result = passk(command[0], graded, *command[1:], *metrics, *few, "--full")
+    assert result.code == 0, result.err
+    assert all(name in result.out for name in NAMES)
 
 
 def test_the_same_number_in_estimate_and_gate(passk: Passk, graded: Path) -> None:
     rows = records(passk("estimate", graded, *PASSED, "-m", ",".join(NAMES), "-f", "csv").out)
     rules = (f"--min={name}=0" for name in NAMES)
     checks = records(passk("gate", graded, *PASSED, *rules, "-f", "csv").out)
-    numbers = [{(r["model"], r["metric"]): r["estimate"] for r in each} for each in (rows, checks)]
+    numbers = [
+        {(r["model"], r["metric"]): r["estimate"] for r in checks_of}
+        for checks_of in (rows, checks)
+    ]
     assert numbers[0] == numbers[1]
     assert len(numbers[0]) == 2 * len(NAMES)
 
 
 def test_best_and_worst_of_passes_are_pass_at_and_pass_hat(passk: Passk, graded: Path) -> None:
     names = "pass@1,pass@3,pass^3"
-    counted = records(passk("estimate", graded, *PASSED, "-m", names, "-f", "csv").out)
+    counted_rows = records(passk("estimate", graded, *PASSED, "-m", names, "-f", "csv").out)
     scored = records(
         passk(
             "estimate", graded, "-m", "mean,best@3,worst@3", "--field", "score=passed",
             "--bounds", "0,1", "-f", "csv",
         ).out
     )  # fmt: skip
-    for one, other in zip(counted, scored, strict=True):
+    for first, second in zip(counted_rows, scored, strict=True):
         for column in ("estimate", "low", "high", "se"):
-            assert float(one[column]) == pytest.approx(float(other[column]), abs=1e-12)
+            assert float(first[column]) == pytest.approx(float(second[column]), abs=1e-12)
 
 
 def test_without_bounds_bca_and_a_word(passk: Passk, graded: Path) -> None:
-    done = passk("estimate", graded, "-m", "best@2", "-f", "csv")
-    assert {row["interval"] for row in records(done.out)} == {"bca"}
-    assert "guard needs the lowest and highest possible score" in done.err
-    assert "; --bounds 0,1 gives them if scores go from 0 to 1" in done.err
-    assert "warning[unknown-bounds]" in done.err
-    assert "bca covers 18 to 92 %" in done.err
-    done = passk("estimate", graded, "-m", "best@2", "--bounds", "0,0.5")
-    assert done.code == 2
-    assert "--bounds 0,0.5: scores of high go from" in done.err
+    result = passk("estimate", graded, "-m", "best@2", "-f", "csv")
+    assert {row["interval"] for row in records(result.out)} == {"bca"}
+    assert "guard needs the lowest and highest possible score" in result.err
+    assert "; --bounds 0,1 gives them if scores go from 0 to 1" in result.err
+    assert "warning[unknown-bounds]" in result.err
+    assert "bca covers 18 to 92 %" in result.err
+    result = passk("estimate", graded, "-m", "best@2", "--bounds", "0,0.5")
+    assert result.code == 2
+    assert "--bounds 0,0.5: scores of high go from" in result.err
     assert passk("estimate", graded, "-m", "best@2", "--bounds", "1").code == 2
 
 
 def test_several_thresholds_in_one_table(passk: Passk, graded: Path) -> None:
-    done = passk("estimate", graded, "--field", "outcome=score", "--threshold", "0.2,0.8,0.5",
+    result = passk("estimate", graded, "--field", "outcome=score", "--threshold", "0.2,0.8,0.5",
                  "-k", "1,2", "-f", "csv")  # fmt: skip
-    rows = records(done.out)
+    rows = records(result.out)
     assert len(rows) == 2 * 3 * 3
     for threshold in ("0.2", "0.5", "0.8"):
-        alone = records(
+        single = records(
             passk("estimate", graded, "--field", "outcome=score", "--threshold", threshold,
                   "-k", "1,2", "-f", "csv").out
         )  # fmt: skip
-        for one in alone:
+        for record in single:
             (same,) = [
                 row for row in rows
-                if all(row[c] == one[c] for c in ("model", "metric"))
+                if all(row[c] == record[c] for c in ("model", "metric"))
                 and row["threshold"] == threshold
             ]  # fmt: skip
-            assert float(same["estimate"]) == pytest.approx(float(one["estimate"]), abs=1e-12)
-    done = passk("estimate", graded, *PASSED, "-m", "maj@2", "--threshold", "0.2,0.5")
-    assert done.code == 2
-    assert "several thresholds go with metrics of passes or scores" in done.err
+            assert float(same["estimate"]) == pytest.approx(float(record["estimate"]), abs=1e-12)
+    result = passk("estimate", graded, *PASSED, "-m", "maj@2", "--threshold", "0.2,0.5")
+    assert result.code == 2
+    assert "several thresholds go with metrics of passes or scores" in result.err
 
 
 def test_these_tasks_cannot_resample_what_attempts_were(passk: Passk, graded: Path) -> None:
-    these = [*PASSED, "--population", "these-tasks"]
-    done = passk("estimate", graded, "-m", "maj@2", *these, "--interval", "percentile")
-    assert done.code == 2
+    options = [*PASSED, "--population", "these-tasks"]
+    result = passk("estimate", graded, "-m", "maj@2", *options, "--interval", "percentile")
+    assert result.code == 2
     assert re.search(
         r"maj@2 for these tasks cannot be resampled\n  passk .* --interval jackknife( |\n)",
-        done.err,
+        result.err,
     )
-    done = passk("estimate", graded, "-m", "first@2", *these)
-    assert done.code == 0
-    assert "or order matters" in done.err
+    result = passk("estimate", graded, "-m", "first@2", *options)
+    assert result.code == 0
+    assert "or order matters" in result.err
 
 
 def test_leaving_attempts_out_is_the_same_for_counts_and_multisets() -> None:
@@ -176,8 +179,8 @@ def test_leaving_attempts_out_of_a_majority_by_hand() -> None:
         return float(np.mean(won))
 
     full = majority(list(range(5)))
-    left = [majority([i for i in range(5) if i != j]) for j in range(5)]
-    expected = 4 / 5 * sum((value - full) ** 2 for value in left)
+    leave_one_out = [majority([i for i in range(5) if i != j]) for j in range(5)]
+    expected = 4 / 5 * sum((value - full) ** 2 for value in leave_one_out)
     values = metric.values_of(bag)
     assert values[0] == pytest.approx(full, abs=1e-12)
     assert within_variance_of(metric, bag, values)[0] == pytest.approx(expected, abs=1e-12)
@@ -195,6 +198,6 @@ def test_leaving_attempts_out_of_a_majority_by_hand() -> None:
     ],
 )
 def test_names_that_are_none(passk: Passk, graded: Path, name: str, message: str) -> None:
-    done = passk("estimate", graded, "-m", name)
-    assert done.code == 2
-    assert message in done.err
+    result = passk("estimate", graded, "-m", name)
+    assert result.code == 2
+    assert message in result.err

@@ -77,12 +77,12 @@ def test_numpy_values_become_plain_and_names_printable() -> None:
 
 
 def test_every_text_is_printable() -> None:
-    evil, shown = "a\n\x1b[31m", "a\\n\\x1b[31m"
+    evil, escaped = "a\n\x1b[31m", "a\\n\\x1b[31m"
     rows = [{evil: k, "value": 0.5, "model": evil} for k in (1, 2)]
     plot = curves(
         rows, x=evil, y="value", colour="model", title=evil, subtitle=evil, x_title=evil,
         y_title=evil, rules=[Rule(x=1, text=evil)],
     )  # fmt: skip
-    assert (plot.title, plot.subtitle) == (shown, f"{shown} · {shown}")
-    assert (plot.x_title, plot.y_title, plot.rules[0].text) == (shown,) * 3
-    assert plot.rows[0] == {"series": shown, "x": 1, "y": 0.5}
+    assert (plot.title, plot.subtitle) == (escaped, f"{escaped} · {escaped}")
+    assert (plot.x_title, plot.y_title, plot.rules[0].text) == (escaped,) * 3
+    assert plot.rows[0] == {"series": escaped, "x": 1, "y": 0.5}

@@ -27,13 +27,13 @@ ROWS: list[dict[str, Any]] = [
 
 def _multiset(counts: Counts, role: str) -> dict[tuple[str, str], list[tuple[Any, int, int]]]:
     """(model, task) → [(value, count, passed), …]."""
-    known, found = counts.attempts[role], {}
+    amounts, multiset = counts.attempts[role], {}
     for cell, value, count, passed in zip(
-        *(getattr(known, c).tolist() for c in ("cell", "value", "count", "passed")), strict=True
+        *(getattr(amounts, c).tolist() for c in ("cell", "value", "count", "passed")), strict=True
     ):
         series, task = counts.cells[cell]
-        found.setdefault((series[0], task), []).append((value, count, passed))
-    return found
+        multiset.setdefault((series[0], task), []).append((value, count, passed))
+    return multiset
 
 
 @pytest.mark.filterwarnings("ignore:.* since guard needs")
@@ -49,10 +49,10 @@ def _multiset(counts: Counts, role: str) -> dict[tuple[str, str], list[tuple[Any
 )
 def test_a_missing_score_that_fails_is_the_lowest(options: dict[str, Any], value: float) -> None:
     rows = [{"task": t, "score": s} for t in "ab" for s in (1.0, None, 0.5, 0.0)]
-    found = estimate(rows, **{"metrics": "mean", "missing": "fail", **options})
-    (estimated,) = found.frame["estimate"]
+    result = estimate(rows, **{"metrics": "mean", "missing": "fail", **options})
+    (estimated,) = result.frame["estimate"]
     assert estimated == pytest.approx(value)
-    names = {message["name"]: message for message in found.messages}
+    names = {message["name"]: message for message in result.messages}
     assert names["missing-scores"]["fields"]["attempts"] == 2
 
 
@@ -66,8 +66,8 @@ def test_a_missing_score_that_fails_is_below_none() -> None:
     judged = [{"task": "a", "passed": p, "score": None} for p in (True, None)]
     with pytest.raises(DataError, match="attempts without a score in 'score': "):
         estimate(judged, ("pass@1", "mean"), missing="fail")
-    own = [{"task": "a", "passed": p, "score": 0.5} for p in (True, None)]
-    assert estimate(own, "mean", missing="fail").frame["estimate"].tolist() == [0.5]
+    score_rows = [{"task": "a", "passed": p, "score": 0.5} for p in (True, None)]
+    assert estimate(score_rows, "mean", missing="fail").frame["estimate"].tolist() == [0.5]
 
 
 def test_a_missing_score_passes_no_threshold() -> None:
@@ -106,12 +106,12 @@ def test_scores_from_every_kind_of_file(kind: str, tmp_path: Path) -> None:
 def test_answers_are_told_apart_by_their_text(kind: str, tmp_path: Path) -> None:
     data = _as(kind, ROWS, tmp_path)
     counts = read(data, fields={"outcome": "passed"}, attempts=["answer"])
-    found = _multiset(counts, "answer")
-    assert sorted((count, passed) for _, count, passed in found["a", "t1"]) == [(1, 1), (2, 1)]
-    assert found["a", "t2"] == [(-1, 1, 1)]
+    answers = _multiset(counts, "answer")
+    assert sorted((count, passed) for _, count, passed in answers["a", "t1"]) == [(1, 1), (2, 1)]
+    assert answers["a", "t2"] == [(-1, 1, 1)]
     assert counts.attempts["answer"].valueless == 1
     # The same text has the same code everywhere.
-    assert found["b", "t1"][0][0] in [value for value, _, _ in found["a", "t1"]]
+    assert answers["b", "t1"][0][0] in [value for value, _, _ in answers["a", "t1"]]
 
 
 def test_order_is_a_number_or_a_time(tmp_path: Path) -> None:
@@ -140,8 +140,8 @@ def test_the_order_of_lines_is_taken_when_asked_for(tmp_path: Path, write: Write
         "lists.jsonl",
         '{"task": "t", "outcomes": [true, false]}\n{"task": "u", "outcomes": [0, 1]}\n',
     )
-    found = _multiset(read(lists, attempts=["line"]), "attempt")
-    assert [[p for *_, p in rows] for rows in found.values()] == [[1, 0], [0, 1]]
+    multiset = _multiset(read(lists, attempts=["line"]), "attempt")
+    assert [[p for *_, p in rows] for rows in multiset.values()] == [[1, 0], [0, 1]]
 
 
 def test_lists_beside_lists_and_lists_of_scores(tmp_path: Path) -> None:
@@ -181,14 +181,14 @@ def test_policies_hold_for_attempts_too(tmp_path: Path) -> None:
 
 
 def test_shards_and_row_order_do_not_matter(tmp_path: Path) -> None:
-    one, two = tmp_path / "x", tmp_path / "y"
-    one.mkdir()
-    two.mkdir()
+    first, second = tmp_path / "x", tmp_path / "y"
+    first.mkdir()
+    second.mkdir()
     fields = {"outcome": "passed"}
-    whole = read(_as("jsonl", ROWS, tmp_path), fields=fields, attempts=["score"])
-    parts = [_as("jsonl", ROWS[3:][::-1], one), _as("jsonl", ROWS[:3], two)]
+    counts = read(_as("jsonl", ROWS, tmp_path), fields=fields, attempts=["score"])
+    parts = [_as("jsonl", ROWS[3:][::-1], first), _as("jsonl", ROWS[:3], second)]
     split = read([str(p) for p in parts], fields=fields, attempts=["score"])
-    assert _multiset(whole, "score") == _multiset(split, "score")
+    assert _multiset(counts, "score") == _multiset(split, "score")
 
 
 @pytest.mark.parametrize(
@@ -234,10 +234,10 @@ def test_thresholds_become_a_group(tmp_path: Path) -> None:
     split = counts.at_thresholds([0.5, 0.75])
     assert split.group_names == ("threshold",)
     for threshold in (0.5, 0.75):
-        alone = read(data, fields={"outcome": "score"}, threshold=threshold)
+        unsplit = read(data, fields={"outcome": "score"}, threshold=threshold)
         rows = [i for i, (series, _) in enumerate(split.cells) if series[1] == f"{threshold:g}"]
-        assert split.n[rows].tolist() == alone.n.tolist()
-        assert split.c[rows].tolist() == alone.c.tolist()
+        assert split.n[rows].tolist() == unsplit.n.tolist()
+        assert split.c[rows].tolist() == unsplit.c.tolist()
     assert np.bincount(split.attempts["score"].cell).sum() == 2 * len(counts.attempts["score"].cell)
 
 
@@ -246,22 +246,22 @@ def test_leaving_a_group_out_takes_its_attempts_along(tmp_path: Path) -> None:
     data = _as("jsonl", rows, tmp_path)
     fields = {"outcome": "passed"}
     split = read(data, fields=fields, by=["kind"], attempts=["score"])
-    whole = read(data, fields=fields, attempts=["score"])
-    assert _multiset(split.without_group("kind"), "score") == _multiset(whole, "score")
+    all_counts = read(data, fields=fields, attempts=["score"])
+    assert _multiset(split.without_group("kind"), "score") == _multiset(all_counts, "score")
     odd = read(data, fields=fields, where="kind = 'odd'", attempts=["score"])
     assert _multiset(split.without_group("kind", "even"), "score") == _multiset(odd, "score")
 
 
 def test_half_the_attempts_are_some_of_them() -> None:
-    known = Attempts(
+    attempts = Attempts(
         np.array([0, 2, 3]), np.array([0.1, 0.2, 0.3]), np.array([3, 3, 4]), np.array([0, 3, 2])
     )
     counts = Counts.from_cells([("m", "a", 6, 3), ("m", "b", 4, 2)])
-    counts = Counts(**{**counts.__dict__, "attempts": {"score": known}})
-    drawn = halved(counts, seed=0).attempts["score"]
-    assert np.bincount(drawn.cell, drawn.count).tolist() == [3, 2]
-    assert np.all(drawn.passed <= drawn.count)
-    assert np.all(drawn.passed[drawn.value == 0.1] == 0)
+    counts = Counts(**{**counts.__dict__, "attempts": {"score": attempts}})
+    half = halved(counts, seed=0).attempts["score"]
+    assert np.bincount(half.cell, half.count).tolist() == [3, 2]
+    assert np.all(half.passed <= half.count)
+    assert np.all(half.passed[half.value == 0.1] == 0)
 
 
 def test_counts_without_scores_say_how_to_get_them() -> None:

@@ -45,16 +45,16 @@ NO_PYTHON = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("one", "other"), SAME_PYTHON)
-def test_same_python(one: str, other: str) -> None:
-    assert python_form(one) == python_form(other)
-    assert python_form(one)[1]
+@pytest.mark.parametrize(("first", "second"), SAME_PYTHON)
+def test_same_python(first: str, second: str) -> None:
+    assert python_form(first) == python_form(second)
+    assert python_form(first)[1]
 
 
-@pytest.mark.parametrize(("one", "other"), OTHER_PYTHON)
-def test_other_python(one: str, other: str) -> None:
-    assert python_form(one)[0] != python_form(other)[0]
-    assert python_form(one)[1]
+@pytest.mark.parametrize(("first", "second"), OTHER_PYTHON)
+def test_other_python(first: str, second: str) -> None:
+    assert python_form(first)[0] != python_form(second)[0]
+    assert python_form(first)[1]
 
 
 @pytest.mark.parametrize("text", NO_PYTHON, ids=lambda text: text[:12].encode("ascii", "replace"))
@@ -68,10 +68,10 @@ def test_a_text_that_warns_warns_nobody(recwarn: pytest.WarningsRecorder) -> Non
 
 
 def test_forms_from_many_threads() -> None:
-    found: list[tuple[str, bool]] = []
+    forms: list[tuple[str, bool]] = []
     workers = [
         threading.Thread(
-            target=lambda i=i: found.extend(python_form(f"x = '\\d' + {i}") for _ in range(20))
+            target=lambda i=i: forms.extend(python_form(f"x = '\\d' + {i}") for _ in range(20))
         )
         for i in range(8)
     ]
@@ -79,8 +79,8 @@ def test_forms_from_many_threads() -> None:
         worker.start()
     for worker in workers:
         worker.join()
-    assert len(set(found)) == 8
-    assert all(parsed for _, parsed in found)
+    assert len(set(forms)) == 8
+    assert all(parsed for _, parsed in forms)
 
 
 def keys(texts: list[str | None], normalise: str) -> list[int]:
@@ -95,23 +95,23 @@ def keys(texts: list[str | None], normalise: str) -> list[int]:
 def test_keys() -> None:
     texts = ["a  b", " a\n\tb ", None, "a b", "a\v\f\rb", "ab", "", "A b"]
     exact, space, python = (keys(texts, how) for how in ("none", "space", "python"))
-    for found in (exact, space, python):
-        assert found[2] == -1
-        assert min(found[:2] + found[3:]) >= 0
+    for groups in (exact, space, python):
+        assert groups[2] == -1
+        assert min(groups[:2] + groups[3:]) >= 0
     assert len(set(exact)) == len(texts)
     assert len({space[i] for i in (0, 1, 3, 4)}) == 1
     assert len(set(space)) == 5
     assert len({python[i] for i in (0, 1, 3, 4)}) == 1
-    ones = np.ones(len(texts), dtype=np.int64)
+    sizes = np.ones(len(texts), dtype=np.int64)
     # "ab" and the empty text are Python; the five with two words are not.
-    assert count_unparsed(np.array(python), ones) == 5
+    assert count_unparsed(np.array(python), sizes) == 5
     programs = [text for pair in SAME_PYTHON for text in pair]
-    found = keys([*programs, *programs], "python")
-    assert found[: len(programs)] == found[len(programs) :]
-    assert [a == b for a, b in zip(found[::2], found[1::2], strict=True)] == [True] * len(
-        found[::2]
+    groups = keys([*programs, *programs], "python")
+    assert groups[: len(programs)] == groups[len(programs) :]
+    assert [a == b for a, b in zip(groups[::2], groups[1::2], strict=True)] == [True] * len(
+        groups[::2]
     )
-    assert count_unparsed(np.array(found), np.ones(len(found), dtype=np.int64)) == 0
+    assert count_unparsed(np.array(groups), np.ones(len(groups), dtype=np.int64)) == 0
 
 
 words = st.lists(st.sampled_from(["a", "b", "(", ")", "x1"]), max_size=8).map(" ".join)
@@ -127,8 +127,11 @@ def shingles(text: str) -> set[tuple[str, ...]]:
 def test_groups_are_what_all_pairs_say(texts: list[str], similarity: float) -> None:
     group = list(range(len(texts)))
     for i, j in combinations(range(len(texts)), 2):
-        one, other = shingles(texts[i]), shingles(texts[j])
-        if len(one & other) / len(one | other) >= similarity - 1e-9:
+        left_shingles, right_shingles = shingles(texts[i]), shingles(texts[j])
+        if (
+            len(left_shingles & right_shingles) / len(left_shingles | right_shingles)
+            >= similarity - 1e-9
+        ):
             low, high = sorted((group[i], group[j]))
             group = [low if g == high else g for g in group]
     assert similarity_groups(texts, similarity).tolist() == group
@@ -138,8 +141,8 @@ def test_many_texts_of_one_task() -> None:
     """More than one block: a chain whose links lie in different blocks is one group."""
     words = [f"w{i}" for i in range(700)]
     chain = [" ".join(words[i : i + 12]) for i in range(600)]
-    alone = [f"other {i} thing {i}" for i in range(5)]
-    group = similarity_groups([*chain[::2], *alone, *chain[1::2]], 0.8)
+    fillers = [f"other {i} thing {i}" for i in range(5)]
+    group = similarity_groups([*chain[::2], *fillers, *chain[1::2]], 0.8)
     assert set(group[:300]) | set(group[305:]) == {0}
     assert group[300:305].tolist() == [300, 301, 302, 303, 304]
 

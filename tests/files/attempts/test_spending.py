@@ -67,31 +67,36 @@ def require(counts: Counts, role: str, model: str, want: Mapping[str, Any], task
     tasks is another."""
     amounts, cells = counts.attempts[role], len(counts.n)
     names = [" ".join(series) for series in counts.series]
-    own = counts.series_codes == names.index(model)
-    known = np.bincount(amounts.cell, amounts.count, cells)
-    here = own & (known > 0)
-    totals = np.bincount(amounts.cell, amounts.count * amounts.value, cells)[here]
-    n, c = known[here], np.bincount(amounts.cell, amounts.passed, cells)[here]
-    assert counts.n[own].sum() - n.sum() == want["without_cost"]
-    found = {
+    rows_of_model = counts.series_codes == names.index(model)
+    amount_counts = np.bincount(amounts.cell, amounts.count, cells)
+    expected_cells = rows_of_model & (amount_counts > 0)
+    totals = np.bincount(amounts.cell, amounts.count * amounts.value, cells)[expected_cells]
+    n, c = (
+        amount_counts[expected_cells],
+        np.bincount(amounts.cell, amounts.passed, cells)[expected_cells],
+    )
+    assert counts.n[rows_of_model].sum() - n.sum() == want["without_cost"]
+    sums = {
         "total_cost": totals.sum(),
         "mean_cost_per_attempt": totals.sum() / n.sum(),
         "mean_cost_task_mean": (totals / n).mean(),
     }
     key = "cost_per_success" + "_on_attempts_with_cost" * bool(want["without_cost"])
     if want.get(key) is not None:
-        found[key] = (totals / n).sum() / (c / n).sum()
-    for name, number in found.items():
+        sums[key] = (totals / n).sum() / (c / n).sum()
+    for name, number in sums.items():
         if not task or name in ("total_cost", "mean_cost_per_attempt"):
             assert number == pytest.approx(want[name], rel=1e-9, abs=1e-12), (model, name)
-    taken = amounts.take(np.flatnonzero(here))
+    selection = amounts.take(np.flatnonzero(expected_cells))
     for budget, ends in want.get("pass@$", {}).items():
-        within = pass_within(taken.start, taken.value, taken.count, taken.passed, float(budget))
+        within = pass_within(
+            selection.start, selection.value, selection.count, selection.passed, float(budget)
+        )
         means = [float(end.mean()) for end in within]
         assert means == pytest.approx([ends["lower"], ends["upper"]], abs=1e-12), (model, budget)
 
 
-def said(counts: Counts) -> dict[str, Diagnostic]:
+def messages_by_name(counts: Counts) -> dict[str, Diagnostic]:
     return {message.name: message for message in counts.facts.messages}
 
 
@@ -100,11 +105,11 @@ def said(counts: Counts) -> dict[str, Diagnostic]:
 )
 def test_harbor_has_dollars_tokens_and_seconds(harbor: Path, unit: str, role: str) -> None:
     counts = read(harbor, attempts=role, missing="fail", missing_cost="drop")
-    wanted = NUMBERS["harbor"][unit]
+    expected = NUMBERS["harbor"][unit]
     for folder, model in HARBOR.items():
-        require(counts, role, model, wanted[folder])
-    lost = sum(want["without_cost"] for want in wanted.values())
-    message = said(counts).get("missing-costs-dropped")
+        require(counts, role, model, expected[folder])
+    lost = sum(want["without_cost"] for want in expected.values())
+    message = messages_by_name(counts).get("missing-costs-dropped")
     assert (
         (message.fields["attempts"] if message else 0)
         == lost
@@ -113,15 +118,15 @@ def test_harbor_has_dollars_tokens_and_seconds(harbor: Path, unit: str, role: st
 
 
 def test_a_timeout_without_a_cost_is_said_to_be_one(harbor: Path) -> None:
-    kept = {"models": "*grok*", "attempts": "cost", "missing": "fail"}
+    options = {"models": "*grok*", "attempts": "cost", "missing": "fail"}
     with pytest.raises(
         DataError, match=r"no cost .1 attempt.*grok.* 1 of 75 .1 failed; timeout 1."
     ) as refused:
-        read(harbor, **kept)
+        read(harbor, **options)
     assert refused.value.name == "missing-cost"
     assert "missing_cost=" in refused.value.remedy
     assert refused.value.place.endswith("__H4JepPu/result.json: attempt 1")
-    counts = read(harbor, **kept, missing_cost="mean")
+    counts = read(harbor, **options, missing_cost="mean")
     want = NUMBERS["harbor"]["usd"][list(HARBOR)[2]]
     amounts = counts.attempts["cost"]
     totals = np.bincount(amounts.cell, amounts.count * amounts.value)
@@ -149,9 +154,10 @@ def test_costs_of_repairs_are_summed(version: str, repeated: int) -> None:
             for model, want in models.items():
                 require(counts, roles[unit], model, want)
     assert (
-        said(counts)["amount-read"].text == "cost is the sum of iterations[].cost_usd, in dollars"
+        messages_by_name(counts)["amount-read"].text
+        == "cost is the sum of iterations[].cost_usd, in dollars"
     )
-    zero = said(counts).get("zero-costs")
+    zero = messages_by_name(counts).get("zero-costs")
     assert (zero is None) == (version == "v1")
     if zero is not None:
         # Runs that crashed, and were run again: what the first ones cost is left out.
@@ -160,8 +166,8 @@ def test_costs_of_repairs_are_summed(version: str, repeated: int) -> None:
         with pytest.warns(PasskWarning, match='left out .*; duplicates="keep" counts them'):
             last = read(file, fields=fields | {"attempt": "n"}, attempts="cost", duplicates="last")
         assert last.facts.duplicates == repeated
-        left = said(last)["left-out-costs"].text
-        assert "claude-opus-4-8 6.199 of 101 dollars" in left
+        omitted_costs = messages_by_name(last)["left-out-costs"].text
+        assert "claude-opus-4-8 6.199 of 101 dollars" in omitted_costs
 
 
 def test_a_list_of_costs_is_offered_where_there_is_no_column() -> None:
@@ -210,10 +216,10 @@ def test_answers_of_a_cache_repeat_their_price(name: str) -> None:
                 # Every test is a task there, of which those that ask the same are one here.
                 require(counts, role, model, want, "" if way == "task=vars.input" else way)
     cached = {"performance": 4, "hallucination": 5}[name]
-    assert said(cost)["repeated-prices"].fields["attempts"] == cached
-    assert "openai:chat:qwen3-1.7b costs 0" in said(cost)["unpriced-models"].text
-    assert "repeated-prices" not in said(billed)
-    assert "zero-costs" not in said(billed)
+    assert messages_by_name(cost)["repeated-prices"].fields["attempts"] == cached
+    assert "openai:chat:qwen3-1.7b costs 0" in messages_by_name(cost)["unpriced-models"].text
+    assert "repeated-prices" not in messages_by_name(billed)
+    assert "zero-costs" not in messages_by_name(billed)
 
 
 @pytest.mark.parametrize("unit", ["agent_cost", "agent_cost+user_cost", "duration"])
@@ -237,7 +243,7 @@ def test_other_files_of_harnesses_and_tables() -> None:
     counts = read(lines, attempts=("cost", "duration", "tokens"))
     for model, want in NUMBERS["../latitude"]["costUsd"].items():
         require(counts, "cost", model, want)
-    assert said(counts)["amount-read"].text == "duration is wallMs / 1000, in seconds"
+    assert messages_by_name(counts)["amount-read"].text == "duration is wallMs / 1000, in seconds"
     inspect = read(COST / "docent_intercode_ctf.eval", attempts="tokens")
     require(inspect, "tokens", "openai/gpt-4o", NUMBERS["../inspect docent"])
 
@@ -275,9 +281,9 @@ def test_costs_of_several_attempts_in_one_record_are_one_each() -> None:
     rows = [{"task": "a", "passed": [True, False], "costs": [1, 2]}]
     counts = read(rows, fields={"cost": "costs"}, attempts="cost")
     assert counts.attempts["cost"].value.tolist() == [1.0, 2.0]
-    one = [{"task": "a", "passed": [True, False], "cost": 3}]
+    record = [{"task": "a", "passed": [True, False], "cost": 3}]
     with pytest.raises(DataError, match="'cost' is one cost beside a list of outcomes"):
-        read(one, attempts="cost")
+        read(record, attempts="cost")
 
 
 @pytest.mark.parametrize(
@@ -319,8 +325,8 @@ def test_a_missing_cost_is_never_0() -> None:
 def test_what_is_missing_of_one_amount_is_a_gap_of_that_alone() -> None:
     rows = [{**row, "tokens": None if i == 0 else 10} for i, row in enumerate(ROWS)]
     counts = read(rows, attempts=("cost", "tokens", "score"), missing_cost="drop")
-    whole = read(rows, attempts="score")
-    assert (counts.n.tolist(), counts.c.tolist()) == (whole.n.tolist(), whole.c.tolist())
+    all_counts = read(rows, attempts="score")
+    assert (counts.n.tolist(), counts.c.tolist()) == (all_counts.n.tolist(), all_counts.c.tolist())
     assert [a.count.sum() for a in counts.attempts.values()] == [3, 3, 4]
 
 
@@ -329,7 +335,7 @@ def test_a_task_that_has_no_cost_keeps_its_outcomes() -> None:
     counts = read(rows, attempts="cost", missing_cost="drop")
     assert counts.tasks == ("a", "b", "c")
     assert np.diff(counts.attempts["cost"].start).tolist() == [2, 1, 0]
-    text = said(counts)["missing-costs-dropped"].text
+    text = messages_by_name(counts)["missing-costs-dropped"].text
     assert text.startswith(
         "2 attempts without a cost are left out of cost only, which uses 3 of 5 attempts: "
     )
@@ -384,7 +390,9 @@ def test_prices_make_costs_of_tokens(write: Write) -> None:
         counts = read(rows, attempts="cost", price=price)
         # Its own name comes before a pattern.
         assert counts.attempts["cost"].value.tolist() == pytest.approx([2.25, 30e-6])
-    assert said(counts)["priced-tokens"].text.endswith("cached tokens of m-2 at the price of input")
+    assert messages_by_name(counts)["priced-tokens"].text.endswith(
+        "cached tokens of m-2 at the price of input"
+    )
     with pytest.raises(ParameterError, match=r"no price for o-1; there are prices for m-"):
         read([*rows, tokens("o-1", 1, 1)], attempts="cost", price=PRICES)
     with pytest.raises(DataError, match=r"no tokens to compute a cost from .1 attempt"):
@@ -430,8 +438,8 @@ def test_a_converted_table_has_the_same_amounts(harbor: Path, tmp_path: Path, fo
     before, after = read(harbor, **options), read(file, **options)
     for role in roles:
         # Every Eval Ever has milliseconds.
-        left, right = before.attempts[role].value, after.attempts[role].value
-        assert left.tolist() == pytest.approx(right.tolist(), rel=1e-12)
+        values_before, values_after = before.attempts[role].value, after.attempts[role].value
+        assert values_before.tolist() == pytest.approx(values_after.tolist(), rel=1e-12)
     if form == "csv":
         header, first, *_ = file.read_text().splitlines()
         assert header.endswith(",cost,tokens_in,tokens_out,tokens,tokens_cached,duration")
@@ -471,36 +479,40 @@ def test_describe_says_which_amounts_files_have(pattern: str) -> None:
     if pattern.startswith("promptfoo"):
         options = {"pool": "prompt"}
     counts = read(str(DATA / pattern), missing="fail", duplicates="keep", **options)
-    offered = {role for each in counts.facts.inputs for role in each.offered}
+    offered = {role for source in counts.facts.inputs for role in source.offered}
     assert offered - {"score", "answer", "solution"} == FORMATS[pattern]
 
 
 def test_tokens_that_nobody_counted_are_said() -> None:
     files = str(DATA / "terminal_bench/2025-09-02__10-00-00")
     counts = read(files, missing="fail", attempts="tokens")
-    assert said(counts)["uncounted-amounts"].text.startswith("the files contain 0 as the tokens of")
+    assert messages_by_name(counts)["uncounted-amounts"].text.startswith(
+        "the files contain 0 as the tokens of"
+    )
 
 
-@pytest.mark.parametrize(("column", "other"), [
+@pytest.mark.parametrize(("column", "unit"), [
     ("took_s", "seconds"), ("Tok Count", "tokens"), ("n_tokens", "tokens"), ("steps", "turns"),
     ("fee", ""), ("token_cost", ""), ("usd_of_tokens", ""),
 ])  # fmt: skip
 def test_another_amount_that_is_asked_for_as_dollars_is_said_to_be(
-    write: Write, column: str, other: str
+    write: Write, column: str, unit: str
 ) -> None:
     data = write("took.csv", f"task,passed,{column}\n1,1,2\n2,0,3\n")
     counts = read(data, fields={"cost": column}, attempts="cost")
     texts = [m.text for m in counts.facts.messages if m.name in ("other-unit", "amount-read")]
     assert texts == [
-        f"the name of {column} suggests {other}, but its values are read as dollars"
-    ] * bool(other)
+        f"the name of {column} suggests {unit}, but its values are read as dollars"
+    ] * bool(unit)
 
 
 @pytest.mark.parametrize("column", ["calls[].cost_usd", "calls.cost_usd"])
 def test_entries_of_a_list_are_said_to_be_summed(column: str) -> None:
     rows = [{"task": task, "passed": True, "calls": [{"cost_usd": 0.5}] * 2} for task in "ab"]
     counts = read(rows, fields={"cost": column}, attempts="cost")
-    assert said(counts)["amount-read"].text == f"cost is the sum of {column}, in dollars"
+    assert (
+        messages_by_name(counts)["amount-read"].text == f"cost is the sum of {column}, in dollars"
+    )
 
 
 @pytest.mark.parametrize(("column", "text"), [

@@ -26,16 +26,20 @@ class Case:
 
 
 def attempts(
-    tasks: int = 12, each: int = 6, draws: int = 1, rate: float = 0.5, **more: Callable[..., Any]
+    tasks: int = 12,
+    per_task: int = 6,
+    draws: int = 1,
+    rate: float = 0.5,
+    **more: Callable[..., Any],
 ) -> Rows:
     """Attempts at tasks of different difficulty; `more` are columns by (task, attempt, passed)."""
     draw = random.Random(draws)
     difficulty = [draw.betavariate(2 * rate, 2 - 2 * rate) for _ in range(tasks)]
     rows = []
-    for task, attempt in product(range(tasks), range(each)):
+    for task, attempt in product(range(tasks), range(per_task)):
         passed = draw.random() < difficulty[task]
-        own = {name: of(task, attempt, passed) for name, of in more.items()}
-        rows.append({"task": f"t{task}", **own, "passed": passed})
+        extra_values = {name: of(task, attempt, passed) for name, of in more.items()}
+        rows.append({"task": f"t{task}", **extra_values, "passed": passed})
     return rows
 
 
@@ -75,12 +79,17 @@ def _coarse(sizes: tuple[int, ...] = (13, 30, 20)) -> Rows:
     ]
 
 
-def _steps(part: str, step: str, each: int, *, every: bool = False) -> Rows:
+def _steps(part: str, step: str, per_step: int, *, all_steps: bool = False) -> Rows:
     """Rows of steps, of which the last one passes, or every one may."""
     draw = random.Random(3)
     return [
-        {"task": f"t{t}", part: a, step: s, "passed": draw.random() < 0.5 and (every or s == last)}
-        for t, a in product(range(15), range(each))
+        {
+            "task": f"t{t}",
+            part: a,
+            step: s,
+            "passed": draw.random() < 0.5 and (all_steps or s == last),
+        }
+        for t, a in product(range(15), range(per_step))
         for last in [draw.randrange(1, 5)]
         for s in range(last + 1)
     ]
@@ -94,7 +103,7 @@ MISLEADING: dict[str, Case] = {
     "three arms": Case(
         "pooled-settings", attempts(zork=arms(("a", "b", "c"), (2, 2, 2)))
     ),
-    "arms 1 : 4": Case("pooled-settings", attempts(each=5, zork=arms(("a", "b"), (1, 4)))),
+    "arms 1 : 4": Case("pooled-settings", attempts(per_task=5, zork=arms(("a", "b"), (1, 4)))),
     "arms with attempts lost": Case(
         "pooled-settings", lost(attempts(40, 8, zork=arms(("a", "b"), (4, 4))), 0.05)
     ),
@@ -113,12 +122,12 @@ MISLEADING: dict[str, Case] = {
         "pooled-settings", attempts(budget=lambda t, a, p: (1000, 4000)[a // 3])
     ),
     "versions with a point": Case(
-        "pooled-settings", attempts(each=5, zork=lambda t, a, p: 1.0 if a < 3 else 1.1)
+        "pooled-settings", attempts(per_task=5, zork=lambda t, a, p: 1.0 if a < 3 else 1.1)
     ),
     "versions with a point, of numbered attempts": Case(
         "pooled-settings",
         attempts(
-            each=2, attempt=lambda t, a, p: a, model_version=lambda t, a, p: ("3.5", "3.7")[a]
+            per_task=2, attempt=lambda t, a, p: a, model_version=lambda t, a, p: ("3.5", "3.7")[a]
         ),
     ),
     "numbered attempts of two arms": Case(
@@ -157,11 +166,11 @@ MISLEADING: dict[str, Case] = {
         ],
     ),
     "versions of what is called": Case(
-        "pooled-settings", attempts(each=2, api_version=lambda t, a, p: ("v1", "v2")[a])
+        "pooled-settings", attempts(per_task=2, api_version=lambda t, a, p: ("v1", "v2")[a])
     ),
     "examinees called evaluators": Case(
         "pooled-settings",
-        attempts(each=2, evaluator=lambda t, a, p: ("gpt", "claude")[a],
+        attempts(per_task=2, evaluator=lambda t, a, p: ("gpt", "claude")[a],
                  predicted=lambda t, a, p: "A" if p else "BCD"[a]),
     ),
     "runs of days": Case(
@@ -187,23 +196,24 @@ MISLEADING: dict[str, Case] = {
     "scorers": Case("pooled-settings", attempts(scorer=arms(("exact", "model"), (3, 3)))),
     "judges of answers": Case(
         "pooled-settings",
-        attempts(each=2, grader=lambda t, a, p: ("gpt", "claude")[a],
+        attempts(per_task=2, grader=lambda t, a, p: ("gpt", "claude")[a],
                  predicted=lambda t, a, p: "ABCD"[t % 4]),
     ),
     "judges": Case(
-        "pooled-settings", attempts(each=4, judge_model=lambda t, a, p: ("gpt", "claude")[a % 2])
+        "pooled-settings",
+        attempts(per_task=4, judge_model=lambda t, a, p: ("gpt", "claude")[a % 2]),
     ),
     "superseded attempts": Case(
-        "pooled-settings", attempts(each=4, superseded=lambda t, a, p: a == 0)
+        "pooled-settings", attempts(per_task=4, superseded=lambda t, a, p: a == 0)
     ),
     "selected candidates": Case(
         "unread-column",
-        attempts(each=4, candidate=lambda t, a, p: a, selected=lambda t, a, p: a == t % 4),
+        attempts(per_task=4, candidate=lambda t, a, p: a, selected=lambda t, a, p: a == t % 4),
     ),
     # Steps of attempts.
     "steps of episodes": Case("pooled-settings", _steps("episode", "step", 3)),
     "steps of tasks": Case("unread-column", _steps("none", "step_id", 1)),
-    "turns of attempts": Case("restarting-tasks", _steps("attempt", "turn", 2, every=True)),
+    "turns of attempts": Case("restarting-tasks", _steps("attempt", "turn", 2, all_steps=True)),
     "retries of samples": Case("restarting-tasks", _steps("sample", "retry", 2)),
     "checkpoints": Case(
         "pooled-settings", attempts(20, 3, step=lambda t, a, p: 1000 * (a + 1))
@@ -285,7 +295,8 @@ MISLEADING: dict[str, Case] = {
     "the first try beside the last": Case(
         "two-verdicts",
         renamed(
-            attempts(each=1, first_try_correct=lambda t, a, p: p and t % 2 == 0), passed="solved"
+            attempts(per_task=1, first_try_correct=lambda t, a, p: p and t % 2 == 0),
+            passed="solved"
         ),
     ),
     "an expected verdict": Case(
@@ -361,10 +372,10 @@ MISLEADING: dict[str, Case] = {
     ),
     "a row of sums": Case(
         "summary-rows",
-        [*attempts(each=1), {"task": "Overall", "passed": True}],
+        [*attempts(per_task=1), {"task": "Overall", "passed": True}],
     ),
     "a macro average": Case(
-        "summary-rows", [*attempts(each=1), {"task": "macro avg", "passed": True}]
+        "summary-rows", [*attempts(per_task=1), {"task": "macro avg", "passed": True}]
     ),
     # The same attempt twice.
     "records that come again": Case(
@@ -410,7 +421,7 @@ MISLEADING: dict[str, Case] = {
         certain=False,
     ),
     "answers from a cache": Case(
-        "cached-attempts", attempts(each=3, cached=lambda t, a, p: a > 0), certain=False
+        "cached-attempts", attempts(per_task=3, cached=lambda t, a, p: a > 0), certain=False
     ),
     # A second verdict, and what is counted.
     "a status beside a verdict": Case(
@@ -470,14 +481,17 @@ MISLEADING: dict[str, Case] = {
     "tasks in two spellings": Case(
         "similar-tasks",
         [
-            *attempts(each=2),
-            *({**row, "task": row["task"].upper()} for row in attempts(each=2)[:6]),
+            *attempts(per_task=2),
+            *({**row, "task": row["task"].upper()} for row in attempts(per_task=2)[:6]),
         ],
         certain=False,
     ),
     "tasks with ./": Case(
         "similar-tasks",
-        [*attempts(each=2), *({**row, "task": f"./{row['task']}"} for row in attempts(each=2)[:6])],
+        [
+            *attempts(per_task=2),
+            *({**row, "task": f"./{row['task']}"} for row in attempts(per_task=2)[:6]),
+        ],
         certain=False,
     ),
 }  # fmt: skip

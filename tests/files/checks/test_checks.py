@@ -35,12 +35,12 @@ def lines(path: Path, rows: Rows) -> Path:
 
 def options_of(settle: SuggestedFix) -> dict[str, Any]:
     """The keywords of Python for a remedy."""
-    own = in_python(settle, declared(Request))
-    assert own is not None
-    return dict(own.options)
+    options = in_python(settle, declared(Request))
+    assert options is not None
+    return dict(options.options)
 
 
-def found(data: Any, **options: Any) -> tuple[str, bool, tuple[SuggestedFix, ...]]:
+def first_finding(data: Any, **options: Any) -> tuple[str, bool, tuple[SuggestedFix, ...]]:
     """The name of the finding in data, whether it is certain, and what settles it; "" if none."""
     with warnings.catch_warnings(action="ignore", category=PasskWarning):
         try:
@@ -48,8 +48,8 @@ def found(data: Any, **options: Any) -> tuple[str, bool, tuple[SuggestedFix, ...
         except DataError as error:
             return error.name, True, error.settles
     names = {check.message.name for check in CHECKS}
-    said = [each for each in counts.facts.messages if each.name in names]
-    return (said[0].name, False, said[0].settles) if said else ("", False, ())
+    diagnostics = [message for message in counts.facts.messages if message.name in names]
+    return (diagnostics[0].name, False, diagnostics[0].settles) if diagnostics else ("", False, ())
 
 
 # One case of each message, and of each degree of certainty.
@@ -75,23 +75,23 @@ def doors() -> Iterator[tuple[str, str]]:
 )  # fmt: skip
 def test_a_file_that_misleads_is_asked_about(name: str, door: str, tmp_path: Path) -> None:
     case, data = MISLEADING[name], MISLEADING[name].rows
-    given: Any = data
+    source: Any = data
     if door == "frame":
-        given = pd.DataFrame(data)
+        source = pd.DataFrame(data)
     elif door == "table":
-        given = tmp_path / "m.csv"
-        pd.DataFrame(data).to_csv(given, index=False)
+        source = tmp_path / "m.csv"
+        pd.DataFrame(data).to_csv(source, index=False)
     elif door == "lines":
-        given = lines(tmp_path / "m.jsonl", data)
+        source = lines(tmp_path / "m.jsonl", data)
     elif door == "array":
-        given = tmp_path / "m.json"
-        given.write_text(json.dumps(data))
+        source = tmp_path / "m.json"
+        source.write_text(json.dumps(data))
     elif door == "documents":
         # A file of each attempt.
-        given = tmp_path
+        source = tmp_path
         for i, row in enumerate(data):
             (tmp_path / f"{i}.json").write_text(json.dumps(row))
-    assert found(given, **case.options)[:2] == (case.name, case.certain)
+    assert first_finding(source, **case.options)[:2] == (case.name, case.certain)
 
 
 _COMMA = "an arm with a comma in its name"
@@ -104,14 +104,14 @@ def test_every_option_that_settles_it_does(name: str, passk: Passk, tmp_path: Pa
     """Each command as it is printed, and each call: what is printed is read, or asks no more."""
     case = MISLEADING[name]
     path = lines(tmp_path / "m.jsonl", case.rows)
-    _, certain, settles = found(path)
+    _, certain, settles = first_finding(path)
     if not certain:
         for settle in settles:
-            assert found(path, **options_of(settle))[0] != case.name, settle
+            assert first_finding(path, **options_of(settle))[0] != case.name, settle
         return
-    done = passk("estimate", path, "-m", "mean,pass@1" if "score" in case.rows[0] else "pass@1")
-    assert done.error == case.name
-    printed = commands(done.err)
+    result = passk("estimate", path, "-m", "mean,pass@1" if "score" in case.rows[0] else "pass@1")
+    assert result.error == case.name
+    printed = commands(result.err)
     assert len(printed) == len(settles)
     for words in printed:
         again = passk(*words)
@@ -134,7 +134,9 @@ def test_every_call_that_settles_it_does(name: str) -> None:
 def test_honest_files_are_not_accused(seed: int, step: int) -> None:
     files = [*honest(seed)]
     assert len(files) >= 60
-    accused = [(name, finding) for name, rows in files[::step] if (finding := found(rows)[0])]
+    accused = [
+        (name, finding) for name, rows in files[::step] if (finding := first_finding(rows)[0])
+    ]
     assert accused == []
 
 
@@ -170,11 +172,11 @@ def test_settings_are_found_in_files_larger_than_a_sample(case: str, tmp_path: P
         rows = [rows[i] for i in order[: int(0.95 * len(rows))]]
     path = lines(tmp_path / "big.jsonl", rows)
     assert path.stat().st_size > 1 << 22
-    assert found(path)[:2] == ("pooled-settings", True)
-    assert found(path, by="zork")[0] == ""
+    assert first_finding(path)[:2] == ("pooled-settings", True)
+    assert first_finding(path, by="zork")[0] == ""
     for row, value in zip(rows, np.random.default_rng(2).integers(0, 2, len(rows)), strict=True):
         row["zork"] = "ab"[value]
-    assert found(lines(path, rows))[0] == ""
+    assert first_finding(lines(path, rows))[0] == ""
 
 
 def test_rows_that_are_asked_for_decide_in_files_larger_than_a_sample(tmp_path: Path) -> None:
@@ -183,16 +185,16 @@ def test_rows_that_are_asked_for_decide_in_files_larger_than_a_sample(tmp_path: 
             for t in range(6000) for a in range(4)]  # fmt: skip
     path = lines(tmp_path / "m.jsonl", rows)
     assert path.stat().st_size > 1 << 22
-    assert found(path)[:2] == ("pooled-settings", True)
-    assert found(path, where="temperature < 0.5")[0] == ""
+    assert first_finding(path)[:2] == ("pooled-settings", True)
+    assert first_finding(path, where="temperature < 0.5")[0] == ""
 
 
 def test_pooling_on_purpose_is_said(passk: Passk, tmp_path: Path) -> None:
     path = lines(tmp_path / "m.jsonl", MISLEADING["two arms"].rows)
-    done = passk("estimate", path, "--pool", "arm", "-k", "1", "-v")
-    assert done.code == 0
-    assert "· pooled over arm ·" in done.out
-    assert "pool=arm" in done.out
+    result = passk("estimate", path, "--pool", "arm", "-k", "1", "-v")
+    assert result.code == 0
+    assert "· pooled over arm ·" in result.out
+    assert "pool=arm" in result.out
     refused = passk("estimate", path, "--pool", "arms")
     assert refused.code == 2
     assert "--pool arms: no such column; did you mean arm?" in refused.err
@@ -200,17 +202,17 @@ def test_pooling_on_purpose_is_said(passk: Passk, tmp_path: Path) -> None:
 
 def test_files_of_arms_are_asked_about(tmp_path: Path) -> None:
     for seed, arm in enumerate(("control", "treatment")):
-        rows = [{"model": "m", **row} for row in attempts(each=2, draws=seed)]
+        rows = [{"model": "m", **row} for row in attempts(per_task=2, draws=seed)]
         lines(tmp_path / f"{arm}.jsonl", rows)
-    name, certain, settles = found(tmp_path)
+    name, certain, settles = first_finding(tmp_path)
     assert (name, certain) == ("files-share-tasks", True)
-    apart, pooled = (read(tmp_path, **options_of(settle)) for settle in settles)
-    assert apart.series == (("m", "control"), ("m", "treatment"))
-    assert (pooled.series, pooled.n.sum()) == ((("m",),), apart.n.sum())
+    separate, pooled = (read(tmp_path, **options_of(settle)) for settle in settles)
+    assert separate.series == (("m", "control"), ("m", "treatment"))
+    assert (pooled.series, pooled.n.sum()) == ((("m",),), separate.n.sum())
     # Runs have numbers.
     for run, arm in enumerate(("control", "treatment")):
         (tmp_path / f"{arm}.jsonl").rename(tmp_path / f"run-{run}.jsonl")
-    assert found(tmp_path)[0] == ""
+    assert first_finding(tmp_path)[0] == ""
 
 
 @pytest.mark.parametrize("layout", ["{model}/{arm}.jsonl", "{arm}/{model}.jsonl"])
@@ -218,10 +220,10 @@ def test_arms_in_folders_are_asked_about(tmp_path: Path, layout: str) -> None:
     for model, (seed, arm) in product("ab", enumerate(("control", "treatment"))):
         path = tmp_path / layout.format(model=model, arm=arm)
         path.parent.mkdir(exist_ok=True)
-        lines(path, [{"model": model, **row} for row in attempts(each=2, draws=seed)])
-    name, certain, (apart, pooled) = found(tmp_path)
+        lines(path, [{"model": model, **row} for row in attempts(per_task=2, draws=seed)])
+    name, certain, (separate, pooled) = first_finding(tmp_path)
     assert (name, certain) == ("files-share-tasks", True)
-    counts = read(tmp_path, **options_of(apart))
+    counts = read(tmp_path, **options_of(separate))
     assert counts.series == tuple(product("ab", ("control", "treatment")))
     assert read(tmp_path, **options_of(pooled)).n.sum() == counts.n.sum()
 
@@ -232,11 +234,11 @@ def test_files_of_the_same_names_that_share_no_task_of_a_model(tmp_path: Path) -
         for part in ("code", "math"):
             rows = [{**row, "model": model, "task": part + str(row["task"])} for row in attempts()]
             lines(tmp_path / model / f"{part}.jsonl", rows)
-    assert found(tmp_path)[0] == ""
+    assert first_finding(tmp_path)[0] == ""
     # A folder per model with one file.
     for path in tmp_path.rglob("math.jsonl"):
         path.unlink()
-    assert found(tmp_path)[0] == ""
+    assert first_finding(tmp_path)[0] == ""
 
 
 def test_a_document_of_each_attempt_is_no_model(tmp_path: Path) -> None:
@@ -254,9 +256,9 @@ def test_a_document_beside_those_that_it_lists_is_a_copy(tmp_path: Path) -> None
     rows = attempts(6, 1, took_ms=lambda t, a, p: 100.5 + t, reply=lambda t, a, p: f"{t}" * 300)
     for i, row in enumerate(rows):
         (tmp_path / f"{i}.json").write_text(json.dumps({"model": "m", **row}))
-    assert found(tmp_path)[0] == ""
+    assert first_finding(tmp_path)[0] == ""
     lines(tmp_path / "all.jsonl", [{"model": "m", **row} for row in rows])
-    assert found(tmp_path)[:2] == ("repeated-records", True)
+    assert first_finding(tmp_path)[:2] == ("repeated-records", True)
 
 
 def test_a_header_again_in_any_dress(tmp_path: Path) -> None:
@@ -264,7 +266,7 @@ def test_a_header_again_in_any_dress(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     for head in ("task,passed", "Task,Passed", " task , passed "):
         path.write_text(f"task,passed\n{body}{head}\n{body}")
-        assert found(path, duplicates="keep")[0] in ("header-rows", "bad-record"), head
+        assert first_finding(path, duplicates="keep")[0] in ("header-rows", "bad-record"), head
 
 
 def test_entries_of_scorers_are_no_attempts() -> None:
@@ -273,11 +275,11 @@ def test_entries_of_scorers_are_no_attempts() -> None:
                                    for place, name in enumerate(("correct", "concise"))]}
         for i in range(12)
     ]  # fmt: skip
-    assert found(rows, fields={"outcome": "scores.value"})[:2] == ("several-verdicts", True)
+    assert first_finding(rows, fields={"outcome": "scores.value"})[:2] == ("several-verdicts", True)
     for row in rows:
         # Runs have numbers.
         row["scores"] = [{**entry, "name": f"run{i}"} for i, entry in enumerate(row["scores"])]
-    assert found(rows, fields={"outcome": "scores.value"})[0] == ""
+    assert first_finding(rows, fields={"outcome": "scores.value"})[0] == ""
 
 
 def test_lists_of_the_same_entries_in_another_order_are_reported() -> None:
@@ -286,8 +288,10 @@ def test_lists_of_the_same_entries_in_another_order_are_reported() -> None:
         for i in range(9)
     ]
     fields = {"task": "id", "outcome": "predicted==actual"}
-    assert found(rows, fields=fields)[:2] == ("lists-in-order", False)
-    assert found([row for row in rows if row["actual"] != ["b", "a"]], fields=fields)[0] == ""
+    assert first_finding(rows, fields=fields)[:2] == ("lists-in-order", False)
+    assert (
+        first_finding([row for row in rows if row["actual"] != ["b", "a"]], fields=fields)[0] == ""
+    )
 
 
 def test_ids_that_start_again_in_each_domain_are_parts_of_the_task() -> None:
@@ -295,7 +299,7 @@ def test_ids_that_start_again_in_each_domain_are_parts_of_the_task() -> None:
         {"domain": domain, "task_id": t, "trial": a, "reward": (t + a) % 2}
         for domain in ("airline", "retail") for t in range(4) for a in range(3)
     ]  # fmt: skip
-    name, certain, (first, *_) = found(rows)
+    name, certain, (first, *_) = first_finding(rows)
     assert (name, certain) == ("restarting-tasks", True)
     assert len(read(rows, **first.options).tasks) == 8
 
@@ -311,10 +315,10 @@ def test_every_rate_next_to_a_number_of_attempts_is_refused(outcome: str, digits
     ]  # fmt: skip
     options: dict[str, Any] = {"fields": {"task": "perturbation", "outcome": outcome}}
     options["threshold"] = 1
-    assert found(rows, **options)[:2] == ("rates-of-several", True)
+    assert first_finding(rows, **options)[:2] == ("rates-of-several", True)
     for row in rows:
         row["episodes"] = 31
-    assert found(rows, **options)[0] == ""
+    assert first_finding(rows, **options)[0] == ""
 
 
 def test_costs_that_only_grow_are_reported(passk: Passk, tmp_path: Path) -> None:
@@ -326,7 +330,7 @@ def test_costs_that_only_grow_are_reported(passk: Passk, tmp_path: Path) -> None
 
 
 def test_a_consequence_is_never_a_setting() -> None:
-    assert found(attempts(8, 4, severity=lambda t, a, p: 0 if p else 1))[0] == ""
+    assert first_finding(attempts(8, 4, severity=lambda t, a, p: 0 if p else 1))[0] == ""
 
 
 def test_evenness_of_what_was_laid_out_and_of_what_happened() -> None:

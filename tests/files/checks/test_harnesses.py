@@ -58,11 +58,11 @@ def test_two_prompts_of_lm_eval_are_asked_about(tmp_path: Path, prompt: str) -> 
         time = f"2025-04-{day}T12-00-00.000000"
         results = {"n-shot": {"gsm8k": shots if prompt == "shots" else 0}}
         (folder / f"results_{time}.json").write_text(json.dumps(results))
-        own = shots if prompt == "hash" else 0
+        offset = shots if prompt == "hash" else 0
         rows = [
             {"doc_id": task, "doc": {}, "target": "1", "arguments": {}, "resps": [["1"]],
              "filtered_resps": ["1"], "filter": "none", "metrics": ["exact_match"],
-             "prompt_hash": f"{own}-{task}", "exact_match": float(task % 2)}
+             "prompt_hash": f"{offset}-{task}", "exact_match": float(task % 2)}
             for task in TASKS
         ]  # fmt: skip
         text = jsonl(rows)

@@ -43,7 +43,7 @@ def jsonl(rows: list[dict[str, Any]]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def written(folder: Path, kind: str, rows: list[dict[str, Any]]) -> tuple[Any, str]:
+def data_and_place(folder: Path, kind: str, rows: list[dict[str, Any]]) -> tuple[Any, str]:
     """The rows as data, and where the eighth of them stands."""
     path, frame = folder / f"a.{kind}", pd.DataFrame(rows)
     if kind == "frame":
@@ -82,7 +82,7 @@ def test_the_place_of_a_record(tmp_path: Path, kind: str, case: str) -> None:
     rows[7] |= changed
     if "dropped" in case:
         rows[3] |= {"passed": None, "cost": None}
-    data, place = written(tmp_path, kind, rows)
+    data, place = data_and_place(tmp_path, kind, rows)
     error = refusal(data, **options)
     assert (error.place, problem in error.problem) == (place, True), str(error)
     if case == "an attempt twice":
@@ -93,18 +93,21 @@ def test_the_place_of_a_record(tmp_path: Path, kind: str, case: str) -> None:
 @pytest.mark.parametrize("kind", ["jsonl", "csv", *long("json", "parquet", "frame", "records")])
 def test_rows_that_a_condition_leaves_out_count_for_the_place(tmp_path: Path, kind: str) -> None:
     rows = [row | {"passed": "maybe" if i in (2, 7) else True} for i, row in enumerate(ROWS)]
-    data, place = written(tmp_path, kind, rows)
+    data, place = data_and_place(tmp_path, kind, rows)
     assert refusal(data, where="cost > 3").place == place
     assert refusal(data, where="cost > 3", by=["arm"]).place == place
 
 
 def test_files_come_in_the_order_given(write: Write) -> None:
     bad = [{"model": "m", "task": "x", "attempt": 0, "passed": "?"}]
-    first, other = write("r0/b.jsonl", jsonl(ROWS + bad)), write("r1/a.csv", "task,passed\nx,no!\n")
+    first, second = (
+        write("r0/b.jsonl", jsonl(ROWS + bad)),
+        write("r1/a.csv", "task,passed\nx,no!\n"),
+    )
     third = write("r2/c.jsonl", jsonl(bad))
-    assert refusal([first, other, third]).place == f"{first}:13"
-    assert refusal([other, third, first]).place == f"{other}:2"
-    assert refusal([third, other, first]).place == f"{third}:1"
+    assert refusal([first, second, third]).place == f"{first}:13"
+    assert refusal([second, third, first]).place == f"{second}:2"
+    assert refusal([third, second, first]).place == f"{third}:1"
     # A column of the path, whose join keeps no order.
     files = [first, third]
     assert refusal(files, path="r{part}/*.jsonl").place == f"{first}:13"
@@ -117,19 +120,19 @@ def test_files_come_in_the_order_given(write: Write) -> None:
 @pytest.mark.parametrize("kind", ["jsonl", *long("csv", "parquet", "frame")])
 def test_repeats_that_contradict_each_other_are_counted(tmp_path: Path, kind: str) -> None:
     again = [row | {"passed": not row["passed"]} for row in ROWS[:2]] + ROWS[2:5]
-    data, _ = written(tmp_path, kind, ROWS + again)
-    said = "(5 duplicate rows, 2 attempts with different outcomes)"
-    assert said in refusal(data).problem
+    data, _ = data_and_place(tmp_path, kind, ROWS + again)
+    warning = "(5 duplicate rows, 2 attempts with different outcomes)"
+    assert warning in refusal(data).problem
 
 
 def test_a_repeated_attempt_in_two_files(write: Write) -> None:
-    one, two = write("a.jsonl", jsonl(ROWS)), write("b.jsonl", jsonl(ROWS[6:] + ROWS[:1]))
+    first, second = write("a.jsonl", jsonl(ROWS)), write("b.jsonl", jsonl(ROWS[6:] + ROWS[:1]))
     text = "attempt 0 of model 'm' at task 't0' is duplicated, first seen at"
-    for files, first, second in (((one, two), f"{one}:1", f"{two}:7"),
-                                 ((two, one), f"{two}:7", f"{one}:1")):  # fmt: skip
+    for files, earlier, later in (((first, second), f"{first}:1", f"{second}:7"),
+                                 ((second, first), f"{second}:7", f"{first}:1")):  # fmt: skip
         error = refusal(list(files))
-        assert (error.place, f"{text} {first} (7 duplicate rows)" in error.problem) == (
-            second,
+        assert (error.place, f"{text} {earlier} (7 duplicate rows)" in error.problem) == (
+            later,
             True,
         )
         assert error.words == "name files of different models as label=path"
@@ -156,10 +159,12 @@ def test_lines_that_are_skipped_keep_their_numbers(write: Write) -> None:
 
 def test_an_entry_of_a_list_stands_at_its_record(write: Write) -> None:
     entries = [[True] * 12, [True] * 10 + ["?", "maybe"], [False, None]]
-    path = write("a.jsonl", jsonl([{"task": i, "results": each} for i, each in enumerate(entries)]))
+    path = write(
+        "a.jsonl", jsonl([{"task": i, "results": value} for i, value in enumerate(entries)])
+    )
     error = refusal(path)
     assert (error.place, error.problem) == (f"{path}:2", '"results" is "?"')
-    nested = [{"task": i, "runs": [{"ok": ok} for ok in each]} for i, each in enumerate(entries)]
+    nested = [{"task": i, "runs": [{"ok": ok} for ok in value]} for i, value in enumerate(entries)]
     path = write("b.json", json.dumps({"results": [*nested, {"task": 4, "runs": 1}]}))
     assert refusal(path, fields={"outcome": "runs.ok"}).place.startswith(f"{path}: record ")
 
@@ -240,12 +245,12 @@ def test_a_number_that_every_attempt_has_numbers_none(passk: Passk, tmp_path: Pa
                 for t in range(12) for i in range(4)]  # fmt: skip
         (tmp_path / f"{night}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     files = [tmp_path / "n1.jsonl", tmp_path / "n2.jsonl"]
-    done = passk("estimate", *files)
-    assert "; run seems to number no attempts\n" in done.err
-    options = [" ".join(words[3:]) for words in commands(done.err)]
+    result = passk("estimate", *files)
+    assert "; run seems to number no attempts\n" in result.err
+    options = [" ".join(words[3:]) for words in commands(result.err)]
     assert options == ["--field model=run", "--duplicates keep"]
-    apart, pooled = run_printed(passk, done.err, "-k", "1", "-f", "json", "-q")
-    assert [row["estimate"] for row in json.loads(apart.out)["rows"]] == [0.75, 0.5]
+    separate, pooled = run_printed(passk, result.err, "-k", "1", "-f", "json", "-q")
+    assert [row["estimate"] for row in json.loads(separate.out)["rows"]] == [0.75, 0.5]
     assert [row["estimate"] for row in json.loads(pooled.out)["rows"]] == [0.625]
-    alone = passk("estimate", files[0])
-    assert [words[-2:] for words in commands(alone.err)] == [["--duplicates", "keep"]]
+    single = passk("estimate", files[0])
+    assert [words[-2:] for words in commands(single.err)] == [["--duplicates", "keep"]]

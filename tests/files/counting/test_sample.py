@@ -27,7 +27,7 @@ def test_layouts_are_one_survey(tmp_path: Path) -> None:
     counts = [{"model": "o", "task_id": "t1", "n": 4, "c": 1}]
     pd.DataFrame(counts).to_parquet(tmp_path / "d.parquet")
     facts = load(tmp_path, Request(), tolerant=True).facts
-    columns = {each.column: each for each in facts.columns}
+    columns = {column.column: column for column in facts.columns}
     names = {"model", "task_id", "passed", "arm", "n", "c", "results", "note", "meta.host"}
     assert {*columns} == names
     assert (columns["arm"].pooled, str(columns["arm"].option)) == (True, "--by arm")

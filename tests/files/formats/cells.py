@@ -22,13 +22,17 @@ def cells_of(counts: Counts) -> Cells:
     return {(*counts.series[s], counts.tasks[t]): (int(n), int(c)) for s, t, n, c in pairs}
 
 
-def pass_at(k: int, found: Cells, *series: str) -> Fraction:
+def pass_at(k: int, counts: Cells, *series: str) -> Fraction:
     """Mean of 1 − C(n − c, k) / C(n, k) over a series' tasks, as an exact fraction."""
-    mine = [cell for key, cell in found.items() if key[:-1] == series]
-    return sum(1 - Fraction(comb(n - c, k), comb(n, k)) for n, c in mine) / Fraction(len(mine))
+    series_cells = [cell for key, cell in counts.items() if key[:-1] == series]
+    return sum(1 - Fraction(comb(n - c, k), comb(n, k)) for n, c in series_cells) / Fraction(
+        len(series_cells)
+    )
 
 
-def pass_hat(k: int, found: Cells, *series: str) -> Fraction:
+def pass_hat(k: int, counts: Cells, *series: str) -> Fraction:
     """Mean of C(c, k) / C(n, k) over a series' tasks, as an exact fraction."""
-    mine = [cell for key, cell in found.items() if key[:-1] == series]
-    return sum(Fraction(comb(c, k), comb(n, k)) for n, c in mine) / Fraction(len(mine))
+    series_cells = [cell for key, cell in counts.items() if key[:-1] == series]
+    return sum(Fraction(comb(c, k), comb(n, k)) for n, c in series_cells) / Fraction(
+        len(series_cells)
+    )

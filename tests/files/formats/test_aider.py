@@ -50,7 +50,7 @@ def test_runs_are_attempts_and_languages_have_their_own_tasks(tmp_path: Path) ->
 def test_an_exception_is_no_outcome_of_the_same_model(tmp_path: Path, tries: Any) -> None:
     exercise(tmp_path, "one/go/bowling", [True])
     exercise(tmp_path, "one/python/bowling", tries)
-    found = cells(tmp_path, missing="fail")
-    assert found == {("alpha", "go/bowling"): (1, 1), ("alpha", "python/bowling"): (1, 0)}
+    counts = cells(tmp_path, missing="fail")
+    assert counts == {("alpha", "go/bowling"): (1, 1), ("alpha", "python/bowling"): (1, 0)}
     reason = "error" if tries is None else "unscored"
     assert read(tmp_path, missing="drop").facts.reasons == {"alpha": {reason: 1}}

@@ -24,8 +24,8 @@ def test_evalplus_plus_needs_both(outcome: str) -> None:
     tasks = json.loads(NEW.read_text())["eval"]
     keys = ["base_status", "plus_status"][: 1 if outcome == "base" else 2]
     expected = {
-        ("new", task): (1, int(all(one[0][key] == "pass" for key in keys)))
-        for task, one in tasks.items()
+        ("new", task): (1, int(all(record[0][key] == "pass" for key in keys)))
+        for task, record in tasks.items()
     }
     assert cells(NEW, outcome=outcome) == expected
     assert sum(c for _, c in expected.values()) == (8 if outcome == "base" else 4)
@@ -43,9 +43,12 @@ def test_evalplus_first_generation(tmp_path: Path) -> None:
     path = tmp_path / "m_temp_0.8" / "eval_results.json"
     path.parent.mkdir()
     path.write_text(json.dumps({"date": "", "hash": "", "eval": result}))
-    found = [cells(path, outcome=one, by=["temperature"]) for one in ("base", "plus")]
-    assert [list(one.values()) for one in found] == [[(3, 2)], [(3, 1)]]
-    assert [key[1] for key in found[0]] == ["0.8"]
+    counts = [
+        cells(path, outcome=cells_of_outcome, by=["temperature"])
+        for cells_of_outcome in ("base", "plus")
+    ]
+    assert [list(cells_of_outcome.values()) for cells_of_outcome in counts] == [[(3, 2)], [(3, 1)]]
+    assert [key[1] for key in counts[0]] == ["0.8"]
     # --base-only leaves one outcome, which needs no choice.
     result["t/0"]["plus"] = []
     path.write_text(json.dumps({"date": "", "hash": "", "eval": result}))
@@ -53,48 +56,56 @@ def test_evalplus_first_generation(tmp_path: Path) -> None:
 
 
 def test_evalplus_asks_which_tests(passk: Passk) -> None:
-    done = passk("estimate", DATA / "evalplus")
-    assert done.code == 3
-    assert "2 outcomes: base, plus\n" in done.err
+    result = passk("estimate", DATA / "evalplus")
+    assert result.code == 3
+    assert "2 outcomes: base, plus\n" in result.err
 
 
 def test_bigcodebench() -> None:
-    found = cells(DATA / "bigcodebench")
-    assert list(found.values()) == [(3, 2), (3, 0), (3, 3), (3, 1)]
-    (model,) = {model for model, _ in found}
-    assert pass_at(1, found, model) == Fraction(6, 12)
+    counts = cells(DATA / "bigcodebench")
+    assert list(counts.values()) == [(3, 2), (3, 0), (3, 3), (3, 1)]
+    (model,) = {model for model, _ in counts}
+    assert pass_at(1, counts, model) == Fraction(6, 12)
 
 
 def test_livecodebench_by_difficulty() -> None:
     problems = json.loads(LIVE.read_text())
     expected = {
-        ("livecodebench", one["difficulty"], one["question_id"]): (1, int(one["graded_list"][0]))
-        for one in problems
+        ("livecodebench", problem["difficulty"], problem["question_id"]): (
+            1,
+            int(problem["graded_list"][0]),
+        )
+        for problem in problems
     }
-    found = cells(LIVE, by=["difficulty"])
-    assert found == expected
-    assert {key[1] for key in found} == {"easy", "medium", "hard"}
+    counts = cells(LIVE, by=["difficulty"])
+    assert counts == expected
+    assert {key[1] for key in counts} == {"easy", "medium", "hard"}
     assert read(LIVE, by=["platform", "temperature"]).series[0][1:] == ("leetcode", "0.2")
     solutions = read(LIVE, attempts=["solution"]).attempts["solution"]
     assert solutions.valueless == 0
 
 
 def test_livecodebench_scenarios_with_several_records_of_a_question(write: Write) -> None:
-    one = {"question_id": "q", "test_id": 0, "pred_list": ["1", "2"], "graded_list": [True, False]}
-    other = {**one, "test_id": 1, "graded_list": [True, True]}
-    never = {**one, "test_id": 2, "graded_list": []}
-    path = write("x.json", json.dumps([one, other, never]))
-    found = cells(path, missing="drop")
-    assert found == {("x", "q/0"): (2, 1), ("x", "q/1"): (2, 2)}
+    record = {
+        "question_id": "q",
+        "test_id": 0,
+        "pred_list": ["1", "2"],
+        "graded_list": [True, False],
+    }
+    second = {**record, "test_id": 1, "graded_list": [True, True]}
+    never = {**record, "test_id": 2, "graded_list": []}
+    path = write("x.json", json.dumps([record, second, never]))
+    counts = cells(path, missing="drop")
+    assert counts == {("x", "q/0"): (2, 1), ("x", "q/1"): (2, 2)}
     assert read(path, missing="drop").facts.reasons == {"x": {"not attempted": 1}}
 
 
 def test_livecodebench_by_position() -> None:
     """The harness's own pass@1 and pass@5 stand before the results of tests."""
     path = LIVE.parent / "stub-1" / "Scenario.codegeneration_5_0.2_eval.json"
-    own, problems, _ = json.loads(path.read_text())
-    found = cells(path)
-    assert found == {
+    model_name, problems, _ = json.loads(path.read_text())
+    counts = cells(path)
+    assert counts == {
         ("stub-1", f"codegeneration/{position}"): (
             5,
             [min(map(int, tests)) > 0 for tests in attempts].count(True),
@@ -102,12 +113,12 @@ def test_livecodebench_by_position() -> None:
         for position, attempts in problems.items()
     }
     for k in (1, 5):
-        assert float(pass_at(k, found, "stub-1")) == pytest.approx(own[f"pass@{k}"])
-    assert [each.name for each in read(path).facts.messages] == ["numbered-problems"]
+        assert float(pass_at(k, counts, "stub-1")) == pytest.approx(model_name[f"pass@{k}"])
+    assert [message.name for message in read(path).facts.messages] == ["numbered-problems"]
     # The same positions of another scenario are other tasks.
     folder = cells(path.parent)
-    assert folder.items() > found.items()
-    assert {key: cell for key, cell in folder.items() if key not in found} == {
+    assert folder.items() > counts.items()
+    assert {key: cell for key, cell in folder.items() if key not in counts} == {
         ("stub-1", f"testoutputprediction/{position}"): (2, 1) for position in (0, 1)
     }
 
@@ -119,9 +130,9 @@ def test_livecodebench_by_position_without_details(write: Write, passk: Passk) -
     )
     assert cells(path, missing="drop") == {("x", "0"): (2, 1), ("x", "1"): (1, 0)}
     path.write_text(json.dumps([{"task": "a", "pass@1": 0.5}, {"task": "b", "pass@1": 0.7}]))
-    done = passk("estimate", path)
-    assert (done.code, done.out) == (3, "")
-    assert done.err.startswith("error[summary]")
+    result = passk("estimate", path)
+    assert (result.code, result.out) == (3, "")
+    assert result.err.startswith("error[summary]")
 
 
 def test_human_eval_numbers_the_samples_of_a_task() -> None:
@@ -147,8 +158,8 @@ def test_multipl_e_needs_status_and_exit_code() -> None:
     for path in RACKET.iterdir():
         document = json.loads(gzip.decompress(path.read_bytes()))
         results = document["results"]
-        zeros += sum(one["exit_code"] == 0 for one in results)
-        passed = sum(one["exit_code"] == 0 and one["status"] == "OK" for one in results)
+        zeros += sum(result["exit_code"] == 0 for result in results)
+        passed = sum(result["exit_code"] == 0 and result["status"] == "OK" for result in results)
         expected[("starcoder-15b", f"humaneval-rkt/{document['name']}")] = (len(results), passed)
     assert cells(DATA / "multipl_e") == expected
     assert sorted(c for _, c in expected.values()) == [0, 1, 9]
@@ -178,7 +189,7 @@ def test_multipl_e_results_do_not_mix_with_completions(tmp_path: Path) -> None:
     shutil.copytree(RACKET, tmp_path / RACKET.name)
     (path, *_) = (tmp_path / RACKET.name).iterdir()
     document = json.loads(gzip.decompress(path.read_bytes()))
-    document["completions"] = [one["program"] for one in document.pop("results")]
+    document["completions"] = [result["program"] for result in document.pop("results")]
     completions = path.with_name("HumanEval_12_longest.json.gz")
     completions.write_bytes(gzip.compress(json.dumps(document).encode()))
     counts = read(tmp_path)
@@ -194,7 +205,7 @@ def test_livecodebench_files_of_the_same_run_count_once(tmp_path: Path) -> None:
     shutil.copy(LIVE, folder)
     stem = LIVE.name.removesuffix("_eval_all.json")
     problems = json.loads(LIVE.read_text())
-    graded = [{"question_id": one["question_id"], "passed": True} for one in problems]
+    graded = [{"question_id": problem["question_id"], "passed": True} for problem in problems]
     (folder / f"{stem}.json").write_text(json.dumps(graded))
     counts = read(folder)
     assert counts.series == (("some-model",),)

@@ -18,15 +18,15 @@ ROOT = DATA / "deepeval"
 PATH = ROOT / ".latest_test_run.json"
 
 
-def run(path: Path, *cases: Mapping[str, Any], **others: Any) -> Path:
+def run(path: Path, *cases: Mapping[str, Any], **fields: Any) -> Path:
     """A test run with these cases."""
     document = {"testCases": cases, "conversationalTestCases": [], "metricsScores": []}
-    path.write_text(json.dumps({"testRunData": document | others}))
+    path.write_text(json.dumps({"testRunData": document | fields}))
     return path
 
 
-def metric(name: str, success: bool, **others: Any) -> dict[str, Any]:
-    return {"name": name, "success": success, **others}
+def metric(name: str, success: bool, **fields: Any) -> dict[str, Any]:
+    return {"name": name, "success": success, **fields}
 
 
 def test_verdict_of_each_task() -> None:
@@ -38,21 +38,21 @@ def test_verdict_of_each_task() -> None:
         # The second metric alone errs: a case that is exact and has its error was not judged.
         cell[0] += not ("error" in short and exact["success"])
         cell[1] += case["success"]
-    found = cells(PATH, missing="drop")
-    assert found == {task: tuple(cell) for task, cell in expected.items()}
-    assert sum(c for _, c in found.values()) == data["testPassed"] == 7
+    counts = cells(PATH, missing="drop")
+    assert counts == {task: tuple(cell) for task, cell in expected.items()}
+    assert sum(c for _, c in counts.values()) == data["testPassed"] == 7
     # The harness counts errors as failures.
-    counted = cells(PATH, missing="fail")
-    assert sum(n - c for n, c in counted.values()) == data["testFailed"] == 5
+    cell_counts = cells(PATH, missing="fail")
+    assert sum(n - c for n, c in cell_counts.values()) == data["testFailed"] == 5
     assert read(PATH, missing="drop").facts.reasons == {"stub-1": {"error": 3}}
 
 
 def test_a_metric_by_its_name() -> None:
     data = json.loads(PATH.read_text())["testRunData"]
     for scores in data["metricsScores"]:
-        found = cells(PATH, outcome=scores["metric"], missing="drop")
-        passed = sum(c for _, c in found.values())
-        assert (passed, sum(n for n, _ in found.values())) == (
+        counts = cells(PATH, outcome=scores["metric"], missing="drop")
+        passed = sum(c for _, c in counts.values())
+        assert (passed, sum(n for n, _ in counts.values())) == (
             scores["passes"],
             scores["passes"] + scores["fails"],
         )
@@ -66,8 +66,8 @@ def test_the_folder_counts_its_run_once(passk: Passk) -> None:
     assert cells(ROOT, missing="drop") == cells(PATH, missing="drop")
     full = ROOT / ".latest_run_full.json"
     assert cells(full, missing="drop") == cells(PATH, missing="drop")
-    done = passk("estimate", PATH, "--outcome", "Long")
-    assert "there are success, Exact Match, Short" in done.err
+    result = passk("estimate", PATH, "--outcome", "Long")
+    assert "there are success, Exact Match, Short" in result.err
 
 
 def test_flaky_metrics_decide_nothing(tmp_path: Path) -> None:
@@ -90,22 +90,22 @@ def test_the_same_input_with_other_expectations_is_another_task(tmp_path: Path) 
         for place, expected in enumerate(("1", "1", "2"))
     ]
     talks = [{"name": "t", "scenario": "refund", "success": False, "turns": []}]
-    found = cells(run(tmp_path / "r.json", *cases, conversationalTestCases=talks))
-    assert sorted(found.values()) == [(1, 0), (1, 1), (2, 2)]
-    assert found["r", "refund"] == (1, 0)
+    counts = cells(run(tmp_path / "r.json", *cases, conversationalTestCases=talks))
+    assert sorted(counts.values()) == [(1, 0), (1, 1), (2, 2)]
+    assert counts["r", "refund"] == (1, 0)
 
 
 def test_a_link_and_a_look_alike(write: Write, passk: Passk) -> None:
     """A link holds no results; the name without the shape ends in a question."""
     path = write(".latest_test_run.json", json.dumps({"testRunLink": "https://example.com/run/1"}))
-    done = passk("estimate", path)
-    assert (done.code, done.out) == (3, "")
-    assert "error[no-results]" in done.err
-    assert "a link to results, and none of them; give .latest_run_full.json" in done.err
+    result = passk("estimate", path)
+    assert (result.code, result.out) == (3, "")
+    assert "error[no-results]" in result.err
+    assert "a link to results, and none of them; give .latest_run_full.json" in result.err
     path.write_text(json.dumps({"testRunData": {"testCases": {"a": True}, "testPassed": 1}}))
-    done = passk("estimate", path)
-    assert (done.code, done.out) == (3, "")
-    assert done.error == "no-task-column"
+    result = passk("estimate", path)
+    assert (result.code, result.out) == (3, "")
+    assert result.error == "no-task-column"
     run(path, testCases={"a": True})
     assert 'testCases is {"a": true}; expected a list' in passk("estimate", path).err
 
@@ -121,9 +121,9 @@ def test_the_last_run_counts_once_beside_its_own_file(tmp_path: Path) -> None:
         (folder / "test_run_20260102_000000.json").write_text(json.dumps(last | {"runDuration": 4}))
         first = last | {"testCases": [{"input": "x", "success": False}]}
         (folder / "test_run_20260101_000000.json").write_text(json.dumps(first))
-        found = cells(list(dict.fromkeys([str(tmp_path / ".deepeval"), str(folder)])))
-        assert sum(n for n, _ in found.values()) == 2, folder
-        assert sum(c for _, c in found.values()) == 1
+        counts = cells(list(dict.fromkeys([str(tmp_path / ".deepeval"), str(folder)])))
+        assert sum(n for n, _ in counts.values()) == 2, folder
+        assert sum(c for _, c in counts.values()) == 1
 
 
 def test_a_database_is_refused_with_a_command_that_writes_a_run(
@@ -137,10 +137,10 @@ def test_a_database_is_refused_with_a_command_that_writes_a_run(
         payload = json.dumps(json.loads(text)["testRunData"])
         database.execute("INSERT INTO test_runs VALUES (1, ?)", [payload])
         database.commit()
-        done = passk("estimate", path)
-        assert (done.code, done.out) == (3, "")
-        assert "a database of DeepEval, whose runs may be of different days" in done.err
-        (statement,) = re.findall('"(SELECT [^"]+)"', done.err)
+        result = passk("estimate", path)
+        assert (result.code, result.out) == (3, "")
+        assert "a database of DeepEval, whose runs may be of different days" in result.err
+        (statement,) = re.findall('"(SELECT [^"]+)"', result.err)
         ((text,),) = database.execute(statement).fetchall()
     (tmp_path / "run.json").write_text(text)
     assert cells(tmp_path / "run.json") == {("run", "x"): (1, 1)}

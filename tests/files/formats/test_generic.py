@@ -26,7 +26,7 @@ def cells(data: object, **options: Any) -> Cells:
     }
 
 
-def written(folder: Path, name: str, document: object, **layout: Any) -> Path:
+def write_document(folder: Path, name: str, document: object, **layout: Any) -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(document if isinstance(document, str) else json.dumps(document, **layout))
@@ -67,7 +67,7 @@ SHAPES: dict[str, dict[str, object]] = {
 @pytest.mark.parametrize("layout", [{}, {"indent": 1}], ids=["one line", "indented"])
 @pytest.mark.parametrize("name", only(SHAPES, *[*SHAPES][::2]))
 def test_each_shape_reads(tmp_path: Path, name: str, layout: Mapping[str, Any]) -> None:
-    path = written(tmp_path, "m.json", SHAPES[name], **layout)
+    path = write_document(tmp_path, "m.json", SHAPES[name], **layout)
     assert cells(path) == EXPECTED
     assert form(path) == name
 
@@ -81,25 +81,25 @@ def test_a_long_document_reads_as_a_short_one(tmp_path: Path, name: str) -> None
         # Nothing but tasks may be in these, so it is the tasks that are many.
         tasks = SHAPES[name].items()
         document = {f"{task} {i}": value for i in range(3000) for task, value in tasks}
-    path = written(tmp_path, "m.json", document, indent=1)
+    path = write_document(tmp_path, "m.json", document, indent=1)
     assert form(path) == name
     long = cells(path)
     assert sum(n for n, _ in long.values()) * 2 == sum(c for _, c in long.values()) * 3
 
 
 def test_a_list_of_attempts_for_each_task(tmp_path: Path) -> None:
-    path = written(
+    path = write_document(
         tmp_path, "m.json",
         {"a": [{"passed": True}, {"passed": False}], "b": [{"passed": False}, {"passed": True}]},
     )  # fmt: skip
     assert cells(path) == {("m", "a"): (2, 1), ("m", "b"): (2, 1)}
     assert read(path).facts.inputs[0].roles["attempt"] == "attempt"
-    lists = written(tmp_path, "lists.json", {"a": [True, False, None], "b": [False]})
+    lists = write_document(tmp_path, "lists.json", {"a": [True, False, None], "b": [False]})
     assert cells(lists, missing="drop") == {("lists", "a"): (2, 1), ("lists", "b"): (1, 0)}
 
 
 def test_records_that_name_their_task_keep_it(tmp_path: Path) -> None:
-    path = written(
+    path = write_document(
         tmp_path, "m.json",
         {"0": {"task_id": "a", "passed": True}, "1": {"task_id": "a", "passed": False}},
     )  # fmt: skip
@@ -108,14 +108,18 @@ def test_records_that_name_their_task_keep_it(tmp_path: Path) -> None:
 
 def test_the_model_stands_beside_the_records_wherever(tmp_path: Path) -> None:
     results = [{"task_id": str(i), "passed": i % 2 == 0, "log": "x" * 3000} for i in range(100)]
-    first = written(tmp_path, "a.json", {"model": "org/m", "temperature": 0.5, "results": results})
-    last = written(tmp_path, "b.json", {"results": results, "model": "org/m", "temperature": 0.5})
+    first = write_document(
+        tmp_path, "a.json", {"model": "org/m", "temperature": 0.5, "results": results}
+    )
+    last = write_document(
+        tmp_path, "b.json", {"results": results, "model": "org/m", "temperature": 0.5}
+    )
     assert cells(first) == cells(last)
     assert cells(last, by="temperature")[("org/m", "0.5", "3")] == (1, 0)
 
 
 def test_what_a_record_says_beats_what_stands_beside(tmp_path: Path) -> None:
-    path = written(
+    path = write_document(
         tmp_path, "a.json",
         {"model": "x", "results": [{"task_id": "a", "passed": True, "model": "y"}]},
     )  # fmt: skip
@@ -124,7 +128,7 @@ def test_what_a_record_says_beats_what_stands_beside(tmp_path: Path) -> None:
 
 def test_one_record_per_file(tmp_path: Path) -> None:
     for i in range(3):
-        written(tmp_path, f"{i}/trial.json",
+        write_document(tmp_path, f"{i}/trial.json",
                 {"task": "a", "attempt": i, "passed": i == 1, "model": "m",
                  "steps": [{"name": "x", "status": "ok"}]}, indent=1)  # fmt: skip
     assert cells(tmp_path) == {("m", "a"): (3, 1)}
@@ -133,14 +137,16 @@ def test_one_record_per_file(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_two_lists_of_records_are_refused(tmp_path: Path) -> None:
     record = {"task_id": "a", "passed": True}
-    path = written(tmp_path, "m.json", {"train": [record], "test": [{**record, "passed": False}]})
+    path = write_document(
+        tmp_path, "m.json", {"train": [record], "test": [{**record, "passed": False}]}
+    )
     with pytest.raises(DataError, match=r"several places: train and test; "):
         read(path)
     assert cells(path, records="test") == {("m", "a"): (1, 0)}
     padded = [{**record, "log": "x" * 3000, "task_id": str(i)} for i in range(4000)]
-    far = written(tmp_path, "far.json", {"train": padded, "test": [record]})
+    distant = write_document(tmp_path, "far.json", {"train": padded, "test": [record]})
     with pytest.raises(DataError, match=r"several places: train and test"):
-        read(far)
+        read(distant)
 
 
 @pytest.mark.parametrize("padding", [0, 5000])
@@ -156,7 +162,7 @@ def test_a_document_with_a_record_to_a_line(tmp_path: Path, padding: int) -> Non
 
 def test_a_record_with_a_list_of_records_is_refused(tmp_path: Path) -> None:
     inner = [{"task_id": "b", "passed": False}]
-    path = written(tmp_path, "m.json", {"task_id": "a", "passed": True, "parts": inner})
+    path = write_document(tmp_path, "m.json", {"task_id": "a", "passed": True, "parts": inner})
     with pytest.raises(DataError, match=r"the document itself and parts; records="):
         read(path)
     assert cells(path, records="parts") == {("m", "b"): (1, 0)}
@@ -164,19 +170,21 @@ def test_a_record_with_a_list_of_records_is_refused(tmp_path: Path) -> None:
 
 
 def test_steps_of_a_trial_are_no_tasks(tmp_path: Path) -> None:
-    path = written(tmp_path, "m.json", {"reward": 1.0, "steps": [{"id": 1, "status": "ok"}]})
+    path = write_document(tmp_path, "m.json", {"reward": 1.0, "steps": [{"id": 1, "status": "ok"}]})
     with pytest.raises(DataError, match="no column has a task's usual name"):
         read(path)
 
 
 def test_averages_are_no_outcomes(tmp_path: Path) -> None:
-    path = written(tmp_path, "m.json", {"train": {"accuracy": 1.0}, "test": {"accuracy": 0.0}})
+    path = write_document(
+        tmp_path, "m.json", {"train": {"accuracy": 1.0}, "test": {"accuracy": 0.0}}
+    )
     with pytest.raises(DataError, match="no column has a task's usual name"):
         read(path)
 
 
 def test_inside_a_key(tmp_path: Path) -> None:
-    path = written(
+    path = write_document(
         tmp_path, "m.json",
         {"data": {"eval": [{"name": "a", "ok": True}]}, "by.task": {"a": True, "b": False},
          "one": {"task": "c", "passed": True}, "seed": 3},
@@ -189,7 +197,7 @@ def test_inside_a_key(tmp_path: Path) -> None:
 
 
 def test_ids_beside_the_pair_have_no_outcome(tmp_path: Path) -> None:
-    path = written(
+    path = write_document(
         tmp_path, "m.json",
         {"passed": ["a"], "failed": ["b"], "error_ids": ["c", "a"], "ids": ["a", "b", "c", "d"]},
     )  # fmt: skip
@@ -218,27 +226,27 @@ def test_what_cannot_be_understood_is_refused(
     tmp_path: Path, document: object, message: str
 ) -> None:
     with pytest.raises(DataError, match=message):
-        read(written(tmp_path, "m.json", document))
+        read(write_document(tmp_path, "m.json", document))
 
 
 def test_a_place_is_named(tmp_path: Path) -> None:
     records = [{"task_id": str(i), "passed": i != 2 or "?"} for i in range(4)]
-    path = written(tmp_path, "m.json", {"results": records})
+    path = write_document(tmp_path, "m.json", {"results": records})
     with pytest.raises(DataError, match=r'm\.json: record 3: "passed" is "\?"'):
         read(path)
 
 
 def test_half_a_surrogate_pair_is_no_reason_to_fail(tmp_path: Path) -> None:
-    path = written(tmp_path, "m.json", '{"\\ud83d x": true, "b": false}')
+    path = write_document(tmp_path, "m.json", '{"\\ud83d x": true, "b": false}')
     assert set(cells(path)) == {("m", "? x"), ("m", "b")}
 
 
 def test_tasks_aligned_by_line(tmp_path: Path) -> None:
     for run, outcomes in enumerate(((True, False), (True, True))):
-        lines = [json.dumps({"correct": one, "problem": "?"}) for one in outcomes]
-        written(tmp_path, f"m/output-rs{run}.jsonl", "\n".join(lines))
-    counted = cells(tmp_path, fields={"task": "@line"}, path="{model}/output-rs{attempt}.jsonl")
-    assert counted == {("m", "1"): (2, 2), ("m", "2"): (2, 1)}
+        lines = [json.dumps({"correct": outcome, "problem": "?"}) for outcome in outcomes]
+        write_document(tmp_path, f"m/output-rs{run}.jsonl", "\n".join(lines))
+    counts = cells(tmp_path, fields={"task": "@line"}, path="{model}/output-rs{attempt}.jsonl")
+    assert counts == {("m", "1"): (2, 2), ("m", "2"): (2, 1)}
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.csv", "a.tsv", "a.jsonl", "a.parquet", "doc.json"])
@@ -253,13 +261,13 @@ def test_rows_of_any_file_are_tasks_by_their_number(tmp_path: Path, name: str) -
         elif name == "a.parquet":
             frame.to_parquet(path)
         else:
-            whole = {"all": {"results": rows}} if name == "doc.json" else rows
-            text = json.dumps(whole) if name != "a.jsonl" else "\n".join(map(json.dumps, rows))
+            document = {"all": {"results": rows}} if name == "doc.json" else rows
+            text = json.dumps(document) if name != "a.jsonl" else "\n".join(map(json.dumps, rows))
             path.write_text(text)
     records = "all.results" if name == "doc.json" else None
     options = {"fields": {"task": "@line"}, "duplicates": "keep", "records": records}
-    counted = cells(tmp_path, **options)
-    assert counted == {
+    counts = cells(tmp_path, **options)
+    assert counts == {
         ("m0", "1"): (2, 2),
         ("m1", "2"): (2, 0),
         ("m0", "3"): (2, 2),
@@ -268,12 +276,12 @@ def test_rows_of_any_file_are_tasks_by_their_number(tmp_path: Path, name: str) -
 
 
 def test_rows_that_are_left_out_have_no_number(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.csv", "correct,said\n1,a\n0,b,c\n1,d\n")
+    path = write_document(tmp_path, "a.csv", "correct,said\n1,a\n0,b,c\n1,d\n")
     with pytest.raises(ParameterError, match="rows that are left out have no @line"):
         read(path, fields={"task": "@line"}, skip_bad=True)
 
 
 def test_a_frame_has_rows_with_numbers() -> None:
     frame = pd.DataFrame({"correct": [True, False, True]})
-    found = estimate(frame, fields={"task": "@line"}).frame
-    assert found["estimate"].tolist() == [pytest.approx(2 / 3)]
+    result = estimate(frame, fields={"task": "@line"}).frame
+    assert result["estimate"].tolist() == [pytest.approx(2 / 3)]

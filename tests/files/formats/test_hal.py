@@ -15,8 +15,8 @@ MODEL = "TAU Few Shot (stub-3)"
 
 
 def test_runs_go_on() -> None:
-    found = cells(DATA / "hal")
-    assert found == {
+    counts = cells(DATA / "hal")
+    assert counts == {
         (MODEL, f"taubench_airline/{task}"): cell
         for task, cell in {"0": (2, 2), "1": (2, 0), "2": (2, 1), "3": (2, 0)}.items()
     }

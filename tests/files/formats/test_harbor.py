@@ -24,17 +24,17 @@ def trials() -> list[dict[str, Any]]:
 
 
 def test_counts_are_those_of_the_files() -> None:
-    found = cells(HARBOR, missing="fail")
+    counts = cells(HARBOR, missing="fail")
     expected: dict[tuple[str, ...], tuple[int, int]] = {}
     for trial in trials():
         n, c = expected.get((MODEL, trial["task_name"]), (0, 0))
         result = trial["verifier_result"]
         passed = result is not None and result["rewards"]["reward"] == 1
         expected[MODEL, trial["task_name"]] = (n + 1, c + passed)
-    assert found == expected
+    assert counts == expected
     # Two of nine trials pass, at different tasks.
-    assert pass_at(1, found, MODEL) == Fraction(2, 9)
-    assert pass_at(3, found, MODEL) == Fraction(2, 3)
+    assert pass_at(1, counts, MODEL) == Fraction(2, 9)
+    assert pass_at(3, counts, MODEL) == Fraction(2, 3)
 
 
 def test_an_outcome_that_no_trial_has_is_refused_though_some_were_never_judged() -> None:
@@ -45,9 +45,9 @@ def test_an_outcome_that_no_trial_has_is_refused_though_some_were_never_judged()
 
 
 def test_a_trial_without_a_reward_is_missing_and_a_timeout_with_one_is_not(passk: Passk) -> None:
-    done = passk("estimate", HARBOR)
-    assert done.code == 3
-    assert "no outcome: error (1 attempt in all)" in done.err
+    result = passk("estimate", HARBOR)
+    assert result.code == 3
+    assert "no outcome: error (1 attempt in all)" in result.err
     facts = read(HARBOR, missing="drop").facts
     assert facts.reasons == {MODEL: {"error": 1}}
     # results.csv of the board, which is no attempts.
@@ -124,8 +124,8 @@ def test_two_agents_of_one_model_are_groups_or_pooled_where_that_is_asked(tmp_pa
 
 def test_groups_of_one_model_are_compared_as_the_error_says(passk: Passk, tmp_path: Path) -> None:
     two_agents(tmp_path)
-    done = passk("compare", tmp_path, "--by", "agent")
-    assert done.code == 2
-    assert "--field model=agent" in done.err
-    (compared,) = run_printed(passk, done.err, "-k", "1")
+    result = passk("compare", tmp_path, "--by", "agent")
+    assert result.code == 2
+    assert "--field model=agent" in result.err
+    (compared,) = run_printed(passk, result.err, "-k", "1")
     assert all(agent in compared.out for agent in AGENTS.values())

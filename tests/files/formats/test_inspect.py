@@ -44,10 +44,10 @@ def test_each_log_gives_what_its_header_says(part: str) -> None:
 
 
 def test_a_folder_of_logs_keeps_suites_apart() -> None:
-    counted = cells(LOGS, outcome="verify", missing="drop")
-    assert pass_at(1, counted, "mockllm/alpha") == Fraction(13, 44)
-    assert pass_at(1, counted, "mockllm/beta") == Fraction(7, 44)
-    assert {("mockllm/alpha", "sums/1"), ("mockllm/alpha", "words/1")} <= counted.keys()
+    counts = cells(LOGS, outcome="verify", missing="drop")
+    assert pass_at(1, counts, "mockllm/alpha") == Fraction(13, 44)
+    assert pass_at(1, counts, "mockllm/beta") == Fraction(7, 44)
+    assert {("mockllm/alpha", "sums/1"), ("mockllm/alpha", "words/1")} <= counts.keys()
     by = cells(LOGS, outcome="verify", missing="drop", by=["suite", "temperature"])
     assert {key[1:3] for key in by} == {("sums", "0.7"), ("words", "0.7")}
 
@@ -89,18 +89,18 @@ def test_describe_says_the_rule_the_outcomes_and_the_reasons(passk: Passk) -> No
 
 def test_stopped_and_crashed_logs_say_so() -> None:
     facts = read(STOPPED, outcome="verify", missing="drop").facts
-    said = [message.text.split(": ", 1)[1] for message in facts.messages]
-    assert said == [
+    messages = [message.text.split(": ", 1)[1] for message in facts.messages]
+    assert messages == [
         "the run did not finish",
         "the run did not finish: its status is error",
         "the run lists 32 attempts, but the file contains 4",
     ]
     (crashed,) = STOPPED.glob("*crashed*")
-    (whole,) = LOGS.glob("*words_KfG*")
-    counted = cells(crashed, outcome="verify", missing="drop")
-    assert {task for _, task in counted} == {"words/1", "words/2", "words/3"}
-    assert pass_at(1, counted, "mockllm/alpha") == pass_at(
-        1, cells(whole, outcome="verify", missing="drop"), "mockllm/alpha"
+    (log,) = LOGS.glob("*words_KfG*")
+    counts = cells(crashed, outcome="verify", missing="drop")
+    assert {task for _, task in counts} == {"words/1", "words/2", "words/3"}
+    assert pass_at(1, counts, "mockllm/alpha") == pass_at(
+        1, cells(log, outcome="verify", missing="drop"), "mockllm/alpha"
     )
 
 
@@ -119,8 +119,11 @@ def test_older_logs() -> None:
 
 def test_texts_of_attempts() -> None:
     log = DATA / "inspect" / "log_streaming.eval"
-    known = read(log, attempts=["answer", "solution"]).attempts
-    assert {role: each.valueless for role, each in known.items()} == {"answer": 0, "solution": 0}
+    attempts = read(log, attempts=["answer", "solution"]).attempts
+    assert {role: texts.valueless for role, texts in attempts.items()} == {
+        "answer": 0,
+        "solution": 0,
+    }
     document = read(DATA / "inspect" / "log_formats.json", attempts=["answer", "solution"])
     assert document.attempts["solution"].valueless == 0
 
@@ -210,9 +213,9 @@ def test_values_are_taken_as_inspect_takes_them(write: Write) -> None:
     path = write(
         "a.eval", archive(log_of(*(sample(i, 1, value) for i, value in enumerate(values))))
     )
-    counted = cells(path, missing="drop")
-    passed = {int(task.removeprefix("t/")) for (_, task), (_, c) in counted.items() if c}
-    assert (passed, len(counted)) == ({0, 3, 5, 7}, 8)
+    counts = cells(path, missing="drop")
+    passed = {int(task.removeprefix("t/")) for (_, task), (_, c) in counts.items() if c}
+    assert (passed, len(counts)) == ({0, 3, 5, 7}, 8)
     for value in ("GRADE", [1, 0]):
         path.write_bytes(archive(log_of(sample(1, 1, "C"), sample(2, 1, value))))
         with pytest.raises(DataError, match=r'sample 2, epoch 1: "outcome" is "(GRADE|\[1, 0\])"'):
@@ -316,9 +319,9 @@ def test_a_log_of_version_1_has_one_score_of_each_sample(passk: Passk, write: Wr
         "samples": [{"id": i, "epoch": 1, "score": {"value": int(i < 1)}} for i in range(4)],
     }  # fmt: skip
     path = write("log.json", json.dumps(log))
-    done = passk("estimate", path)
-    assert "pass@1 0.250" in done.out
-    assert "warning[unclear-score]" in done.err
+    result = passk("estimate", path)
+    assert "pass@1 0.250" in result.out
+    assert "warning[unclear-score]" in result.err
     turned = passk("estimate", path, "--passes", "false", "--fails", "true")
     assert "pass@1 0.750" in turned.out
     log["results"]["scorer"]["name"] = "match"
@@ -331,8 +334,10 @@ def test_the_summaries_are_read_once(write: Write, monkeypatch: pytest.MonkeyPat
 
     path = write("a.eval", archive(log_of(sample(1, 1, "C"))))
     names: list[str] = []
-    own: Any = Archive.read
-    monkeypatch.setattr(Archive, "read", lambda self, name: names.append(name) or own(self, name))
+    original_read: Any = Archive.read
+    monkeypatch.setattr(
+        Archive, "read", lambda self, name: names.append(name) or original_read(self, name)
+    )
     read(path)
     assert names == ["header.json", "summaries.json"]
 
@@ -346,10 +351,10 @@ def test_logs_with_one_scorer_each_of_different_names(passk: Passk, tmp_path: Pa
         log["eval"]["model"] = model
         (tmp_path / f"{model}.json").write_text(json.dumps(log))
         expected[model] = pass_at(1, cells(tmp_path / f"{model}.json"), model)
-    done = passk("estimate", tmp_path)
-    assert (done.code, "--outcome only" in done.err) == (3, True)
-    counted = cells(tmp_path, outcome="only")
-    assert {model: pass_at(1, counted, model) for model in "ab"} == expected
+    result = passk("estimate", tmp_path)
+    assert (result.code, "--outcome only" in result.err) == (3, True)
+    counts = cells(tmp_path, outcome="only")
+    assert {model: pass_at(1, counts, model) for model in "ab"} == expected
     with pytest.raises(DataError, match=r"outcomes: verify, .*outcome=.verify"):
         read(LOGS, outcome="only")
 
@@ -379,16 +384,16 @@ def test_the_first_remedy_for_several_scorers_loses_no_attempt_that_one_can_keep
     assert refused.code == 3
     first = refused.err.splitlines()[1].partition("  #")[0].split()
     assert first[0] == "passk"
-    done = passk(*first[1:], "-k", "1", "-v", "-f", "json")
-    document = json.loads(done.out)
-    named = {message["name"] for message in document["messages"]}
-    every = [scorers for *_, scorers in logs]
-    alone = all(len(own) == 1 for own in every)
-    assert ("only" in first) == alone
-    assert "uneven-attempts" not in named
-    assert not alone or "pooled-benchmarks" not in named
-    lost = not alone and not set.intersection(*map(set, every))
-    assert ("files-without-outcome" in named) == lost
+    result = passk(*first[1:], "-k", "1", "-v", "-f", "json")
+    document = json.loads(result.out)
+    message_names = {message["name"] for message in document["messages"]}
+    scorer_lists = [scorers for *_, scorers in logs]
+    single_scorers = all(len(scorers) == 1 for scorers in scorer_lists)
+    assert ("only" in first) == single_scorers
+    assert "uneven-attempts" not in message_names
+    assert not single_scorers or "pooled-benchmarks" not in message_names
+    lost = not single_scorers and not set.intersection(*map(set, scorer_lists))
+    assert ("files-without-outcome" in message_names) == lost
 
 
 def _scorers(log: dict[str, Any]) -> dict[str, None]:

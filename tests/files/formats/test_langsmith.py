@@ -39,18 +39,18 @@ def test_a_feedback_is_the_outcome(tmp_path: Path, form: str, name: str) -> None
     model = "model"
     expected = {(model, f"00000000-{task}"): pair for task, pair in EXPECTED[name].items()}
     assert cells(data, outcome=f"feedback.{name}") == expected
-    other = next(column for column in EXPECTED if column != name)
-    alone = frame.drop(columns=f"feedback.{other}")
-    alone.to_csv(path, index=False)
-    assert cells(alone if form == "frame" else path) == expected
+    second = next(column for column in EXPECTED if column != name)
+    filtered = frame.drop(columns=f"feedback.{second}")
+    filtered.to_csv(path, index=False)
+    assert cells(filtered if form == "frame" else path) == expected
 
 
 def test_one_of_several_is_asked_for(tmp_path: Path, passk: Passk) -> None:
     path = tmp_path / "model.csv"
     FRAME.to_csv(path, index=False)
-    done = passk("estimate", path)
-    assert done.code == 3
-    assert "2 columns could be the outcome: feedback.concise, feedback.correct\n" in done.err
+    result = passk("estimate", path)
+    assert result.code == 3
+    assert "2 columns could be the outcome: feedback.concise, feedback.correct\n" in result.err
     FRAME.rename(columns={"feedback.concise": "passed"}).to_csv(path, index=False)
     with pytest.raises(DataError, match=r"could be the outcome: passed, feedback.correct"):
         cells(path)

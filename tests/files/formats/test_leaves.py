@@ -68,7 +68,7 @@ def parsed(text: str) -> tuple[Any, bool]:
         return [json.loads(line) for line in text.splitlines() if line.strip()], True
 
 
-def written(document: Any, lines: bool, name: str) -> bytes:
+def encoded(document: Any, lines: bool, name: str) -> bytes:
     records = document if lines and isinstance(document, list) else [document]
     data = jsonl(records).encode()
     return gzip.compress(data) if name.endswith(".gz") else data
@@ -101,7 +101,7 @@ def test_a_changed_leaf_of_an_example_is_read_or_refused(form: Format, tmp_path:
     document, lines = parsed(form.example.text)
     for way in ways(document):
         for value in VALUES:
-            path.write_bytes(written(changed(document, way, value), lines, path.name))
+            path.write_bytes(encoded(changed(document, way, value), lines, path.name))
             try:
                 read_rows(form, path)
             except PasskError:
@@ -122,7 +122,7 @@ def broken_leaves(folder: Path, stride: int = 1) -> Iterator[str]:
 
     stride : of so many schemas one is tried.
     """
-    seen: set[tuple[str, Way]] = set()
+    triples: set[tuple[str, Way]] = set()
     for number, path in enumerate(FIXTURES):
         data = path.read_bytes()
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
@@ -134,13 +134,13 @@ def broken_leaves(folder: Path, stride: int = 1) -> Iterator[str]:
         copy = folder / str(number) / path.relative_to(DATA)
         copy.parent.mkdir(parents=True)
         for schema, way in leaves(document):
-            if (harness, schema) in seen:
+            if (harness, schema) in triples:
                 continue
-            seen.add((harness, schema))
-            if len(seen) % stride:
+            triples.add((harness, schema))
+            if len(triples) % stride:
                 continue
-            value = VALUES[len(seen) // stride % len(VALUES)]
-            copy.write_bytes(written(changed(document, way, value), lines, path.name))
+            value = VALUES[len(triples) // stride % len(VALUES)]
+            copy.write_bytes(encoded(changed(document, way, value), lines, path.name))
             try:
                 with warnings.catch_warnings(action="ignore", category=PasskWarning):
                     passk_cli.read(copy, missing="fail")
@@ -148,7 +148,7 @@ def broken_leaves(folder: Path, stride: int = 1) -> Iterator[str]:
                 pass
             except Exception as error:
                 yield f"{path}: {way} = {value!r}: {error!r}"
-    assert len(seen) > 10_000 / 4
+    assert len(triples) > 10_000 / 4
 
 
 @pytest.mark.long

@@ -21,7 +21,7 @@ FIRST, SECOND = (
 (MANY,) = FOLDER.glob("**/details_sums_many-0_*")
 
 
-def counted(*paths: Path) -> Cells:
+def correct_sums(*paths: Path) -> Cells:
     """Answers that equal the sum that is asked for; no metric is looked at."""
     counts: dict[tuple[str, ...], tuple[int, int]] = {}
     for path in paths:
@@ -37,11 +37,11 @@ def counted(*paths: Path) -> Cells:
 def test_runs_go_on() -> None:
     paths = sorted(FOLDER.glob("**/details_sums-0_*"))
     assert len(paths) == 3
-    expected = counted(*paths)
+    expected = correct_sums(*paths)
     assert cells(FOLDER, outcome="em") == expected
     # f1 is ½ of every wrong answer.
     assert cells(FOLDER, outcome="f1", threshold=[0.7]) == expected
-    assert cells(FIRST, outcome="em") == counted(FIRST)
+    assert cells(FIRST, outcome="em") == correct_sums(FIRST)
     by_run = cells([str(FIRST), str(SECOND)], outcome="em", by=["run"])
     assert {run: n for (_, run, _), (n, _) in by_run.items()} == {
         path.parent.name: 1 for path in (FIRST, SECOND)
@@ -53,12 +53,14 @@ def test_what_has_to_be_said(passk: Passk) -> None:
         read(FIRST)
     with pytest.raises(DataError, match=r"0\.5; .*threshold=X says from"):
         read(FIRST, outcome="f1")
-    done = passk("estimate", MANY)
-    assert done.code == 3
-    assert "4 answers to a sample have one value of avg@n:n=4; give a table of task, n" in done.err
+    result = passk("estimate", MANY)
+    assert result.code == 3
+    assert (
+        "4 answers to a sample have one value of avg@n:n=4; give a table of task, n" in result.err
+    )
 
 
-def written(folder: Path, columns: str) -> Path:
+def write_details(folder: Path, columns: str) -> Path:
     path = folder / "details.parquet"
     duckdb.sql(f"COPY (SELECT {columns} FROM read_parquet('{FIRST}')) TO '{path}'")
     return path
@@ -66,11 +68,11 @@ def written(folder: Path, columns: str) -> Path:
 
 def test_metrics_with_dots_and_records(tmp_path: Path) -> None:
     metrics = "{'bleu.1': metric.em, 'all': {'em': metric.em}} AS metric"
-    path = written(tmp_path, f"doc, model_response, {metrics}")
+    path = write_details(tmp_path, f"doc, model_response, {metrics}")
     with pytest.raises(DataError, match="2 outcomes: all, bleu"):
         read(path)
-    found = {(task, cell) for (_, task), cell in cells(path, outcome="bleu.1").items()}
-    assert found == {(task, cell) for (_, task), cell in counted(FIRST).items()}
+    counts = {(task, cell) for (_, task), cell in cells(path, outcome="bleu.1").items()}
+    assert counts == {(task, cell) for (_, task), cell in correct_sums(FIRST).items()}
     with pytest.raises(DataError, match=r'is "\{'):
         read(path, outcome="all")
 
@@ -87,7 +89,7 @@ def test_metrics_with_dots_and_records(tmp_path: Path) -> None:
 )
 def test_other_columns_are_no_number(tmp_path: Path, columns: str) -> None:
     with pytest.raises(DataError):
-        read(written(tmp_path, columns))
+        read(write_details(tmp_path, columns))
 
 
 def test_a_damaged_file(write: Write) -> None:
@@ -130,8 +132,8 @@ def test_details_of_before_are_numbered_by_their_place(tmp_path: Path, passk: Pa
     }
     assert cells(path, outcome="f1", threshold=[0.5])["org/m", f"{suite}/1"] == (1, 1)
     saved(tmp_path, detail(), detail(predictions=["2", "3", "2", "2"]))
-    done = passk("estimate", path)
-    assert "4 answers to a sample have one value of em, f1; give a table of task, n" in done.err
+    result = passk("estimate", path)
+    assert "4 answers to a sample have one value of em, f1; give a table of task, n" in result.err
     saved(tmp_path, detail(metrics="high"))
-    done = passk("estimate", path)
-    assert (done.code, "as Python writes it: high; give the file" in done.err) == (3, True)
+    result = passk("estimate", path)
+    assert (result.code, "as Python writes it: high; give the file" in result.err) == (3, True)

@@ -25,9 +25,9 @@ PASSED = [3, 1, 0, 2]
 def test_helm_counts_the_test_split() -> None:
     """Three instances of the test split, one of which matches; one of valid is left out."""
     for options in ({}, {"where": "split = 'test'"}):
-        found = cells(RUN, outcome="exact_match", **options)
-        assert pass_at(1, found, "openai/gpt2") == Fraction(1, 3)
-        assert len(found) == 3
+        cell_counts = cells(RUN, outcome="exact_match", **options)
+        assert pass_at(1, cell_counts, "openai/gpt2") == Fraction(1, 3)
+        assert len(cell_counts) == 3
     counts = read(RUN, outcome="exact_match", by=["temperature"])
     assert counts.series == (("openai/gpt2", "0.0"),)
     assert counts.tasks[0].startswith("mmlu:subject=philosophy,method=multiple_choice_joint/id")
@@ -37,11 +37,11 @@ def test_helm_counts_the_test_split() -> None:
 
 
 def test_helm_offers_what_may_be_an_outcome(passk: Passk) -> None:
-    done = passk("estimate", RUN)
-    assert done.code == 3
-    assert "outcomes: exact_match, " in done.err
-    assert "num_prompt_tokens" not in done.err
-    assert "--outcome exact_match\n" in done.err
+    result = passk("estimate", RUN)
+    assert result.code == 3
+    assert "outcomes: exact_match, " in result.err
+    assert "num_prompt_tokens" not in result.err
+    assert "--outcome exact_match\n" in result.err
 
 
 def test_helm_perturbed_instances_are_no_attempts(tmp_path: Path) -> None:
@@ -56,8 +56,8 @@ def test_helm_perturbed_instances_are_no_attempts(tmp_path: Path) -> None:
 
 
 def test_math_evaluation_has_a_list_of_scores() -> None:
-    found = cells(MATH)
-    assert found == {("alpha", f"math/{i}"): (3, c) for i, c in enumerate(PASSED)}
+    counts = cells(MATH)
+    assert counts == {("alpha", f"math/{i}"): (3, c) for i, c in enumerate(PASSED)}
     assert read(MATH, by=["temperature", "prompt"]).series == (("alpha", "0.6", "cot"),)
     assert read(MATH, by=["difficulty"]).series == (("alpha", "1"), ("alpha", "2"))
     assert read(MATH, attempts=["answer"]).attempts["answer"].valueless == 0
@@ -76,14 +76,16 @@ def test_math_evaluation_seeds_are_runs(tmp_path: Path) -> None:
 
 
 def test_every_eval_ever() -> None:
-    found = cells(EVERY)
-    assert found == {("org/alpha", f"sums/{i + 1}"): (3, c) for i, c in enumerate(PASSED)}
+    counts = cells(EVERY)
+    assert counts == {("org/alpha", f"sums/{i + 1}"): (3, c) for i, c in enumerate(PASSED)}
 
 
 def test_every_eval_ever_several_results_of_a_sample_are_outcomes(write: Write) -> None:
     lines = EVERY.read_text().splitlines()
-    other = [line.replace('"exact_match"', '"f1"').replace("true", "false") for line in lines]
-    path = write("x.jsonl", "\n".join(lines + other))
+    others_lines = [
+        line.replace('"exact_match"', '"f1"').replace("true", "false") for line in lines
+    ]
+    path = write("x.jsonl", "\n".join(lines + others_lines))
     with pytest.raises(DataError, match="2 outcomes: exact_match, f1; outcome="):
         read(path)
     assert cells(path, outcome="exact_match") == cells(EVERY)
@@ -92,16 +94,16 @@ def test_every_eval_ever_several_results_of_a_sample_are_outcomes(write: Write) 
 def test_every_eval_ever_runs_go_on(write: Write) -> None:
     second = write("second.jsonl", EVERY.read_text().replace("alpha/1", "alpha/2"))
     assert [n for n, _ in cells([EVERY, second]).values()] == [6] * 4
-    both = write("both.jsonl", EVERY.read_text() + second.read_text())
-    assert cells(both) == cells([EVERY, second])
+    joined = write("both.jsonl", EVERY.read_text() + second.read_text())
+    assert cells(joined) == cells([EVERY, second])
     # Without epochs the order of the lines numbers the attempts.
-    both.write_text(both.read_text().replace('"epoch"', '"other"'))
-    assert cells(both) == cells([EVERY, second])
+    joined.write_text(joined.read_text().replace('"epoch"', '"other"'))
+    assert cells(joined) == cells([EVERY, second])
 
 
 def test_evalscope() -> None:
-    found = cells(DATA / "evalscope")
-    assert found == {("alpha", f"gsm8k_main/{i}"): (3, c) for i, c in enumerate(PASSED)}
+    counts = cells(DATA / "evalscope")
+    assert counts == {("alpha", f"gsm8k_main/{i}"): (3, c) for i, c in enumerate(PASSED)}
 
 
 def test_openai_evals_an_error_is_missing() -> None:

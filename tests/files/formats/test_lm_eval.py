@@ -37,34 +37,34 @@ def test_two_runs_are_two_attempts(
     outcome: str, expected: tuple[str, ...], published: tuple[float, ...]
 ) -> None:
     """The numbers of each run are those of results_*.json; the others follow from both."""
-    found = cells([*ALPHA.glob("samples_sums_2*")], outcome=outcome)
-    assert {n for n, _ in found.values()} == {2}
-    assert len(found) == 12
-    values = pass_at(1, found, "org/alpha"), pass_at(2, found, "org/alpha")
-    assert (*values, pass_hat(2, found, "org/alpha")) == tuple(map(Fraction, expected))
+    counts = cells([*ALPHA.glob("samples_sums_2*")], outcome=outcome)
+    assert {n for n, _ in counts.values()} == {2}
+    assert len(counts) == 12
+    values = pass_at(1, counts, "org/alpha"), pass_at(2, counts, "org/alpha")
+    assert (*values, pass_hat(2, counts, "org/alpha")) == tuple(map(Fraction, expected))
     for path, value in zip(sorted(ALPHA.glob("samples_sums_2*")), published, strict=True):
         assert float(pass_at(1, cells(path, outcome=outcome), "org/alpha")) == pytest.approx(value)
 
 
 def test_folder_asks_which_outcome(passk: Passk) -> None:
-    done = passk("estimate", DATA / "lm_eval")
-    assert done.code == 3
-    assert f"2 outcomes: {STRICT}, {FLEXIBLE}\n" in done.err
-    done = passk("estimate", DATA / "lm_eval", "--outcome", STRICT)
-    assert done.code == 0
-    assert "skipped 1 file without this outcome: " in done.err
-    assert "/lm_eval/org__alpha/samples_sums_rep_" in done.err
-    assert "12 tasks × 2 attempts" in done.out
+    result = passk("estimate", DATA / "lm_eval")
+    assert result.code == 3
+    assert f"2 outcomes: {STRICT}, {FLEXIBLE}\n" in result.err
+    result = passk("estimate", DATA / "lm_eval", "--outcome", STRICT)
+    assert result.code == 0
+    assert "skipped 1 file without this outcome: " in result.err
+    assert "/lm_eval/org__alpha/samples_sums_rep_" in result.err
+    assert "12 tasks × 2 attempts" in result.out
 
 
 @pytest.mark.parametrize("options", [[], ["--outcome", STRICT]])
 def test_a_column_of_the_file_is_no_outcome(passk: Passk, options: list[str]) -> None:
     """Both filters' lines would be counted as two attempts of each doc."""
-    done = passk("estimate", ALPHA / ONE, "--field", "outcome=exact_match", *options)
-    assert (done.code, done.error) == (
+    result = passk("estimate", ALPHA / ONE, "--field", "outcome=exact_match", *options)
+    assert (result.code, result.error) == (
         (2, "no-such-column") if options else (3, "several-outcomes")
     )
-    assert done.out == ""
+    assert result.out == ""
 
 
 def test_repeats_keep_only_an_average() -> None:

@@ -16,7 +16,7 @@ FOLDER = DATA / "nemo_evaluator"
 BROKEN, SOUND = (FOLDER / model / "sums" for model in ("stub-a", "stub-b"))
 
 
-def counted(*folders: Path) -> Cells:
+def correct_answers(*folders: Path) -> Cells:
     """Answers that equal the expected one, of those that are answers."""
     counts: dict[tuple[str, ...], tuple[int, int]] = {}
     for folder in folders:
@@ -24,13 +24,13 @@ def counted(*folders: Path) -> Cells:
             if "endpoint is gone" not in str(record):
                 key = (folder.parent.name, f"sums/{record['problem_idx']}")
                 n, c = counts.get(key, (0, 0))
-                said = record["model_response"]
-                counts[key] = (n + 1, c + (said == record["expected_answer"]))
+                response = record["model_response"]
+                counts[key] = (n + 1, c + (response == record["expected_answer"]))
     return counts
 
 
 def test_folder_counts_once() -> None:
-    assert cells(FOLDER, missing="drop") == counted(BROKEN, SOUND)
+    assert cells(FOLDER, missing="drop") == correct_answers(BROKEN, SOUND)
     facts = read(FOLDER, missing="drop").facts
     assert facts.reasons == {"stub-a": {"infrastructure": 2}}
     assert facts.non_result_files == () == facts.messages
@@ -41,19 +41,19 @@ def test_folder_counts_once() -> None:
 def test_its_own_pass_at_k() -> None:
     (bundle,) = SOUND.glob("eval-*.json")
     scores = json.loads(bundle.read_text())["benchmark"]["scores"]
-    found = cells(SOUND)
+    counts = cells(SOUND)
     for k in (1, 3):
-        assert float(pass_at(k, found, "stub-b")) == pytest.approx(scores[f"pass@{k}"]["value"])
+        assert float(pass_at(k, counts, "stub-b")) == pytest.approx(scores[f"pass@{k}"]["value"])
 
 
 def test_logs_of_a_run_that_was_stopped(tmp_path: Path) -> None:
     """Without results.jsonl its log is read, whose folder names no model."""
     shutil.copy(BROKEN / "verified_log.jsonl", tmp_path / "stub-a.jsonl")
-    expected = {key[1].removeprefix("sums/"): cell for key, cell in counted(BROKEN).items()}
-    found = cells(tmp_path / "stub-a.jsonl", missing="drop")
-    assert found == {("stub-a", task): cell for task, cell in expected.items()}
+    expected = {key[1].removeprefix("sums/"): cell for key, cell in correct_answers(BROKEN).items()}
+    counts = cells(tmp_path / "stub-a.jsonl", missing="drop")
+    assert counts == {("stub-a", task): cell for task, cell in expected.items()}
     shutil.copytree(BROKEN, tmp_path / "run")
-    assert cells(tmp_path / "run", missing="drop") == counted(BROKEN)
+    assert cells(tmp_path / "run", missing="drop") == correct_answers(BROKEN)
 
 
 def test_scores_and_averages_are_no_outcomes(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_scores_and_averages_are_no_outcomes(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"0\.9"):
         read(path)
     assert sum(c for _, c in cells(path, threshold=[0.9]).values()) == sum(
-        c for _, c in counted(SOUND).values()
+        c for _, c in correct_answers(SOUND).values()
     )
 
 
@@ -85,6 +85,8 @@ def test_results_in_yaml_are_averages(tmp_path: Path, passk: Passk) -> None:
     keys = "results groups gsm8k metrics exact_match scores strict stats stderr".split()
     nested = "".join(f"{'  ' * depth}{key}:\n" for depth, key in enumerate(keys))
     path.write_text(f"command: lm-eval --tasks gsm8k\nconfig:\n  type: gsm8k\n{nested}")
-    done = passk("estimate", path)
-    assert (done.code, done.out) == (3, "")
-    assert "results.yml of NeMo Evaluator, which holds averages; give what the harness" in done.err
+    result = passk("estimate", path)
+    assert (result.code, result.out) == (3, "")
+    assert (
+        "results.yml of NeMo Evaluator, which holds averages; give what the harness" in result.err
+    )

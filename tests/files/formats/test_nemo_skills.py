@@ -26,29 +26,29 @@ PUBLISHED = [
 
 @pytest.mark.parametrize(("benchmark", "outcome", "values"), PUBLISHED)
 def test_published_numbers(benchmark: str, outcome: str | None, values: dict[int, float]) -> None:
-    found = cells(ROOT / benchmark, outcome=outcome)
-    assert {model for model, _ in found} == {"some-model"}
-    assert {task.partition("/")[0] for _, task in found} == {benchmark}
+    counts = cells(ROOT / benchmark, outcome=outcome)
+    assert {model for model, _ in counts} == {"some-model"}
+    assert {task.partition("/")[0] for _, task in counts} == {benchmark}
     for k, percent in values.items():
-        assert float(100 * pass_at(k, found, "some-model")) == pytest.approx(percent, abs=1e-6)
+        assert float(100 * pass_at(k, counts, "some-model")) == pytest.approx(percent, abs=1e-6)
 
 
 def test_subsets() -> None:
-    found = cells(ROOT / "hendrycks_math", by=["subset"])
-    assert float(pass_at(1, found, "some-model", "aime25")) == pytest.approx(0.8)
-    assert float(pass_at(3, found, "some-model", "aime24")) == pytest.approx(1.0)
+    counts = cells(ROOT / "hendrycks_math", by=["subset"])
+    assert float(pass_at(1, counts, "some-model", "aime25")) == pytest.approx(0.8)
+    assert float(pass_at(3, counts, "some-model", "aime24")) == pytest.approx(1.0)
 
 
 def test_a_judge_is_right_where_it_agrees_with_the_expected_judgement() -> None:
     """The first four lines of four runs, judged by eye."""
-    found = cells(ROOT / "answer-judge")
-    assert list(found.values()) == [(4, 0), (4, 4), (4, 0), (4, 1)]
+    counts = cells(ROOT / "answer-judge")
+    assert list(counts.values()) == [(4, 0), (4, 4), (4, 0), (4, 1)]
 
 
 def test_folder_of_benchmarks_asks_which_outcome(passk: Passk) -> None:
-    done = passk("estimate", ROOT)
-    assert done.code == 3
-    assert " --outcome " in done.err
+    result = passk("estimate", ROOT)
+    assert result.code == 3
+    assert " --outcome " in result.err
     counts = read(ROOT, outcome="symbolic_correct")
     assert {task.partition("/")[0] for task in counts.tasks} == {"gpqa", "hendrycks_math"}
 
@@ -56,9 +56,9 @@ def test_folder_of_benchmarks_asks_which_outcome(passk: Passk) -> None:
 def test_files_of_other_names_are_models_of_their_own(tmp_path: Path) -> None:
     for name, seed in (("a", 0), ("b", 1)):
         shutil.copy(ROOT / "gpqa" / f"output-rs{seed}.jsonl", tmp_path / f"{name}.jsonl")
-    found = cells(tmp_path)
-    assert {model for model, _ in found} == {"a", "b"}
-    assert set(found.values()) <= {(1, 0), (1, 1)}
+    counts = cells(tmp_path)
+    assert {model for model, _ in counts} == {"a", "b"}
+    assert set(counts.values()) <= {(1, 0), (1, 1)}
 
 
 def test_a_part_of_a_run_is_refused(tmp_path: Path) -> None:

@@ -22,15 +22,15 @@ def test_answers_that_equal_the_reference() -> None:
     expected: dict[tuple[str, ...], tuple[int, int]] = {}
     for path in (RUN / "predictions").glob("*/gsm8k.json"):
         predictions = json.loads(path.read_text()).values()
-        for place, said in enumerate(predictions):
+        for place, prediction in enumerate(predictions):
             # The dataset stands in it four times, one after another.
             key = (path.parent.name, f"gsm8k/test_{place % 5}")
             n, c = expected.get(key, (0, 0))
-            answer = said["prediction"].removesuffix(".").split()[-1]
-            expected[key] = (n + 1, c + (answer == said["gold"]))
-    found = cells(RUN)
-    assert {key: cell for key, cell in found.items() if "gsm8k" in key[1]} == expected
-    assert {key[1] for key in found.keys() - expected.keys()} == {f"ARC-e/{i}" for i in range(6)}
+            answer = prediction["prediction"].removesuffix(".").split()[-1]
+            expected[key] = (n + 1, c + (answer == prediction["gold"]))
+    counts = cells(RUN)
+    assert {key: cell for key, cell in counts.items() if "gsm8k" in key[1]} == expected
+    assert {key[1] for key in counts.keys() - expected.keys()} == {f"ARC-e/{i}" for i in range(6)}
     facts = read(RUN).facts
     assert facts.non_result_files == () == facts.messages
 
@@ -63,18 +63,18 @@ def test_other_names_and_scores(tmp_path: Path) -> None:
     expected = {(task, cell) for (_, task), cell in cells(REPEATS).items()}
     path = changed(tmp_path, lambda d: without(d, cascade_correct=d["correct"]))
     assert {(task, cell) for (_, task), cell in cells(path).items()} == expected
-    path = changed(tmp_path, lambda d: d | {"correct": [100.0 * each for each in d["correct"]]})
+    path = changed(tmp_path, lambda d: d | {"correct": [100.0 * value for value in d["correct"]]})
     with pytest.raises(DataError, match="100"):
         read(path)
-    found = cells(path, threshold=[50])
-    assert {(task, cell) for (_, task), cell in found.items()} == expected
+    counts = cells(path, threshold=[50])
+    assert {(task, cell) for (_, task), cell in counts.items()} == expected
 
 
 def test_details_without_an_outcome(tmp_path: Path, passk: Passk) -> None:
     path = changed(tmp_path, without)
-    done = passk("estimate", path)
-    assert done.code == 3
-    assert "details without an outcome (correct, is_correct, cascade_correct)" in done.err
+    result = passk("estimate", path)
+    assert result.code == 3
+    assert "details without an outcome (correct, is_correct, cascade_correct)" in result.err
     # One that lacks it among others is a missing outcome.
     path = changed(tmp_path, lambda d: d if d["example_abbr"][-1] != "0" else without(d))
     with pytest.raises(DataError, match="no outcome"):
@@ -98,6 +98,6 @@ def test_averages_beside_the_answers_are_refused(tmp_path: Path, passk: Passk) -
     path.write_text(json.dumps({"accuracy": 50.0}))
     assert "without details" not in passk("estimate", path).err
     (tmp_path / "predictions" / "stub-a" / "gsm8k_0.json").write_text("{}")
-    done = passk("estimate", path)
-    assert (done.code, done.out) == (3, "")
-    assert "without details, which are averages; evaluate with --dump-eval-details" in done.err
+    result = passk("estimate", path)
+    assert (result.code, result.out) == (3, "")
+    assert "without details, which are averages; evaluate with --dump-eval-details" in result.err

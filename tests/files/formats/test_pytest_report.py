@@ -15,11 +15,13 @@ from tests.files.formats.cells import DATA, Cells, cells
 PATH = DATA / "pytest_report" / ".report.json"
 
 
-def report(path: Path, outcomes: dict[str, str], **others: Any) -> Path:
+def report(path: Path, outcomes: dict[str, str], **fields: Any) -> Path:
     """A report with these outcomes by name."""
-    records = [{"nodeid": name, "lineno": 1, "outcome": each} for name, each in outcomes.items()]
+    records = [
+        {"nodeid": name, "lineno": 1, "outcome": result} for name, result in outcomes.items()
+    ]
     document = {"created": 1.5, "exitcode": 1, "root": "/", "summary": {"total": len(outcomes)}}
-    path.write_text(json.dumps(document | {"tests": records} | others))
+    path.write_text(json.dumps(document | {"tests": records} | fields))
     return path
 
 
@@ -37,14 +39,14 @@ def test_repeats_are_attempts_of_one_test() -> None:
         cell[1] += test["outcome"] in ("passed", "xpassed")
     summary = document["summary"]
     assert sum(c for _, c in expected.values()) == summary["passed"] + summary["xpassed"]
-    found = cells(PATH, missing="drop")
-    assert {task: cell for (_, task), cell in found.items()} == {
+    counts = cells(PATH, missing="drop")
+    assert {task: cell for (_, task), cell in counts.items()} == {
         task: (n, c) for task, (n, c) in expected.items() if n
     }
     facts = read(PATH, missing="drop").facts
     (reasons,) = facts.reasons.values()
     assert reasons == {"error": summary["error"], "skipped": summary["skipped"]}
-    assert [each.name for each in facts.messages] == ["repeated-tests"]
+    assert [message.name for message in facts.messages] == ["repeated-tests"]
     assert facts.messages[0].text.endswith(
         "9 tests are repeated: in test_agent.py::test_answer[sum-1-5] the last two numbers are the"
         " attempt and the number of attempts"
@@ -56,11 +58,11 @@ def test_parameters_that_look_like_repeats_are_tasks(tmp_path: Path) -> None:
     path = report(tmp_path / "x.json", dict.fromkeys(names, "passed"))
     assert cells(path) == {("x", name): (1, 1) for name in names}
     # All numbers are there: a repeat, unless the report says that its plugin was not.
-    both = dict.fromkeys(names[:2], "passed")
-    assert cells(report(path, both)) == {("x", "t.py::add"): (2, 2)}
+    outcomes = dict.fromkeys(names[:2], "passed")
+    assert cells(report(path, outcomes)) == {("x", "t.py::add"): (2, 2)}
     plugins = {"Plugins": {"json-report": "1.5.0"}}
-    alone: Cells = {("x", name): (1, 1) for name in names[:2]}
-    assert cells(report(path, both, environment=plugins)) == alone
+    expected: Cells = {("x", name): (1, 1) for name in names[:2]}
+    assert cells(report(path, outcomes, environment=plugins)) == expected
 
 
 def test_repeats_of_a_stopped_run(tmp_path: Path) -> None:
@@ -71,7 +73,7 @@ def test_repeats_of_a_stopped_run(tmp_path: Path) -> None:
     summary = {"total": 2, "collected": 6, "deselected": 1}
     path = report(tmp_path / "x.json", {}, tests=tests, summary=summary)
     assert cells(path) == {("x", "t.py::add"): (2, 0)}
-    texts = [each.text for each in read(path).facts.messages]
+    texts = [message.text for message in read(path).facts.messages]
     assert texts[1].endswith("the run lists 5 attempts, but the file contains 2")
 
 
@@ -90,8 +92,8 @@ def test_a_second_report_is_a_second_attempt_and_a_copy_is_a_repeat(tmp_path: Pa
 def test_the_outcome_of_a_test_with_parts(tmp_path: Path) -> None:
     """`pytest` calls a test "subtests passed" whose last part passed, whatever it was itself."""
     tests = [
-        {"nodeid": each, "outcome": "subtests passed", "call": {"outcome": each}}
-        for each in ("passed", "failed")
+        {"nodeid": part, "outcome": "subtests passed", "call": {"outcome": part}}
+        for part in ("passed", "failed")
     ]
     path = report(tmp_path / "x.json", {}, tests=tests)
     assert cells(path) == {("x", "passed"): (1, 1), ("x", "failed"): (1, 0)}
@@ -105,6 +107,6 @@ def test_what_is_no_report_of_tests(passk: Passk, tmp_path: Path) -> None:
     report(path, {"t.py::one": "maybe"})
     assert '"outcome" is "maybe"' in passk("estimate", path).err
     path.write_text(json.dumps({"summary": {"passed": 3, "failed": 1}, "tests": ["a", "b"]}))
-    done = passk("estimate", path)
-    assert (done.code, done.out) == (3, "")
-    assert done.error == "no-task-column"
+    result = passk("estimate", path)
+    assert (result.code, result.out) == (3, "")
+    assert result.error == "no-task-column"

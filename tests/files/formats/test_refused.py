@@ -27,28 +27,30 @@ FOLDER = DATA / "refused"
     ],
 )
 def test_reason_and_remedy(passk: Passk, name: str, reason: str) -> None:
-    done = passk("estimate", FOLDER / name)
-    assert done.code == 3
-    assert f"error[no-results]: {FOLDER / name}: " in done.err
-    assert reason in done.err
+    result = passk("estimate", FOLDER / name)
+    assert result.code == 3
+    assert f"error[no-results]: {FOLDER / name}: " in result.err
+    assert reason in result.err
 
 
 def test_averages_of_lm_eval_ask_for_samples(passk: Passk, tmp_path: Path, write: Write) -> None:
     """The harness's own results, of now and from before 0.4; an object of that name is none."""
-    own = next((DATA / "lm_eval").glob("**/results_*.json"))
+    summary = next((DATA / "lm_eval").glob("**/results_*.json"))
     old = write("old.json", json.dumps({
         "results": {"arc_easy": {"acc": 0.5, "acc_stderr": 0.1}}, "versions": {"arc_easy": 0},
         "config": {"model": "hf-causal", "model_args": "pretrained=a", "num_fewshot": 0},
     }))  # fmt: skip
-    for path in (own, old):
-        done = passk("estimate", path)
-        assert (done.code, done.out) == (3, "")
-        assert f"error[no-results]: {path}: results of lm-eval are averages" in done.err
-        assert "evaluate with --log_samples and give the folder, or its samples_*.jsonl" in done.err
-    other = tmp_path / "results_2026-11-21T12-59-05.825284.json"
+    for path in (summary, old):
+        result = passk("estimate", path)
+        assert (result.code, result.out) == (3, "")
+        assert f"error[no-results]: {path}: results of lm-eval are averages" in result.err
+        assert (
+            "evaluate with --log_samples and give the folder, or its samples_*.jsonl" in result.err
+        )
+    copy = tmp_path / "results_2026-11-21T12-59-05.825284.json"
     records = [{"task": "a", "passed": True}, {"task": "b", "passed": False}]
-    other.write_text(json.dumps({"results": records, "versions": {}, "config": {"model": "m"}}))
-    assert sorted(read(other).c) == [0, 1]
+    copy.write_text(json.dumps({"results": records, "versions": {}, "config": {"model": "m"}}))
+    assert sorted(read(copy).c) == [0, 1]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".json", ".eval", ".jsonl"])
@@ -61,10 +63,10 @@ def test_a_pointer_of_git_lfs_is_refused_in_a_folder_too(
     text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 12345\n"
     (tmp_path / f"b{suffix}").write_text(text)
     for data in (tmp_path, tmp_path / f"b{suffix}"):
-        done = passk("estimate", data)
-        assert (done.code, done.out) == (3, "")
-        assert "error[unknown-format]: " in done.err
-        assert "a pointer of Git LFS, which is not read; run git lfs pull" in done.err
+        result = passk("estimate", data)
+        assert (result.code, result.out) == (3, "")
+        assert "error[unknown-format]: " in result.err
+        assert "a pointer of Git LFS, which is not read; run git lfs pull" in result.err
 
 
 def test_passed_over_in_a_folder_beside_results(tmp_path: Path, passk: Passk) -> None:
@@ -73,9 +75,9 @@ def test_passed_over_in_a_folder_beside_results(tmp_path: Path, passk: Passk) ->
     counts = read(tmp_path / "all")
     assert len(counts.n) == 4
     assert len(counts.facts.non_result_files) == 3
-    done = passk("estimate", FOLDER)
-    assert done.code == 3
-    assert "(2 more files not read either)" in done.err
+    result = passk("estimate", FOLDER)
+    assert result.code == 3
+    assert "(2 more files not read either)" in result.err
 
 
 @pytest.mark.parametrize("name", only(FORMATS, *[*FORMATS][::6]))
@@ -93,10 +95,10 @@ def test_a_record_without_a_model_among_others(tmp_path: Path) -> None:
     """One damaged name must not pool two models under the name of the file."""
     source = DATA / "every_eval_ever" / "samples.jsonl"
     lines = source.read_text().splitlines()
-    others = [line.replace('"model_id":', '"model_id": "other", "was":') for line in lines]
+    other_lines = [line.replace('"model_id":', '"model_id": "other", "was":') for line in lines]
     damaged = lines[2].replace('"model_id"', '"odel_id"')
     path = tmp_path / source.name
-    path.write_text("\n".join([*lines, *others[:2], damaged, *others[3:]]) + "\n")
+    path.write_text("\n".join([*lines, *other_lines[:2], damaged, *other_lines[3:]]) + "\n")
     with pytest.raises(DataError, match="no model, where other records of this file name one"):
         read(path)
 

@@ -69,8 +69,8 @@ FIXTURES: dict[str, tuple[str, ...]] = {
 FILES = [
     (name, path)
     for name, globs in FIXTURES.items()
-    for each in globs
-    for path in sorted(DATA.glob(each))
+    for pattern in globs
+    for path in sorted(DATA.glob(pattern))
 ]
 # human-eval's lines have four keys and no more; generations have no keys at all; all keys of
 # SWE-bench Pro are instances.
@@ -80,12 +80,16 @@ _NO_PADDING = ("human-eval", "bigcode-generations", "swe-bench-pro")
 def formats_of(path: Path, spool: Path) -> list[str]:
     """The format a file is recognised as, and all other harnesses' that say it is theirs."""
     (source,) = expand([str(path)], spool)
-    known = recognise(sniff(source))
-    if known is None:
+    recognised = recognise(sniff(source))
+    if recognised is None:
         return []
-    head, first = known
-    others = (one for one in FORMATS.values() if one is not first and not one.generic)
-    return [first.name, *(one.name for one in others if one.recognises(head))]
+    head, first = recognised
+    candidates = (
+        candidate
+        for candidate in FORMATS.values()
+        if candidate is not first and not candidate.generic
+    )
+    return [first.name, *(candidate.name for candidate in candidates if candidate.recognises(head))]
 
 
 def padded(text: str) -> str:
@@ -98,13 +102,13 @@ def padded(text: str) -> str:
     try:
         return json.dumps(pad(json.loads(text)))
     except json.JSONDecodeError:
-        first, _, others = text.partition("\n")
-        return json.dumps(pad(json.loads(first))) + "\n" + others
+        first, _, remainder = text.partition("\n")
+        return json.dumps(pad(json.loads(first))) + "\n" + remainder
 
 
 def test_every_fixture_is_listed() -> None:
     globs = list(FIXTURES.values())
-    assert all(any(DATA.glob(each)) for some in globs for each in some)
+    assert all(any(DATA.glob(pattern)) for pattern_list in globs for pattern in pattern_list)
     assert FIXTURES.keys() <= FORMATS.keys()
 
 
@@ -119,14 +123,14 @@ def test_fixture_is_one_format_by_its_content(
 
 def _long() -> Iterator[tuple[str, Path]]:
     """A fixture of each format that is text, and of each of its shapes."""
-    seen = set()
+    pairs = set()
     for name, path in FILES:
         if (
             path.suffix not in (".eval", ".parquet")
             and name not in _NO_PADDING
-            and (name, path.suffixes[-1:] != [".jsonl"]) not in seen
+            and (name, path.suffixes[-1:] != [".jsonl"]) not in pairs
         ):
-            seen.add((name, path.suffixes[-1:] != [".jsonl"]))
+            pairs.add((name, path.suffixes[-1:] != [".jsonl"]))
             yield name, path
 
 

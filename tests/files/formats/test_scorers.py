@@ -42,8 +42,8 @@ def test_named_scorers_are_outcomes_and_never_attempts(name: str) -> None:
     exact, close, *_ = names = scorers.split(", ")
     with pytest.raises(DataError, match="outcomes: ") as error:
         read(DATA / name)
-    there = error.value.problem.partition(": ")[2].split(", ")
-    assert (error.value.name, sorted(there)) == ("several-outcomes", sorted(names))
+    candidates = error.value.problem.partition(": ")[2].split(", ")
+    assert (error.value.name, sorted(candidates)) == ("several-outcomes", sorted(names))
     with pytest.raises(DataError, match=f"no outcome: {reason}"):
         read(DATA / name, outcome=exact)
     assert sorted(cells(DATA / name, outcome=exact, missing="drop").values()) == EXACT
@@ -58,8 +58,8 @@ def test_the_verdict_of_the_harness_is_read_and_a_scorer_by_its_name(name: str) 
     with pytest.raises(DataError, match="no outcome: error"):
         read(DATA / name)
     assert sorted(cells(DATA / name, missing="drop").values()) == EXACT
-    found = cells(DATA / name, outcome=JUDGED[name], missing="drop")
-    assert sorted(found.values()) == EXACT
+    counts = cells(DATA / name, outcome=JUDGED[name], missing="drop")
+    assert sorted(counts.values()) == EXACT
     lenient = cells(DATA / name, outcome=JUDGED[name], missing="drop", threshold=[0.5])
     # The scores of `exact` are 0 and 1; only those of the tool calls are 0.5.
     tools = [(2, 2), (3, 3), (3, 3)]
@@ -68,8 +68,8 @@ def test_the_verdict_of_the_harness_is_read_and_a_scorer_by_its_name(name: str) 
 
 def test_an_evaluator_that_raised_did_not_judge() -> None:
     """`odd` raised at both wrong answers to 2 + 2, `likeness` at the wrong one to 1 + 2."""
-    found = cells(DATA / "braintrust/results.json", outcome="odd", missing="drop")
-    assert found == {("results", x): n for x, n in
+    cell_counts = cells(DATA / "braintrust/results.json", outcome="odd", missing="drop")
+    assert cell_counts == {("results", x): n for x, n in
                      {"1 + 1": (3, 3), "1 + 2": (2, 2), "2 + 2": (1, 1)}.items()}  # fmt: skip
     counts = read(
         DATA / "pydantic_evals/report.json", outcome="likeness", threshold=0.5, missing="drop"
@@ -93,8 +93,8 @@ def test_the_same_input_with_another_expectation_is_another_task(tmp_path: Path)
     path = changed(
         tmp_path / "r.json", "braintrust/results.json", (["results", 0, "expected"], "3")
     )
-    found = cells(path, outcome="exact", missing="drop")
-    assert (found["r", "1 + 1 → 3"], found["r", "1 + 1 → 2"]) == ((1, 1), (2, 2))
+    counts = cells(path, outcome="exact", missing="drop")
+    assert (counts["r", "1 + 1 → 3"], counts["r", "1 + 1 → 2"]) == ((1, 1), (2, 2))
 
 
 def test_metrics_of_adk_that_only_inform_need_a_threshold(tmp_path: Path) -> None:
@@ -108,10 +108,10 @@ def test_metrics_of_adk_that_only_inform_need_a_threshold(tmp_path: Path) -> Non
 def test_repeats_of_docker_agent_are_attempts(tmp_path: Path) -> None:
     """The summary counts an evaluation more than the file has, whose container did not start."""
     name = "docker_agent/happy-panda-1234.json"
-    found = cells(DATA / name, missing="drop")
-    assert found.keys() == {("happy-panda-1234", f"sum {task}") for task in range(3)}
-    said = read(DATA / name, missing="drop").facts.messages
-    assert said[0].text.endswith("the run lists 10 attempts, but the file contains 9")
+    counts = cells(DATA / name, missing="drop")
+    assert counts.keys() == {("happy-panda-1234", f"sum {task}") for task in range(3)}
+    messages = read(DATA / name, missing="drop").facts.messages
+    assert messages[0].text.endswith("the run lists 10 attempts, but the file contains 9")
     once = changed(tmp_path / "r.json", name, (["sessions", 0, "title"], "Add up"))
     # Nothing says then that others are repeats; one of the nine ended in an error.
     assert len(cells(once, missing="drop")) == 8
@@ -120,10 +120,10 @@ def test_repeats_of_docker_agent_are_attempts(tmp_path: Path) -> None:
 def test_two_scores_of_one_name_that_differ_are_refused(tmp_path: Path) -> None:
     """A person and an evaluator may use one name."""
     name, way = "langfuse/items.json", ["data", 0, "scores", 1]
-    other = {"name": "exact", "source": "ANNOTATION", "value": False}
+    second = {"name": "exact", "source": "ANNOTATION", "value": False}
     with pytest.raises(DataError, match='record 1: "outcome" is "several scores"'):
-        read(changed(tmp_path / "r.json", name, (way, other)), outcome="exact", missing="drop")
-    same = changed(tmp_path / "r.json", name, (way, {**other, "value": True}))
+        read(changed(tmp_path / "r.json", name, (way, second)), outcome="exact", missing="drop")
+    same = changed(tmp_path / "r.json", name, (way, {**second, "value": True}))
     assert sorted(cells(same, outcome="exact", missing="drop").values()) == EXACT
 
 
@@ -141,9 +141,9 @@ def test_what_evalport_did_not_grade_has_no_outcome(tmp_path: Path) -> None:
 
 
 def test_other_calls_of_weave_are_passed_over() -> None:
-    found = cells(DATA / "weave/calls.jsonl", outcome="exact.match", missing="drop")
-    assert sum(n for n, _ in found.values()) == 8
-    assert {model for model, _ in found} == {"stub-a"}
+    counts = cells(DATA / "weave/calls.jsonl", outcome="exact.match", missing="drop")
+    assert sum(n for n, _ in counts.values()) == 8
+    assert {model for model, _ in counts} == {"stub-a"}
 
 
 TABLES: dict[str, Mapping[str, str]] = {
@@ -157,15 +157,15 @@ TABLES: dict[str, Mapping[str, str]] = {
 def test_tables_stop_and_ask_which_column_is_the_outcome(name: str) -> None:
     with pytest.raises(DataError) as error:
         read(DATA / name)
-    offered = {each.column for each in error.value.candidates["outcome"]}
+    offered = {candidate.column for candidate in error.value.candidates["outcome"]}
     assert TABLES[name]["outcome"] in offered
 
 
 @pytest.mark.parametrize("name", ["langsmith/results.csv", "mlflow/eval_results.csv"])
 def test_a_run_that_raised_counts_as_its_scorer_says_with_a_warning(name: str) -> None:
     with pytest.warns(PasskWarning, match="1 failure may be the harness's") as warned:
-        found = cells(DATA / name, fields=TABLES[name])
-    assert sorted(found.values()) == [(3, 1), (3, 1), (3, 3)]
+        counts = cells(DATA / name, fields=TABLES[name])
+    assert sorted(counts.values()) == [(3, 1), (3, 1), (3, 3)]
     (where,) = re.findall(r'where="([^"]+)" leaves them out', str(warned[0].message))
     assert sorted(cells(DATA / name, fields=TABLES[name], where=where).values()) == EXACT
 
@@ -177,16 +177,16 @@ def test_rows_next_to_the_names_of_columns_are_a_table() -> None:
         DataError, match="the columns are inputs, ground_truth, outputs, exact/score"
     ):
         read(path)
-    found = cells(path, outcome="exact/score", fields={"task": "inputs"})
-    assert sorted(found.values()) == [(2, 1), (2, 1), (2, 2)]
+    counts = cells(path, outcome="exact/score", fields={"task": "inputs"})
+    assert sorted(counts.values()) == [(2, 1), (2, 1), (2, 2)]
 
 
 def test_runs_of_metr_are_attempts_of_agents_and_of_humans() -> None:
     """Counted by hand; scores that are not 0 or 1 are of tasks that were solved in part."""
     name = "metr/runs.jsonl"
-    found = cells(DATA / name, fields=TABLES[name])
-    assert found["o1", "sums/hard"] == (4, 2)
-    assert found["human", "sums/hard"] == (2, 1)
-    assert sum(n for n, _ in found.values()) == 25
+    counts = cells(DATA / name, fields=TABLES[name])
+    assert counts["o1", "sums/hard"] == (4, 2)
+    assert counts["human", "sums/hard"] == (2, 1)
+    assert sum(n for n, _ in counts.values()) == 25
     with pytest.raises(DataError, match=r"0\.4; .*threshold=X"):
         read(DATA / name, outcome="score_cont")

@@ -19,7 +19,7 @@ PASSED = {("with_skill", 0): 2, ("without_skill", 0): 0, ("with_skill", 1): 3,
           ("without_skill", 1): 1}  # fmt: skip
 
 
-def written(folder: Path, runs: list[dict[str, Any]], **metadata: object) -> Path:
+def write_runs(folder: Path, runs: list[dict[str, Any]], **metadata: object) -> Path:
     path = folder / "x.json"
     path.write_text(json.dumps({"metadata": metadata, "runs": runs}))
     return path
@@ -34,9 +34,9 @@ def test_configurations_are_models_and_runs_attempts() -> None:
 
 def test_the_model_stands_beside_its_configuration(tmp_path: Path) -> None:
     for metadata in ({"executor_model": "opus"}, {"model": "opus"}):
-        found = cells(written(tmp_path, DOCUMENT["runs"], **metadata))
-        assert {key[0] for key in found} == {"with_skill (opus)", "without_skill (opus)"}
-        assert {key[1] for key in found} == {"0", "1"}
+        counts = cells(write_runs(tmp_path, DOCUMENT["runs"], **metadata))
+        assert {key[0] for key in counts} == {"with_skill (opus)", "without_skill (opus)"}
+        assert {key[1] for key in counts} == {"0", "1"}
 
 
 def test_a_folder_counts_each_run_once(tmp_path: Path) -> None:
@@ -65,12 +65,12 @@ def test_what_passes(
     expected: tuple[int, int] | None,
 ) -> None:
     """A run in which nothing was judged has no outcome."""
-    one = {"eval_id": 1, "configuration": "c", "run_number": 1, "result": result}
-    other = {**one, "eval_id": 2, "result": {"passed": 1, "total": 1}}
-    path = written(tmp_path, [{**one, "expectations": expectations}, other])
-    found = cells(path, missing="drop")
-    assert found.pop(("c", "2")) == (1, 1)
-    assert found == ({("c", "1"): expected} if expected else {})
+    record = {"eval_id": 1, "configuration": "c", "run_number": 1, "result": result}
+    second = {**record, "eval_id": 2, "result": {"passed": 1, "total": 1}}
+    path = write_runs(tmp_path, [{**record, "expectations": expectations}, second])
+    counts = cells(path, missing="drop")
+    assert counts.pop(("c", "2")) == (1, 1)
+    assert counts == ({("c", "1"): expected} if expected else {})
 
 
 def test_shares_are_scores_and_seconds_durations() -> None:

@@ -23,13 +23,13 @@ def test_three_runs_and_the_reports_below_them_count_once() -> None:
     for path in ROOT.glob("*.json"):
         report = json.loads(path.read_text())
         lists = ("resolved", "unresolved", "empty_patch", "error", "incomplete")
-        for one in {one for name in lists for one in report[f"{name}_ids"]}:
-            n, c = expected.get((MODEL, one), (0, 0))
-            expected[MODEL, one] = (n + 1, c + (one in report["resolved_ids"]))
-    found = cells(ROOT, missing="fail")
-    assert found == expected
-    assert pass_at(1, found, MODEL) == Fraction(26, 60)
-    assert (pass_at(3, found, MODEL), pass_hat(3, found, MODEL)) == (
+        for instance in {instance for name in lists for instance in report[f"{name}_ids"]}:
+            n, c = expected.get((MODEL, instance), (0, 0))
+            expected[MODEL, instance] = (n + 1, c + (instance in report["resolved_ids"]))
+    counts = cells(ROOT, missing="fail")
+    assert counts == expected
+    assert pass_at(1, counts, MODEL) == Fraction(26, 60)
+    assert (pass_at(3, counts, MODEL), pass_hat(3, counts, MODEL)) == (
         Fraction(4, 5),
         Fraction(3, 20),
     )
@@ -40,19 +40,19 @@ def test_three_runs_and_the_reports_below_them_count_once() -> None:
 def test_a_run_without_its_report_is_read_from_its_instances(tmp_path: Path) -> None:
     shutil.copytree(ROOT, tmp_path / "x")
     (tmp_path / "x" / "org__stub-1.run2.json").unlink()
-    whole = {run for (_, run, _) in cells(tmp_path / "x", missing="fail", by=["run"])}
-    assert whole == {"run1", "run2", "run3"}
+    names = {run for (_, run, _) in cells(tmp_path / "x", missing="fail", by=["run"])}
+    assert names == {"run1", "run2", "run3"}
 
 
 def test_instances_alone_say_what_they_leave_out() -> None:
     reports = [json.loads(p.read_text()) for p in ROOT.glob("logs/**/report.json")]
-    resolved = sum(one["resolved"] for report in reports for one in report.values())
-    found = cells(ROOT / "logs")
-    assert (sum(n for n, _ in found.values()), sum(c for _, c in found.values())) == (
+    resolved = sum(instance["resolved"] for report in reports for instance in report.values())
+    counts = cells(ROOT / "logs")
+    assert (sum(n for n, _ in counts.values()), sum(c for _, c in counts.values())) == (
         len(reports),
         resolved,
     )
-    assert {model for model, _ in found} == {MODEL}
+    assert {model for model, _ in counts} == {MODEL}
     (warning,) = read(ROOT / "logs").facts.messages
     assert warning.name == "completed-only"
     assert re.search(r" and \d+ more: instances with an error", warning.text)
@@ -77,8 +77,8 @@ def test_swe_bench_live(tmp_path: Path) -> None:
         tmp_path / "m" / "results.json", submitted=4, submitted_ids=["a", "b", "c", "d"],
         empty_patch_ids=["c"], success_ids=["a"], failure_ids=["b"], error_ids=["d"],
     )  # fmt: skip
-    one = {"instance_id": "a", "resolved": True, "PASS_TO_PASS": {}, "FAIL_TO_PASS": {}}
-    instance = report(tmp_path / "m" / "a" / "report.json", **one)
+    record = {"instance_id": "a", "resolved": True, "PASS_TO_PASS": {}, "FAIL_TO_PASS": {}}
+    instance = report(tmp_path / "m" / "a" / "report.json", **record)
     assert [c for _, c in cells(tmp_path, missing="fail").values()] == [1, 0, 0, 0]
     assert cells(instance) == {("m", "a"): (1, 1)}
 
@@ -88,8 +88,8 @@ def test_a_board_that_names_what_was_generated(tmp_path: Path) -> None:
         tmp_path / "results.json", resolved=["a"], generated=["a", "b"], no_generation=["c"],
         test_timeout=["d"],
     )  # fmt: skip
-    found = cells(path, missing="drop")
-    assert {task: c for (_, task), (_, c) in found.items()} == {"a": 1, "b": 0, "c": 0}
+    counts = cells(path, missing="drop")
+    assert {task: c for (_, task), (_, c) in counts.items()} == {"a": 1, "b": 0, "c": 0}
 
 
 def test_a_board_without_failures_is_refused_alone_and_passed_over_in_a_folder(
@@ -126,14 +126,14 @@ def test_the_final_report_of_2024_counts_failures_without_their_names(
     stats = {"generated": 3, "with_logs": 3, "applied": 2, "resolved": 1}
     path = tmp_path / "final_report.json"
     report(path, stats=stats, resolved=["a__a-1"], resolved_per_project={"a/a": ["a__a-1"]})
-    done = passk("estimate", path)
-    assert (done.code, done.out) == (3, "")
-    assert "names the resolved instances and not those that failed; give the run's" in done.err
+    result = passk("estimate", path)
+    assert (result.code, result.out) == (3, "")
+    assert "names the resolved instances and not those that failed; give the run's" in result.err
     # Another report of that name ends in a question.
     report(path, stats={"resolved": 1}, resolved=["a__a-1"], title="final report")
-    done = passk("estimate", path)
-    assert (done.code, done.out) == (3, "")
-    assert done.error == "no-task-column"
+    result = passk("estimate", path)
+    assert (result.code, result.out) == (3, "")
+    assert result.error == "no-task-column"
 
 
 def test_submitted_instances_of_no_list_are_said(tmp_path: Path) -> None:
@@ -145,10 +145,12 @@ def test_submitted_instances_of_no_list_are_said(tmp_path: Path) -> None:
 
 
 def test_pro_is_named_by_its_folder(passk: Passk) -> None:
-    found = cells(PRO)
+    counts = cells(PRO)
     for folder in PRO.glob("*/"):
         outcomes = json.loads((folder / "eval_results.json").read_text())
-        mine = {task: cell for (model, task), cell in found.items() if model == folder.name}
-        assert mine == {task: (1, int(passed)) for task, passed in outcomes.items()}
-    done = passk("describe", PRO)
-    assert "swe-bench-pro" in done.out
+        cells_of_model = {
+            task: cell for (model, task), cell in counts.items() if model == folder.name
+        }
+        assert cells_of_model == {task: (1, int(passed)) for task, passed in outcomes.items()}
+    result = passk("describe", PRO)
+    assert "swe-bench-pro" in result.out

@@ -52,11 +52,11 @@ def test_tau_bench_rounding_and_errors(write: Write) -> None:
 def test_tau2_document() -> None:
     simulations = json.loads(AIRLINE.read_text())["simulations"]
     assert cells(AIRLINE) == {
-        ("gpt-4.1-mini-2025-04-14", f"airline/{one['task_id']}"): (
+        ("gpt-4.1-mini-2025-04-14", f"airline/{simulation['task_id']}"): (
             1,
-            int(one["reward_info"]["reward"] == 1),
+            int(simulation["reward_info"]["reward"] == 1),
         )
-        for one in simulations
+        for simulation in simulations
     }
     assert cells(AIRLINE, by=["temperature"]).keys() == {
         (*key[:1], "0.0", *key[1:]) for key in cells(AIRLINE)
@@ -67,15 +67,15 @@ def test_tau2_document() -> None:
 def test_tau2_folder_counts_once_however_it_is_named(data: Path) -> None:
     simulations = [json.loads(p.read_text()) for p in FOLDER.glob("simulations/*.json")]
     expected: dict[tuple[str, ...], tuple[int, int]] = {}
-    for one in simulations:
-        if one["termination_reason"] != "infrastructure_error":
-            n, c = expected.get(("stub-1", f"airline/{one['task_id']}"), (0, 0))
-            passed = one["reward_info"]["reward"] == 1
-            expected["stub-1", f"airline/{one['task_id']}"] = (n + 1, c + passed)
-    found = cells(data, missing="drop")
-    assert found == expected
-    assert float(pass_at(1, found, "stub-1")) == pytest.approx(2 / 9, abs=1e-12)
-    assert pass_hat(1, found, "stub-1") == pass_at(1, found, "stub-1")
+    for simulation in simulations:
+        if simulation["termination_reason"] != "infrastructure_error":
+            n, c = expected.get(("stub-1", f"airline/{simulation['task_id']}"), (0, 0))
+            passed = simulation["reward_info"]["reward"] == 1
+            expected["stub-1", f"airline/{simulation['task_id']}"] = (n + 1, c + passed)
+    counts = cells(data, missing="drop")
+    assert counts == expected
+    assert float(pass_at(1, counts, "stub-1")) == pytest.approx(2 / 9, abs=1e-12)
+    assert pass_hat(1, counts, "stub-1") == pass_at(1, counts, "stub-1")
     facts = read(data, missing="drop").facts
     assert facts.reasons == {"stub-1": {"infrastructure": 1}}
     assert facts.non_result_files == () == facts.messages
@@ -98,8 +98,11 @@ def test_tau2_runs_go_on_and_suites_are_apart(tmp_path: Path) -> None:
         document["timestamp"] = run
         document["info"]["environment_info"]["domain_name"] = domain
         (tmp_path / f"{domain}{run}.json").write_text(json.dumps(document))
-    found = cells(tmp_path)
-    assert {key[1].split("/")[0]: n for key, (n, _) in found.items()} == {"airline": 2, "retail": 1}
+    counts = cells(tmp_path)
+    assert {key[1].split("/")[0]: n for key, (n, _) in counts.items()} == {
+        "airline": 2,
+        "retail": 1,
+    }
 
 
 def test_tau2_full_context_window_is_no_outcome(write: Write) -> None:

@@ -30,9 +30,9 @@ def test_pooled_runs_are_said() -> None:
     note = f"2 runs of {MODEL} are pooled; --by run keeps runs apart"
     pooled = read(RUNS, missing="fail")
     assert note in [n.text for n in reading_notes(pooled)]
-    apart = read(RUNS, missing="fail", by=["run"])
-    assert not apart.facts.runs
-    assert len(apart.series) == 2
+    by_run = read(RUNS, missing="fail", by=["run"])
+    assert not by_run.facts.runs
+    assert len(by_run.series) == 2
 
 
 def test_null_is_missing_and_an_agent_timeout_can_pass() -> None:

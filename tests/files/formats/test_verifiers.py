@@ -29,16 +29,19 @@ def rollouts() -> list[dict[str, Any]]:
 
 def test_half_a_reward_passes_and_errors_are_missing() -> None:
     expected: dict[tuple[str, ...], tuple[int, int]] = {}
-    for one in rollouts():
-        key = (MODEL, f"gsm8k/{one['example_id']}")
+    for rollout in rollouts():
+        key = (MODEL, f"gsm8k/{rollout['example_id']}")
         n, c = expected.get(key, (0, 0))
-        expected[key] = (n + 1, c + (one["reward"] >= 0.5))
+        expected[key] = (n + 1, c + (rollout["reward"] >= 0.5))
     with pytest.warns(PasskWarning, match="a reward of 0.5 or more passes; threshold=X sets"):
-        found = cells(RESULTS, missing="fail")
-    assert found == expected
+        counts = cells(RESULTS, missing="fail")
+    assert counts == expected
     # What its metadata.json says.
-    assert (pass_at(1, found, MODEL), pass_at(4, found, MODEL)) == (Fraction(1, 2), Fraction(3, 4))
-    assert (pass_hat(2, found, MODEL), pass_hat(4, found, MODEL)) == (
+    assert (pass_at(1, counts, MODEL), pass_at(4, counts, MODEL)) == (
+        Fraction(1, 2),
+        Fraction(3, 4),
+    )
+    assert (pass_hat(2, counts, MODEL), pass_hat(4, counts, MODEL)) == (
         Fraction(1, 3),
         Fraction(1, 8),
     )
@@ -46,9 +49,9 @@ def test_half_a_reward_passes_and_errors_are_missing() -> None:
     assert facts.reasons == {MODEL: {"error": 1}}
     (warning,) = facts.messages
     assert (warning.name, warning.fields["bar"]) == ("assumed-threshold", "0.5")
-    partial = [one for one in rollouts() if 0.5 <= one["reward"] < 1]
+    partial = [rollout for rollout in rollouts() if 0.5 <= rollout["reward"] < 1]
     strict = cells(RESULTS, missing="fail", threshold=[1])
-    assert sum(c for _, c in strict.values()) == sum(c for _, c in found.values()) - len(partial)
+    assert sum(c for _, c in strict.values()) == sum(c for _, c in counts.values()) - len(partial)
     assert partial
 
 
@@ -67,7 +70,8 @@ def test_fewer_rollouts_than_the_metadata_says(tmp_path: Path) -> None:
     (tmp_path / "x" / "results.jsonl").write_text("".join(lines[:30]))
     messages = read(tmp_path, missing="fail").facts.messages
     assert any(
-        "the run lists 32 attempts, but the file contains 30" in one.text for one in messages
+        "the run lists 32 attempts, but the file contains 30" in message.text
+        for message in messages
     )
 
 
@@ -79,13 +83,13 @@ def test_results_without_metadata_are_named_by_their_file(tmp_path: Path) -> Non
 
 
 def test_traces_one_episode_per_line() -> None:
-    found = cells(TRACES, missing="drop")
-    assert found == {("org/stub-2", "gsm8k/a1"): (3, 2), ("org/stub-2", "gsm8k/b2"): (2, 0)}
+    counts = cells(TRACES, missing="drop")
+    assert counts == {("org/stub-2", "gsm8k/a1"): (3, 2), ("org/stub-2", "gsm8k/b2"): (2, 0)}
     assert read(TRACES, missing="fail").facts.reasons == {"org/stub-2": {"error": 1}}
     assert {key[1] for key in cells(TRACES, missing="drop", by=["temperature"])} == {"0.5"}
 
 
-def written(folder: Path, *records: object) -> Path:
+def write_traces(folder: Path, *records: object) -> Path:
     path = folder / "traces.jsonl"
     path.write_text(jsonl(records))
     return path
@@ -102,21 +106,21 @@ def episode(*traces: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_weighted_rewards_add_up(tmp_path: Path) -> None:
-    path = written(tmp_path, episode(trace("a", x=1, y=1)), episode(trace("a", x=1, y=0)))
+    path = write_traces(tmp_path, episode(trace("a", x=1, y=1)), episode(trace("a", x=1, y=0)))
     with pytest.raises(DataError, match=r'line 2: "outcome" is 0.5; .*threshold=X says from'):
         read(path)
     assert list(cells(path, threshold=[0.5]).values()) == [(2, 2)]
-    path = written(tmp_path, *({"task": {"key": "t"}, **trace("a", x=v, y=v)} for v in (0, 1)))
+    path = write_traces(tmp_path, *({"task": {"key": "t"}, **trace("a", x=v, y=v)} for v in (0, 1)))
     assert cells(path) == {("model of a", "t"): (2, 1)}
 
 
 def test_of_several_agents_one_is_chosen(tmp_path: Path) -> None:
-    both = [trace("solver", x=1, y=1), trace("critic", x=0, y=0)]
-    path = written(tmp_path, episode(*both), episode(*both))
+    traces = [trace("solver", x=1, y=1), trace("critic", x=0, y=0)]
+    path = write_traces(tmp_path, episode(*traces), episode(*traces))
     with pytest.raises(DataError, match=r"2 outcomes: solver, critic"):
         read(path)
     assert cells(path, outcome="critic") == {("model of critic", "t"): (2, 0)}
-    path = written(tmp_path, episode(trace("solver", x=1), trace("solver", x=0)))
+    path = write_traces(tmp_path, episode(trace("solver", x=1), trace("solver", x=0)))
     with pytest.raises(DataError, match=r"2 traces of 'reward' in one episode; they are not att"):
         read(path)
 

@@ -61,10 +61,10 @@ def _by(records: list[dict[str, Any]], column: str) -> dict[str, list[dict[str, 
 
 def _inside(record: dict[str, Any], names: Names) -> dict[str, Any]:
     """A record whose task and outcome lie in records."""
-    rest = _without(record, names["task"], names["outcome"])
+    remainder = _without(record, names["task"], names["outcome"])
     return {
         "meta": {names["task"]: record[names["task"]]},
-        **rest,
+        **remainder,
         "check_result": {names["outcome"]: record[names["outcome"]], "note": "x"},
     }
 

@@ -19,7 +19,7 @@ from tests.files.reading.shapes import ATTEMPTS, NEAR, SHAPES, TASKS, USUAL, pas
 Document = Any
 
 
-def listed(stderr: str) -> list[str]:
+def options_of_screen(stderr: str) -> list[str]:
     """Each option of the screen, as it is typed."""
     line = r"(?m)^  (?:records|task|outcome|counts|model|setting|) +(--.*)$"
     texts = (re.split(r"  +", text)[0] for text in re.findall(line, stderr))
@@ -34,10 +34,10 @@ def commands(stderr: str) -> list[list[str]]:
     return [words for words in split if "--init" not in words]
 
 
-def rate(found: str) -> list[Fraction]:
+def rate(output: str) -> list[Fraction]:
     """The pass@1 of each model, as JSON has it."""
     return sorted(Fraction(row["estimate"]).limit_denominator(1000)
-                  for row in json.loads(found)["rows"])  # fmt: skip
+                  for row in json.loads(output)["rows"])  # fmt: skip
 
 
 # Name → document, the options that read it, and the pass rate of the first model.
@@ -335,13 +335,13 @@ def test_the_options_of_the_screen_read_the_file(passk: Passk, write: Any, case:
     delimited = isinstance(document, str) and document[0] not in "[{"
     text = document if isinstance(document, str) else json.dumps(document)
     path = write("m.csv" if delimited else "m.json", text)
-    done = passk("estimate", path)
-    assert (done.code, done.out) == (3, "")
-    chosen = [" ".join(pair) for pair in zip(*[iter(options.split())] * 2, strict=True)]
-    assert {*chosen} <= {*listed(done.err)}, done.err
+    result = passk("estimate", path)
+    assert (result.code, result.out) == (3, "")
+    selection = [" ".join(pair) for pair in zip(*[iter(options.split())] * 2, strict=True)]
+    assert {*selection} <= {*options_of_screen(result.err)}, result.err
     typed = passk("estimate", path, "-k", "1", "-f", "json", "-q", *options.split())
     assert (typed.code, expected in rate(typed.out)) == (0, True), typed.err
-    for words in commands(done.err):
+    for words in commands(result.err):
         complete = passk(*words, "-k", "1", "-f", "json", "-q")
         assert (complete.code, expected in rate(complete.out)) == (0, True), words
 
@@ -351,21 +351,21 @@ def test_the_options_of_the_screen_read_the_file(passk: Passk, write: Any, case:
 def test_a_complete_command_counts_right(
     passk: Passk, write: Write, shape: str, names: Mapping[str, str]
 ) -> None:
-    models, made = SHAPES[shape]
-    name, text = made(names)
+    models, attempts = SHAPES[shape]
+    name, text = attempts(names)
     path = write(name, text)
-    done = passk("estimate", path, "-k", "1", "-f", "json", "-q")
+    result = passk("estimate", path, "-k", "1", "-f", "json", "-q")
     expected = sorted(
         Fraction(sum(passes(t, a, m) for t in range(len(TASKS)) for a in ATTEMPTS), 24)
         for m in range(models)
     )
-    printed = [done] if done.code == 0 else [passk(*words) for words in commands(done.err)]
-    if names is not NEAR and "  --records entries " in done.err:
+    printed = [result] if result.code == 0 else [passk(*words) for words in commands(result.err)]
+    if names is not NEAR and "  --records entries " in result.err:
         # The screen names the place, which is all that is missing.
         printed.append(passk("estimate", path, "--records", "entries", *"-k 1 -f json -q".split()))
-    assert names is NEAR or printed, done.err
-    for found in printed:
-        assert rate(found.out) == expected
+    assert names is NEAR or printed, result.err
+    for rates in printed:
+        assert rate(rates.out) == expected
 
 
 # Documents that are no results, as their tools write them, with little in each.
@@ -434,8 +434,8 @@ def test_a_file_that_is_not_one_of_results_gets_no_command(
     passk: Passk, write: Any, name: str
 ) -> None:
     text = jsonl(LOGS[name]) if name in LOGS else json.dumps(NO_RESULTS[name])
-    done = passk("estimate", write("m.json", text))
-    assert (done.code, done.out, commands(done.err)) == (3, "", [])
+    result = passk("estimate", write("m.json", text))
+    assert (result.code, result.out, commands(result.err)) == (3, "", [])
 
 
 # Name → records, options that are listed, and options that are not.
@@ -504,13 +504,13 @@ LISTED: dict[str, tuple[list[dict[str, Any]], list[str], list[str]]] = {
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 @pytest.mark.parametrize("case", only(LISTED, *[*LISTED][::3]))
 def test_the_screen_lists_what_may_be_meant(passk: Passk, write: Any, case: str) -> None:
-    records, options, others = LISTED[case]
+    records, options, rivals = LISTED[case]
     path = write("m.jsonl", jsonl(records))
-    done = passk("estimate", path)
-    assert done.code == 3, done.out
-    printed = listed(done.err)
-    assert {*options} <= {*printed}, done.err
-    assert not {*others} & {*printed}, done.err
+    result = passk("estimate", path)
+    assert result.code == 3, result.out
+    printed = options_of_screen(result.err)
+    assert {*options} <= {*printed}, result.err
+    assert not {*rivals} & {*printed}, result.err
     for option in options:
         typed = passk("estimate", path, *option.split(), "-q")
         assert typed.error not in ("no-such-column", "internal")
@@ -530,28 +530,33 @@ REFUSED = [
 def test_what_holds_no_outcomes_is_refused_by_name(
     passk: Passk, write: Any, name: str, records: list[dict[str, Any]]
 ) -> None:
-    done = passk("estimate", write("m.jsonl", jsonl(records)))
-    assert (done.code, done.error, commands(done.err), listed(done.err)) == (3, name, [], [])
+    result = passk("estimate", write("m.jsonl", jsonl(records)))
+    assert (result.code, result.error, commands(result.err), options_of_screen(result.err)) == (
+        3,
+        name,
+        [],
+        [],
+    )
 
 
 def test_counts_per_model_are_not_read_with_models_as_tasks(passk: Passk, write: Any) -> None:
     rows = [
         {"model": m, "tot_completions": 1000, "tot_correct": c} for m, c in (("a", 48), ("b", 210))
     ]
-    done = passk("estimate", write("m.jsonl", jsonl(rows)))
-    assert (done.error, commands(done.err)) == ("no-task-column", [])
-    assert "--field n=tot_completions --field c=tot_correct" in listed(done.err)
+    result = passk("estimate", write("m.jsonl", jsonl(rows)))
+    assert (result.error, commands(result.err)) == ("no-task-column", [])
+    assert "--field n=tot_completions --field c=tot_correct" in options_of_screen(result.err)
 
 
 def test_an_error_in_python_carries_its_candidates() -> None:
-    own = [{"test_case": f"c{i}", "verdict": i % 3 > 0} for i in range(9)]
+    records = [{"test_case": f"c{i}", "verdict": i % 3 > 0} for i in range(9)]
     with pytest.raises(DataError) as error:
-        passk_cli.estimate(own)
+        passk_cli.estimate(records)
     (outcome,) = error.value.candidates["outcome"]
     assert (outcome.column, outcome.tally) == ("verdict", "6 true, 3 false")
     assert any("outcome" in note for note in error.value.__notes__)
     (task,) = error.value.candidates["task"]
-    counts = read(own, fields={"task": task.column, "outcome": outcome.column})
+    counts = read(records, fields={"task": task.column, "outcome": outcome.column})
     assert (counts.n.sum(), counts.c.sum()) == (9, 6)
 
 
@@ -581,15 +586,15 @@ def test_describe_of_many_columns_is_one_screen(
     unread = passk("describe", write("a.jsonl", jsonl(rows))).err
     path = write("b.jsonl", jsonl(rows))
     monkeypatch.chdir(path.parent)
-    known = passk("describe", path.name, "--outcome", "flag_1_ok").out
-    for text in (unread, known):
+    short = passk("describe", path.name, "--outcome", "flag_1_ok").out
+    for text in (unread, short):
         # The sentence on the first line, and commands on the last one, are wrapped by terminals.
         screen = [line for line in text.splitlines()[1:] if not line.startswith("  passk")]
         assert len(screen) <= 25
         assert max(map(len, screen)) <= 80
         assert "--full" in text
-    every = passk("describe", path, "--outcome", "flag_1_ok", "--full").out
-    assert all(f"word_{k}" in every for k in range(40))
+    full = passk("describe", path, "--outcome", "flag_1_ok", "--full").out
+    assert all(f"word_{k}" in full for k in range(40))
 
 
 def test_describe_shows_the_candidates_of_a_file_that_is_read(passk: Passk, write: Any) -> None:
@@ -597,17 +602,21 @@ def test_describe_shows_the_candidates_of_a_file_that_is_read(passk: Passk, writ
              "prompt": f"p{i // 3}", "effort": ("low", "high")[i % 2], "seconds": i}
             for i in range(12)]  # fmt: skip
     path = write("m.jsonl", jsonl(rows))
-    done = passk("describe", path, "--by", "effort")
-    table = done.out.partition("Columns by role\n")[2].splitlines()[1:7]
+    result = passk("describe", path, "--by", "effort")
+    table = result.out.partition("Columns by role\n")[2].splitlines()[1:7]
     assert [line[:10].strip() for line in table] == [
         "task", "outcome", "setting", "or outcome", "or task", ""
     ]  # fmt: skip
     options = [re.search(r"--\S+ \S+", line) for line in table[3:5]]
-    chosen = " ".join(option[0] for option in options if option)
-    assert chosen == "--field outcome=compiles --field task=prompt"
+    selection = " ".join(option[0] for option in options if option)
+    assert selection == "--field outcome=compiles --field task=prompt"
     choices = json.loads(passk("describe", path, "--by", "effort", "-f", "json").out)["columns"]
-    assert [each["column"] for each in choices if each["used"]] == ["task", "passed", "effort"]
-    again = passk("estimate", path, "--by", "effort", *chosen.split()[:2], "-f", "json")
+    assert [choice["column"] for choice in choices if choice["used"]] == [
+        "task",
+        "passed",
+        "effort",
+    ]
+    again = passk("estimate", path, "--by", "effort", *selection.split()[:2], "-f", "json")
     assert rate(again.out) == [Fraction(2, 3), Fraction(2, 3)]
     with pytest.warns(passk_cli.PasskWarning):
         assert 'fields={"outcome": "compiles"}' in str(passk_cli.describe(path))

@@ -31,13 +31,13 @@ def inputs() -> Iterator[tuple[str, str, str, list[Fraction]]]:
     for case, (rows, *_) in LISTED.items():
         yield case, "m.jsonl", jsonl(rows), [Fraction(1, 4)] * (case == "counts by value")
     for kind, names in (("usual", USUAL), ("near", NEAR)):
-        for shape, (models, made) in SHAPES.items():
+        for shape, (models, attempts) in SHAPES.items():
             rates = [Fraction(sum(passes(t, a, m) for t in range(len(TASKS)) for a in ATTEMPTS), 24)
                      for m in range(models)]  # fmt: skip
-            yield f"{shape}, {kind}", *made(names), rates
+            yield f"{shape}, {kind}", *attempts(names), rates
 
 
-INPUTS = {name: rest for name, *rest in inputs()}
+INPUTS = {name: fields for name, *fields in inputs()}
 
 
 def rates_of(path: Path, draft: Path) -> list[Fraction] | str:
@@ -71,11 +71,11 @@ def test_a_draft_that_nobody_edited_counts_right_or_not_at_all(name: str, tmp_pa
         # Nothing to map: no candidates were shown either.
         assert refused is None or not refused.candidates
         return
-    found = rates_of(path, draft)
-    if isinstance(found, str):
-        assert found not in ("bad-map", "no-such-column", "internal")
+    rates = rates_of(path, draft)
+    if isinstance(rates, str):
+        assert rates not in ("bad-map", "no-such-column", "internal")
     else:
-        assert {*expected} & {*found}, draft.read_text()
+        assert {*expected} & {*rates}, draft.read_text()
 
 
 REFUSED = [str(path.relative_to(DATA)) for path in sorted(DATA.rglob("*"))

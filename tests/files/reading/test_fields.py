@@ -46,12 +46,12 @@ def test_a_file_without_the_columns_is_read_by_its_own(tmp_path: Path, form: str
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("named", [False, True])
-def test_files_that_lack_a_column_are_named(tmp_path: Path, form: str, named: bool) -> None:
+@pytest.mark.parametrize("lists_files", [False, True])
+def test_files_that_lack_a_column_are_named(tmp_path: Path, form: str, lists_files: bool) -> None:
     file(tmp_path, "a", OURS, form)
     for name in "bcdef":
         file(tmp_path, name, [{k: v for k, v in row.items() if k != "agent"} for row in OURS], form)
-    data = sorted(tmp_path.iterdir()) if named else tmp_path
+    data = sorted(tmp_path.iterdir()) if lists_files else tmp_path
     text = r"b\..*no column 'agent' \(5 of 6 files: .*b\..* and \d more\); the"
     with pytest.raises(DataError, match=text) as caught:
         cells(data, fields=PAIR)
@@ -94,7 +94,7 @@ def test_beside_a_harness_whose_columns_are_known(tmp_path: Path) -> None:
     file(tmp_path, "ours", [{k: row[k] for k in ("bot", "size", "task", "passed")} for row in rows],
          "lines")  # fmt: skip
     options: Any = {"missing": "fail", "duplicates": "keep", "pool": "prompt"}
-    found = cells(tmp_path, fields={"model": "bot,size"}, **options)
-    assert {model for model, _ in found} == {"large", "small", "a/m", "b/m"}
+    counts = cells(tmp_path, fields={"model": "bot,size"}, **options)
+    assert {model for model, _ in counts} == {"large", "small", "a/m", "b/m"}
     with pytest.raises(DataError, match=r"x\.jsonl: no column 'size' \(1 of 2 files\)"):
         cells(tmp_path, fields={"attempt": "bot", "answer": "size"}, **options)

@@ -19,9 +19,9 @@ Rows = Sequence[dict[str, Any]]
 def _rates(data: Any, **options: Any) -> dict[str, float]:
     """The pass rate of each model."""
     counts = read(data, **options)
-    own = {name: counts.rows_of(i) for i, (name, *_) in enumerate(counts.series)}
+    models = {name: counts.rows_of(i) for i, (name, *_) in enumerate(counts.series)}
     return {name: round(counts.c[rows].sum() / counts.n[rows].sum(), 4)
-            for name, rows in own.items()}  # fmt: skip
+            for name, rows in models.items()}  # fmt: skip
 
 
 def _wide(value: Any) -> Rows:
@@ -40,17 +40,19 @@ def test_several_comparisons_are_models_or_attempts() -> None:
     rows = [{"task": i, "truth": t, "new": n, "old": o} for i, (t, n, o) in enumerate(LABELS)]
     fields = {"outcome": "new==truth,old==truth", "model": "@column"}
     assert _rates(rows, fields=fields) == {"new": 0.5, "old": 0.75}
-    listed = read(rows, fields={"outcome": "new==truth,old==truth"})
-    assert (listed.n.tolist(), listed.c.sum()) == ([2] * 20, 25)
+    pair = read(rows, fields={"outcome": "new==truth,old==truth"})
+    assert (pair.n.tolist(), pair.c.sum()) == ([2] * 20, 25)
     for wrong in ("new==truth,new==old", "new==truth==old"):
         with pytest.raises(ParameterError):
             read(rows, fields={"outcome": wrong})
 
 
 def test_answers_agree_without_a_full_stop_and_by_places() -> None:
-    given = ["Yes.", "no", "B", "b", "5!", None]
+    answers = ["Yes.", "no", "B", "b", "5!", None]
     truth = ["yes", "No.", 1, "0", "5", "x"]
-    rows = [{"task": i, "a": g, "b": t} for i, (g, t) in enumerate(zip(given, truth, strict=True))]
+    rows = [
+        {"task": i, "a": g, "b": t} for i, (g, t) in enumerate(zip(answers, truth, strict=True))
+    ]
     counts = read(rows, fields={"outcome": "a==b"}, missing="fail")
     assert counts.c.tolist() == [1, 1, 1, 0, 0, 0]
 
@@ -70,8 +72,8 @@ def test_what_only_failures_have_is_no_setting(passk: Passk, write: Any) -> None
         {"task": f"t{i}", "passed": passed, "spread": None if passed else rng.random()}
         for i in range(40) for passed in (i % 2 == 0,) * 2
     ]  # fmt: skip
-    done = passk("estimate", write("runs.jsonl", jsonl(rows)))
-    assert (done.code, "spread" in done.out) == (0, False)
+    result = passk("estimate", write("runs.jsonl", jsonl(rows)))
+    assert (result.code, "spread" in result.out) == (0, False)
 
 
 def test_arms_of_few_tasks_are_asked_about() -> None:

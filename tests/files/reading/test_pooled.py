@@ -37,23 +37,23 @@ def test_a_column_that_splits_repeats_evenly_is_named(
     passk: Passk, tmp_path: Path, number: str
 ) -> None:
     path = table(tmp_path, more=number)
-    done = passk("estimate", path, *FIELDS)
-    assert (done.code, done.out) == (3, "")
-    assert "attempts at one task differ in bot (claude-y, gpt-x, llama-z)" in done.err
-    models, groups, *_ = commands(done.err)
+    result = passk("estimate", path, *FIELDS)
+    assert (result.code, result.out) == (3, "")
+    assert "attempts at one task differ in bot (claude-y, gpt-x, llama-z)" in result.err
+    models, groups, *_ = commands(result.err)
     assert (models[-2:], groups[-2:]) == (["--field", "model=bot"], ["--by", "bot"])
-    assert "--pool bot" in done.err
-    run_printed(passk, done.err)
+    assert "--pool bot" in result.err
+    run_printed(passk, result.err)
 
 
 @pytest.mark.parametrize("remedy", [("--field", "model=bot"), ("--by", "bot")])
 def test_the_remedies_keep_models_apart(
     passk: Passk, tmp_path: Path, remedy: tuple[str, str]
 ) -> None:
-    done = passk("estimate", table(tmp_path, more="seed"), *FIELDS, *remedy)
-    assert done.code == 0
-    assert re.search("gpt-x +0.000", done.out)
-    assert re.search("claude-y +1.000", done.out)
+    result = passk("estimate", table(tmp_path, more="seed"), *FIELDS, *remedy)
+    assert result.code == 0
+    assert re.search("gpt-x +0.000", result.out)
+    assert re.search("claude-y +1.000", result.out)
 
 
 def test_what_is_said_to_be_one_model_is_one(passk: Passk, tmp_path: Path) -> None:
@@ -80,19 +80,19 @@ def test_the_headline_of_describe_begins_with_what_tells_attempts_apart(
 
 
 def test_describe_says_it_and_goes_on(passk: Passk, tmp_path: Path) -> None:
-    done = passk("describe", table(tmp_path), *FIELDS[:-2], "-q")
-    assert done.code == 0
-    assert done.err.startswith("warning[pooled-settings]: ")
-    assert "attempts at one task differ in bot" in done.err
+    result = passk("describe", table(tmp_path), *FIELDS[:-2], "-q")
+    assert result.code == 0
+    assert result.err.startswith("warning[pooled-settings]: ")
+    assert "attempts at one task differ in bot" in result.err
 
 
 def test_names_of_models_number_no_attempts_and_are_not_parts_of_tasks(
     passk: Passk, tmp_path: Path
 ) -> None:
-    done = passk("estimate", table(tmp_path, seeds=1), *FIELDS)
-    assert "attempt=" not in done.err
-    assert "--field model=bot as models" in done.err
-    assert "as parts of the tasks" not in done.err
+    result = passk("estimate", table(tmp_path, seeds=1), *FIELDS)
+    assert "attempt=" not in result.err
+    assert "--field model=bot as models" in result.err
+    assert "as parts of the tasks" not in result.err
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ def test_tasks_start_again_only_under_what_describes_tasks(
 ) -> None:
     rows = [{"task_id": i % 15, "trial": i // 15 % 2, column: values[i // 30],
              "passed": i * 5 % 7 < 3} for i in range(60)]  # fmt: skip
-    done = passk("estimate", write("runs.jsonl", "".join(json.dumps(r) + "\n" for r in rows)))
-    assert done.error == asks
-    assert ("as parts of the tasks" in done.err) == part
+    result = passk("estimate", write("runs.jsonl", "".join(json.dumps(r) + "\n" for r in rows)))
+    assert result.error == asks
+    assert ("as parts of the tasks" in result.err) == part
 
 
 def test_a_statement_that_stays_the_same_makes_its_task_the_same(
@@ -119,9 +119,9 @@ def test_a_statement_that_stays_the_same_makes_its_task_the_same(
 ) -> None:
     rows = [{"task_id": i % 15, "topic": ["a", "b"][i // 15], "passed": i % 7 < 3,
              "question": f"How many are {i % 15} apples?"} for i in range(30)]  # fmt: skip
-    done = passk("estimate", write("runs.jsonl", "".join(json.dumps(r) + "\n" for r in rows)))
-    assert done.error == "pooled-settings"
-    assert "as parts of the tasks" not in done.err
+    result = passk("estimate", write("runs.jsonl", "".join(json.dumps(r) + "\n" for r in rows)))
+    assert result.error == "pooled-settings"
+    assert "as parts of the tasks" not in result.err
 
 
 @pytest.mark.long
@@ -169,9 +169,9 @@ def test_no_policy_for_repeats_pools_models(
     passk: Passk, tmp_path: Path, policy: str, number: str
 ) -> None:
     path = boards(tmp_path, "bot", number)
-    done = passk("estimate", path, "--duplicates", policy, "-q")
-    assert (done.code, done.out) == (3, "")
-    assert "attempts at one task differ in bot (claude-y, gpt-x, llama-z)" in done.err
+    result = passk("estimate", path, "--duplicates", policy, "-q")
+    assert (result.code, result.out) == (3, "")
+    assert "attempts at one task differ in bot (claude-y, gpt-x, llama-z)" in result.err
     with pytest.raises(DataError, match="differ in bot"):
         read(path, duplicates=policy)
 
@@ -183,18 +183,18 @@ def test_keeping_what_does_not_repeat_pools_nothing(passk: Passk, write: Write) 
 
 
 def test_a_name_with_a_blank_is_quoted(passk: Passk, tmp_path: Path) -> None:
-    said = passk("estimate", boards(tmp_path, "the model")).err
-    assert "--field 'model=the model'  # as models\n" in said
-    assert "--by 'the model'  # keeps them apart\n" in said
+    error = passk("estimate", boards(tmp_path, "the model")).err
+    assert "--field 'model=the model'  # as models\n" in error
+    assert "--by 'the model'  # keeps them apart\n" in error
 
 
 def test_attempts_that_are_pooled_on_purpose_may_still_repeat(passk: Passk, tmp_path: Path) -> None:
     path = boards(tmp_path, "bot")
-    done = passk("estimate", path, "--pool", "bot")
-    assert done.err.startswith("error[duplicate-attempts]: ")
-    done = passk("estimate", path, "--pool", "bot", "--duplicates", "keep")
-    assert done.code == 0
-    assert "5 tasks × 12 attempts" in done.out
+    result = passk("estimate", path, "--pool", "bot")
+    assert result.err.startswith("error[duplicate-attempts]: ")
+    result = passk("estimate", path, "--pool", "bot", "--duplicates", "keep")
+    assert result.code == 0
+    assert "5 tasks × 12 attempts" in result.out
 
 
 @pytest.mark.parametrize("policy", ["error", *long("first", "keep")])
@@ -202,29 +202,29 @@ def test_models_named_as_the_attempt_are_no_attempts(
     passk: Passk, tmp_path: Path, policy: str
 ) -> None:
     path = boards(tmp_path, "run")
-    done = passk("estimate", path, "--field", "attempt=run", "--duplicates", policy)
-    assert (done.code, done.out) == (3, "")
-    assert "is duplicated" in done.err or "differ in attempt" in done.err
+    result = passk("estimate", path, "--field", "attempt=run", "--duplicates", policy)
+    assert (result.code, result.out) == (3, "")
+    assert "is duplicated" in result.err or "differ in attempt" in result.err
 
 
 @pytest.mark.parametrize("remedy", [("--field", "model=run"), ("--by", "run")])
 def test_a_column_with_a_use_is_no_candidate_for_the_attempt(
     passk: Passk, tmp_path: Path, remedy: tuple[str, str]
 ) -> None:
-    done = passk("estimate", boards(tmp_path, "run"), *remedy)
-    assert done.code == 0
-    assert "5 tasks × 4 attempts" in done.out
-    assert re.search("gpt-x +0.000", done.out)
+    result = passk("estimate", boards(tmp_path, "run"), *remedy)
+    assert result.code == 0
+    assert "5 tasks × 4 attempts" in result.out
+    assert re.search("gpt-x +0.000", result.out)
 
 
 def test_numbers_are_offered_as_the_attempt_before_texts(passk: Passk, tmp_path: Path) -> None:
     path = boards(tmp_path, "run")
-    done = passk("estimate", path)
-    assert "2 columns could be the attempt: attempt, run\n" in done.err
-    assert "--field attempt=attempt" in " ".join(commands(done.err)[0])
-    run_printed(passk, done.err)
-    done = passk("estimate", path, "--field", "attempt=attempt")
-    assert "differ in run (claude-y, gpt-x, llama-z)\n" in done.err
+    result = passk("estimate", path)
+    assert "2 columns could be the attempt: attempt, run\n" in result.err
+    assert "--field attempt=attempt" in " ".join(commands(result.err)[0])
+    run_printed(passk, result.err)
+    result = passk("estimate", path, "--field", "attempt=attempt")
+    assert "differ in run (claude-y, gpt-x, llama-z)\n" in result.err
 
 
 def test_a_copy_of_texts_that_number_attempts_is_a_copy(passk: Passk, write: Write) -> None:

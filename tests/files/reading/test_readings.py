@@ -24,11 +24,11 @@ Document = Any
 def rate(path: Path, **options: Any) -> Fraction:
     """Passes of the first model among its attempts."""
     counts = read(path, **options)
-    own = counts.rows_of(0)
-    return Fraction(int(counts.c[own].sum()), int(counts.n[own].sum()))
+    rows = counts.rows_of(0)
+    return Fraction(int(counts.c[rows].sum()), int(counts.n[rows].sum()))
 
 
-def counted(counts: passk_cli.Counts) -> tuple[int, list[int]]:
+def tasks_and_passes(counts: passk_cli.Counts) -> tuple[int, list[int]]:
     """How many tasks there are, and the passes of each model, sorted."""
     passed = (int(counts.c[counts.rows_of(i)].sum()) for i in range(len(counts.series)))
     return len(counts.tasks), sorted(passed)
@@ -46,8 +46,8 @@ def test_what_stands_beside_a_list_can_be_named(write: Any) -> None:
 
 def test_remedies_add_up() -> None:
     first, second = ({"--by": (name,), "--where": name} for name in "xy")
-    both = SuggestedFix(first).merged(SuggestedFix(second))
-    assert both.options == {"--by": ("x", "y"), "--where": "(x) AND (y)"}
+    merged = SuggestedFix(first).merged(SuggestedFix(second))
+    assert merged.options == {"--by": ("x", "y"), "--where": "(x) AND (y)"}
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
@@ -101,8 +101,8 @@ def test_reports_in_folders_are_named_by_these(tmp_path: Path) -> None:
             (tmp_path / model / name).write_text('{"resolved_ids": ["t"], "unresolved_ids": []}')
     reports = [str(tmp_path / model / "report.json") for model in "ab"]
     assert [model for model, *_ in read(reports).series] == ["a", "b"]
-    others = [str(tmp_path / model / "x.json") for model in "ab"]
-    assert [model for model, *_ in read(others).series] == ["a/x", "b/x"]
+    paths = [str(tmp_path / model / "x.json") for model in "ab"]
+    assert [model for model, *_ in read(paths).series] == ["a/x", "b/x"]
 
 
 def test_describe_lists_the_columns_by_role(passk: Passk, write: Any) -> None:
@@ -111,9 +111,9 @@ def test_describe_lists_the_columns_by_role(passk: Passk, write: Any) -> None:
     full = passk("describe", path, "--full").out
     assert re.search(r"task +--field task=task_id", full)
     assert re.search(r"outcome +--field outcome=passed", full)
-    chosen = passk("describe", path, "--full", "--field", "task=id", "--outcome", "cached").out
-    assert re.search(r"task +--field task=id", chosen)
-    assert re.search(r"outcome +--field outcome=cached", chosen)
+    selection = passk("describe", path, "--full", "--field", "task=id", "--outcome", "cached").out
+    assert re.search(r"task +--field task=id", selection)
+    assert re.search(r"outcome +--field outcome=cached", selection)
 
 
 def spread(names: str, cell: Any, **more: Any) -> str:
@@ -136,19 +136,19 @@ def verdict(task: int, column: int) -> str:
 def test_columns_that_agree_are_an_outcome_at_every_door(tmp_path: Path, write: Any) -> None:
     import pandas as pd
 
-    given, gold = ["A", " b", "C", "2.0", None, "x"], ["a", "B", "D", "2", "q", None]
-    own = [{"task": f"t{i}", "given": g, "gold": e}
-           for i, (g, e) in enumerate(zip(given, gold, strict=True))]  # fmt: skip
-    frame = pd.DataFrame(own)
+    answers, gold = ["A", " b", "C", "2.0", None, "x"], ["a", "B", "D", "2", "q", None]
+    records = [{"task": f"t{i}", "given": g, "gold": e}
+           for i, (g, e) in enumerate(zip(answers, gold, strict=True))]  # fmt: skip
+    frame = pd.DataFrame(records)
     frame.to_csv(tmp_path / "m.csv", index=False)
     frame.to_parquet(tmp_path / "m.parquet")
     for data in (
-        own,
+        records,
         frame,
         tmp_path / "m.csv",
         tmp_path / "m.parquet",
-        write("m.jsonl", jsonl(own)),
-        write("m.json", json.dumps({"runs": own})),
+        write("m.jsonl", jsonl(records)),
+        write("m.json", json.dumps({"runs": records})),
     ):
         fields = {"outcome": "given==gold"}
         with pytest.raises(DataError, match="has no value"):
@@ -156,7 +156,7 @@ def test_columns_that_agree_are_an_outcome_at_every_door(tmp_path: Path, write: 
         counts = read(data, fields=fields, missing="drop")
         assert (counts.n.tolist(), counts.c.tolist()) == ([1, 1, 1, 1], [1, 1, 0, 1])
     with pytest.raises(DataError, match="no column 'gild'; did you mean gold"):
-        read(own, fields={"outcome": "given==gild"})
+        read(records, fields={"outcome": "given==gild"})
 
 
 @pytest.mark.parametrize("role", ["cost", "answer", "score", "truth"])
@@ -172,11 +172,11 @@ def test_what_a_row_has_once_is_not_of_each_model(role: str) -> None:
 def test_models_in_columns_need_several_of_them(passk: Passk, write: Any) -> None:
     path = write("m.csv", "task,a,b,gold\nx,u,v,u\ny,u,u,u\nz,v,v,u\n")
     for outcome in ((), ("--field", "outcome=a==gold")):
-        done = passk("estimate", path, *outcome, "--field", "model=@column")
-        assert (done.code, done.error) == (2, "no-such-column")
-        assert "@column names the columns of outcomes, and there are not several" in done.err
-    done = passk("estimate", path, "--field", "outcome=a==gold==b")
-    assert (done.code, "one column is compared with one other" in done.err) == (2, True)
+        result = passk("estimate", path, *outcome, "--field", "model=@column")
+        assert (result.code, result.error) == (2, "no-such-column")
+        assert "@column names the columns of outcomes, and there are not several" in result.err
+    result = passk("estimate", path, "--field", "outcome=a==gold==b")
+    assert (result.code, "one column is compared with one other" in result.err) == (2, True)
 
 
 def test_the_option_of_outcomes_joins_columns_as_the_field_does(write: Any) -> None:

@@ -24,26 +24,26 @@ Rows = Sequence[Mapping[str, Any]]
 def screen(write: Write) -> Callable[..., Candidates]:
     """The candidates of a file that is refused."""
 
-    def found(text: str, name: str = "runs.jsonl") -> Candidates:
+    def candidates_of(text: str, name: str = "runs.jsonl") -> Candidates:
         with pytest.raises(DataError) as caught:
             passk_cli.read(str(write(name, text)))
         assert isinstance(caught.value.candidates, Candidates)
         return caught.value.candidates
 
-    return found
+    return candidates_of
 
 
-def columns(found: Candidates, role: str) -> list[str]:
-    return [candidate.column for candidate in found.get(role, ())]
+def columns(candidates: Candidates, role: str) -> list[str]:
+    return [candidate.column for candidate in candidates.get(role, ())]
 
 
 def test_a_list_of_models_is_not_a_list_of_attempts(passk: Passk, write: Write) -> None:
     models = [{"id": name, "passed": passed, "total": 91} for name, passed in
               (("A", 91), ("B", 74), ("C", 78))]  # fmt: skip
     path = write("board.json", json.dumps({"models": models}))
-    done = passk("estimate", path)
-    assert done.code == 3
-    assert not commands(done.err)
+    result = passk("estimate", path)
+    assert result.code == 3
+    assert not commands(result.err)
     passk("describe", path, "--init", path.with_name("passk.toml"))
     assert passk("estimate", path).error == "open-role"
 
@@ -52,17 +52,17 @@ def test_a_list_of_models_is_not_a_list_of_attempts(passk: Passk, write: Write) 
 def test_an_answer_in_a_list_of_one_is_compared(passk: Passk, write: Write, pred: Any) -> None:
     rows = [{"question": f"q{i}", "gt": str(i % 2), "pred": pred} for i in range(20)]
     path = write("runs.jsonl", jsonl(rows))
-    done = passk("estimate", path)
-    assert "--field outcome=pred==gt  10 of 20 agree" in done.err
-    done = passk("estimate", path, "--field", "outcome=pred==gt", "--field", "task=question")
-    assert "pass@1 0.500" in done.out
+    result = passk("estimate", path)
+    assert "--field outcome=pred==gt  10 of 20 agree" in result.err
+    result = passk("estimate", path, "--field", "outcome=pred==gt", "--field", "task=question")
+    assert "pass@1 0.500" in result.out
 
 
 def test_a_verdict_with_a_word_of_time_or_the_highest_reward_is_offered(screen: Any) -> None:
     rows = [{"question": f"q{i}", "found_correct_chunk": i % 3 > 0,
              "turns": {"max_reward": (0, 0.5, 1)[i % 3]}} for i in range(12)]  # fmt: skip
-    found = screen(jsonl(rows))
-    assert {"found_correct_chunk", "turns.max_reward"} <= {*columns(found, "outcome")}
+    candidates = screen(jsonl(rows))
+    assert {"found_correct_chunk", "turns.max_reward"} <= {*columns(candidates, "outcome")}
 
 
 def test_a_flag_that_never_varies_is_offered_if_nothing_else_is(screen: Any) -> None:
@@ -82,9 +82,9 @@ def test_the_only_record_of_a_list_is_looked_into(screen: Any) -> None:
     attempts = [{"question": f"q{i}", "completions": [{"score": i % 2}, {"score": 1}],
                  "best_score": 1.0} for i in range(8)]  # fmt: skip
     document = {"groups": [{"name": "g", "sets": [{"name": "s", "results": attempts}]}]}
-    found = screen(json.dumps(document, indent=1), "runs.json")
-    assert found.records == "groups.sets.results"
-    assert "completions.score" in columns(found, "outcome")
+    candidates = screen(json.dumps(document, indent=1), "runs.json")
+    assert candidates.records == "groups.sets.results"
+    assert "completions.score" in columns(candidates, "outcome")
 
 
 def test_text_that_separates_passes_from_failures_is_not_a_setting(
@@ -100,9 +100,9 @@ def test_a_folder_is_tallied_over_its_files(passk: Passk, tmp_path: Path) -> Non
         rows = [{"question": f"q{i}", "cited": i > 2 or number > 0, "kept": (i + number) % 2 > 0}
                 for i in range(30)]  # fmt: skip
         (tmp_path / f"e{number}.jsonl").write_text(jsonl(rows))
-    done = passk("estimate", tmp_path)
-    assert "75 false, 75 true" in done.err
-    assert "values of" not in done.err
+    result = passk("estimate", tmp_path)
+    assert "75 false, 75 true" in result.err
+    assert "values of" not in result.err
     for number in range(60):
         (tmp_path / f"f{number:02}.jsonl").write_text(jsonl(rows))
     assert "values of the first 1,000 records of 34 of 65 files" in passk("estimate", tmp_path).err
@@ -110,19 +110,19 @@ def test_a_folder_is_tallied_over_its_files(passk: Passk, tmp_path: Path) -> Non
 
 def test_documents_one_after_the_other_are_all_looked_at(screen: Any) -> None:
     rows = [{"case": f"c{i}", "verdict_a": i % 2 > 0, "verdict_b": i % 3 > 0} for i in range(30)]
-    found = screen("\n".join(json.dumps(row, indent=1) for row in rows))
-    assert found.rows == 30
+    candidates = screen("\n".join(json.dumps(row, indent=1) for row in rows))
+    assert candidates.rows == 30
 
 
 def test_what_passes_is_asked_before_what_is_kept_apart(passk: Passk, write: Write) -> None:
     rows = "".join(f"t{i},{mode},{(i % 4) / 3:.3f}\n" for i in range(12) for mode in ("on", "off"))
     path = write("runs.csv", "task,condition,score\n" + rows)
-    done = passk("estimate", path)
-    assert done.error == "bad-outcome"
-    assert not commands(done.err)
-    done = passk("estimate", path, "--threshold", "1")
-    assert done.error == "pooled-settings"
-    assert [passk(*words).code for words in commands(done.err)] == [0] * len(commands(done.err))
+    result = passk("estimate", path)
+    assert result.error == "bad-outcome"
+    assert not commands(result.err)
+    result = passk("estimate", path, "--threshold", "1")
+    assert result.error == "pooled-settings"
+    assert [passk(*words).code for words in commands(result.err)] == [0] * len(commands(result.err))
 
 
 def test_a_folder_of_tasks_has_one_screen(passk: Passk, tmp_path: Path) -> None:
@@ -131,13 +131,13 @@ def test_a_folder_of_tasks_has_one_screen(passk: Passk, tmp_path: Path) -> None:
         folder.mkdir()
         verdict = {"verdict": "PASS" if number % 2 else "PARTIAL", "note": "n"}
         (folder / "judge.json").write_text("null" if number == 5 else json.dumps(verdict))
-    done = passk("estimate", tmp_path)
-    assert "--path '{task}/judge.json'" in done.err
-    assert "3 PARTIAL, 2 PASS" in done.err
+    result = passk("estimate", tmp_path)
+    assert "--path '{task}/judge.json'" in result.err
+    assert "3 PARTIAL, 2 PASS" in result.err
 
 
-def test_the_map_of_a_screen_is_found_next_to_the_data(passk: Passk, here: Path) -> None:
-    folder = here / "runs"
+def test_the_map_of_a_screen_is_found_next_to_the_data(passk: Passk, workdir: Path) -> None:
+    folder = workdir / "runs"
     folder.mkdir()
     rows = [{"question": f"q{i}", "met": i % 2 > 0, "kept": i % 3 > 0} for i in range(12)]
     (folder / "a.jsonl").write_text(jsonl(rows))
@@ -152,9 +152,9 @@ def test_a_folder_with_two_names_of_the_outcome_is_asked_about(
     for name, outcome in (("a", "llm_correct"), ("b", "correct")):
         records = [{"instance_id": i, outcome: (i + len(name)) % 3 > 0} for i in range(20)]
         (tmp_path / f"{name}.json").write_text(json.dumps({"engine": name, "instances": records}))
-    done = passk("estimate", tmp_path)
-    assert (done.code, done.out) == (3, "")
-    assert "--field outcome=llm_correct" in done.err
+    result = passk("estimate", tmp_path)
+    assert (result.code, result.out) == (3, "")
+    assert "--field outcome=llm_correct" in result.err
 
 
 def test_two_places_leave_the_roles_of_a_draft_open(passk: Passk, write: Write) -> None:
@@ -188,19 +188,19 @@ def test_parts_that_are_named_above_their_records_are_kept_apart(
 ) -> None:
     parts = [{"indicator_name": name, "case_datas": [{"case_id": f"{i}", "passed": i % k > 0}
               for i in range(25)]} for k, name in ((2, "logical"), (3, "syntax"))]  # fmt: skip
-    done = passk("estimate", write("runs.json", json.dumps(parts)), "--records", "case_datas",
+    result = passk("estimate", write("runs.json", json.dumps(parts)), "--records", "case_datas",
                  "--field", "task=case_id")  # fmt: skip
-    assert done.error == "pooled-settings"
-    assert "--by indicator_name" in done.err
-    for words in commands(done.err):
+    assert result.error == "pooled-settings"
+    assert "--by indicator_name" in result.err
+    for words in commands(result.err):
         assert passk(*words).code == 0
 
 
 def test_counts_per_model_are_offered_as_one_task(passk: Passk, write: Write) -> None:
     path = write("totals.csv", "model,n,c\nx,164,131\ny,164,118\n")
     assert "--field task=@value:all  one task with all attempts" in passk("estimate", path).err
-    done = passk("estimate", path, "--field", "task=@value:all", "--population", "these-tasks")
-    assert "pass@1 0.799" in done.out
+    result = passk("estimate", path, "--field", "task=@value:all", "--population", "these-tasks")
+    assert "pass@1 0.799" in result.out
 
 
 def test_attempts_at_one_question_by_model_are_offered_as_one_task(
@@ -211,12 +211,12 @@ def test_attempts_at_one_question_by_model_are_offered_as_one_task(
         for k, name in ((2, "gpt-4o"), (3, "o1-mini"))
     }
     path = write("runs.json", json.dumps({"friend": answers}))
-    done = passk("estimate", path)
-    assert "--records 'friend.{model}'" in done.err
-    assert "--field task=@value:all" in done.err
-    done = passk("estimate", path, "--records", "friend.{model}", "--field", "task=@value:all",
+    result = passk("estimate", path)
+    assert "--records 'friend.{model}'" in result.err
+    assert "--field task=@value:all" in result.err
+    result = passk("estimate", path, "--records", "friend.{model}", "--field", "task=@value:all",
                  "--field", "outcome=met", "--passes", "true")  # fmt: skip
-    assert "o1-mini scores highest: pass@1 0.600" in done.out
+    assert "o1-mini scores highest: pass@1 0.600" in result.out
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_an_answer_is_compared_with_each_expected_one(
              for k, name in enumerate(columns_)}} for i in range(24)]  # fmt: skip
     compared = [name for name in columns(screen(jsonl(rows)), "outcome") if "==" in name]
     assert {*expected} <= {*compared}
-    assert all(one != other for one, other in (name.split("==") for name in compared))
+    assert all(answer != reference for answer, reference in (name.split("==") for name in compared))
 
 
 @pytest.mark.parametrize(("n", "c"), [("total_steps", "correct_steps"), ("turn_count", "correct")])
@@ -248,10 +248,10 @@ def test_what_happens_in_an_attempt_is_not_a_number_of_attempts(
 
 def test_counts_of_rows_by_category_have_no_command(passk: Passk, write: Write) -> None:
     path = write("totals.csv", "category,count,correct\nmath,50,31\ncode,40,22\nlaw,80,60\n")
-    done = passk("estimate", path)
-    assert not commands(done.err)
-    assert "--field task=category" in done.err
-    assert "--field n=count --field c=correct" in done.err
+    result = passk("estimate", path)
+    assert not commands(result.err)
+    assert "--field task=category" in result.err
+    assert "--field n=count --field c=correct" in result.err
 
 
 @pytest.mark.parametrize(
@@ -262,16 +262,16 @@ def test_counts_of_rows_by_category_have_no_command(passk: Passk, write: Write) 
     ],
 )
 def test_one_row_per_model_with_grades_is_a_summary(passk: Passk, write: Write, text: str) -> None:
-    done = passk("estimate", write("board.csv" if text[0] == "M" else "board.json", text))
-    assert done.error == "summary"
-    assert not commands(done.err)
+    result = passk("estimate", write("board.csv" if text[0] == "M" else "board.json", text))
+    assert result.error == "summary"
+    assert not commands(result.err)
 
 
 def test_a_command_that_lacks_another_column_is_not_printed(passk: Passk, write: Write) -> None:
     text = "Model,Acc,Correct,Total\ngpt-4o,0.71,100,164\nclaude-3-opus,0.7,90,164\n"
-    done = passk("estimate", write("board.csv", text))
-    assert (done.error, commands(done.err)) == ("ambiguous-column", [])
-    assert "--field n=Total --field c=Correct" in done.err
+    result = passk("estimate", write("board.csv", text))
+    assert (result.error, commands(result.err)) == ("ambiguous-column", [])
+    assert "--field n=Total --field c=Correct" in result.err
 
 
 @pytest.mark.parametrize(
@@ -286,20 +286,20 @@ def test_a_command_that_lacks_another_column_is_not_printed(passk: Passk, write:
 def test_values_that_name_two_sides_are_a_preference(
     passk: Passk, write: Write, fields: Sequence[str], values: Sequence[str]
 ) -> None:
-    *answers, chosen = fields
+    *answers, choice = fields
     rows = [{"prompt": f"p{i}", **{name: f"{name} says {i}" for name in answers},
-             chosen: values[(i + i // 5) % len(values)]} for i in range(24)]  # fmt: skip
-    done = passk("estimate", write("pairs.jsonl", jsonl(rows)))
-    assert done.error == "preferences"
+             choice: values[(i + i // 5) % len(values)]} for i in range(24)]  # fmt: skip
+    result = passk("estimate", write("pairs.jsonl", jsonl(rows)))
+    assert result.error == "preferences"
 
 
 def test_one_file_per_run_is_not_one_task_per_file(passk: Passk, tmp_path: Path) -> None:
     for i in range(24):
         record = {"run_id": f"r{i}", "prompt": f"Do {i % 6}", "success": i * i % 5 > 1}
         (tmp_path / f"{i:03}_x.json").write_text(json.dumps(record))
-    done = passk("estimate", tmp_path)
-    assert done.err.index("--field task=prompt") < done.err.index("--path")
-    (command,) = commands(done.err)
+    result = passk("estimate", tmp_path)
+    assert result.err.index("--field task=prompt") < result.err.index("--path")
+    (command,) = commands(result.err)
     assert "6 tasks × 4 attempts" in passk(*command).out
 
 
@@ -311,22 +311,22 @@ def test_that_an_attempt_was_executed_comes_after_its_verdict(screen: Any) -> No
 def test_words_that_are_the_same_at_each_attempt_are_not_outcomes(screen: Any) -> None:
     rows = [{"question": f"q{i % 12}", "decision": "ab"[i % 12 % 2], "category": "xyz"[i % 3],
              "answer_ok": i % 5 > 1} for i in range(48)]  # fmt: skip
-    found = screen(jsonl(rows))
-    assert columns(found, "outcome") == ["answer_ok"]
-    assert "category" in columns(found, "setting")
+    candidates = screen(jsonl(rows))
+    assert columns(candidates, "outcome") == ["answer_ok"]
+    assert "category" in columns(candidates, "setting")
 
 
 def test_records_come_before_a_score_of_the_document_above_them(passk: Passk, write: Write) -> None:
     cases = [{"question": f"q{i}", "met": i % 3 > 0} for i in range(24)]
     document = [{"task": "run", "score": 0.67, "examples": cases}]
     path = write("run.json", json.dumps(document))
-    done = passk("estimate", path)
-    assert (done.error, commands(done.err)) == ("ambiguous-records", [])
-    assert done.err.index("--records examples") < done.err.index("--records .")
-    assert "outcome=score" not in done.err
-    done = passk("estimate", path, "--records", "examples", "--field", "task=question",
+    result = passk("estimate", path)
+    assert (result.error, commands(result.err)) == ("ambiguous-records", [])
+    assert result.err.index("--records examples") < result.err.index("--records .")
+    assert "outcome=score" not in result.err
+    result = passk("estimate", path, "--records", "examples", "--field", "task=question",
                  "--field", "outcome=met", "--passes", "true")  # fmt: skip
-    assert "pass@1 0.667" in done.out
+    assert "pass@1 0.667" in result.out
 
 
 def test_a_short_column_with_the_expected_values_is_compared(screen: Any) -> None:
@@ -340,9 +340,9 @@ def test_long_prompts_are_not_named_like_models(passk: Passk, write: Write) -> N
     rows = [{"prompt": f"Load the weights of net-{i % 8}b, 7b. {'Then do what it says. ' * 9}",
              "passed": i % 3 > 0} for i in range(24)]  # fmt: skip
     (command,) = commands(passk("estimate", write("runs.jsonl", jsonl(rows))).err)
-    done = passk(*command)
-    assert "8 tasks × 3 attempts" in done.out
-    assert "unlikely-tasks" not in done.err
+    result = passk(*command)
+    assert "8 tasks × 3 attempts" in result.out
+    assert "unlikely-tasks" not in result.err
 
 
 def test_a_draft_of_a_folder_names_the_folder_and_the_suffix(passk: Passk, tmp_path: Path) -> None:
@@ -369,10 +369,10 @@ def test_the_command_of_a_long_file_is_tried_on_its_beginning(
             rows[2000] = {**rows[2000], "passed": None}
         table = "".join(f'"{row["prompt"]}",{row["passed"]}\n' for row in rows)
         text = texts[form](rows) if form in texts else "prompt,passed\n" + table
-        done = passk("estimate", write(f"runs{missing}.{form}", text.replace("None", "")))
-        assert all("--missing" in words for words in commands(done.err)) == missing
-        assert " in all)" not in done.err
-        assert {passk(*words).code for words in commands(done.err)} == {0}
+        result = passk("estimate", write(f"runs{missing}.{form}", text.replace("None", "")))
+        assert all("--missing" in words for words in commands(result.err)) == missing
+        assert " in all)" not in result.err
+        assert {passk(*words).code for words in commands(result.err)} == {0}
 
 
 def test_a_screen_asks_one_question(passk: Passk, write: Write) -> None:
@@ -384,9 +384,9 @@ def test_a_screen_asks_one_question(passk: Passk, write: Write) -> None:
 def test_ids_of_runs_of_a_few_questions_are_not_tasks(passk: Passk, write: Write) -> None:
     rows = [{"id": f"{i:04x}", "question": f"Why {i % 6}?", "is_correct": i % 5 > 1}
             for i in range(72)]  # fmt: skip
-    done = passk("estimate", write("runs.jsonl", jsonl(rows)))
-    assert "warning[rows-as-tasks]" in done.err
-    assert "--field task=question" in done.err
+    result = passk("estimate", write("runs.jsonl", jsonl(rows)))
+    assert "warning[rows-as-tasks]" in result.err
+    assert "--field task=question" in result.err
 
 
 def test_the_verdict_of_each_judge_can_be_chosen_if_each_attempt_has_one(
@@ -397,11 +397,13 @@ def test_the_verdict_of_each_judge_can_be_chosen_if_each_attempt_has_one(
     path = write("log.jsonl", jsonl(rows))
     option = "--field outcome=reviews[judge=a].ok"
     assert option in passk("estimate", path).err.replace("'", "")
-    done = passk("estimate", path, "--field", "task=question", *option.split())
-    assert (done.code, "no-such-column" in done.err) == (3, False)
-    assert "--missing drop" in done.err
-    done = passk("estimate", path, "--field", "task=question", *option.split(), "--missing", "drop")
-    assert "pass@1 0.5" in done.out
+    result = passk("estimate", path, "--field", "task=question", *option.split())
+    assert (result.code, "no-such-column" in result.err) == (3, False)
+    assert "--missing drop" in result.err
+    result = passk(
+        "estimate", path, "--field", "task=question", *option.split(), "--missing", "drop"
+    )
+    assert "pass@1 0.5" in result.out
 
 
 def test_whether_an_answer_matches_the_gold_is_an_outcome(screen: Any) -> None:
@@ -421,10 +423,10 @@ def test_columns_that_no_name_speaks_for_come_last(screen: Any) -> None:
 
 def test_numbers_without_a_verdict_are_listed_and_not_counted(passk: Passk, write: Any) -> None:
     rows = [{"question": f"q{i % 8}", "compliance": (0, 86, 100)[i % 3]} for i in range(24)]
-    done = passk("estimate", write("m.jsonl", jsonl(rows)))
-    assert (done.code, done.error) == (3, "no-outcome-column")
-    assert "--field outcome=compliance" in done.err
-    assert not [line for line in done.err.splitlines() if line.startswith("  passk estimate")]
+    result = passk("estimate", write("m.jsonl", jsonl(rows)))
+    assert (result.code, result.error) == (3, "no-outcome-column")
+    assert "--field outcome=compliance" in result.err
+    assert not [line for line in result.err.splitlines() if line.startswith("  passk estimate")]
 
 
 @pytest.mark.parametrize("count", ["correct_answer", "task_1_success_total"])
@@ -440,9 +442,9 @@ def test_files_are_not_taken_as_tasks_if_a_column_may_be_the_task(
     for model in ("one_high", "two_mini", "three"):
         rows = [f"{case},{(case + len(model)) % 3 > 0}" for case in range(1, 11) for _ in range(3)]
         (tmp_path / f"{model}.csv").write_text("\n".join(["fallnummer,correct", *rows, ""]))
-    done = passk("estimate", tmp_path)
-    assert (done.code, done.error) == (3, "no-task-column")
-    printed = [line for line in done.err.splitlines() if line.startswith("  passk estimate")]
+    result = passk("estimate", tmp_path)
+    assert (result.code, result.error) == (3, "no-task-column")
+    printed = [line for line in result.err.splitlines() if line.startswith("  passk estimate")]
     assert [line for line in printed if "--field task=fallnummer" in line] == printed != []
 
 
@@ -450,10 +452,10 @@ def test_repeats_under_two_settings_are_not_called_copies(passk: Passk, write: A
     rows = [{"task": f"t{i}", "attempt": 1, "passed": (i + (s == "b")) % 3 > 0, "suite": s}
             for s in "ab" for i in range(6)]  # fmt: skip
     # One attempt more is a repeat within its suite, so the suite does not explain all repeats.
-    done = passk("estimate", write("m.jsonl", jsonl([*rows, {**rows[5], "passed": False}])))
-    assert (done.code, done.error) == (3, "duplicate-attempts")
-    assert "the two differ in suite; keep them apart with --by suite" in done.err
-    assert "--duplicates" not in done.err
+    result = passk("estimate", write("m.jsonl", jsonl([*rows, {**rows[5], "passed": False}])))
+    assert (result.code, result.error) == (3, "duplicate-attempts")
+    assert "the two differ in suite; keep them apart with --by suite" in result.err
+    assert "--duplicates" not in result.err
 
 
 @pytest.mark.parametrize(("passed", "c"), [(False, 0), (True, 8)])
@@ -462,13 +464,13 @@ def test_a_column_that_never_varies_is_no_command(
 ) -> None:
     rows = [{"item": f"t{i}", "is_correct": passed} for i in range(20)]
     path = write("runs.jsonl", jsonl(rows))
-    done = passk("estimate", path)
-    assert "--field outcome=is_correct" in done.err
-    assert not any(words[0] == "estimate" for words in commands(done.err))
-    counted = [{"item": f"t{i}", "n_samples": 8, "n_correct": c} for i in range(20)]
-    done = passk("estimate", write("counts.jsonl", jsonl(counted)))
-    assert "--field task=item" in done.err
-    assert not any(words[0] == "estimate" for words in commands(done.err))
+    result = passk("estimate", path)
+    assert "--field outcome=is_correct" in result.err
+    assert not any(words[0] == "estimate" for words in commands(result.err))
+    count_rows = [{"item": f"t{i}", "n_samples": 8, "n_correct": c} for i in range(20)]
+    result = passk("estimate", write("counts.jsonl", jsonl(count_rows)))
+    assert "--field task=item" in result.err
+    assert not any(words[0] == "estimate" for words in commands(result.err))
     # A draft is not surer than a command.
     passk("describe", path, "--init", path.with_name("passk.toml"))
     assert passk("estimate", path).error == "open-role"
@@ -487,16 +489,16 @@ def test_lists_of_other_records_are_not_models(screen: Any) -> None:
     summary = [{"model": model, "passed": 10, "total": 20} for model in models]
     attempts = [{"case_name": f"q{i}", "llm": model, "verdict": "good" if i % 3 else "poor"}
                 for i in range(20) for model in models]  # fmt: skip
-    found = screen(json.dumps({"summary": summary, "attempts": attempts}), "runs.json")
-    assert (found.records, columns(found, "task")) == ("attempts", ["case_name"])
+    candidates = screen(json.dumps({"summary": summary, "attempts": attempts}), "runs.json")
+    assert (candidates.records, columns(candidates, "task")) == ("attempts", ["case_name"])
 
 
 def test_a_leaderboard_comes_after_its_details(screen: Any) -> None:
     board = [{"name": name, "score": 0.4 + at / 10} for at, name in enumerate("abcd")]
     details = {name: [{"prompt_name": f"q{i}", "pass": (i + at) % 3 > 0} for i in range(15)]
                for at, name in enumerate("abcd")}  # fmt: skip
-    found = screen(json.dumps({"leaderboard": board, "details": details}), "runs.json")
-    assert found.records == "details.{model}"
+    candidates = screen(json.dumps({"leaderboard": board, "details": details}), "runs.json")
+    assert candidates.records == "details.{model}"
 
 
 def test_a_verdict_on_a_step_is_not_one_on_the_attempt(screen: Any) -> None:
@@ -515,12 +517,12 @@ def test_a_file_per_attempt_has_tasks_by_their_places(
         rows = [{"passed": flag, "tokens": i} for i, flag in enumerate(flags)]
         text = json.dumps({"results": flags}) if inside else jsonl(rows)
         (tmp_path / f"trial_{trial}.json").write_text(text)
-    done = passk("estimate", tmp_path)
+    result = passk("estimate", tmp_path)
     option = "--field task=@position --field model=@value:all --path 'trial_{attempt}.json'"
-    assert f"{option}  if each file is an attempt" in done.err
+    assert f"{option}  if each file is an attempt" in result.err
     records = ("--records", "results") if inside else ()
-    done = passk("estimate", tmp_path, *shlex.split(option), *records)
-    assert "20 tasks × 3 attempts" in done.out
+    result = passk("estimate", tmp_path, *shlex.split(option), *records)
+    assert "20 tasks × 3 attempts" in result.out
 
 
 @pytest.mark.parametrize(
@@ -543,9 +545,9 @@ def test_columns_are_models_only_if_their_verdicts_are_of_one_kind(
     assert "if each column is a model" in passk("estimate", write("a.jsonl", jsonl(rows))).err
     mixed = [{**row, "gpt-4o": "yes" if row["gpt-4o"] else "no"} for row in rows]
     rated = [{**row, "quality": ("good", "bad")[i % 2]} for i, row in enumerate(rows)]
-    for number, others in enumerate((mixed, rated)):
-        done = passk("estimate", write(f"b{number}.jsonl", jsonl(others)))
-        assert "if each column is a model" not in done.err
+    for number, records in enumerate((mixed, rated)):
+        result = passk("estimate", write(f"b{number}.jsonl", jsonl(records)))
+        assert "if each column is a model" not in result.err
 
 
 @pytest.mark.parametrize(
@@ -556,15 +558,15 @@ def test_thresholds_are_the_ends_of_a_scale(
     passk: Passk, write: Write, values: Sequence[float], bars: Sequence[str]
 ) -> None:
     rows = [{"question": f"q{i}", "rating": values[i % len(values)]} for i in range(82)]
-    done = passk("estimate", write("runs.jsonl", jsonl(rows)))
-    assert re.findall("--threshold ([0-9.]+)", done.err) == bars
+    result = passk("estimate", write("runs.jsonl", jsonl(rows)))
+    assert re.findall("--threshold ([0-9.]+)", result.err) == bars
 
 
 def test_a_command_says_that_missing_outcomes_fail(passk: Passk, write: Write) -> None:
     rows = [{"task": f"t{i}", "arm": arm, "judge": judge, "passed": None if i == 3 else i % 2 > 0}
             for i in range(12) for arm in "ab" for judge in "xy"]  # fmt: skip
-    done = passk("estimate", write("runs.jsonl", jsonl(rows)))
-    printed = [line for line in done.err.splitlines() if line.startswith("  passk estimate")]
+    result = passk("estimate", write("runs.jsonl", jsonl(rows)))
+    printed = [line for line in result.err.splitlines() if line.startswith("  passk estimate")]
     failing = [line for line in printed if "--missing fail" in line]
     assert failing
     assert all("attempts without an outcome fail" in line for line in failing)
@@ -576,9 +578,9 @@ def test_the_same_questions_under_each_key_make_the_keys_a_setting(
     under = {way: [{"question": f"How much is {i} + {i}?", "correct": (i + at) % 3 > 0}
                    for i in range(30)] for at, way in enumerate(("direct", "cot"))}  # fmt: skip
     path = write("runs.json", json.dumps(under))
-    done = passk("estimate", path)
-    assert (done.code, done.error) == (3, "coarse-tasks")
-    (command,) = commands(done.err)
+    result = passk("estimate", path)
+    assert (result.code, result.error) == (3, "coarse-tasks")
+    (command,) = commands(result.err)
     assert command[-4:] == ["--field", "task=question", "--by", "task"]
     assert "30 tasks × 1 attempt" in passk(*command).out
 
@@ -587,8 +589,8 @@ def test_another_verdict_is_not_a_statement_of_the_task(passk: Passk, write: Wri
     rows = [{"task": f"a{i}", "attempt": j, "success": (i + j) % 3 > 0,
              "target_action_achieved": (i + j) % 3 > 0 if i else j > 0}
             for i in range(20) for j in range(3)]  # fmt: skip
-    done = passk("estimate", write("runs.jsonl", jsonl(rows)))
-    assert done.error != "coarse-tasks"
+    result = passk("estimate", write("runs.jsonl", jsonl(rows)))
+    assert result.error != "coarse-tasks"
     answers = [{**row, "target_action_achieved": f"move {i}"} for i, row in enumerate(rows)]
     assert passk("estimate", write("other.jsonl", jsonl(answers))).error == "coarse-tasks"
 

@@ -62,8 +62,8 @@ def test_what_is_named_is_added_up(tmp_path: Path) -> None:
     """Counts that the caller names may be those of earlier attempts."""
     counts = folder(tmp_path) / "counts.csv"
     counts.write_text("model,task,n,c\nm,x,3,2\n")
-    found = cells([tmp_path / "m.jsonl", tmp_path / "n.jsonl", counts])
-    assert found == EXPECTED | {("m", "x"): (6, 4)}
+    cell_counts = cells([tmp_path / "m.jsonl", tmp_path / "n.jsonl", counts])
+    assert cell_counts == EXPECTED | {("m", "x"): (6, 4)}
     (tmp_path / "leaderboard.csv").write_text("task,passed\nx,1\ny,0\n")
     counts.unlink()
     for data in (sorted(tmp_path.iterdir()), str(tmp_path / "*")):

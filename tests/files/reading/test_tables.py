@@ -31,8 +31,8 @@ def table(names: str, true: str, false: str, sign: str = ",") -> str:
 
 def proposed(passk: Passk, command: str) -> str:
     """The first command below an error, without what it does; it is run."""
-    done = passk(*shlex.split(command))
-    line = next(each for each in done.err.splitlines() if each.startswith("  passk "))
+    result = passk(*shlex.split(command))
+    line = next(row for row in result.err.splitlines() if row.startswith("  passk "))
     assert passk(*shlex.split(line, comments=True)[1:]).code == 0
     return line.partition("  # ")[0].removeprefix("  passk ")
 
@@ -54,8 +54,8 @@ def test_the_columns_of_tables_in_other_languages_are_listed(
     model, task, outcome = names.split(sign)
     fields = {"task": task, "outcome": outcome, "model": model}
     options = [word for field in fields.items() for word in ("--field", "=".join(field))]
-    said = passk("estimate", path).err
-    assert all(shlex.quote(word) in said for word in options)
+    error = passk("estimate", path).err
+    assert all(shlex.quote(word) in error for word in options)
     assert passk("estimate", path, *options).code == 0
 
 
@@ -76,8 +76,8 @@ def test_counts_and_sums_of_a_groupby_are_attempts_and_passes() -> None:
         n, c = (f"passed_{word}" for word in how)
         (counts,) = caught.value.candidates["counts"]
         assert counts.option.options == {"--field": {"n": n, "c": c}}
-        found = passk_cli.estimate(sums, "pass@1", fields={"n": n, "c": c}).frame
-        assert found["estimate"].tolist() == expected["estimate"].tolist()
+        result = passk_cli.estimate(sums, "pass@1", fields={"n": n, "c": c}).frame
+        assert result["estimate"].tolist() == expected["estimate"].tolist()
 
 
 def test_folders_of_models_tasks_and_runs_get_their_template(passk: Passk, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_folders_of_models_tasks_and_runs_get_their_template(passk: Passk, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("text", "command", "said"),
+    ("text", "command", "problem"),
     [
         (f"Results of November,,\n{table('Model,Task,Pass', 'yes', 'no')}", "estimate FILE",
          "FILE:1: a title, not the names of columns; remove what stands above line 2"),
@@ -103,13 +103,13 @@ def test_folders_of_models_tasks_and_runs_get_their_template(passk: Passk, tmp_p
     ],
 )  # fmt: skip
 def test_what_stands_in_the_way_is_said_in_two_lines(
-    passk: Passk, write: Write, text: str, command: str, said: str
+    passk: Passk, write: Write, text: str, command: str, problem: str
 ) -> None:
     path = write("x.csv", text)
-    done = passk(*command.replace("FILE", str(path)).split())
-    assert done.code in (2, 3)
-    assert said.replace("FILE", str(path)) in done.err
-    assert len(done.err.splitlines()) <= 2
+    result = passk(*command.replace("FILE", str(path)).split())
+    assert result.code in (2, 3)
+    assert problem.replace("FILE", str(path)) in result.err
+    assert len(result.err.splitlines()) <= 2
 
 
 @pytest.mark.parametrize("option", ["--field task=zzzz", "--field outcome=zzzz", "--by zzzz"])
@@ -117,9 +117,9 @@ def test_a_wrong_column_is_answered_in_two_lines(
     passk: Passk, write: Callable[[str, str], Path], option: str
 ) -> None:
     path = write("plain.csv", table("model,task,passed", "1", "0"))
-    done = passk("estimate", path, *option.split())
-    assert (done.code, done.error) == (2, "no-such-column")
-    assert len(done.err.splitlines()) <= 2
+    result = passk("estimate", path, *option.split())
+    assert (result.code, result.error) == (2, "no-such-column")
+    assert len(result.err.splitlines()) <= 2
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_lines_before_the_names_of_columns_are_named(
     passk: Passk, write: Write, first: str, kind: str
 ) -> None:
     path = write("a.csv", f"{first}\ntask;passed\na;1\nb;0\n")
-    done = passk("estimate", path)
-    assert done.code == 3
+    result = passk("estimate", path)
+    assert result.code == 3
     problem = f"{path}: the first line {kind} and does not name the columns"
-    assert done.err.startswith(f"error[unknown-format]: {problem}; delete the lines before the")
+    assert result.err.startswith(f"error[unknown-format]: {problem}; delete the lines before the")

@@ -33,11 +33,11 @@ def screen(stderr: str) -> Iterator[Line]:
     """The lines with options."""
     role = ""
     for line in stderr.splitlines():
-        found = re.match(r"  (records|task|outcome|counts|model|setting|column|)\s+(--.*)$", line)
-        if found is None:
+        match = re.match(r"  (records|task|outcome|counts|model|setting|column|)\s+(--.*)$", line)
+        if match is None:
             continue
-        role = found[1] or role
-        option, _, tally = found[2].partition("  ")
+        role = match[1] or role
+        option, _, tally = match[2].partition("  ")
         tally, _, ways = tally.strip().partition("; ")
         parted = [shlex.split(way) for way in ways.split(" or ") if way]
         yield Line(role, shlex.split(option), tally, parted)
@@ -45,30 +45,32 @@ def screen(stderr: str) -> Iterator[Line]:
 
 def numbers(tally: str) -> dict[str, int]:
     """Value → how often, of a tally that is complete; else nothing."""
-    own = tally.partition(": ")[2] if " to " in tally else tally
+    clause = tally.partition(": ")[2] if " to " in tally else tally
     if re.search(r"\bmore\b|…|missing", tally):
         return {}
-    pairs = [re.fullmatch(r"([\d,]+)(?: ×)? (.+)", each) for each in own.split(", ")]
+    pairs = [re.fullmatch(r"([\d,]+)(?: ×)? (.+)", part) for part in clause.split(", ")]
     return {pair[2]: int(pair[1].replace(",", "")) for pair in pairs if pair} if all(pairs) else {}
 
 
 def described(passk: Passk, path: Path, words: Sequence[str]) -> Any:
     """What describe, which counts what it doubts as well, reads with these words."""
-    done = passk("describe", path, *words, "-f", "json", "-q")
-    return json.loads(done.out) if done.code == 0 else done
+    result = passk("describe", path, *words, "-f", "json", "-q")
+    return json.loads(result.out) if result.code == 0 else result
 
 
 def assert_role(document: Any, words: Sequence[str]) -> None:
     """The columns that words name are in use in the roles that they name."""
-    used = {(each["role"], each["column"]) for each in document["columns"] if each["used"]}
+    used_columns = {
+        (column["role"], column["column"]) for column in document["columns"] if column["used"]
+    }
     pairs = [*itertools.pairwise(words)]
-    named = {tuple(text.split("=", 1)) for flag, text in pairs if flag == "--field"}
-    named |= {("outcome", text) for flag, text in pairs if flag == "--outcome"}
-    named |= {("setting", text) for flag, text in pairs if flag == "--by"}
-    missed = {(role, c) for role, c in named - used if c != "@column"}
+    named_columns = {tuple(text.split("=", 1)) for flag, text in pairs if flag == "--field"}
+    named_columns |= {("outcome", text) for flag, text in pairs if flag == "--outcome"}
+    named_columns |= {("setting", text) for flag, text in pairs if flag == "--by"}
+    missed = {(role, c) for role, c in named_columns - used_columns if c != "@column"}
     # An entry, and a column of which each row has one, have the column that they are in.
-    plain = {(role, c.split("==")[0]) for role, c in used}
-    assert not missed - plain, (words, used)
+    plain = {(role, c.split("==")[0]) for role, c in used_columns}
+    assert not missed - plain, (words, used_columns)
 
 
 def assert_counted(document: Any, line: Line, way: Sequence[str]) -> None:
@@ -78,13 +80,13 @@ def assert_counted(document: Any, line: Line, way: Sequence[str]) -> None:
         # Attempts without one are left out.
         return
     attempts = sum(row["attempts"] for row in rows)
-    if line.role == "task" and (each := re.match(r"([\d,]+) values", line.tally)):
-        found = re.search(r"([\d,]+) tasks?", document["answer"])
-        assert found
-        assert found[1] == each[1]
-    if line.role == "counts" and (each := re.fullmatch(r"([\d,]+) of ([\d,]+)", line.tally)):
+    if line.role == "task" and (match := re.match(r"([\d,]+) values", line.tally)):
+        tasks = re.search(r"([\d,]+) tasks?", document["answer"])
+        assert tasks
+        assert tasks[1] == match[1]
+    if line.role == "counts" and (match := re.fullmatch(r"([\d,]+) of ([\d,]+)", line.tally)):
         passed = sum(row["attempts"] * row["pass_rate"] for row in rows)
-        assert (round(passed), attempts) == (int(each[1]), int(each[2]))
+        assert (round(passed), attempts) == (int(match[1]), int(match[2]))
     tally = numbers(line.tally)
     if line.role == "model" and tally:
         assert len(rows) == len(tally)
@@ -94,8 +96,8 @@ def assert_counted(document: Any, line: Line, way: Sequence[str]) -> None:
     if line.role != "outcome" or any(row["pass_rate"] is None for row in rows):
         return
     passed = round(sum(row["attempts"] * row["pass_rate"] for row in rows))
-    if each := re.fullmatch(r"([\d,]+) of [\d,]+ agree", line.tally):
-        assert passed == int(each[1]), line
+    if match := re.fullmatch(r"([\d,]+) of [\d,]+ agree", line.tally):
+        assert passed == int(match[1]), line
         return
     if way[:1] == ["--threshold"]:
         expected = sum(n for value, n in tally.items() if float(value) >= float(way[1]))
@@ -109,25 +111,29 @@ def assert_counted(document: Any, line: Line, way: Sequence[str]) -> None:
 
 def check(passk: Passk, path: Path, command: str = "estimate") -> int:
     """How many options and commands of a refused file were typed, each checked."""
-    done = passk(command, path)
-    if done.code != 3:
+    result = passk(command, path)
+    if result.code != 3:
         return 0
-    lines, typed = [*screen(done.err)], 0
+    lines, typed = [*screen(result.err)], 0
     records = next((line.words for line in lines if line.role == "records"), [])
     first = {role: next((line for line in lines if line.role == role), None)
              for role in ("task", "outcome", "counts")}  # fmt: skip
     for line in lines:
         if line.role == "records":
             continue
-        others = [] if line.role == "task" or first["task"] is None else first["task"].words
+        alternatives = [] if line.role == "task" or first["task"] is None else first["task"].words
         verdict = first["counts"] or first["outcome"]
         if line.role not in ("outcome", "counts") and verdict:
-            others = [*others, *verdict.words, *(verdict.ways[0] if verdict.ways else [])]
-        if line.role == "model" and others[:2] == ["--field", f"task={line.words[1][6:]}"]:
+            alternatives = [
+                *alternatives,
+                *verdict.words,
+                *(verdict.ways[0] if verdict.ways else []),
+            ]
+        if line.role == "model" and alternatives[:2] == ["--field", f"task={line.words[1][6:]}"]:
             # The only column that can be a task may name models.
             continue
         for way in line.ways or [[]]:
-            words = [*records, *line.words, *others, *way]
+            words = [*records, *line.words, *alternatives, *way]
             document = described(passk, path, words)
             typed += 1
             if not isinstance(document, dict):
@@ -137,10 +143,10 @@ def check(passk: Passk, path: Path, command: str = "estimate") -> int:
                 continue
             assert_role(document, words)
             assert_counted(document, line, way)
-    for words in commands(done.err):
+    for words in commands(result.err):
         typed += 1
         again = passk(*words, "-q")
-        assert again.code == 0 or again.error != done.error, (words, again.err)
+        assert again.code == 0 or again.error != result.error, (words, again.err)
         document = described(passk, path, words[2:])
         if isinstance(document, dict):
             assert_role(document, words)

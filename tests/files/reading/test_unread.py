@@ -26,13 +26,13 @@ LISTED = {name for role in ROLES.values() for names in role.names for name in na
 LISTED |= {name for role in ROLES.values() for name in role.doubtful.split()}
 
 
-def attempts(tasks: int = 6, each: int = 4, **more: Callable[[int, int], object]) -> Rows:
+def attempts(tasks: int = 6, per_task: int = 4, **more: Callable[[int, int], object]) -> Rows:
     """Attempts 0 … each − 1 of each task; `more` are columns by task and attempt."""
     draw = random.Random(3)
     return [
         {"task": f"q{task}", **{c: of(task, a) for c, of in more.items()},
          "passed": draw.random() < 0.5}
-        for task, a in product(range(tasks), range(each))
+        for task, a in product(range(tasks), range(per_task))
     ]  # fmt: skip
 
 
@@ -76,17 +76,17 @@ MUTATED = {
 def test_a_role_whose_column_has_another_name_is_asked_for(name: str, tmp_path: Path) -> None:
     rows = MUTATED[name]()
     policy = "first" if name == "reruns" else "error"
-    whole = read(lines(tmp_path / "model.jsonl", rows), duplicates=policy)
+    counts = read(lines(tmp_path / "model.jsonl", rows), duplicates=policy)
     draw = random.Random(name)
-    for role, column in ((r, c) for file in whole.facts.inputs for r, c in file.roles.items()):
+    for role, column in ((r, c) for file in counts.facts.inputs for r, c in file.roles.items()):
         word = ""
         while not word or spelled(word) in LISTED or word in rows[0]:
             word = "".join(draw.choices("bdfgklmprstvz", k=1) + draw.choices("aeiou", k=1)) * 2
         renamed = [{word if c == column else c: v for c, v in row.items()} for row in rows]
         path = lines(tmp_path / "model.jsonl", renamed)
-        if role == "model" and len(whole.series) == 1:
+        if role == "model" and len(counts.series) == 1:
             # The file's name is that of its only model.
-            assert read(path).c.tolist() == whole.c.tolist()
+            assert read(path).c.tolist() == counts.c.tolist()
             continue
         with pytest.raises(DataError) as error:
             read(path, duplicates=policy)
@@ -113,8 +113,8 @@ def mapping(rows: Rows) -> dict[str, Rows]:
     task = next(iter(candidates("task", {column: set() for column in rows[0]})))
     by_task: dict[str, Rows] = {}
     for row in rows:
-        own = {column: value for column, value in row.items() if column != task}
-        by_task.setdefault(str(row[task]), []).append(own)
+        fields = {column: value for column, value in row.items() if column != task}
+        by_task.setdefault(str(row[task]), []).append(fields)
     return by_task
 
 
@@ -219,9 +219,9 @@ def test_n_of_counts_stays_n() -> None:
 
 def test_the_question_and_each_of_its_remedies(passk: Passk, tmp_path: Path) -> None:
     path = lines(tmp_path / "m.jsonl", attempts(zork=lambda _, a: a))
-    done = passk("estimate", path)
-    assert (done.code, done.out) == (3, "")
-    assert done.err == (
+    result = passk("estimate", path)
+    assert (result.code, result.out) == (3, "")
+    assert result.err == (
         f"error[unread-column]: {path}: zork is not read and distinguishes the attempts at each"
         " task (0, 1, 2, 3)\n"
         f"  passk estimate {path} --field attempt=zork  # numbers the attempts\n"
@@ -234,9 +234,9 @@ def test_the_question_and_each_of_its_remedies(passk: Passk, tmp_path: Path) -> 
         (("--field", "task=zork,task"), "24 tasks × 1 attempt"),
         (("--pool", "zork"), "6 tasks × 4 attempts"),
     ):
-        done = passk("estimate", path, *remedy)
-        assert done.code == 0
-        assert size in done.out
+        result = passk("estimate", path, *remedy)
+        assert result.code == 0
+        assert size in result.out
     assert passk("describe", path, "-q").err.startswith("warning[unread-column]: ")
 
 
@@ -256,12 +256,12 @@ def test_half_of_a_task_leads_to_the_other_half(
     passk: Passk, tmp_path: Path, attempts: int
 ) -> None:
     path = calendar(tmp_path, attempts)
-    done = passk("estimate", path, "--field", "task=day")
-    assert done.code == 3
-    assert "(2015, 2016, 2017 and 7 more)" in done.err
-    assert "--field task=year,day  # as parts of the tasks\n" in done.err
-    done = passk("estimate", path, "--field", "task=year,day")
-    assert f"50 tasks × {attempts} attempt" in done.out
+    result = passk("estimate", path, "--field", "task=day")
+    assert result.code == 3
+    assert "(2015, 2016, 2017 and 7 more)" in result.err
+    assert "--field task=year,day  # as parts of the tasks\n" in result.err
+    result = passk("estimate", path, "--field", "task=year,day")
+    assert f"50 tasks × {attempts} attempt" in result.out
 
 
 def test_a_task_of_two_columns_in_python(tmp_path: Path, write: Write) -> None:
@@ -330,24 +330,24 @@ def twice(folder: Path) -> Path:
 
 def test_a_model_that_is_there_twice(passk: Passk, tmp_path: Path) -> None:
     folder = twice(tmp_path)
-    done = passk("estimate", folder)
-    assert done.code == 0
-    said = "warning[identical-outcomes]: x_summary has the outcomes of x at 36 tasks"
-    assert said in done.err
-    done = passk("compare", folder)
-    assert (done.code, done.out) == (3, "")
-    assert "error[duplicate-models]: x_summary: its outcomes are those of x at all" in done.err
+    result = passk("estimate", folder)
+    assert result.code == 0
+    warning = "warning[identical-outcomes]: x_summary has the outcomes of x at 36 tasks"
+    assert warning in result.err
+    result = passk("compare", folder)
+    assert (result.code, result.out) == (3, "")
+    assert "error[duplicate-models]: x_summary: its outcomes are those of x at all" in result.err
     assert passk("compare", folder, "--exclude-model", "x_summary").code == 0
     # Who names both knows that they are two.
-    both = passk(*commands(done.err)[-1])
-    assert both.code == 0
-    assert "warning[identical-outcomes]" in both.err
+    comparison = passk(*commands(result.err)[-1])
+    assert comparison.code == 0
+    assert "warning[identical-outcomes]" in comparison.err
     # A run may well be as its baseline.
     baseline = ("--baseline", folder / "x_summary.jsonl")
     assert passk("compare", folder / "x.jsonl", *baseline).code == 0
-    done = passk("gate", folder / "x.jsonl", *baseline, "--max-drop", "pass@1=0.5", "-q")
-    assert done.code == 0
-    assert "warning[copied-run]: x_summary.jsonl and x have the same outcomes" in done.err
+    result = passk("gate", folder / "x.jsonl", *baseline, "--max-drop", "pass@1=0.5", "-q")
+    assert result.code == 0
+    assert "warning[copied-run]: x_summary.jsonl and x have the same outcomes" in result.err
 
 
 def test_equal_outcomes_by_chance_are_no_copy(passk: Passk, tmp_path: Path) -> None:

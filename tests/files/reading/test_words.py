@@ -36,7 +36,7 @@ def roles(*columns: str) -> dict[str, str]:
 
 def columns_beside(role: str) -> list[str]:
     """The usual columns of the other roles."""
-    return [name for other, name in USUAL.items() if other not in (role, "cost")]
+    return [name for usual_role, name in USUAL.items() if usual_role not in (role, "cost")]
 
 
 @pytest.mark.parametrize(("role", "word"), PAIRS)
@@ -86,8 +86,8 @@ def test_two_verdicts_are_asked_for(word: str) -> None:
 def test_which_is_the_task_and_which_the_attempt(
     columns: str, task: str, attempt: str | None
 ) -> None:
-    found = roles(*columns.split(), "passed")
-    assert (found["task"], found.get("attempt")) == (task, attempt)
+    table_roles = roles(*columns.split(), "passed")
+    assert (table_roles["task"], table_roles.get("attempt")) == (task, attempt)
 
 
 def test_loose_names_are_names_of_tasks() -> None:

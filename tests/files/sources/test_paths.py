@@ -13,7 +13,7 @@ from passk_cli import DataError, ParameterError, PasskWarning, read
 from passk_cli.files.sources.paths import Template
 from tests.conftest import jsonl
 from tests.files.formats.cells import DATA
-from tests.files.formats.test_generic import cells, written
+from tests.files.formats.test_generic import cells, write_document
 
 TEMPLATE = "{model}/{task}/run-{attempt}.json"
 
@@ -24,7 +24,7 @@ def trials(folder: Path) -> None:
             for attempt in (0, 1):
                 passed = (model, task, attempt) != ("m", "a", 0)
                 name = f"{model}/{task}/run-{attempt}.json"
-                written(folder, name, {"passed": passed, "info": {"seconds": 3}}, indent=1)
+                write_document(folder, name, {"passed": passed, "info": {"seconds": 3}}, indent=1)
 
 
 EXPECTED = {("m", "a"): (2, 1), ("m", "b"): (2, 2), ("n", "a"): (2, 2), ("n", "b"): (2, 2)}
@@ -52,18 +52,18 @@ def test_columns_of_tables(tmp_path: Path, form: str) -> None:
                 "csv": "task,passed\n" + "".join(f"{t},{p}\n" for t, p in rows),
                 "parquet": "",
             }[form]
-            path = written(tmp_path, f"{model}/{run}.{form}", text)
+            path = write_document(tmp_path, f"{model}/{run}.{form}", text)
             if form == "parquet":
                 duckdb.sql(
                     f"COPY (FROM (VALUES ('a', true), ('b', false)) AS t(task, passed)) TO '{path}'"
                 )
-    counted = cells(tmp_path, path=f"{{model}}/{{attempt}}.{form}")
-    assert counted == {(m, t): (2, 2 if t == "a" else 0) for m in "mn" for t in "ab"}
+    counts = cells(tmp_path, path=f"{{model}}/{{attempt}}.{form}")
+    assert counts == {(m, t): (2, 2 if t == "a" else 0) for m in "mn" for t in "ab"}
 
 
 def test_a_repeat_is_found_by_its_path(tmp_path: Path) -> None:
     for folder in ("x", "y"):
-        written(tmp_path, f"{folder}/m/3.jsonl", '{"task": "a", "passed": true}\n')
+        write_document(tmp_path, f"{folder}/m/3.jsonl", '{"task": "a", "passed": true}\n')
     with pytest.raises(
         DataError, match=r"y/m/3\.jsonl:1: attempt 3 of model 'm' at task 'a' is dupl"
     ):
@@ -72,44 +72,50 @@ def test_a_repeat_is_found_by_its_path(tmp_path: Path) -> None:
 
 def test_the_template_replaces_a_column_of_that_name(tmp_path: Path) -> None:
     for model, passed in (("m", 1), ("n", 0)):
-        written(tmp_path, f"{model}/a.csv", f"model,task,passed\nx,t,{passed}\n")
+        write_document(tmp_path, f"{model}/a.csv", f"model,task,passed\nx,t,{passed}\n")
     assert cells(tmp_path, path="{model}/a.csv") == {("m", "t"): (1, 1), ("n", "t"): (1, 0)}
 
 
 def test_numbers_in_paths_compare_as_numbers(tmp_path: Path) -> None:
     for value in ("0.2", "0.8", "10"):
-        written(tmp_path, f"{value}/m.jsonl", '{"task": "a", "passed": true}\n' * 2)
-    counted = cells(tmp_path, path="{temperature}/*.jsonl", where="temperature > 0.5",
+        write_document(tmp_path, f"{value}/m.jsonl", '{"task": "a", "passed": true}\n' * 2)
+    counts = cells(tmp_path, path="{temperature}/*.jsonl", where="temperature > 0.5",
                     by="temperature", fields={})  # fmt: skip
-    assert {key[1] for key in counted} == {"0.8", "10"}
+    assert {key[1] for key in counts} == {"0.8", "10"}
 
 
 def test_folders_named_key_value(tmp_path: Path) -> None:
     for value in ("0.2", "0.8"):
-        written(tmp_path, f"temperature={value}/m.jsonl", '{"task": "a", "passed": true}\n' * 2)
-        written(tmp_path, f"temperature={value}/n.json", {"task": "a", "passed": False}, indent=1)
+        write_document(
+            tmp_path, f"temperature={value}/m.jsonl", '{"task": "a", "passed": true}\n' * 2
+        )
+        write_document(
+            tmp_path, f"temperature={value}/n.json", {"task": "a", "passed": False}, indent=1
+        )
     by = cells(tmp_path, by="temperature", path="temperature=*/{model}.*")
     assert by == {("m", "0.2", "a"): (2, 2), ("m", "0.8", "a"): (2, 2),
                   ("n", "0.2", "a"): (1, 0), ("n", "0.8", "a"): (1, 0)}  # fmt: skip
 
 
 def test_folders_do_not_replace_columns(tmp_path: Path) -> None:
-    path = written(
+    path = write_document(
         tmp_path, "temperature=0.2/m.jsonl", '{"task": "a", "passed": 1, "temperature": 1}\n' * 2
     )
     assert list(cells(path, by="temperature")) == [("m", "1", "a")]
-    other = written(tmp_path, "model=x/m.jsonl", '{"task": "a", "passed": 1}\n' * 2)
-    assert list(cells(other)) == [("m", "a")]
+    second = write_document(tmp_path, "model=x/m.jsonl", '{"task": "a", "passed": 1}\n' * 2)
+    assert list(cells(second)) == [("m", "a")]
 
 
 def test_equal_ids_in_two_suites_do_not_merge(tmp_path: Path) -> None:
     for suite in ("sums", "words"):
-        written(tmp_path, f"{suite}/m.jsonl", '{"task": 1, "passed": true}\n' * 2)
-        written(tmp_path, f"{suite}/n.json", {"task": 1, "passed": suite == "sums"}, indent=1)
-    counted = cells(tmp_path, path="{suite}/{model}.*")
-    assert counted == {("m", "sums/1"): (2, 2), ("m", "words/1"): (2, 2),
+        write_document(tmp_path, f"{suite}/m.jsonl", '{"task": 1, "passed": true}\n' * 2)
+        write_document(
+            tmp_path, f"{suite}/n.json", {"task": 1, "passed": suite == "sums"}, indent=1
+        )
+    counts = cells(tmp_path, path="{suite}/{model}.*")
+    assert counts == {("m", "sums/1"): (2, 2), ("m", "words/1"): (2, 2),
                        ("n", "sums/1"): (1, 1), ("n", "words/1"): (1, 0)}  # fmt: skip
-    written(tmp_path, "sums/n.json", {"task": 1, "passed": "?"}, indent=1)
+    write_document(tmp_path, "sums/n.json", {"task": 1, "passed": "?"}, indent=1)
     with pytest.raises(DataError, match=r"sums/n\.json: record 1: \"passed\" is"):
         cells(tmp_path, path="{suite}/{model}.*")
 
@@ -118,14 +124,14 @@ def test_results_outside_of_the_template_are_refused_and_others_passed_over(
     tmp_path: Path,
 ) -> None:
     trials(tmp_path)
-    written(tmp_path, "config.json", {"name": "night", "seed": 3}, indent=1)
-    written(tmp_path, "package.json", {"name": "x", "status": "success"}, indent=1)
+    write_document(tmp_path, "config.json", {"name": "night", "seed": 3}, indent=1)
+    write_document(tmp_path, "package.json", {"name": "x", "status": "success"}, indent=1)
     assert cells(tmp_path, path=TEMPLATE) == EXPECTED
-    other = written(tmp_path, "summary.json", {"passed": True, "task": "x"}, indent=1)
+    summary = write_document(tmp_path, "summary.json", {"passed": True, "task": "x"}, indent=1)
     with pytest.raises(DataError, match=r"summary\.json: .* does not end like .*\(1 of 9 files\)"):
         cells(tmp_path, path=TEMPLATE)
     with pytest.raises(DataError, match=r"does not end like \{model") as caught:
-        cells(other, path=TEMPLATE)
+        cells(summary, path=TEMPLATE)
     assert (caught.value.name, caught.value.exit_code) == ("bad-path", 3)
     rows = [{"task": "a", "passed": True}]
     for data in (rows, pd.DataFrame(rows)):
@@ -142,7 +148,7 @@ def test_all_files_outside_of_the_template_are_named(tmp_path: Path, form: str) 
         "harness": (DATA / "human_eval" / "example_samples.jsonl_results.jsonl").read_text(),
     }[form]
     for name in ("in/m", "in/n", *(f"out/deep/{model}" for model in "abcde")):
-        written(tmp_path, f"{name}/x.{'csv' if form == 'table' else 'json'}", text)
+        write_document(tmp_path, f"{name}/x.{'csv' if form == 'table' else 'json'}", text)
     with pytest.raises(DataError, match=r"\(5 of 7 files: .*and \d more\); write \*") as caught:
         cells(tmp_path, path="in/{model}/x.*" if form != "record" else "in/{task}/x.*")
     assert caught.value.name == "bad-path"
@@ -151,12 +157,12 @@ def test_all_files_outside_of_the_template_are_named(tmp_path: Path, form: str) 
 def test_fields_of_a_template_are_columns_of_a_harness_too(tmp_path: Path) -> None:
     text = (DATA / "promptfoo" / "out.jsonl").read_text()
     for arm in ("a", "b"):
-        written(tmp_path, f"{arm}/s/7/x.jsonl", text)
+        write_document(tmp_path, f"{arm}/s/7/x.jsonl", text)
     options = {"missing": "fail", "where": "prompt LIKE 'Short%'", "duplicates": "keep"}
-    found = cells(tmp_path, path="{arm}/{suite}/{task}/*.jsonl", by=["arm"], **options)
-    assert {key[1:] for key in found} == {("a", "s/7"), ("b", "s/7")}
-    found = cells(tmp_path, path="{model}/*/{attempt}/*.jsonl", **options)
-    assert {key[0] for key in found} == {"a", "b"}
+    counts = cells(tmp_path, path="{arm}/{suite}/{task}/*.jsonl", by=["arm"], **options)
+    assert {key[1:] for key in counts} == {("a", "s/7"), ("b", "s/7")}
+    counts = cells(tmp_path, path="{model}/*/{attempt}/*.jsonl", **options)
+    assert {key[0] for key in counts} == {"a", "b"}
     with pytest.raises(DataError, match="attempt 7 of model 'a'"):
         cells(tmp_path, path="{model}/*/{attempt}/*.jsonl", **{**options, "duplicates": "error"})
 
@@ -213,10 +219,12 @@ def test_repeats_that_differ_in_a_column_of_their_path(tmp_path: Path) -> None:
         "*/b/*.csv",
     ],
 )
-def test_a_glob_follows_no_links_and_passes_over_hidden_folders(here: Path, pattern: str) -> None:
+def test_a_glob_follows_no_links_and_passes_over_hidden_folders(
+    workdir: Path, pattern: str
+) -> None:
     for folder in ("a/b", "a/.hidden"):
-        (here / folder).mkdir(parents=True)
-        (here / folder / "r.csv").write_text("task,passed\nt,1\n")
+        (workdir / folder).mkdir(parents=True)
+        (workdir / folder / "r.csv").write_text("task,passed\nt,1\n")
     for link in ("x", "y", "z"):
-        (here / "a" / link).symlink_to("..")
+        (workdir / "a" / link).symlink_to("..")
     assert cells(pattern) == {("r", "t"): (1, 1)}

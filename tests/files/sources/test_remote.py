@@ -47,12 +47,12 @@ BODIES: dict[str, bytes] = {
 class Handler(BaseHTTPRequestHandler):
     """A server of results, and of what servers do wrong."""
 
-    asked: ClassVar[list[str]] = []
+    requests: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
         path, _, query = self.path.partition("?")
         path = request.unquote(path)  # type: ignore[attr-defined]
-        self.asked.append(self.path)
+        self.requests.append(self.path)
         if path in ("/moved", "/round", "/file"):
             target = {"/moved": "/runs/gpt-4_results.jsonl", "/file": "file:///etc/passwd"}
             self.send_response(302)
@@ -114,11 +114,11 @@ def server() -> Iterator[str]:
 @pytest.fixture(autouse=True)
 def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("no_proxy", "*")
-    Handler.asked.clear()
+    Handler.requests.clear()
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Path:
+def workdir(tmp_path: Path) -> Path:
     """The same files here."""
     for name, body in BODIES.items():
         (tmp_path / name[1:]).parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +128,7 @@ def here(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["gpt-4_results.jsonl", "packed.jsonl.gz", "a b/é.jsonl"])
 def test_a_remote_file_is_read_as_one_here(
-    passk: Passk, server: str, here: Path, name: str
+    passk: Passk, server: str, workdir: Path, name: str
 ) -> None:
     for command in (
         ["estimate"],
@@ -136,24 +136,26 @@ def test_a_remote_file_is_read_as_one_here(
         ["convert", "--counts"],
         ["estimate", "-f", "json"],
     ):
-        mine = passk(*command, here / "runs" / name)
-        theirs = passk(*command, f"{server}/runs/{name}")
-        assert (theirs.code, theirs.err) == (0, mine.err)
-        assert theirs.out.replace(f"{server}/runs", str(here / "runs")) == mine.out
+        local = passk(*command, workdir / "runs" / name)
+        from_server = passk(*command, f"{server}/runs/{name}")
+        assert (from_server.code, from_server.err) == (0, local.err)
+        assert from_server.out.replace(f"{server}/runs", str(workdir / "runs")) == local.out
 
 
-def test_every_argument_of_files_takes_addresses(passk: Passk, server: str, here: Path) -> None:
+def test_every_argument_of_files_takes_addresses(passk: Passk, server: str, workdir: Path) -> None:
     new, old = f"{server}/runs/gpt-4_results.jsonl", f"{server}/runs/old.jsonl"
-    done = passk("gate", new, "--baseline", old, "--max-drop", "pass@1=0.5", "-v")
-    assert (done.code, Handler.asked) == (0, ["/runs/gpt-4_results.jsonl", "/runs/old.jsonl"])
-    assert "baseline=old.jsonl" in done.out
+    result = passk("gate", new, "--baseline", old, "--max-drop", "pass@1=0.5", "-v")
+    assert (result.code, Handler.requests) == (0, ["/runs/gpt-4_results.jsonl", "/runs/old.jsonl"])
+    assert "baseline=old.jsonl" in result.out
     # The baseline is no part of the new run; what is here and there are read together.
-    done = passk("compare", new, old, here / "runs" / "packed.jsonl.gz", "--baseline", old, "-q")
-    assert done.code == 0
-    assert "Against old at pass@1: 2 tied; highest: gpt-4" in done.out
-    done = passk("tasks", new, "--against", f"was={old}", "-q")
-    assert "was" in done.out
-    counts = passk_cli.read([f"x={new}", here / "runs" / "old.jsonl"])
+    result = passk(
+        "compare", new, old, workdir / "runs" / "packed.jsonl.gz", "--baseline", old, "-q"
+    )
+    assert result.code == 0
+    assert "Against old at pass@1: 2 tied; highest: gpt-4" in result.out
+    result = passk("tasks", new, "--against", f"was={old}", "-q")
+    assert "was" in result.out
+    counts = passk_cli.read([f"x={new}", workdir / "runs" / "old.jsonl"])
     assert counts.series == (("old",), ("x",))
 
 
@@ -161,14 +163,14 @@ def test_a_file_is_fetched_once_in_a_command(passk: Passk, server: str, tmp_path
     page = tmp_path / "page.md"
     new, old = f"{server}/runs/gpt-4_results.jsonl?token=secret", f"b={server}/runs/old.jsonl"
     assert passk("report", new, old, "-o", page).code == 0
-    assert sorted(Handler.asked) == ["/runs/gpt-4_results.jsonl?token=secret", "/runs/old.jsonl"]
+    assert sorted(Handler.requests) == ["/runs/gpt-4_results.jsonl?token=secret", "/runs/old.jsonl"]
     text = page.read_text()
     assert (f"`passk report {server}/runs/gpt-4_" in text, "secret" in text) == (True, False)
 
 
 def test_a_stream_of_unknown_length_and_a_redirect(server: str) -> None:
     counts = [passk_cli.read(f"m={server}/{name}") for name in ("stream", "moved")]
-    assert [int(each.n.sum()) for each in counts] == [18, 18]
+    assert [int(counts_of_file.n.sum()) for counts_of_file in counts] == [18, 18]
 
 
 def test_addresses_in_a_file_are_not_fetched(passk: Passk, server: str, tmp_path: Path) -> None:
@@ -179,7 +181,7 @@ def test_addresses_in_a_file_are_not_fetched(passk: Passk, server: str, tmp_path
     for name in ("a.jsonl", "b.csv"):
         for command in ("estimate", "describe", "tasks"):
             assert passk(command, tmp_path / name).code == 0
-    assert Handler.asked == []
+    assert Handler.requests == []
 
 
 def test_files_that_differ_in_their_query(server: str) -> None:
@@ -205,10 +207,10 @@ WRONG = {
 
 @pytest.mark.parametrize("path", WRONG)
 def test_what_goes_wrong_is_said(passk: Passk, server: str, path: str) -> None:
-    done = passk("estimate", server + path + "?token=secret")
-    assert (done.code, done.out) == (3, "")
-    assert done.said.startswith(f"{server}{path}: {WRONG[path]}")
-    assert (done.sentences, "secret" in done.err) == (1, False)
+    result = passk("estimate", server + path + "?token=secret")
+    assert (result.code, result.out) == (3, "")
+    assert result.message.startswith(f"{server}{path}: {WRONG[path]}")
+    assert (result.sentences, "secret" in result.err) == (1, False)
 
 
 def test_what_cannot_be_reached_is_said(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,11 +219,13 @@ def test_what_cannot_be_reached_is_said(passk: Passk, monkeypatch: pytest.Monkey
         "http://127.0.0.1:x/x.csv": "cannot be fetched (nonnumeric port: 'x'); check the address\n",
         "https:///x.csv": "cannot be fetched (no host given); check the address\n",
     }.items():
-        done = passk("estimate", address)
-        assert (done.code, done.said.startswith(f"{address}: {problem}")) == (3, True), done
-    done = passk("estimate", "ftp://127.0.0.1/x.csv")
+        result = passk("estimate", address)
+        assert (result.code, result.message.startswith(f"{address}: {problem}")) == (3, True), (
+            result
+        )
+    result = passk("estimate", "ftp://127.0.0.1/x.csv")
     words = "only a cluster reads ftp://; copy the file here\n"
-    assert done.err.startswith(f"error[not-fetched]: ftp://127.0.0.1/x.csv: {words}")
+    assert result.err.startswith(f"error[not-fetched]: ftp://127.0.0.1/x.csv: {words}")
 
 
 def test_what_only_a_cluster_reads(passk: Passk) -> None:
@@ -233,21 +237,21 @@ def test_what_only_a_cluster_reads(passk: Passk) -> None:
         name = address.removeprefix("new=")
         words = f"{name}: only a cluster reads {name.partition(':')[0]}://; {remedy}"
         for command in ("estimate", "plan"):
-            done = passk(command, address)
-            assert (done.code, done.sentences) == (3, 1)
-            assert done.err.startswith(f"error[not-fetched]: {words}\n")
+            result = passk(command, address)
+            assert (result.code, result.sentences) == (3, 1)
+            assert result.err.startswith(f"error[not-fetched]: {words}\n")
     with pytest.raises(passk_cli.DataError, match="only a cluster reads hdfs://"):
         passk_cli.estimate("hdfs://host/a.csv")
-    done = passk("compare", "hdfs://host/runs/", "--baseline", "hdfs://host/runs/old.csv")
-    assert (done.code, done.error) == (3, "not-fetched")
+    result = passk("compare", "hdfs://host/runs/", "--baseline", "hdfs://host/runs/old.csv")
+    assert (result.code, result.error) == (3, "not-fetched")
 
 
 def test_a_server_that_says_nothing_more(
     passk: Passk, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote, "TIMEOUT", 0.2)
-    done = passk("estimate", f"{server}/slow")
-    assert (done.code, done.err.split(": ")[-1][:24]) == (3, "no answer for 0.2 second")
+    result = passk("estimate", f"{server}/slow")
+    assert (result.code, result.err.split(": ")[-1][:24]) == (3, "no answer for 0.2 second")
 
 
 def test_ctrl_c_while_fetching(tmp_path: Path, server: str) -> None:
@@ -259,8 +263,8 @@ def test_ctrl_c_while_fetching(tmp_path: Path, server: str) -> None:
 def test_no_room_for_it(passk: Passk, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=60))
     for path in ("/runs/gpt-4_results.jsonl", "/stream"):
-        done = passk("estimate", server + path)
-        assert (done.code, "more than 30 bytes, half of what is free" in done.err) == (3, True)
+        result = passk("estimate", server + path)
+        assert (result.code, "more than 30 bytes, half of what is free" in result.err) == (3, True)
 
 
 def test_https_stays_https() -> None:
@@ -278,8 +282,8 @@ def test_https_stays_https() -> None:
 
 def test_an_address_that_is_given_twice_is_refused(passk: Passk, server: str) -> None:
     address = f"{server}/runs/old.jsonl"
-    done = passk("estimate", address, address)
-    assert (done.code, f"{address} is given twice" in done.err) == (2, True)
+    result = passk("estimate", address, address)
+    assert (result.code, f"{address} is given twice" in result.err) == (2, True)
 
 
 def test_names_and_addresses() -> None:
@@ -297,8 +301,8 @@ def test_names_and_addresses() -> None:
 def test_buckets_without_their_package(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
     for scheme in ("s3", "hf"):
-        done = passk("estimate", f"m={scheme}://bucket/a.jsonl")
-        assert (done.code, done.err) == (
+        result = passk("estimate", f"m={scheme}://bucket/a.jsonl")
+        assert (result.code, result.err) == (
             2,
             f"error[missing-package]: {scheme}://bucket/a.jsonl:"
             f" {scheme}:// needs further packages; install them"
@@ -331,28 +335,32 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     return system
 
 
-def test_a_bucket(passk: Passk, bucket: Any, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bucket(
+    passk: Passk, bucket: Any, workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for path in ("runs/gpt-4_results.jsonl", "runs/*.jsonl", "runs", "runs/**/*.jsonl"):
-        mine = passk("estimate", here / path, "-v")
-        theirs = passk("estimate", f"s3://bucket/{path}", "-v")
-        assert (theirs.code, theirs.out, theirs.err) == (0, mine.out, mine.err)
-    done = passk("compare", "s3://bucket/runs/*.jsonl", "--baseline", "s3://bucket/runs/old.jsonl")
-    assert "old.jsonl is the baseline, and left out of the new run" in done.err
+        local = passk("estimate", workdir / path, "-v")
+        from_bucket = passk("estimate", f"s3://bucket/{path}", "-v")
+        assert (from_bucket.code, from_bucket.out, from_bucket.err) == (0, local.out, local.err)
+    result = passk(
+        "compare", "s3://bucket/runs/*.jsonl", "--baseline", "s3://bucket/runs/old.jsonl"
+    )
+    assert "old.jsonl is the baseline, and left out of the new run" in result.err
     for path, problem in {
         "none.jsonl": "no such file, and no result files below it; looked for .jsonl",
         "none/*.jsonl": "no file matches; is the pattern quoted and right?",
     }.items():
-        done = passk("estimate", f"s3://bucket/{path}")
-        assert (done.code, done.error) == (3, "no-such-file")
-        assert done.said.startswith(f"s3://bucket/{path}: {problem}")
+        result = passk("estimate", f"s3://bucket/{path}")
+        assert (result.code, result.error) == (3, "no-such-file")
+        assert result.message.startswith(f"s3://bucket/{path}: {problem}")
 
     def fail(error: Exception) -> Any:
         def open_(*arguments: object, **options: object) -> None:
             raise error
 
         monkeypatch.setattr(type(bucket), "open", open_)
-        done = passk("estimate", "s3://bucket/runs/old.jsonl")
-        return done.code, done.said.removeprefix("s3://bucket/runs/old.jsonl: ")
+        result = passk("estimate", "s3://bucket/runs/old.jsonl")
+        return result.code, result.message.removeprefix("s3://bucket/runs/old.jsonl: ")
 
     assert fail(PermissionError("403")) == (3, "no access; are the credentials for it set?\n")
     assert fail(FileNotFoundError("x")) == (3, "no such file; check the address\n")
@@ -376,4 +384,4 @@ def test_a_password_is_neither_sent_nor_shown(server: str) -> None:
         read(place.replace("//", "//me:secret@"))
     problem = "an address with a user or a password, which are not sent"
     assert str(refusal.value) == f"{place}: {problem}; fetch it with curl -O and give the file"
-    assert Handler.asked == []
+    assert Handler.requests == []
