@@ -278,7 +278,7 @@ class Rulebook:
         def entry_asked(entry: SuiteEntry) -> SuiteEntry:
             with entry.placed(flags):
                 own = {**entry.given, **over, "rules": None, "tier": None, "check": None}
-                gate, options = ask(own, entry.given["runs"], needed=True)
+                gate, options = ask(own, entry.given["runs"], requires_data=True)
                 if held := [t.task for t in entry.suite.out if t.task in gate.must_pass]:
                     problem = "this task is in quarantine; take it out of one"
                     raise ParameterError(
