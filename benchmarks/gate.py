@@ -30,7 +30,7 @@ from passk_cli.commands.gate.baseline_match import BaselineMatch
 from passk_cli.commands.gate.context import GateContext
 from passk_cli.commands.gate.question import Gate
 from passk_cli.commands.gate.rules import GateRule, MaxDrop, Relative
-from passk_cli.commands.gate.simulation import SimulationSetup, false_alarm, stage
+from passk_cli.commands.gate.simulation import SimulationSetup, false_alarm, simulation_setup
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
@@ -312,7 +312,13 @@ def known(sets: int) -> str:
                 whole = gate()
                 rule_of = [whole.rules[place]]
                 odds, predicted = (
-                    next(iter(stage(whole, rule_of, "pass", predictive=p).judged[0].values()))
+                    next(
+                        iter(
+                            simulation_setup(whole, rule_of, "pass", predictive=p)
+                            .unchanged_verdicts[0]
+                            .values()
+                        )
+                    )
                     for p in (False, True)
                 )
                 alarm = false_alarm(odds, predicted)
@@ -351,7 +357,11 @@ def histories(sets: int) -> str:
         base = blank.counts
         scales = {base.series[0]: scale}
         error = sqrt((p * (1 - p)).sum() / n / tasks**2 + effect**2)
-        rules = [rule for rule in gate(float(p.mean()) - 1.63 * error).chosen if rule.named]
+        rules = [
+            rule
+            for rule in gate(float(p.mean()) - 1.63 * error).active_rules
+            if rule.option_metrics
+        ]
 
         def night(
             blank: PooledBaseline = blank, base: Counts = base, scale: float = scale, p: Any = p,
@@ -361,18 +371,24 @@ def histories(sets: int) -> str:
             new = rng.binomial(n, shift_logits(p, scale * rng.standard_normal()))
             counts = replace(base, c=new, n=np.full(tasks, n))
             study = Analysis(counts, (PASS_1,), Confidence(resamples=1000), Rules(), past=past)
-            sides = BaselineMatch.against(counts, replace(base, c=passes), "old")
+            sides = BaselineMatch.from_two_files(counts, replace(base, c=passes), "old")
             return GateContext(study, sides, (PASS_1,), "fail")
 
         one = night()
         truth = SimulationSetup(one, rules, p[None], p[None], "pass", 8000,
                       scales={s: np.array([x]) for s, x in scales.items()})  # fmt: skip
-        share = next(iter(truth.judged[0].values())).share
+        share = next(iter(truth.unchanged_verdicts[0].values())).share
         found = []
         for _ in range(sets):
             own = night()
             odds, predicted = (
-                next(iter(stage(own, rules, "pass", predictive=each).judged[0].values()))
+                next(
+                    iter(
+                        simulation_setup(own, rules, "pass", predictive=each)
+                        .unchanged_verdicts[0]
+                        .values()
+                    )
+                )
                 for each in (False, True)
             )
             alarm = false_alarm(odds, predicted)
@@ -423,8 +439,8 @@ def trial(
     )
     gate = Gate(max_drop={PASS_1: most}, no_regression=True, minimum={PASS_1: least}, min_by=by)
     study = Analysis(counts, (PASS_1,), Confidence(resamples=1000), Rules())
-    sides = BaselineMatch.against(counts, base, "old")
-    return Ruled(study, sides, (PASS_1,), "fail", rules=tuple(gate.chosen[2:]))
+    sides = BaselineMatch.from_two_files(counts, base, "old")
+    return Ruled(study, sides, (PASS_1,), "fail", rules=tuple(gate.active_rules[2:]))
 
 
 def failing(trials: list[Ruled]) -> tuple[float, float]:
@@ -470,7 +486,10 @@ def rehearsed(splits: int) -> str:
         for a, _ in pairs[:REHEARSED]:
             own = trial(half, a, half, a, 0.02, _least(a, half))
             stages.append(
-                (stage(own, own.rules, "pass"), stage(own, own.rules, "pass", predictive=True))
+                (
+                    simulation_setup(own, own.rules, "pass"),
+                    simulation_setup(own, own.rules, "pass", predictive=True),
+                )
             )
         for place, verdict in ((0, "fail"), (2, "undecided"), (2, "fail"), (1, "fail")):
             share = float(np.mean(verdicts(real, place) == verdict))
@@ -496,7 +515,7 @@ def _least(c: Ints, half: int) -> float:
 
 
 def _rehearsed(one: SimulationSetup, place: int, verdict: str) -> float:
-    odds = next(odds for line, odds in one.judged[0].items() if line[0] == place)
+    odds = next(odds for line, odds in one.unchanged_verdicts[0].items() if line[0] == place)
     return (odds.failing if verdict == "fail" else odds.undecided) / odds.runs
 
 
@@ -511,8 +530,8 @@ def _caught(
     """How often --max-drop fails when the other half loses the share that rehearsals name."""
     shares = []
     for one in stages:
-        line = next(line for line in one.judged[0] if line[0] == 2)
-        shares.append(one.catch(line).lost)
+        line = next(line for line in one.unchanged_verdicts[0] if line[0] == 2)
+        shares.append(one.detectable_drop(line).lost)
     if any(share is None for share in shares):
         return "none is"
     lost = float(np.mean([share for share in shares if share is not None]))

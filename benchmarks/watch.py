@@ -91,8 +91,8 @@ def verdicts(run: WatchedRun, tasks: int, level: float) -> np.ndarray:
     """The verdict on each model at the first tasks: 1 pass, −1 fail, 0 undecided."""
     study = replace(run.study, counts=run.first_counts(tasks))
     confidence = replace(study.confidence, level=level)
-    trial = run.gate.trial(replace(study, confidence=confidence))
-    (rule,) = (rule for rule in run.gate.chosen if rule.named)
+    trial = run.gate.gate_context(replace(study, confidence=confidence))
+    (rule,) = (rule for rule in run.gate.active_rules if rule.option_metrics)
     (outcomes,) = rule.outcomes([trial])
     return np.array([{"pass": 1, "fail": -1}.get(each.verdict, 0) for each in outcomes])
 

@@ -420,12 +420,12 @@ def test_warnings_of_the_baseline_file_are_said(passk: Passk, run: Run, write: W
 def test_sides() -> None:
     new = Counts.from_cells([("m", "b", 2, 1), ("m", "c", 4, 1), ("z", "c", 1, 1)])
     old = Counts.from_cells([("m", "a", 3, 1), ("m", "b", 3, 1)])
-    sides = BaselineMatch.against(new, old, "old.csv")
+    sides = BaselineMatch.from_two_files(new, old, "old.csv")
     assert sides.counts.tasks == ("a", "b", "c")
     covered = sides.coverage(("m",))
     assert covered is not None
     assert (covered.shared, covered.expected, covered.more) == (1, 2, 1)
-    deviations = sides.made()["m",].deviations
+    deviations = sides.attempts_by_series()["m",].deviations
     assert deviations == [
         "fewer attempts than in the baseline at 1 task (2 of 3)",
         "4 attempts per task at the tasks that the baseline lacks",
@@ -433,7 +433,7 @@ def test_sides() -> None:
     assert BaselineMatch.without_baseline(new).coverage_of_rivals(("z",)).expected == 2
     assert BaselineMatch.without_baseline(new).coverage(("z",)) is None
     named = BaselineMatch.from_one_run(new, "m")
-    assert (named.series, named.base(("z",))) == ([("z",)], ("m",))
+    assert (named.series, named.base_series(("z",))) == ([("z",)], ("m",))
     np.testing.assert_array_equal(named.base_tasks["m",], [0, 1])
     with pytest.raises(ValueError, match="every task"):
         new.over_tasks(["a"])
@@ -443,8 +443,8 @@ def test_clusters_must_agree() -> None:
     new = Counts.from_cells([("m", "a", 2, 1)]).with_clusters({"a": "x"})
     old = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 1)])
     with pytest.raises(DataError, match="task 'a' belongs to cluster 'y', to 'x' in the new run"):
-        BaselineMatch.against(new, old.with_clusters({"a": "y", "b": "y"}), "old.csv")
-    sides = BaselineMatch.against(new, old.with_clusters({"a": "x", "b": "y"}), "old.csv")
+        BaselineMatch.from_two_files(new, old.with_clusters({"a": "y", "b": "y"}), "old.csv")
+    sides = BaselineMatch.from_two_files(new, old.with_clusters({"a": "x", "b": "y"}), "old.csv")
     assert sides.counts.clusters == ("x", "y")
 
 

@@ -19,7 +19,7 @@ from passk_cli.commands.gate.baseline_match import BaselineMatch
 from passk_cli.commands.gate.context import GateContext
 from passk_cli.commands.gate.question import Gate
 from passk_cli.commands.gate.rules import GateRule, verdicts_of
-from passk_cli.commands.gate.simulation import VerdictRates, false_alarm, stage
+from passk_cli.commands.gate.simulation import VerdictRates, false_alarm, simulation_setup
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
@@ -54,11 +54,11 @@ def trial(
         max_drop={parse("pass@1"): 0.1}, minimum={parse("pass@1"): 0.5}, no_regression=True,
         **options,
     )  # fmt: skip
-    metrics = gate.needed((parse("pass@1"),))
+    metrics = gate.needed_metrics((parse("pass@1"),))
     study = Analysis(counts, metrics, Confidence(resamples=200), Rules())
     return GateContext(
-        study, BaselineMatch.against(counts, counts, "itself"), metrics, "fail"
-    ), gate.chosen
+        study, BaselineMatch.from_two_files(counts, counts, "itself"), metrics, "fail"
+    ), gate.active_rules
 
 
 @pytest.mark.parametrize("min_by", ["interval", *long("estimate", "lower")])
@@ -69,13 +69,13 @@ def test_outcomes_are_the_verdicts_of_the_gate(tasks: int, min_by: str) -> None:
     whole, rules = trial(
         generator.integers(1, 5, tasks).tolist(), generator.random(tasks).tolist(), min_by=min_by
     )
-    setting = stage(whole, rules, "pass")
+    setting = simulation_setup(whole, rules, "pass")
     trials = [setting.run(0.3, run) for run in range(15)]
     for place, rule in enumerate(rules):
         for one, found in zip(trials, verdicts_of(rules, trials, [place]), strict=True):
             (lines,) = rule.judge([one])
             verdicts = {(place, line.fact.series, line.fact.name): line.verdict for line in lines}
-            assert found == (verdicts if rule.drawn else {})
+            assert found == (verdicts if rule.can_simulate else {})
 
 
 def test_false_alarms_and_power_by_enumeration() -> None:
@@ -83,16 +83,16 @@ def test_false_alarms_and_power_by_enumeration() -> None:
     from scipy.stats import binom
 
     whole, rules = trial([50] * 40, [0.52] * 40, min_by="estimate")
-    minimum = [rule for rule in rules if rule.named and not rule.compares]
-    setting = stage(whole, minimum, "pass")
+    minimum = [rule for rule in rules if rule.option_metrics and not rule.compares]
+    setting = simulation_setup(whole, minimum, "pass")
     setting = replace(setting, new=np.full_like(setting.new, setting.new[0].mean()))
-    odds, _ = setting.judged
+    odds, _ = setting.unchanged_verdicts
     (first, *_) = odds
     rate = setting.new[0, 0]
     exact = binom.cdf(np.ceil(0.5 * 2000 - 1e-9) - 1, 2000, rate)
     alarm = false_alarm(odds[first], VerdictRates(0, 0, 200, 0.0))
     assert (alarm.low or 0.0) <= exact <= (alarm.high or 1.0)
-    power = binom.cdf(999, 2000, rate - (setting.catch(first).drop.value or 0.0))
+    power = binom.cdf(999, 2000, rate - (setting.detectable_drop(first).drop.value or 0.0))
     assert power == pytest.approx(0.8, abs=0.2)
 
 
@@ -110,10 +110,11 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
     study = Analysis(counts, (pass_1,), Confidence(), Rules())
     one, rules = (
         GateContext(study, BaselineMatch.without_baseline(counts), (pass_1,), "fail"),
-        [r for r in gate.chosen if r.named],
+        [r for r in gate.active_rules if r.named],
     )
     (odds,), (predicted,) = (
-        stage(one, rules, "pass", predictive=each).judged[0].values() for each in (False, True)
+        simulation_setup(one, rules, "pass", predictive=each).unchanged_verdicts[0].values()
+        for each in (False, True)
     )
     truth, uncertain = (float(ndtr(-1.63 / root)) for root in (1.0, np.sqrt(2.0)))
     assert odds.share == pytest.approx(truth, abs=0.05)
@@ -143,7 +144,7 @@ def test_the_spread_of_the_rates_is_taken_a_standard_error_larger_than_it_was_se
     """Two sets of rates, one of which fails twice in ten: 1 of 90 pairs, and √1 + 1 more."""
     assert VerdictRates.from_runs(
         [True, False, True, False, *[False] * 16], 0, 2
-    ).both == pytest.approx(3 / 90)
+    ).both_fail == pytest.approx(3 / 90)
 
 
 def document(passk: Passk, *arguments: object) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import pytest
 import passk_cli
 from docs.rulebook import schema
 from passk_cli.commands.gate import COMMAND
-from passk_cli.commands.gate.rulebook import _ELSEWHERE, PATHS, PATHS_OR_NAMES, TASKS
+from passk_cli.commands.gate.rulebook import _NOT_IN_FILE, PATHS, PATHS_OR_NAMES, TASKS
 from passk_cli.files.sources.arguments import points_outside
 from passk_cli.limits import MOST_LISTED
 from tests.commands.test_gate_rules import rules
@@ -182,7 +182,7 @@ def test_no_path_of_rules_is_an_internal_error(folder: Path, passk: Passk, key: 
 
 
 def test_every_option_of_rules_that_reads_a_file_is_kept_in_the_folder() -> None:
-    known = {*PATHS, *PATHS_OR_NAMES, *TASKS, *_ELSEWHERE}
+    known = {*PATHS, *PATHS_OR_NAMES, *TASKS, *_NOT_IN_FILE}
     reading = [o.field for o in COMMAND.options() if o.option.file or "FILE" in o.option.metavar]
     assert {*reading} <= known
     assert "trust-rules" not in schema()["properties"]

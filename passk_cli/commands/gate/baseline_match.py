@@ -42,72 +42,84 @@ class CandidateAttempts:
     """
 
     cells: Ints
-    made: Ints
-    wanted: Ints | None = None
-    others: Ints = field(default_factory=lambda: _NONE)
+    attempts: Ints
+    expected: Ints | None = None
+    other_attempts: Ints = field(default_factory=lambda: _NONE)
     declared: bool = False
     design: bool = True
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """Whether no task has more or fewer attempts than were to be made."""
-        return self.wanted is None or bool(np.array_equal(self.made, self.wanted))
+        return self.expected is None or bool(np.array_equal(self.attempts, self.expected))
 
-    def where(self, counts: Counts) -> str:
+    def deviating_tasks(self, counts: Counts) -> str:
         """The tasks with more or fewer attempts than were to be made: "fewer at t1, t2"."""
-        wanted = self.made if self.wanted is None else self.wanted
+        expected = self.attempts if self.expected is None else self.expected
         lists = {
             relation: [counts.tasks[code] for code in counts.task_codes[self.cells[places]]]
             for relation, places in (
-                ("fewer", self.made < wanted),
-                ("more", self.made > wanted),
+                ("fewer", self.attempts < expected),
+                ("more", self.attempts > expected),
             )
         }
         return ", ".join(f"{rel} at {first_few(names)}" for rel, names in lists.items() if names)
 
     @property
-    def counted(self) -> CountEvidence | None:
+    def count(self) -> CountEvidence | None:
         """The attempts, of those to be made: "33 of 60", "209 for 200" where more were made, and
         "118 of 120, 2 more" where tasks differ in that."""
-        if self.wanted is None:
+        if self.expected is None:
             return None
-        wanted, most = int(self.wanted.sum()), int(self.made.sum())
-        kept = int(np.minimum(self.made, self.wanted).sum())
-        if kept == wanted < most:
-            return CountEvidence(most, wanted, "{0:,} for {1:,}")
-        return CountEvidence(kept, wanted, f"{OF}, {most - kept:,} more" if most > kept else OF)
+        expected, most = int(self.expected.sum()), int(self.attempts.sum())
+        within_plan = int(np.minimum(self.attempts, self.expected).sum())
+        if within_plan == expected < most:
+            return CountEvidence(most, expected, "{0:,} for {1:,}")
+        return CountEvidence(
+            within_plan,
+            expected,
+            f"{OF}, {most - within_plan:,} more" if most > within_plan else OF,
+        )
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """As "3 to 5 attempts per task, the baseline 5"."""
-        if self.wanted is None or self.declared or self.whole:
-            return per_task(self.made)
-        other = per_task(self.wanted).partition(" attempt")[0]
-        if per_task(self.made).startswith(other):
-            tasks = plural(int((self.made != self.wanted).sum()), "task")
+        if self.expected is None or self.declared or self.complete:
+            return attempts_per_task(self.attempts)
+        expected_words = attempts_per_task(self.expected).partition(" attempt")[0]
+        if attempts_per_task(self.attempts).startswith(expected_words):
+            tasks = plural(int((self.attempts != self.expected).sum()), "task")
             return f"other numbers of attempts than the baseline at {tasks}"
-        return f"{per_task(self.made)}, the baseline {other}"
+        return f"{attempts_per_task(self.attempts)}, the baseline {expected_words}"
 
     @property
     def deviations(self) -> list[str]:
         """As "fewer attempts than in the baseline at 12 tasks (33 of 60), more at 1 task (7 for
         5)"; where nothing says how many were to be made, "2 to 5 attempts per task"."""
-        if self.wanted is None:
-            return [] if np.all(self.made == self.made[0]) else [per_task(self.made)]
-        than = f"than the {self.wanted[0]:,} declared" if self.declared else "than in the baseline"
+        if self.expected is None:
+            return (
+                []
+                if np.all(self.attempts == self.attempts[0])
+                else [attempts_per_task(self.attempts)]
+            )
+        than = (
+            f"than the {self.expected[0]:,} declared" if self.declared else "than in the baseline"
+        )
         words: list[str] = []
         for relation, places, link in (
-            ("fewer", self.made < self.wanted, "of"),
-            ("more", self.made > self.wanted, "for"),
+            ("fewer", self.attempts < self.expected, "of"),
+            ("more", self.attempts > self.expected, "for"),
         ):
             if places.any():
                 tasks = plural(int(places.sum()), "task")
-                numbers = f"{self.made[places].sum():,} {link} {self.wanted[places].sum():,}"
+                numbers = f"{self.attempts[places].sum():,} {link} {self.expected[places].sum():,}"
                 number = relation if words else f"{relation} attempts {than}"
                 words.append(f"{number} at {tasks} ({numbers})")
         words = [", ".join(words)] if words else []
-        if set(self.others.tolist()) - set(self.made.tolist()):
-            words.append(f"{per_task(self.others)} at the tasks that the baseline lacks")
+        if set(self.other_attempts.tolist()) - set(self.attempts.tolist()):
+            words.append(
+                f"{attempts_per_task(self.other_attempts)} at the tasks that the baseline lacks"
+            )
         return words
 
 
@@ -127,7 +139,7 @@ class BaselineMatch:
     baseline: Counts | None = None
     bases: tuple[int, ...] = ()
     label: str = ""
-    apart: bool = False
+    separate_file: bool = False
     latest: Counts | None = None
 
     @classmethod
@@ -149,34 +161,34 @@ class BaselineMatch:
                 "no candidate: every model in the data is the baseline", name="no-such-model"
             )
         candidates, bases = (
-            tuple(s for s, series in enumerate(counts.series) if (series[0] == name) == base)
-            for base in (False, True)
+            tuple(s for s, series in enumerate(counts.series) if (series[0] == name) == is_base)
+            for is_base in (False, True)
         )
         return cls(counts, candidates, counts, bases, name)
 
     @classmethod
-    def against(cls, counts: Counts, baseline: Counts, label: str) -> BaselineMatch:
+    def from_two_files(cls, counts: Counts, baseline: Counts, label: str) -> BaselineMatch:
         """Every model of some data against the models of another file, kept apart from them.
 
         Errors: DataError when a task belongs to one cluster here and to another there.
         """
         tasks = sorted({*counts.tasks, *baseline.tasks})
         clusters = merged_clusters(counts, baseline, label)
-        both = [side.over_tasks(tasks) for side in (counts, baseline)]
+        pair = [side.over_tasks(tasks) for side in (counts, baseline)]
         if clusters is not None:
             codes = tuple(clusters[task] for task in tasks)
-            both = [replace(side, clusters=codes) for side in both]
-        candidates, bases = (tuple(range(len(side.series))) for side in both)
-        return cls(both[0], candidates, both[1], bases, label, apart=True)
+            pair = [replace(side, clusters=codes) for side in pair]
+        candidates, bases = (tuple(range(len(side.series))) for side in pair)
+        return cls(pair[0], candidates, pair[1], bases, label, separate_file=True)
 
     @classmethod
-    def of(cls, study: Analysis, baseline: Any) -> BaselineMatch:
+    def from_study(cls, study: Analysis, baseline: Any) -> BaselineMatch:
         """The candidates and their baseline: what was read apart, or the model of this name."""
         if baseline is None:
             return cls.without_baseline(study.counts)
         if study.baseline is None:
             return cls.from_one_run(study.counts, baseline)
-        sides = cls.against(study.counts, study.baseline, label_of(baseline))
+        sides = cls.from_two_files(study.counts, study.baseline, label_of(baseline))
         if study.past is None:
             return sides
         return replace(sides, latest=study.past.latest.over_tasks(sides.counts.tasks))
@@ -206,7 +218,7 @@ class BaselineMatch:
         """The models of the baseline."""
         return {model for model, *_ in self.base_tasks}
 
-    def partner(self, model: str) -> str | None:
+    def base_model(self, model: str) -> str | None:
         """The baseline's model that a candidate is compared with; None when there is none.
 
         The only one, whatever it is called; of several, the one of the same name.
@@ -214,9 +226,9 @@ class BaselineMatch:
         only = next(iter(self.base_models)) if len(self.base_models) == 1 else model
         return only if only in self.base_models else None
 
-    def base(self, series: Series) -> Series | None:
+    def base_series(self, series: Series) -> Series | None:
         """The baseline's series that a candidate's series is compared with, if there is one."""
-        base = (self.partner(series[0]) or "", *series[1:])
+        base = (self.base_model(series[0]) or "", *series[1:])
         return base if base in self.base_tasks else None
 
     def filled(self, *, passing: bool) -> BaselineMatch:
@@ -225,20 +237,20 @@ class BaselineMatch:
         baseline = self.baseline and self.baseline.filled(passing=not passing)
         return replace(self, counts=self.counts.filled(passing=passing), baseline=baseline)
 
-    def lacking(self, series: Series) -> str:
+    def reason_not_compared(self, series: Series) -> str:
         """Why a candidate's series has nothing to be compared with."""
-        if self.partner(series[0]) is None:
+        if self.base_model(series[0]) is None:
             models = ", ".join(sorted(self.base_models))
             return f"{self.label} has no model {series[0]}; there are {models}"
         return f"{self.label} is not in this group"
 
     @cached_property
-    def missing(self) -> dict[Series, Coverage]:
+    def missing_series(self) -> dict[Series, Coverage]:
         """Series of the baseline that no candidate has, under the candidate's name."""
         models = sorted({model for model, *_ in self.series})
         gone: dict[Series, Coverage] = {}
         for base, tasks in self.base_tasks.items():
-            rivals = [model for model in models if self.partner(model) == base[0]]
+            rivals = [model for model in models if self.base_model(model) == base[0]]
             for model in rivals or [base[0]]:
                 if (model, *base[1:]) not in self.tasks:
                     gone[(model, *base[1:])] = Coverage(0, len(tasks))
@@ -253,9 +265,9 @@ class BaselineMatch:
         models = sorted({model for model, *_ in self.series})
         # Models of one run are two; those of a history may be of different runs.
         one_run = self.base_models if self.latest is None else ()
-        gone = sorted(self.base_models - {self.partner(model) for model in models})
-        others = [model for model in models if model not in one_run]
-        return [*renamed_models(self.baseline, gone, self.counts, others)]
+        gone = sorted(self.base_models - {self.base_model(model) for model in models})
+        possible_names = [model for model in models if model not in one_run]
+        return [*renamed_models(self.baseline, gone, self.counts, possible_names)]
 
     @property
     def other_name(self) -> tuple[str, str] | None:
@@ -263,30 +275,30 @@ class BaselineMatch:
         renamed: of a history always; of other data if it passes the tasks alike, under names that
         the data have."""
         models = {model for model, *_ in self.series}
-        if self.baseline is None or not self.apart or models == self.base_models:
+        if self.baseline is None or not self.separate_file or models == self.base_models:
             return None
         if len(models) != 1 or len(self.base_models) != 1:
             return None
         (old,), (new,) = self.base_models, models
         inputs = [*self.counts.facts.inputs, *self.baseline.facts.inputs]
         if self.latest is None:
-            alike = [*renamed_models(self.baseline, [old], self.counts, [new])]
-            if not alike or not inputs or any("model" not in file.roles for file in inputs):
+            similar = [*renamed_models(self.baseline, [old], self.counts, [new])]
+            if not similar or not inputs or any("model" not in file.roles for file in inputs):
                 return None
         return old, new
 
     def coverage(self, series: Series) -> Coverage | None:
         """How much of its baseline a candidate's series covers; None when it has no baseline."""
-        base = self.base(series)
+        base = self.base_series(series)
         if base is None:
             return None
-        own, theirs = self.tasks[series], self.base_tasks[base]
-        shared = len(np.intersect1d(own, theirs, assume_unique=True))
-        return Coverage(shared, len(theirs), len(own) - shared)
+        task_codes, base_codes = self.tasks[series], self.base_tasks[base]
+        shared = len(np.intersect1d(task_codes, base_codes, assume_unique=True))
+        return Coverage(shared, len(base_codes), len(task_codes) - shared)
 
     def lost(self, series: Series) -> list[str]:
         """The tasks of its baseline that a candidate's series lacks."""
-        base = self.base(series)
+        base = self.base_series(series)
         if base is None or series not in self.tasks:
             return []
         lost = np.setdiff1d(self.base_tasks[base], self.tasks[series], assume_unique=True)
@@ -305,65 +317,69 @@ class BaselineMatch:
             for group, rivals in groups.items()
         }
 
-    def made(self, declared: int | None = None) -> dict[Series, CandidateAttempts]:
+    def attempts_by_series(self, declared: int | None = None) -> dict[Series, CandidateAttempts]:
         """The attempts of each candidate's series; of those that share tasks with their baseline.
 
         declared : the attempts to be made at every task; without it, the baseline's at the same
             task.
         """
-        every: dict[Series, CandidateAttempts] = {}
+        by_series: dict[Series, CandidateAttempts] = {}
         for series in self.series:
-            cells, made = _attempts(self.counts, series)
-            base = self.base(series)
+            cells, attempts = _cells_and_attempts(self.counts, series)
+            base = self.base_series(series)
             if declared is not None:
-                every[series] = CandidateAttempts(
-                    cells, made, np.full(len(made), declared), declared=True
+                by_series[series] = CandidateAttempts(
+                    cells, attempts, np.full(len(attempts), declared), declared=True
                 )
             elif base is None or self.baseline is None:
-                every[series] = CandidateAttempts(cells, made)
+                by_series[series] = CandidateAttempts(cells, attempts)
             else:
-                _, own, theirs = np.intersect1d(
+                _, shared, base_shared = np.intersect1d(
                     self.tasks[series], self.base_tasks[base], assume_unique=True,
                     return_indices=True,
                 )  # fmt: skip
-                if len(own):
-                    wanted = _attempts(self.latest or self.baseline, base)[1][theirs]
-                    others = np.delete(made, own)
-                    every[series] = CandidateAttempts(cells[own], made[own], wanted, others)
-        for plan in self._plans(list(every)):
-            parts = {series: every[series] for series in plan}
-            whole = all(part.whole for part in parts.values())
-            if not whole and (declared is not None or not _is_design(parts.values())):
-                every |= {s: replace(part, design=part.whole) for s, part in parts.items()}
-        return every
+                if len(shared):
+                    expected = _cells_and_attempts(self.latest or self.baseline, base)[1][
+                        base_shared
+                    ]
+                    other_attempts = np.delete(attempts, shared)
+                    by_series[series] = CandidateAttempts(
+                        cells[shared], attempts[shared], expected, other_attempts
+                    )
+        for plan in self._plans(list(by_series)):
+            parts = {series: by_series[series] for series in plan}
+            complete = all(part.complete for part in parts.values())
+            if not complete and (declared is not None or not _is_design(parts.values())):
+                by_series |= {s: replace(part, design=part.complete) for s, part in parts.items()}
+        return by_series
 
-    def _plans(self, every: Sequence[Series]) -> Iterator[list[Series]]:
+    def _plans(self, all_series: Sequence[Series]) -> Iterator[list[Series]]:
         """The series that are parts of one run: those of a model, unless they share tasks.
 
         Groups of tasks lose attempts together; temperatures may each have a number of attempts.
         """
-        for model in dict.fromkeys(series[0] for series in every):
-            groups = [series for series in every if series[0] == model]
+        for model in dict.fromkeys(series[0] for series in all_series):
+            groups = [series for series in all_series if series[0] == model]
             tasks = np.concatenate([self.tasks[series] for series in groups])
             if len(np.unique(tasks)) == len(tasks):
                 yield groups
             else:
                 yield from ([series] for series in groups)
 
-    def left_out(self, series: Series) -> list[str]:
+    def data_notes(self, series: Series) -> list[str]:
         """Words for what reading left out of a candidate's series and its baseline, or made of
         their missing outcomes."""
         words = left_out_words(self.counts.facts, series)
-        base = self.base(series)
+        base = self.base_series(series)
         if self.baseline is not None and base is not None:
             facts = self.baseline.facts
             # Lines and files of the same run are counted once.
-            facts = facts if self.apart else replace(facts, skipped=0, empty_files=0)
+            facts = facts if self.separate_file else replace(facts, skipped=0, empty_files=0)
             words += [f"baseline: {reason}" for reason in left_out_words(facts, base)]
         return words
 
 
-def per_task(numbers: Ints) -> str:
+def attempts_per_task(numbers: Ints) -> str:
     """As "5 attempts per task", or "2 to 5 attempts per task"."""
     least, most = int(numbers.min()), int(numbers.max())
     number = plural(most, "attempt")
@@ -372,29 +388,29 @@ def per_task(numbers: Ints) -> str:
 
 def _is_design(parts: Iterable[CandidateAttempts]) -> bool:
     """Whether every task has equally many attempts, or the same share of those wanted."""
-    pairs = [(part.made, part.wanted) for part in parts if part.wanted is not None]
-    made, wanted = (np.concatenate(numbers) for numbers in zip(*pairs, strict=True))
-    same_share = np.all(made * wanted[0] == wanted * made[0])
-    return bool(same_share or np.all(made == made[0]))
+    pairs = [(part.attempts, part.expected) for part in parts if part.expected is not None]
+    attempts, expected = (np.concatenate(numbers) for numbers in zip(*pairs, strict=True))
+    same_share = np.all(attempts * expected[0] == expected * attempts[0])
+    return bool(same_share or np.all(attempts == attempts[0]))
 
 
 def _tasks(counts: Counts, places: Iterable[int]) -> dict[Series, Ints]:
     return {counts.series[s]: counts.task_codes[counts.rows_of(s)] for s in places}
 
 
-def _attempts(counts: Counts, series: Series) -> tuple[Ints, Ints]:
+def _cells_and_attempts(counts: Counts, series: Series) -> tuple[Ints, Ints]:
     """The cells of a series, and their attempts: also those that were dropped without outcome."""
     rows = counts.rows_of(counts.series.index(series))
-    cells, made, losses = (
+    cells, attempts, losses = (
         np.arange(rows.start, rows.stop),
         counts.n[rows],
         counts.facts.missing_outcomes,
     )
     model, *groups = series
     if losses is None or model not in losses.models:
-        return cells, made
+        return cells, attempts
     at = losses.cells(model)
     units = [losses.units[u] for u in losses.unit_codes[at]]
     read = dict(zip(units, losses.attempts[at].tolist(), strict=True))
-    own = ((counts.tasks[task], *groups) for task in counts.task_codes[rows].tolist())
-    return cells, np.maximum(made, [read.get(unit, 0) for unit in own])
+    units_of_tasks = ((counts.tasks[task], *groups) for task in counts.task_codes[rows].tolist())
+    return cells, np.maximum(attempts, [read.get(unit, 0) for unit in units_of_tasks])

@@ -35,7 +35,7 @@ def rehearsable(metric: Metric) -> bool:
     return not metric.kind.needs and metric.kind.monotone and not metric.kind.ranged
 
 
-def drawn_as(counts: Counts, c: Ints) -> Counts:
+def with_passes(counts: Counts, c: Ints) -> Counts:
     """The cells with other passes; what is known of single attempts is left out."""
     return replace(counts, c=c, attempts={}, numbering=None)
 
@@ -59,15 +59,15 @@ class GateContext:
 
     @property
     def cases(self) -> tuple[GateContext, ...]:
-        """The trial at its worst and at its best; itself alone where no outcomes are missing."""
+        """The context at its worst and at its best; itself alone where no outcomes are missing."""
         if not self.study.bounded:
             return (self,)
         sides = (self.sides.filled(passing=passing) for passing in (False, True))
-        return tuple(replace(self, sides=each) for each in sides)
+        return tuple(replace(self, sides=match) for match in sides)
 
     @property
-    def drawable(self) -> GateContext:
-        """The trial as drawn runs are judged: at the metrics that passes and failures decide, with
+    def for_simulation(self) -> GateContext:
+        """The context for judging drawn runs: only metrics that passes and failures decide, and
         fewer resamples."""
         study, confidence = self.study, self.study.confidence
         study = replace(
@@ -78,13 +78,15 @@ class GateContext:
 
     @property
     def extremes(self) -> tuple[GateContext, GateContext]:
-        """The trials of a new run that passes everything, and of one that passes nothing."""
+        """The contexts of a new run that passes everything, and of one that passes nothing."""
         counts, base = self.sides.counts, self.sides.baseline
-        drawn = [replace(drawn_as(counts, c), missing=None) for c in (counts.n, 0 * counts.n)]
-        return self.with_counts(drawn[0], base), self.with_counts(drawn[1], base)
+        extreme_counts = [
+            replace(with_passes(counts, c), missing=None) for c in (counts.n, 0 * counts.n)
+        ]
+        return self.with_counts(extreme_counts[0], base), self.with_counts(extreme_counts[1], base)
 
     def with_counts(self, counts: Counts, baseline: Counts | None) -> GateContext:
-        """The trial with other outcomes."""
+        """The context with other outcomes."""
         return replace(self, sides=replace(self.sides, counts=counts, baseline=baseline))
 
     @cached_property
@@ -106,53 +108,53 @@ class GateContext:
         return {series: self.sides.coverage(series) for series in self.sides.series}
 
     @cached_property
-    def made(self) -> list[dict[Series, CandidateAttempts]]:
+    def expected_attempts(self) -> list[dict[Series, CandidateAttempts]]:
         """The attempts of each candidate's series, beside those to be made: as declared, of the
         baseline, or of both."""
-        both = [] if self.attempts is None else [self.sides.made(self.attempts)]
-        if self.sides.baseline is not None or not both:
-            both.append(self.sides.made())
-        return both
+        by_source = [] if self.attempts is None else [self.sides.attempts_by_series(self.attempts)]
+        if self.sides.baseline is not None or not by_source:
+            by_source.append(self.sides.attempts_by_series())
+        return by_source
 
-    def replaced(self, series: Series) -> str:
+    def retry_warning(self, series: Series) -> str:
         """That attempts look like failures tried again, since their numbers have holes; "" if they
         do not."""
         counts, numbers = self.sides.counts, self.sides.counts.numbering
         if numbers is None:
             return ""
-        cells = self.made[0][series].cells
+        cells = self.expected_attempts[0][series].cells
         columns = (counts.n, counts.c, numbers.attempts_made, numbers.last_passed)
         end = stopping(*(values[cells] for values in columns))
-        found = end is not None and end.kind == REPLACED and end.chance < LEVEL
-        return "attempt numbers have holes: retries seem to replace failures" * found
+        retried = end is not None and end.kind == REPLACED and end.chance < LEVEL
+        return "attempt numbers have holes: retries seem to replace failures" * retried
 
     @cached_property
-    def wrong(self) -> dict[str, dict[Series, tuple[int, int]]]:
+    def failed_attempts(self) -> dict[str, dict[Series, tuple[int, int]]]:
         """Of each candidate's series, (attempts that went wrong, attempts): "missing" are those
         without an outcome, "errors" also those that have an error."""
         missing, errors, counts = {}, {}, self.sides.counts
         for series in self.sides.series:
-            lost, made = missing[series] = counts.missing_outcomes.shares(series)
+            lost, attempts = missing[series] = counts.missing_outcomes.shares(series)
             with_error = counts.facts.error_outcomes
             silent, erring = with_error.shares(series) if with_error else (0, 0)
-            errors[series] = lost + erring - silent, made
+            errors[series] = lost + erring - silent, attempts
         return {"missing": missing, "errors": errors}
 
     @cached_property
     def copies(self) -> list[DuplicateRun]:
         """The copies that candidates are of their baseline, of a history of any of its runs."""
         sides, past, copies = self.sides, self.study.past, list[DuplicateRun]()
-        if not sides.apart or sides.label == ITSELF or self.study.bounded:
+        if not sides.separate_file or sides.label == ITSELF or self.study.bounded:
             return copies
         for place, series in zip(sides.candidates, sides.series, strict=True):
-            base = sides.base(series)
+            base = sides.base_series(series)
             if base is None or sides.baseline is None:
                 continue
-            rivals, others = {sides.label: sides.baseline.series.index(base)}, sides.baseline
+            rivals, base_counts = {sides.label: sides.baseline.series.index(base)}, sides.baseline
             if past is not None:
-                others = past.runs_by_amount[""].history
-                rivals = past.runs_by_amount[""].setups[base].places(others)
-            copies += copies_between(sides.counts, place, others, rivals, SeriesName(series))
+                base_counts = past.runs_by_amount[""].history
+                rivals = past.runs_by_amount[""].setups[base].places(base_counts)
+            copies += copies_between(sides.counts, place, base_counts, rivals, SeriesName(series))
         return copies
 
     def pairs(self, metrics: Collection[Metric]) -> list[tuple[TaskValues, TaskValues]]:
@@ -160,7 +162,8 @@ class GateContext:
         return [
             (rates, self.bases[rates.metric, base])
             for rates in self.candidates
-            if rates.metric in metrics and (base := self.sides.base(rates.series)) is not None
+            if rates.metric in metrics
+            and (base := self.sides.base_series(rates.series)) is not None
         ]
 
     def unpaired_values(self, metrics: Collection[Metric]) -> list[TaskValues]:
@@ -169,17 +172,17 @@ class GateContext:
         return [
             rates
             for rates in self.candidates
-            if rates.metric in metrics and sides.base(rates.series) is None
-            and not (dropped and sides.partner(rates.series[0]) is not None)
+            if rates.metric in metrics and sides.base_series(rates.series) is None
+            and not (dropped and sides.base_model(rates.series[0]) is not None)
         ]  # fmt: skip
 
-    def fact(self, series: Series, metric: Metric | None = None) -> Result:
+    def empty_result(self, series: Series, metric: Metric | None = None) -> Result:
         """A fact about a series without a number."""
         name, k = ("", None) if metric is None else (metric.name, metric.k)
         tasks = len(self.sides.tasks.get(series, ()))
         return Result(series, name, k, Estimate(None), size=Size(tasks))
 
-    def widened(self, c: Comparison, limits: Interval) -> Interval:
+    def widen(self, c: Comparison, limits: Interval) -> Interval:
         """The limits of a difference, with the effect of a run if the baseline is a history."""
         past = self.study.past
         return limits if past is None else past.widen(c, limits)
@@ -194,47 +197,49 @@ class GateContext:
         series, name = line.fact.series, line.fact.name
         cover = self.coverages.get(series)
         if not name:
-            return replace(line, covered=cover or self.sides.missing.get(series))
+            return replace(line, covered=cover or self.sides.missing_series.get(series))
         noun = "shared" if line.fact.against else "baseline"
-        base = self.sides.base(series) if line.fact.against else None
-        every = [*self.candidates, *self.bases.values()] if base else self.candidates
-        words = [rates.reason for rates in every if rates.has_values and rates.metric.name == name
+        base = self.sides.base_series(series) if line.fact.against else None
+        values = [*self.candidates, *self.bases.values()] if base else self.candidates
+        words = [rates.reason for rates in values if rates.has_values and rates.metric.name == name
                  and rates.series in (series, base)]  # fmt: skip
         if cover is not None and cover.lost:
             words.append(f"{cover.shared:,} of {cover.expected:,} {noun} tasks")
-        return replace(line, details=(*line.details, *words, *self.lesser(series)), covered=cover)
+        return replace(
+            line, details=(*line.details, *words, *self.deviations(series)), covered=cover
+        )
 
-    def lesser(self, series: Series) -> list[str]:
+    def deviations(self, series: Series) -> list[str]:
         """The attempts that a candidate's numbers lack or have too many, and other tasks."""
         words, cover, sides = [], self.coverages[series], self.sides
         if sides.baseline is None:
             rivals = sides.coverage_of_rivals(series)
             if rivals.lost:
                 words.append(f"{rivals.shared:,} of {rivals.expected:,} tasks in the data")
-        for made in self.made:
-            words += made[series].deviations if series in made else []
+        for by_series in self.expected_attempts:
+            words += by_series[series].deviations if series in by_series else []
         if cover is not None and cover.more:
             verb = "is" if cover.more == 1 else "are"
             words.append(f"{plural(cover.more, 'task')} {verb} not in the baseline")
         if self.unpaired == "drop":
             # Without a line of their own: nothing of these was run.
             words += [
-                f"0 of {plural(lost.expected, 'baseline task')} in {SeriesName(other)}"
-                for other, lost in sides.missing.items()
+                f"0 of {plural(lost.expected, 'baseline task')} in {SeriesName(missing_series)}"
+                for missing_series, lost in sides.missing_series.items()
             ]
-        return [*words, *sides.left_out(series)]
+        return [*words, *sides.data_notes(series)]
 
 
 @dataclass(frozen=True)
 class JudgedRun:
     """A run and what its gate says of it.
 
-    gate : the question, with its rules.  trial : the run with its baseline.
+    gate : the question, with its rules.  context : the run with its baseline.
     lines : the judgements.
     """
 
     gate: Any
-    trial: GateContext
+    context: GateContext
     lines: Sequence[Judgement] = ()
 
     @property
@@ -247,17 +252,17 @@ class JudgedRun:
         """Messages about the suite."""
         return ()
 
-    def judged(self, level: float) -> Self:
+    def judge(self, level: float) -> Self:
         """It with every candidate judged by every rule, each verdict at a level."""
-        confidence, gate = replace(self.trial.study.confidence, level=level), self.gate
-        trial = replace(self.trial, study=replace(self.trial.study, confidence=confidence))
+        confidence, gate = replace(self.context.study.confidence, level=level), self.gate
+        context = replace(self.context, study=replace(self.context.study, confidence=confidence))
         lines = []
-        for place, rule in enumerate(gate.chosen):
-            for cases in zip(*(rule.judge([case])[0] for case in trial.cases), strict=True):
-                judged = [trial.with_details(line) for line in cases]
+        for place, rule in enumerate(gate.active_rules):
+            for cases in zip(*(rule.judge([case])[0] for case in context.cases), strict=True):
+                judged = [context.with_details(line) for line in cases]
                 line = at_both_ends(*judged) if len(judged) > 1 else judged[0]
-                lines.append(line.counting(gate.on_undecided, place))
-        return replace(self, trial=trial, lines=lines)
+                lines.append(line.with_failing(gate.on_undecided, place))
+        return replace(self, context=context, lines=lines)
 
     @property
     def rows(self) -> list[Judgement]:
@@ -271,11 +276,11 @@ class JudgedRun:
     @property
     def rows_not_judged(self) -> list[Judgement]:
         """Rows of what is not judged."""
-        groups = ("",) * len(self.trial.study.counts.group_names)
-        return [open_row(words, groups, "no baseline yet") for words in self.gate.waiting]
+        groups = ("",) * len(self.context.study.counts.group_names)
+        return [row_without_number(words, groups, "no baseline yet") for words in self.gate.waiting]
 
 
-def open_row(
+def row_without_number(
     words: Sentence, groups: Sequence[str], reason: str, verdict: str = NOT_JUDGED, **more: Any
 ) -> Judgement:
     """A row without a number, about the whole run."""

@@ -17,11 +17,11 @@ class CountEvidence(NamedTuple):
     """
 
     part: int
-    whole: int
+    total: int
     words: str = OF
 
     def __str__(self) -> str:
-        return self.words.format(self.part, self.whole)
+        return self.words.format(self.part, self.total)
 
 
 @dataclass(frozen=True)

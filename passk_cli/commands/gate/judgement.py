@@ -43,7 +43,7 @@ class Judgement:
     fields: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
     details: tuple[str, ...] = ()
-    counted: CountEvidence | None = None
+    count: CountEvidence | None = None
     limit: float | None = None
     absent: bool = False
     covered: Coverage | None = None
@@ -67,7 +67,7 @@ class Judgement:
     def finding(self) -> Sentence:
         """The clause that says what the evidence shows."""
         fields = {"rule": Phrase(self.words), "model": SeriesName(self.fact.series), **self.fields}
-        return tuple(piece for piece in flat(filled(self.template, fields)) if piece)
+        return tuple(piece for piece in flatten(filled(self.template, fields)) if piece)
 
     @property
     def clause(self) -> str:
@@ -77,23 +77,23 @@ class Judgement:
     @property
     def evidence(self) -> Estimate | str:
         """The number that decides, or what was counted."""
-        return str(self.counted) if self.counted else self.fact.estimate
+        return str(self.count) if self.count else self.fact.estimate
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The reason and the details."""
         return tuple(filter(None, (self.reason, *self.details)))
 
-    def unchecked(self, reason: str, *, absent: bool = False) -> Judgement:
+    def as_error(self, reason: str, *, absent: bool = False) -> Judgement:
         """The judgement of a rule that cannot be checked."""
         fact = replace(self.fact, estimate=Estimate(None), se=None, p=None, p_adjusted=None,
                        more={})  # fmt: skip
         return replace(
             self, fact=fact, verdict=ERROR, template=_UNCHECKED, reason=UNCHECKED + reason,
-            fields={**self.fields, "reason": reason}, counted=None, absent=absent,
+            fields={**self.fields, "reason": reason}, count=None, absent=absent,
         )  # fmt: skip
 
-    def counting(self, on_undecided: str, place: int = -1) -> Judgement:
+    def with_failing(self, on_undecided: str, place: int = -1) -> Judgement:
         """The judgement with whether it shuts the gate, and the place of its rule.
 
         on_undecided : "fail" where undecided rules do.  Those that cannot be checked, or fail for
@@ -123,15 +123,15 @@ class Judgement:
 
 def text_of(sentence: Sentence) -> str:
     """A sentence as text, with numbers of the user as they were given."""
-    pieces = flat(sentence)
+    pieces = flatten(sentence)
     return "".join(f"{p[0]:g}" if isinstance(p, tuple) else str(p) for p in pieces)
 
 
-def flat(sentence: Sentence) -> Iterator[Any]:
+def flatten(sentence: Sentence) -> Iterator[Any]:
     """The pieces of a sentence, those of clauses in it one by one."""
     for piece in sentence:
         if isinstance(piece, Phrase):
-            yield from flat(piece.pieces)
+            yield from flatten(piece.pieces)
         else:
             yield piece
 
@@ -147,7 +147,7 @@ def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
     if ERROR in verdicts:
         return worst if worst.verdict == ERROR else best
     shared = tuple(note for note in worst.notes if note in best.notes)
-    own = tuple(
+    case_notes = tuple(
         f"{case}: {note}"
         for case, line in (("worst case", worst), ("best case", best))
         for note in line.notes
@@ -159,9 +159,9 @@ def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
         reason = cases = f"worst case: {worst.verdict}, best case: {best.verdict}"
     line = replace(
         worst, fact=range_between(worst.fact, best.fact), verdict=verdict, reason=reason,
-        details=(*own, *shared), shut=bool(reason) and FAIL in verdicts,
+        details=(*case_notes, *shared), shut=bool(reason) and FAIL in verdicts,
     )  # fmt: skip
-    if not reason and worst.counted is not None:
+    if not reason and worst.count is not None:
         return line
     fields = {**line.fields, "evidence": line.evidence, "cases": cases}
     return replace(line, template=_BOTH_CASES, fields=fields)

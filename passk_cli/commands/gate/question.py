@@ -20,7 +20,7 @@ from passk_cli.commands.gate.rules import (
     EveryTask,
     GateRule,
 )
-from passk_cli.commands.gate.simulation import Rehearsal, rehearsed
+from passk_cli.commands.gate.simulation import Rehearsal, rehearse
 from passk_cli.commands.gate.suites import SuiteList, answer_suites
 from passk_cli.commands.gate.view import RuleTable
 from passk_cli.commands.question import Question, Read, SharedOptions
@@ -77,10 +77,10 @@ class Gate(Question, GateOptions):
                          "--check": question.check, "--trust-rules": question.trust_rules,
                          }  # fmt: skip
             refuse("contradicting-options", *(
-                (there, OptionValue(option),
+                (value, OptionValue(option),
                  "a file of rules names the files to judge; name none beside it",
-                 (SuggestedFix({option: None}, "judges these"),) * question.ruled)
-                for option, there in of_suites.items()
+                 (SuggestedFix({option: None}, "judges these"),) * question.has_rule)
+                for option, value in of_suites.items()
             ))  # fmt: skip
             question.require_rules()
             return question, options
@@ -91,13 +91,13 @@ class Gate(Question, GateOptions):
                 name="no-files",
                 settles=[SuggestedFix({"--rules": Placeholder("FILE")}, "names rules")],
             )
-        return replace(question, book=book.asked(super().ask, values)), options
+        return replace(question, book=book.with_questions(super().ask, values)), options
 
     @classmethod
     def answer_messages(cls) -> dict[str, DiagnosticType]:
         """Those of the table, the rehearsal and the suites."""
         modules = {cls.__module__, *(section.__module__ for section in cls.sections)}
-        names = [each for module in modules for each in vars(sys.modules[module]).values()]
+        names = [value for module in modules for value in vars(sys.modules[module]).values()]
         return {message.name: message for message in names if isinstance(message, DiagnosticType)}
 
     @property
@@ -111,34 +111,34 @@ class Gate(Question, GateOptions):
     def report_from(self, options: SharedOptions, read: Read) -> Report:
         if self.book is not None:
             return answer_suites(self, self.book, read)
-        gate = self.on_first_night(options, read) if self.first_run else self
+        gate = self.first_run_gate(options, read) if self.first_run else self
         if gate is None:
-            raise self.not_first()
+            raise self.first_run_error()
         return super(Gate, gate).report_from(options, read)
 
     @cached_property
-    def chosen(self) -> list[GateRule]:
+    def active_rules(self) -> list[GateRule]:
         """The rules that are asked for."""
         kinds = [kind for kind in GateOptions.__bases__ if issubclass(kind, GateRule)]
         rules = [kind(**{f.name: getattr(self, f.name) for f in fields(kind)}) for kind in kinds]
-        return [rule for rule in rules if rule.wanted]
+        return [rule for rule in rules if rule.is_active]
 
     @property
     def needs_baseline(self) -> bool:
         """Whether a rule asks about differences to the baseline."""
-        return any(rule.compares for rule in self.chosen)
+        return any(rule.compares for rule in self.active_rules)
 
     @property
     def waiting(self) -> list[Sentence]:
         """The rules that wait for a first baseline, in words."""
         return [words for rule in self.later for words in rule.waiting]
 
-    def on_first_night(self, options: SharedOptions, read: Read) -> Gate | None:
+    def first_run_gate(self, options: SharedOptions, read: Read) -> Gate | None:
         """The gate without a baseline and the rules that need one; None if the baseline exists."""
         if parse_last_runs(self.baseline):
             try:
                 read_pooled_baseline(
-                    read, _of_past(self.request(options)), self.baseline, self.skip_run
+                    read, _history_request(self.request(options)), self.baseline, self.skip_run
                 )
                 return None
             except DataError as error:
@@ -146,12 +146,12 @@ class Gate(Question, GateOptions):
                     raise
         elif not self.baseline or all(map(is_file_argument, paths_of(self.baseline))):
             return None
-        later = [rule for rule in self.chosen if isinstance(rule, DifferenceRule)]
+        later = [rule for rule in self.active_rules if isinstance(rule, DifferenceRule)]
         return replace(
             self, baseline=None, max_drop={}, max_increase={}, no_regression=False, later=later
         )
 
-    def not_first(self) -> ParameterError:
+    def first_run_error(self) -> ParameterError:
         """The error of a first night whose baseline exists, or is not named."""
         settle = SuggestedFix({"--first-run": None}, "compares with it")
         problem = "it is for a night without a baseline, and the baseline exists"
@@ -166,22 +166,24 @@ class Gate(Question, GateOptions):
 
     def request(self, options: SharedOptions) -> Request:
         general = options.metrics.metrics
-        metrics = self.needed(general)
-        standard = any(rule.general for rule in self.chosen) and not general
+        metrics = self.needed_metrics(general)
+        standard = any(rule.general for rule in self.active_rules) and not general
         return replace(
             super().request(options),
             attempts=needs(metrics),
             scores_only=scores_only(metrics) and not standard,
         )
 
-    def needed(self, general: Sequence[Metric]) -> tuple[Metric, ...]:
+    def needed_metrics(self, general: Sequence[Metric]) -> tuple[Metric, ...]:
         """Every metric a rule needs, those of rules about differences first.
 
         general : those that rules without metrics of their own are about.
         """
-        named = [metric for rule in reversed(self.chosen) for metric in rule.named]
-        more = general if any(rule.general for rule in self.chosen) else ()
-        return tuple(dict.fromkeys((*named, *more)))
+        rule_metrics = [
+            metric for rule in reversed(self.active_rules) for metric in rule.option_metrics
+        ]
+        more = general if any(rule.general for rule in self.active_rules) else ()
+        return tuple(dict.fromkeys((*rule_metrics, *more)))
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The new run, and the baseline where that is another file."""
@@ -197,7 +199,9 @@ class Gate(Question, GateOptions):
             require_other_file(options.files, history[0])
             counts = read(request, runs.files)
             try:
-                past = read_pooled_baseline(read, _of_past(request), self.baseline, self.skip_run)
+                past = read_pooled_baseline(
+                    read, _history_request(request), self.baseline, self.skip_run
+                )
             except PasskError as error:
                 error.settles = runs.applicable_fixes(error.settles, read, request)
                 raise
@@ -213,8 +217,8 @@ class Gate(Question, GateOptions):
         if self.max_errors is not None:
             counts = _with_errors(counts, request, read, runs.files)
         # The baseline says what has to be shown: a new run cut short must not ask for less.
-        shown = baseline if past is None else past.latest
-        metrics = options.metrics.choose(counts if shown is None else shown)
+        reference = baseline if past is None else past.latest
+        metrics = options.metrics.choose(counts if reference is None else reference)
         if baseline is not None:
             baseline = only_models(baseline, request)
         return Analysis(
@@ -229,22 +233,22 @@ class Gate(Question, GateOptions):
         A rule that cannot be checked is a row with the verdict "error", and shuts the gate.
         Errors: ParameterError when nothing can be judged.
         """
-        run = JudgedRun(self, self.trial(study)).judged(study.confidence.level)
+        run = JudgedRun(self, self.gate_context(study)).judge(study.confidence.level)
         if not run.rows:
             raise ParameterError(
                 "no rule was checked: the new run and the baseline share no group",
                 name="nothing-to-compare",
                 settles=[SuggestedFix({"--by": None}, "compares them as a whole")],
             )
-        return self.reported(run.trial.study, [run])
+        return self.report_of_runs(run.context.study, [run])
 
-    def reported(
+    def report_of_runs(
         self, study: Analysis, runs: Sequence[JudgedRun], book: Rulebook | None = None,
         unread: Sequence[Judgement] = (),
     ) -> Report:  # fmt: skip
         """The report of runs that were judged, or rehearsed.  unread : rows without a run."""
         if self.rehearse:
-            section: RuleTable = rehearsed(study, runs, self.max_false_alarms, book, unread)
+            section: RuleTable = rehearse(study, runs, self.max_false_alarms, book, unread)
         else:
             rows = [*(row for run in runs for row in run.rows), *unread]
             section = RuleTable(study, rows, runs, book)
@@ -254,40 +258,44 @@ class Gate(Question, GateOptions):
             result = Provisional("rehearsal", 0)
         return replace(report, checks=section.checks, changes=section.changes, provisional=result)
 
-    def trial(self, study: Analysis) -> GateContext:
+    def gate_context(self, study: Analysis) -> GateContext:
         """The run with its baseline, with every metric a rule needs."""
-        metrics = self.needed(study.metrics)
-        whole = replace(study, metrics=metrics, confidence=study.confidence.for_metrics(metrics))
+        metrics = self.needed_metrics(study.metrics)
+        full_study = replace(
+            study, metrics=metrics, confidence=study.confidence.for_metrics(metrics)
+        )
         if is_corrected(study.counts):
-            whole = replace(whole, confidence=whole.confidence.for_corrected_values())
-        if whole.bounded:
-            whole.confidence.require_steady()
+            full_study = replace(
+                full_study, confidence=full_study.confidence.for_corrected_values()
+            )
+        if full_study.bounded:
+            full_study.confidence.require_steady()
             require_monotone(metrics)
         if self.rehearse and self.baseline is None and self.needs_baseline:
-            sides = BaselineMatch.against(study.counts, study.counts, ITSELF)
+            sides = BaselineMatch.from_two_files(study.counts, study.counts, ITSELF)
         else:
-            sides = BaselineMatch.of(study, self.baseline)
-        return GateContext(whole, sides, study.metrics, self.unpaired, self.attempts)
+            sides = BaselineMatch.from_study(study, self.baseline)
+        return GateContext(full_study, sides, study.metrics, self.unpaired, self.attempts)
 
     @property
-    def ruled(self) -> bool:
+    def has_rule(self) -> bool:
         """Whether its own options give a rule to check."""
         declared = self.attempts is not None and self.unpaired != "drop"
         automatic = EveryTask, EveryAttempt
-        return declared or not all(isinstance(rule, automatic) for rule in self.chosen)
+        return declared or not all(isinstance(rule, automatic) for rule in self.active_rules)
 
     def require_rules(self) -> None:
         """ParameterError for no rule, and for options that need another one."""
-        another = {"--no-regression": True, "--baseline": Placeholder("FILE")}
+        both_options = {"--no-regression": True, "--baseline": Placeholder("FILE")}
         differs = SuggestedFix({"--no-regression": True}, "compares with the baseline")
         if self.baseline is None:
-            differs = SuggestedFix(another, "compares with another run")
+            differs = SuggestedFix(both_options, "compares with another run")
         refuse("no-rule", (
-            not self.ruled, "", "no rule to check",
+            not self.has_rule, "", "no rule to check",
             (SuggestedFix({"--min": {"pass@1": 0.8}}, "asks for a pass rate"), differs),
         ))  # fmt: skip
         drops = (("--max-drop", self.max_drop), ("--max-increase", self.max_increase))
-        differing = next((option for option, given in drops if given), "--no-regression")
+        differing = next((option for option, limits in drops if limits), "--no-regression")
         refuse(
             "contradicting-options",
             (self.min_by != BY_INTERVAL and not self.minimum,
@@ -308,7 +316,7 @@ class Gate(Question, GateOptions):
         )  # fmt: skip
 
 
-def _of_past(request: Request) -> Request:
+def _history_request(request: Request) -> Request:
     """The request to read the history that a new run is compared with."""
     return Request(
         by=request.by, cluster=request.cluster, attempts=request.attempts,
@@ -325,8 +333,8 @@ def _with_errors(
     name = next((name for name in _ERRORS if name in columns), None)
     if name is None:
         return counts
-    there = f"length(trim(CAST({column_sql(name)} AS VARCHAR))) > 0"
-    where = f"({request.where}) AND {there}" if request.where else there
+    has_error = f"length(trim(CAST({column_sql(name)} AS VARCHAR))) > 0"
+    where = f"({request.where}) AND {has_error}" if request.where else has_error
     try:
         erring = read(replace(request, where=where, attempts=()), files).missing_outcomes
     except DataError:

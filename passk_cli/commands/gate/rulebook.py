@@ -46,16 +46,16 @@ from passk_cli.toml import read_toml
 FILE, PROJECT = "passk.toml", "pyproject.toml"
 SUITE, TREND = "suite", "trend"
 # The options of `passk trend` that its table may have.
-_OF_TREND = ("metrics", "acknowledge", "skip_run", "level", "alias", "where")
+_TREND_FIELDS = ("metrics", "acknowledge", "skip_run", "level", "alias", "where")
 # Keys of former releases, and what replaces them.
-_GONE = {
+_REMOVED_KEYS = {
     "average": "a file of rules has no average over suites any more; write a rule for each suite",
     "weight": "suites have no weights any more; leave it out",
     "first": "leave it out, and use `passk gate --first-run` on the first night, once",
 }
 # Options that are about all suites, and those that a file does not hold.
 SHARED = ("level", "population")
-_ELSEWHERE = (
+_NOT_IN_FILE = (
     "rules", "trust_rules", "tier", "check", "first_run", "rehearse", "max_false_alarms", "error",
     "ignore",
 )  # fmt: skip
@@ -102,10 +102,10 @@ def parse_quarantine(value: Any) -> tuple[Quarantined, ...]:
     tasks: dict[str, Quarantined] = {}
     form = '{task = "t17", until = 2026-12-31, reason = "flaky endpoint"}'
     for entry in value:
-        given = entry if isinstance(entry, Mapping) else {}
-        if given.keys() != {"task", "until", "reason"}:
+        fields = entry if isinstance(entry, Mapping) else {}
+        if fields.keys() != {"task", "until", "reason"}:
             raise ParameterError(f"quarantine: write {form}, all three")
-        task, until, reason = given["task"], given["until"], given["reason"]
+        task, until, reason = fields["task"], fields["until"], fields["reason"]
         try:
             until = datetime.date.fromisoformat(str(until)[:10])
         except ValueError:
@@ -138,9 +138,9 @@ class Suite:
         " is judged again, with a warning.")] = ()  # fmt: skip
 
     @property
-    def out(self) -> list[Quarantined]:
+    def quarantined(self) -> list[Quarantined]:
         """The tasks in quarantine today."""
-        return [each for each in self.quarantine if each.active]
+        return [task for task in self.quarantine if task.active]
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class TrendEntry:
     """The trend as the file has it.  history : a path.  given : field → value of its options."""
 
     history: str
-    given: Mapping[str, Any]
+    values: Mapping[str, Any]
     refused: Callable[[ParameterError], ParameterError] = field(repr=False)
 
 
@@ -171,13 +171,13 @@ class SuiteEntry:
     """
 
     suite: Suite
-    given: Mapping[str, Any]
+    values: Mapping[str, Any]
     refused: Callable[[ParameterError], ParameterError] = field(repr=False)
     gate: Any = None
     options: Any = None
 
     @contextmanager
-    def placed(self, given: Collection[str] = ()) -> Iterator[None]:
+    def locate_errors(self, flags: Collection[str] = ()) -> Iterator[None]:
         """Errors of the block say which suite of which file they are about.
 
         given : options of the command line, whose errors are no file's.
@@ -187,33 +187,33 @@ class SuiteEntry:
         except DataError:
             raise
         except ParameterError as error:
-            if isinstance(error.place, OptionValue) and error.place.option in given:
+            if isinstance(error.place, OptionValue) and error.place.option in flags:
                 raise
             raise self.refused(error) from None
 
 
-def said_in_keys(said: Diagnostic) -> Diagnostic:
+def with_file_keys(message: Diagnostic) -> Diagnostic:
     """A message of a suite with remedies as keys of its table, as options are for all suites.
 
     >>> from passk_cli.diagnostic import NOTE
     >>> pooled = Diagnostic("pooled", NOTE, "effort differs",
     ...     settles=(SuggestedFix({"--by": ("effort",)}),))
-    >>> said_in_keys(pooled).text
+    >>> with_file_keys(pooled).text
     'effort differs; by = "effort"'
     """
-    keys = "; ".join(_in_keys(each) for each in said.settles if not each.command)
+    keys = "; ".join(_in_keys(fix) for fix in message.settles if not fix.command)
     if not keys:
-        return replace(said, settles=())
-    words = "; ".join(filter(None, [said.remedy, "{keys}"]))
-    return replace(said, remedy=words, fields={**said.fields, "keys": keys}, settles=())
+        return replace(message, settles=())
+    words = "; ".join(filter(None, [message.remedy, "{keys}"]))
+    return replace(message, remedy=words, fields={**message.fields, "keys": keys}, settles=())
 
 
-def _in_keys(settle: SuggestedFix) -> str:
+def _in_keys(fix: SuggestedFix) -> str:
     """A remedy as keys of a file, and what it does."""
-    named = {"--alias": "aliases"}
-    keys = {named.get(flag, flag.lstrip("-")): value for flag, value in settle.options.items()}
+    key_names = {"--alias": "aliases"}
+    keys = {key_names.get(flag, flag.lstrip("-")): value for flag, value in fix.options.items()}
     parts = (f"without {k}" if v is None else f"{k} = {_toml(v)}" for k, v in keys.items())
-    return f"{', '.join(parts)} {settle.why}".strip()
+    return f"{', '.join(parts)} {fix.why}".strip()
 
 
 def _toml(value: Any) -> str:
@@ -239,15 +239,15 @@ class Rulebook:
     name: str
     entries: tuple[SuiteEntry, ...]
     trend: TrendEntry | None = None
-    others: tuple[str, ...] = ()
+    other_suites: tuple[str, ...] = ()
     tier: str = ""
     digest: str = ""
     level: float = 0.0
     statements: int = 0
-    held: int = 0
+    quarantined: int = 0
 
     @property
-    def each(self) -> float:
+    def verdict_level(self) -> float:
         """The level of one verdict: 1 − (1 − level) / statements (Bonferroni)."""
         return self.level if self.statements < 2 else 1.0 - (1.0 - self.level) / self.statements
 
@@ -255,34 +255,43 @@ class Rulebook:
     def level_words(self) -> str:
         """The level of one verdict, and of all; "" if chance can mislead none."""
         if self.statements > 1:
-            level, each = (f"{100 * share:.4g} %" for share in (self.level, self.each))
-            return f"{level} for {self.statements} verdicts together ({each} each)"
+            level, per_verdict = (
+                f"{100 * share:.4g} %" for share in (self.level, self.verdict_level)
+            )
+            return f"{level} for {self.statements} verdicts together ({per_verdict} each)"
         return f"{100 * self.level:g} %" if self.statements else ""
 
     @property
-    def left_out(self) -> list[str]:
+    def omissions(self) -> list[str]:
         """Tasks and suites that no verdict is about."""
-        others = f"{plural(len(self.others), 'suite')} not in tier {self.tier}"
-        words = {f"{plural(self.held, 'task')} in quarantine": self.held, others: self.others}
-        return [text for text, held in words.items() if held]
+        other_suites = f"{plural(len(self.other_suites), 'suite')} not in tier {self.tier}"
+        words = {
+            f"{plural(self.quarantined, 'task')} in quarantine": self.quarantined,
+            other_suites: self.other_suites,
+        }
+        return [text for text, count in words.items() if count]
 
-    def asked(self, ask: Callable[..., tuple[Any, Any]], given: Mapping[str, Any]) -> Rulebook:
+    def with_questions(
+        self, ask: Callable[..., tuple[Any, Any]], command_options: Mapping[str, Any]
+    ) -> Rulebook:
         """It with the question of each suite.
 
         ask : makes it.  given : options of the command line, which replace those of the file.
         Errors: ParameterError for all suites together, each with its line.
         """
-        over = {field: value for field, value in given.items() if is_given(value)}
-        flags = [each.option.name for each in COMMAND.options() if each.field in over]
+        overrides = {field: value for field, value in command_options.items() if is_given(value)}
+        flags = [option.option.name for option in COMMAND.options() if option.field in overrides]
 
-        def entry_asked(entry: SuiteEntry) -> SuiteEntry:
-            with entry.placed(flags):
-                own = {**entry.given, **over, "rules": None, "tier": None, "check": None}
-                gate, options = ask(own, entry.given["runs"], requires_data=True)
-                if held := [t.task for t in entry.suite.out if t.task in gate.must_pass]:
+        def with_question(entry: SuiteEntry) -> SuiteEntry:
+            with entry.locate_errors(flags):
+                values = {**entry.values, **overrides, "rules": None, "tier": None, "check": None}
+                gate, options = ask(values, entry.values["runs"], requires_data=True)
+                if quarantined := [
+                    t.task for t in entry.suite.quarantined if t.task in gate.must_pass
+                ]:
                     problem = "this task is in quarantine; take it out of one"
                     raise ParameterError(
-                        OptionValue("--must-pass", held[0]), problem, name="bad-rules"
+                        OptionValue("--must-pass", quarantined[0]), problem, name="bad-rules"
                     )
                 if options.rules.adjust in (BH, UNADJUSTED):
                     raise ParameterError(
@@ -293,39 +302,41 @@ class Rulebook:
                 gate.require_rules()
                 return replace(entry, gate=gate, options=options)
 
-        return replace(self, entries=tuple(all_of(entry_asked, self.entries)))
+        return replace(self, entries=tuple(map_with_errors(with_question, self.entries)))
 
 
-def all_of(make: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+def map_with_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
     """What is made of each item; the errors of all raised together, each with its line."""
-    made, wrong = [], dict[str, ParameterError]()
+    results, wrong = [], dict[str, ParameterError]()
     for item in items:
         try:
-            made.append(make(item))
+            results.append(make(item))
         except ParameterError as error:
             wrong.setdefault(str(error), error)
     if not wrong:
-        return made
-    first, *others = wrong.values()
-    if not others:
+        return results
+    first, *more_errors = wrong.values()
+    if not more_errors:
         raise first
-    if any(error.settles != first.settles for error in others):
+    if any(error.settles != first.settles for error in more_errors):
         raise ParameterError(clauses(*wrong), name=first.name)
-    problems = (str(error.args[0]) for error in (first, *others))
+    problems = (str(error.args[0]) for error in (first, *more_errors))
     raise ParameterError(clauses(*problems), name=first.name, settles=first.settles)
 
 
 def options() -> dict[str, DeclaredOption]:
     """Key → option, of those of the command that a file may have."""
-    every = [each for each in COMMAND.options() if each.field not in _ELSEWHERE]
-    keys = {flag.lstrip("-"): each for flag, each in by_flag(every).items()}
-    return {"aliases" if key == "alias" else key: each for key, each in keys.items()}
+    declared_options = [option for option in COMMAND.options() if option.field not in _NOT_IN_FILE]
+    keys = {flag.lstrip("-"): option for flag, option in by_flag(declared_options).items()}
+    return {"aliases" if key == "alias" else key: option for key, option in keys.items()}
 
 
 def trend_keys() -> dict[str, DeclaredOption]:
     """Key → option, of those that the table of the trend may have."""
-    every = [each for each in TREND_COMMAND.options() if each.field in _OF_TREND]
-    keys = {flag.lstrip("-"): each for flag, each in by_flag(every).items()}
+    declared_options = [
+        option for option in TREND_COMMAND.options() if option.field in _TREND_FIELDS
+    ]
+    keys = {flag.lstrip("-"): option for flag, option in by_flag(declared_options).items()}
     return {"history": declared(TrendTable)["history"], **keys}
 
 
@@ -344,9 +355,9 @@ def read_rulebook(path: str | None, tier: str | None, *, trusted: bool = False) 
                 project = b"[tool.passk" in file.read(MOST_TOML)
         path = FILE if os.path.isfile(FILE) else PROJECT if project else None
         # A file of maps only has no rules.
-        if path is None or {TABLE} >= _RuleFile.read(path).tables.keys():
+        if path is None or {TABLE} >= _RuleFile.from_path(path).tables.keys():
             return None
-    return replace(_RuleFile.read(path), trusted=trusted).rulebook(tier)
+    return replace(_RuleFile.from_path(path), trusted=trusted).rulebook(tier)
 
 
 @dataclass(frozen=True)
@@ -364,7 +375,7 @@ class _RuleFile:
     trusted: bool = False
 
     @classmethod
-    def read(cls, path: str) -> _RuleFile:
+    def from_path(cls, path: str) -> _RuleFile:
         text, tables = read_toml(path, "bad-rules", "write a [[suite]] with a name, runs and rules")
         if os.path.basename(path) != PROJECT:
             return cls(path, text, tables)
@@ -387,8 +398,8 @@ class _RuleFile:
             text = "; ".join([start + error.problem, *map(_in_keys, error.settles)])
             kind = error.name
         key = (re.match(r"[\w-]*", str(text)) or [""])[0].replace("_", "-")
-        own, top = self._lines(at), self._lines(-1)
-        line = own.get(key) or top.get(key) or own.get("")
+        lines, top = self._lines(at), self._lines(-1)
+        line = lines.get(key) or top.get(key) or lines.get("")
         table = at if isinstance(at, str) else SUITE
         about = "" if at == -1 else f"{' '.join(filter(None, (table, name)))}: "
         place = f"{self.name}:{line}" if line else self.name
@@ -407,8 +418,8 @@ class _RuleFile:
                 inside = table in (SUITE, TREND) or f"{name}." == self.prefix
                 place = TREND if table == TREND else suite
                 key = "" if name in (SUITE, at) else name.removeprefix(f"{SUITE}.")
-            elif found := re.match(r"\s*[\"']?([\w@^-]+)[\"']?\s*[.=]", line):
-                key = found[1].replace("_", "-")
+            elif key_match := re.match(r"\s*[\"']?([\w@^-]+)[\"']?\s*[.=]", line):
+                key = key_match[1].replace("_", "-")
             else:
                 continue
             if (header and at == -1) or (place == at and (inside or header)):
@@ -426,10 +437,10 @@ class _RuleFile:
         shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND, TABLE)}
         # What is wrong above the suites is said with what is wrong in them.
         steps: list[Callable[[], Any]] = [
-            lambda: top.update(self._given(shared, options(), self.refused, (SUITE, TREND)))
+            lambda: top.update(self._option_values(shared, options(), self.refused, (SUITE, TREND)))
         ]
         steps += [partial(self._entry, at, table, top) for at, table in enumerate(suites)]
-        _, *entries, trend = all_of(lambda step: step(), [*steps, self._trend])
+        _, *entries, trend = map_with_errors(lambda step: step(), [*steps, self._trend])
         names = [entry.suite.name for entry in entries]
         twice = next((at for at, name in enumerate(names) if names.index(name) < at), None)
         if twice is not None:
@@ -440,29 +451,31 @@ class _RuleFile:
             raise ParameterError(
                 OptionValue("--tier", tier), f"no suite of {self.name} has it; {question}"
             )
-        chosen = [tier is None or tier in entry.suite.tier for entry in entries]
-        run = tuple(compress(entries, chosen))
-        others = tuple(name for name, own in zip(names, chosen, strict=True) if not own)
+        selected = [tier is None or tier in entry.suite.tier for entry in entries]
+        run = tuple(compress(entries, selected))
+        other_suites = tuple(
+            name for name, is_selected in zip(names, selected, strict=True) if not is_selected
+        )
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
-        return Rulebook(self.name, run, trend, others, tier or "", digest)
+        return Rulebook(self.name, run, trend, other_suites, tier or "", digest)
 
     def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
         refused = partial(self.refused, at=at, name=str(table.get("name", "")))
-        own = {each.option.name: each for each in declared(Suite).values()}
-        given = self._given(table, {**options(), **own}, refused, of_suite=True)
+        suite_options = {option.option.name: option for option in declared(Suite).values()}
+        values = self._option_values(table, {**options(), **suite_options}, refused, of_suite=True)
         try:
-            suite = filled(Suite, given)
+            suite = filled(Suite, values)
         except ParameterError as error:
             raise refused(error) from None
         if not suite.name or not suite.runs:
             raise refused(f"{'runs' if suite.name else 'name'} is missing")
-        given = {**top, **{k: v for k, v in given.items() if k not in declared(Suite)}}
-        if given.get("baseline") == _RECORD:
+        values = {**top, **{k: v for k, v in values.items() if k not in declared(Suite)}}
+        if values.get("baseline") == _RECORD:
             raise refused(_NO_RECORD)
-        given = self._located({**given, "runs": list(suite.runs)}, refused)
+        values = self._located({**values, "runs": list(suite.runs)}, refused)
         if TABLE in self.tables:
-            given.setdefault("map", FoundMap(self.name))
-        return SuiteEntry(suite, given, refused)
+            values.setdefault("map", FoundMap(self.name))
+        return SuiteEntry(suite, values, refused)
 
     def _trend(self) -> TrendEntry | None:
         """The history that must not become worse, and the options of its trend."""
@@ -470,61 +483,65 @@ class _RuleFile:
         if table is None:
             return None
         refused = partial(self.refused, at=TREND)
-        given = self._given(table if isinstance(table, dict) else {}, trend_keys(), refused)
-        if not isinstance(given.get("history"), str):
+        values = self._option_values(
+            table if isinstance(table, dict) else {}, trend_keys(), refused
+        )
+        if not isinstance(values.get("history"), str):
             raise refused(_NO_HISTORY)
-        history = self._located(given, refused)["history"]
-        del given["history"]
+        history = self._located(values, refused)["history"]
+        del values["history"]
         try:
             for group in (TrendOptions, Request, Confidence):
-                filled(group, given)
+                filled(group, values)
         except ParameterError as error:
             raise refused(error) from None
-        return TrendEntry(history, given, refused)
+        return TrendEntry(history, values, refused)
 
-    def _given(
+    def _option_values(
         self, table: Mapping[str, Any], keys: Mapping[str, DeclaredOption],
-        refused: Callable[..., ParameterError], others: Sequence[str] = (), *,
+        refused: Callable[..., ParameterError], other_keys: Sequence[str] = (), *,
         of_suite: bool = False,
     ) -> dict[str, Any]:  # fmt: skip
         """Field → value, of the keys of a table, which are options; hyphens may be underscores."""
-        given = dict[str, Any]()
+        values = dict[str, Any]()
 
         def take(key: str) -> None:
-            value, each = table[key], keys.get(key) or keys.get(key.replace("_", "-"))
-            if key in _GONE:
-                raise refused(f"{key}: {_GONE[key]}")
-            if each is None:
+            value, option = table[key], keys.get(key) or keys.get(key.replace("_", "-"))
+            if key in _REMOVED_KEYS:
+                raise refused(f"{key}: {_REMOVED_KEYS[key]}")
+            if option is None:
                 # As the key is written: hyphens may be underscores.
-                known = [k.replace("-", "_") if "_" in key else k for k in (*keys, *others)]
-                question = meant(key, known, "`passk help gate` lists them")
+                key_names = [k.replace("-", "_") if "_" in key else k for k in (*keys, *other_keys)]
+                question = meant(key, key_names, "`passk help gate` lists them")
                 raise refused(f"{key}: there is no such key; {question}")
-            if of_suite and each.field in SHARED:
+            if of_suite and option.field in SHARED:
                 raise refused(f"{key}: it is one for all suites; write it above [[suite]]")
-            if each.field in given:
+            if option.field in values:
                 raise refused(f"{key}: this is given twice")
-            if isinstance(value, dict) and each.base is not Mapping:
-                raise refused(f"{key}: write {each.option.takes or 'a value'}, no table")
-            given[each.field] = value
+            if isinstance(value, dict) and option.base is not Mapping:
+                raise refused(f"{key}: write {option.option.takes or 'a value'}, no table")
+            values[option.field] = value
 
-        all_of(take, table)
-        return given
+        map_with_errors(take, table)
+        return values
 
     def _located(
-        self, given: Mapping[str, Any], refused: Callable[..., ParameterError]
+        self, values: Mapping[str, Any], refused: Callable[..., ParameterError]
     ) -> dict[str, Any]:
         """The values of a table, with paths as they are from the current folder.
 
         Errors: ParameterError for a path that the rules may not name.
         """
-        located = dict(given)
-        for key, each in {**options(), **trend_keys(), "runs": declared(Suite)["runs"]}.items():
-            value = given.get(each.field)
-            if each.field not in (*PATHS, *PATHS_OR_NAMES, *TASKS) or value is None:
+        located = dict(values)
+        for key, option in {**options(), **trend_keys(), "runs": declared(Suite)["runs"]}.items():
+            value = values.get(option.field)
+            if option.field not in (*PATHS, *PATHS_OR_NAMES, *TASKS) or value is None:
                 continue
             several = value if isinstance(value, list) else [value]
-            paths = [self._location(each.field, key, part, refused) for part in several]
-            located[each.field] = paths if isinstance(value, list) and len(paths) != 1 else paths[0]
+            paths = [self._location(option.field, key, part, refused) for part in several]
+            located[option.field] = (
+                paths if isinstance(value, list) and len(paths) != 1 else paths[0]
+            )
         return located
 
     def _location(
@@ -540,7 +557,7 @@ class _RuleFile:
             label, path = split_label(value)
             is_file = is_file_argument
         kind = "an address" if "://" in path else "an absolute path" if os.path.isabs(path) else ""
-        moved = path if kind or path == "-" else self._beside(path)
+        moved = path if kind or path == "-" else self._path_from_rules(path)
         located = moved if label is None else f"{label}={moved}"
         if field not in PATHS and not is_file(located):
             is_path = is_result(path) and field in PATHS_OR_NAMES
@@ -560,5 +577,5 @@ class _RuleFile:
             )  # fmt: skip
         return located
 
-    def _beside(self, path: str) -> str:
+    def _path_from_rules(self, path: str) -> str:
         return os.path.join(os.path.dirname(self.name), path)

@@ -113,37 +113,39 @@ def parse_limits(
         value = [f"{name}={number}" for name, number in value.items()]
     limits: dict[Metric, float] = {}
     example = "cost=10%" if amounts else "pass@1=0.8" if option == "--min" else "pass@1=0.02"
-    for text in (part for whole in value for part in whole.split(",")):
+    for text in (part for entry in value for part in entry.split(",")):
         name, equals, digits = text.partition("=")
-        given = OptionValue(option, text)
+        option_value = OptionValue(option, text)
         try:
             number = float(digits.rstrip("%")) / (100 if digits.endswith("%") else 1)
         except ValueError:
             number = math.nan
         if not equals or not math.isfinite(number):
-            raise ParameterError(given, f"write METRIC=X, as in {example}")
+            raise ParameterError(option_value, f"write METRIC=X, as in {example}")
         try:
             metric, part = parse(name), relative and digits.endswith("%")
         except ParameterError as error:
-            raise error.with_changes(ParameterError, place=given) from None
+            raise error.with_changes(ParameterError, place=option_value) from None
         place, share = OptionValue(option, metric.name), share_meant(digits)
         if option != "--min":
             refuse_ranges([metric], option)
         refuse(
             "bad-option-value",
-            (relative and number < 0, given, "write METRIC=X with X from 0", ()),
-            (metric.unit == "share" and not 0.0 <= number <= 1.0, given,
+            (relative and number < 0, option_value, "write METRIC=X with X from 0", ()),
+            (metric.unit == "share" and not 0.0 <= number <= 1.0, option_value,
              "write METRIC=X with X from 0 to 1",
              (SuggestedFix({option: {name: f"{share:g}"}}),) if share else ()),
         )  # fmt: skip
-        other = {"--max-drop" if amounts else "--max-increase": Placeholder(f"{metric.name}=X")}
+        alternative = {
+            "--max-drop" if amounts else "--max-increase": Placeholder(f"{metric.name}=X")
+        }
         refuse(
             "unknown-metric",
             (metric.unit == "score" and part, place,
              "a score may be negative; give a difference, without %", ()),
             ((metric.sign < 0) != amounts, place,
              f"{'more' if amounts else 'less'} of it is better",
-             (SuggestedFix({**other, option: None}, "limits it"),)),
+             (SuggestedFix({**alternative, option: None}, "limits it"),)),
         )  # fmt: skip
         refuse("contradicting-options", (metric in limits, place, "given twice", ()))
         limits[metric] = Relative(number) if part else number
@@ -172,26 +174,26 @@ class GateRule:
     findings: ClassVar[Mapping[str, str]]
     compares: ClassVar[bool] = False
     general: ClassVar[bool] = False
-    drawn: ClassVar[bool] = True
+    can_simulate: ClassVar[bool] = True
 
     @property
-    def given(self) -> Any:
+    def value(self) -> Any:
         """The value of its first option."""
         return getattr(self, fields(self)[0].name)
 
     @property
-    def wanted(self) -> bool:
+    def is_active(self) -> bool:
         """Whether it was asked for."""
-        return is_given(self.given)
+        return is_given(self.value)
 
     @property
-    def named(self) -> Sequence[Metric]:
+    def option_metrics(self) -> Sequence[Metric]:
         """The metrics that its options name."""
-        return tuple(self.given) if isinstance(self.given, Mapping) else ()
+        return tuple(self.value) if isinstance(self.value, Mapping) else ()
 
-    def metrics_in(self, trial: GateContext) -> Sequence[Metric]:
+    def metrics_in(self, context: GateContext) -> Sequence[Metric]:
         """The metrics it is about."""
-        return trial.general if self.general else self.named
+        return context.general if self.general else self.option_metrics
 
     @property
     def signature(self) -> dict[str, object]:
@@ -209,16 +211,16 @@ class GateRule:
             entries[name] = "yes" if value is True else value
         return entries
 
-    def statements(self, trial: GateContext) -> int:
+    def statements(self, context: GateContext) -> int:
         """How many verdicts rest on an interval or a test that chance can mislead."""
         return 0
 
-    def judge(self, trials: Sequence[GateContext]) -> list[list[Judgement]]:
-        """The judgements of each trial; trials of one shape are judged together."""
-        return [list(self.judge_one(trial)) for trial in trials]
+    def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
+        """The judgements of each context; contexts of one shape are judged together."""
+        return [list(self.judge_one(context)) for context in contexts]
 
-    def judge_one(self, trial: GateContext) -> Iterable[Judgement]:
-        """The judgements of a trial."""
+    def judge_one(self, context: GateContext) -> Iterable[Judgement]:
+        """The judgements of a context."""
         raise NotImplementedError
 
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
@@ -231,14 +233,14 @@ class GateRule:
 
     def judgement(
         self, fact: Result, verdict: str, metric: Metric | None = None, reason: str = "",
-        limit: float | None = None, notes: Sequence[str] = (), counted: CountEvidence | None = None,
+        limit: float | None = None, notes: Sequence[str] = (), count: CountEvidence | None = None,
         **evidence: Any,
     ) -> Judgement:  # fmt: skip
         """A judgement of a series.  evidence : further fields of its clause."""
         fields = {**self.named_as(metric), **evidence}
         template = self.findings.get(verdict, self.findings.get("", ""))
         return Judgement(self.phrase, fact, verdict, template, fields, reason, tuple(notes),
-                         counted, limit)  # fmt: skip
+                         count, limit)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -252,7 +254,7 @@ class EveryTask(GateRule):
         " have. It then also allows another number of attempts than --attempts, and reports it.",
     )] = "fail"  # fmt: skip
     title: ClassVar[str] = COMPARING
-    drawn = False
+    can_simulate = False
     phrase = EVERY
     findings: ClassVar[Mapping[str, str]] = {
         FAIL: "{lost} of {expected:baseline task} {lost:has|have} no attempts in {model}",
@@ -260,25 +262,25 @@ class EveryTask(GateRule):
     }
 
     @property
-    def wanted(self) -> bool:
+    def is_active(self) -> bool:
         """Unless the other tasks are compared without them."""
         return self.unpaired == "fail"
 
-    def judge_one(self, trial: GateContext) -> Iterator[Judgement]:
+    def judge_one(self, context: GateContext) -> Iterator[Judgement]:
         """The candidates' series, and those that only the baseline has."""
-        sides = trial.sides
-        for series, covered in {**trial.coverages, **sides.missing}.items():
-            fact = trial.fact(series)
+        sides = context.sides
+        for series, covered in {**context.coverages, **sides.missing_series}.items():
+            fact = context.empty_result(series)
             if covered is None:
-                if sides.baseline is not None and sides.partner(series[0]) is None:
-                    yield self.judgement(fact, ERROR).unchecked(sides.lacking(series))
+                if sides.baseline is not None and sides.base_model(series[0]) is None:
+                    yield self.judgement(fact, ERROR).as_error(sides.reason_not_compared(series))
                 continue
             lost, names = covered.lost, first_few(sides.lost(series))
-            notes = [] if series in sides.missing else trial.lesser(series)
-            counted = CountEvidence(covered.shared, covered.expected)
+            notes = [] if series in sides.missing_series else context.deviations(series)
+            count = CountEvidence(covered.shared, covered.expected)
             line = self.judgement(
                 fact, FAIL if lost else PASS, None, f"lacks {names}" if names else "", None, notes,
-                counted, lost=lost, expected=covered.expected, several=covered.expected > 1,
+                count, lost=lost, expected=covered.expected, several=covered.expected > 1,
             )  # fmt: skip
             yield line if not lost else replace(line, details=(line.clause, *notes))
 
@@ -296,32 +298,37 @@ class EveryAttempt(GateRule):
         detail="Attempts without an outcome count. Without it, attempts are counted against the"
         " baseline: fewer or more fail the gate, but equally many at every task are allowed.",
     )] = None  # fmt: skip
-    drawn = False
+    can_simulate = False
     phrase = "{?declared|{declared:attempt} at every task}{?baseline|every baseline attempt}"
     findings: ClassVar[Mapping[str, str]] = {"": "{model} has {made}"}
 
     @property
-    def wanted(self) -> bool:
+    def is_active(self) -> bool:
         """Always: without a number it is about the baseline."""
         return True
 
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"declared": self.attempts, "baseline": self.attempts is None}
 
-    def judge_one(self, trial: GateContext) -> Iterator[Judgement]:
+    def judge_one(self, context: GateContext) -> Iterator[Judgement]:
         """The candidates' series, if something says how many attempts were to be made."""
-        for series, made in trial.made[0].items():
-            if made.wanted is None or trial.unpaired == "drop":
+        for series, attempts in context.expected_attempts[0].items():
+            if attempts.expected is None or context.unpaired == "drop":
                 continue
-            reason = trial.replaced(series)
-            verdict = PASS if made.design and not reason else FAIL
-            if not reason and not made.whole:
-                reason = made.words if verdict == PASS else made.where(trial.sides.counts)
-            counted, covered = made.counted, trial.coverages.get(series)
-            if counted is not None and covered is not None and covered.lost:
-                counted = counted._replace(words=counted.words + SHARED)
-            yield self.judgement(trial.fact(series), verdict, None, reason, self.attempts,
-                                 trial.lesser(series), counted, made=made.words)  # fmt: skip
+            reason = context.retry_warning(series)
+            verdict = PASS if attempts.design and not reason else FAIL
+            if not reason and not attempts.complete:
+                reason = (
+                    attempts.summary
+                    if verdict == PASS
+                    else attempts.deviating_tasks(context.sides.counts)
+                )
+            count, covered = attempts.count, context.coverages.get(series)
+            if count is not None and covered is not None and covered.lost:
+                count = count._replace(words=count.words + SHARED)
+            yield self.judgement(context.empty_result(series), verdict, None, reason, self.attempts,
+                                 context.deviations(series), count,
+                                 made=attempts.summary)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -334,27 +341,28 @@ class ShareRule(GateRule):
 
     noun: ClassVar[str]
     role: ClassVar[str]
-    drawn = False
+    can_simulate = False
     phrase = "attempts {noun} ≤ {limit}"
     findings: ClassVar[Mapping[str, str]] = {
         "": "{wrong} of {made:attempt} of {model} {wrong:is|are} {noun} ({share})"
     }
 
     @property
-    def wanted(self) -> bool:
+    def is_active(self) -> bool:
         """Also with a share of 0."""
-        return self.given is not None
+        return self.value is not None
 
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
-        return {"noun": self.noun, "limit": f"{100 * self.given:g} %"}
+        return {"noun": self.noun, "limit": f"{100 * self.value:g} %"}
 
-    def judge_one(self, trial: GateContext) -> Iterator[Judgement]:
+    def judge_one(self, context: GateContext) -> Iterator[Judgement]:
         """Every candidate's series, by a count: there is no interval."""
-        for series, (wrong, made) in trial.wrong[self.role].items():
-            verdict = FAIL if wrong > self.given * made + 1e-9 else PASS
+        for series, (wrong, attempts) in context.failed_attempts[self.role].items():
+            verdict = FAIL if wrong > self.value * attempts + 1e-9 else PASS
             yield self.judgement(
-                trial.fact(series), verdict, limit=self.given, counted=CountEvidence(wrong, made),
-                wrong=wrong, made=made, share=f"{100 * wrong / made:.1f} %",
+                context.empty_result(series), verdict, limit=self.value, count=CountEvidence(wrong,
+                attempts),
+                wrong=wrong, made=attempts, share=f"{100 * wrong / attempts:.1f} %",
             )  # fmt: skip
 
 
@@ -412,29 +420,29 @@ class Minimum(GateRule):
         """The minimum, and what it is compared with."""
         return {**super().signature, **({"min_by": self.min_by} if self.minimum else {})}
 
-    def statements(self, trial: GateContext) -> int:
+    def statements(self, context: GateContext) -> int:
         """One per candidate's series and metric, unless estimates decide."""
-        number = sum(rates.metric in self.minimum for rates in trial.candidates)
+        number = sum(rates.metric in self.minimum for rates in context.candidates)
         return 0 if self.min_by == BY_ESTIMATE else number
 
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
         by, end = _BY[self.min_by]
         return {"by": by, "end": end, **_limited(metric, self.minimum)}
 
-    def judge(self, trials: Sequence[GateContext]) -> list[list[Judgement]]:
+    def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
         """One per candidate's series and metric; intervals only if they decide."""
-        study = trials[0].study
-        fast = self.min_by == BY_ESTIMATE and len(trials) > 1
+        study = contexts[0].study
+        fast = self.min_by == BY_ESTIMATE and len(contexts) > 1
         confidence = replace(study.confidence, interval="none") if fast else study.confidence
-        values = [[r for r in t.candidates if r.metric in self.minimum] for t in trials]
+        values = [[r for r in t.candidates if r.metric in self.minimum] for t in contexts]
         facts = iter(study.facts([rates for part in values for rates in part], confidence))
         return [
-            [self._of_number(trial, rates, next(facts)) for rates in part]
-            for trial, part in zip(trials, values, strict=True)
+            [self._judge_values(context, rates, next(facts)) for rates in part]
+            for context, part in zip(contexts, values, strict=True)
         ]
 
-    def _of_number(self, trial: GateContext, rates: TaskValues, fact: Result) -> Judgement:
-        least, needed = self.minimum[rates.metric], ""
+    def _judge_values(self, context: GateContext, rates: TaskValues, fact: Result) -> Judgement:
+        least, to_decide = self.minimum[rates.metric], ""
         value, low, high = fact.estimate.value, fact.estimate.low, fact.estimate.high
         ends = {BY_INTERVAL: (low, high), BY_ESTIMATE: (value, value), BY_LOWER: (low, low)}
         verdict, words = _verdict(ends[self.min_by], least - 1e-12), dict[str, Any]()
@@ -442,12 +450,16 @@ class Minimum(GateRule):
             words = {"in": value is None}
             words |= {"end": "the range"} if self.min_by == BY_INTERVAL else {}
         elif verdict == UNDECIDED:
-            truth = f" if {_far(fact)} away"
-            needed = _needed_alike(fact, least, trial) or _needed(fact, trial, 0.0, truth)
+            truth = f" if {_default_distance(fact)} away"
+            to_decide = _needed_if_all_agree(fact, least, context) or _needed_to_decide(
+                fact, context, 0.0, truth
+            )
         shown = fact.estimate.or_limits
-        line = self.judgement(fact, verdict, rates.metric, needed, least, estimate=shown, **words)
+        line = self.judgement(
+            fact, verdict, rates.metric, to_decide, least, estimate=shown, **words
+        )
         if verdict == ERROR:
-            return line.unchecked(fact.estimate.reason or fact.flaw, absent=not rates.has_values)
+            return line.as_error(fact.estimate.reason or fact.flaw, absent=not rates.has_values)
         return line
 
 
@@ -458,23 +470,23 @@ class DifferenceRule(GateRule):
     title: ClassVar[str] = COMPARING
     compares = True
 
-    def statements(self, trial: GateContext) -> int:
-        return len(trial.pairs(self.metrics_in(trial)))
+    def statements(self, context: GateContext) -> int:
+        return len(context.pairs(self.metrics_in(context)))
 
     @property
     def waiting(self) -> list[Sentence]:
         """The rules in words while there is no baseline."""
-        return [self.words(metric) for metric in self.named]
+        return [self.words(metric) for metric in self.option_metrics]
 
-    def compared(self, trials: Sequence[GateContext]) -> list[list[Comparison]]:
-        """The candidates of each trial against their baselines.
+    def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
+        """The candidates of each context against their baselines.
 
         Intervals are made together; no test is made.
         """
         from passk_cli.study.comparison import difference_intervals
 
-        pairs = [[self.matched(pair) for pair in t.pairs(self.metrics_in(t))] for t in trials]
-        study = trials[0].study
+        pairs = [[self.matched(pair) for pair in t.pairs(self.metrics_in(t))] for t in contexts]
+        study = contexts[0].study
         if study.past is not None and self.general:
             # Their tests know no effect of the run: intervals decide, each at its share.
             alpha = (1 - study.confidence.level) / max(sum(not c.reason for c in pairs[0]), 1)
@@ -482,8 +494,8 @@ class DifferenceRule(GateRule):
         limited = [c for part in pairs for c in part if not c.reason]
         limits = iter(difference_intervals(limited, study.confidence))
         return [
-            [c if c.reason else c.having(interval=trial.widened(c, next(limits))) for c in part]
-            for trial, part in zip(trials, pairs, strict=True)
+            [c if c.reason else c.having(interval=context.widen(c, next(limits))) for c in part]
+            for context, part in zip(contexts, pairs, strict=True)
         ]
 
     def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
@@ -497,45 +509,49 @@ class DifferenceRule(GateRule):
         raise NotImplementedError
 
     def evidence(
-        self, verdict: str, c: Comparison, fact: Result, tests: int, trial: GateContext
+        self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
         """Why a rule is undecided or fails, and the fields of its clause."""
         raise NotImplementedError
 
-    def judge(self, trials: Sequence[GateContext]) -> list[list[Judgement]]:
+    def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
         """One per pair and metric, and per candidate that has no baseline."""
         rows = []
-        for trial, pairs in zip(trials, self.compared(trials), strict=True):
+        for context, pairs in zip(contexts, self.compared(contexts), strict=True):
             tests = sum(not c.reason for c in pairs)
-            row = [self._of_pair(trial, c, tests, single=len(trials) == 1) for c in pairs]
-            for rates in trial.unpaired_values(self.metrics_in(trial)):
-                fact = trial.fact(rates.series, rates.metric)
+            row = [self._judge_pair(context, c, tests, single=len(contexts) == 1) for c in pairs]
+            for rates in context.unpaired_values(self.metrics_in(context)):
+                fact = context.empty_result(rates.series, rates.metric)
                 line = self.judgement(fact, ERROR, rates.metric, limit=self._limit(rates.metric))
-                row.append(line.unchecked(trial.sides.lacking(rates.series), absent=True))
+                row.append(
+                    line.as_error(context.sides.reason_not_compared(rates.series), absent=True)
+                )
             rows.append(row)
         return rows
 
-    def _of_pair(self, trial: GateContext, c: Comparison, tests: int, *, single: bool) -> Judgement:
+    def _judge_pair(
+        self, context: GateContext, c: Comparison, tests: int, *, single: bool
+    ) -> Judgement:
         verdict, metric, limit = self.verdict(c, tests), c.first.metric, self._limit(c.first.metric)
-        fact = c.fact(trial.study.confidence)
+        fact = c.fact(context.study.confidence)
         if verdict == ERROR:
             missing = "its test has no p" if self.general else getattr(c.interval, "reason", "")
             line = self.judgement(fact, verdict, metric, limit=limit)
-            return line.unchecked(c.reason or missing, absent=bool(c.reason))
+            return line.as_error(c.reason or missing, absent=bool(c.reason))
         if not single:
             # Drawn runs need the verdict only.
             return self.judgement(fact, verdict, metric, limit=limit)
         if isinstance(limit, Relative):
             from passk_cli.study.comparison import relative_change
 
-            change = relative_change(c, trial.study.confidence)
+            change = relative_change(c, context.study.confidence)
             fact = replace(fact, estimate=change, se=None)
-        reason, fields = self.evidence(verdict, c, fact, tests, trial)
+        reason, fields = self.evidence(verdict, c, fact, tests, context)
         fields |= _change(fact.estimate)
         return self.judgement(fact, verdict, metric, reason, limit, **fields)
 
     def _limit(self, metric: Metric) -> float | None:
-        return None if self.general else self.given[metric]
+        return None if self.general else self.value[metric]
 
 
 @dataclass(frozen=True)
@@ -565,21 +581,21 @@ class NoRegression(DifferenceRule):
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"metric": metric and metric.name}
 
-    def statements(self, trial: GateContext) -> int:
+    def statements(self, context: GateContext) -> int:
         """One: its tests are adjusted for their number."""
-        return min(super().statements(trial), 1)
+        return min(super().statements(context), 1)
 
-    def compared(self, trials: Sequence[GateContext]) -> list[list[Comparison]]:
-        """The pairs tested; of several trials without intervals that decide nothing."""
+    def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
+        """The pairs tested; of several contexts without intervals that decide nothing."""
         from passk_cli.study.pairs import compare_pairs, test_pairs
 
-        study, pairs = trials[0].study, [trial.pairs(trial.general) for trial in trials]
+        study, pairs = contexts[0].study, [context.pairs(context.general) for context in contexts]
         if study.past is not None:
-            return super().compared(trials)
-        if len(trials) == 1:
+            return super().compared(contexts)
+        if len(contexts) == 1:
             return [compare_pairs(pairs[0], study.confidence, study.rules)]
         if sum(first.has_values and second.has_values for first, second in pairs[0]) == 1:
-            return super().compared(trials)
+            return super().compared(contexts)
         return test_pairs(pairs, study.confidence, study.rules, verdicts=True)
 
     def verdict(self, c: Comparison, tests: int) -> str:
@@ -591,20 +607,25 @@ class NoRegression(DifferenceRule):
         return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED) if c.testable else ERROR
 
     def evidence(
-        self, verdict: str, c: Comparison, fact: Result, tests: int, trial: GateContext
+        self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
         """p with its adjustment, and how many tasks would decide."""
         p = f"p {p_relation(c.adjusted)}" if c.testable else ""
         many = f", {ADJUSTED[c.adjustment]} over {tests} tests" if c.adjustment in ADJUSTED else ""
-        shown, alpha = f"{p}{many}" if p and tests > 1 else "", 1 - trial.study.confidence.level
+        test_words, alpha = (
+            f"{p}{many}" if p and tests > 1 else "",
+            1 - context.study.confidence.level,
+        )
         if p and c.leaves_out_zero not in (None, c.adjusted <= alpha + 1e-12):
             p += " decides, not the interval" if tests > 1 else " does not decide"
-        needed = ""
+        to_decide = ""
         if verdict == UNDECIDED and (tests == 1 or c.adjustment == MIN_P):
             # If p alone is adjusted, the interval does not say what decides it.
-            truth = f" if {_far(fact)} {'lower' if c.first.metric.sign > 0 else 'higher'}"
-            needed = _needed(fact, trial, 0.0, truth, trial.reach_of_runs(c))
-        return "; ".join(filter(None, (needed, p))), {"tests": shown}
+            truth = (
+                f" if {_default_distance(fact)} {'lower' if c.first.metric.sign > 0 else 'higher'}"
+            )
+            to_decide = _needed_to_decide(fact, context, 0.0, truth, context.reach_of_runs(c))
+        return "; ".join(filter(None, (to_decide, p))), {"tests": test_words}
 
 
 @dataclass(frozen=True)
@@ -627,32 +648,36 @@ class Tolerance(DifferenceRule):
 
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
         a, change = self.change
-        return {"a": a, "change": change, **_limited(metric, self.given, "points")}
+        return {"a": a, "change": change, **_limited(metric, self.value, "points")}
 
     def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
         """The pair, the baseline at the share of it that is allowed."""
-        c, most = super().matched(pair), self.given[pair[0].metric]
+        c, most = super().matched(pair), self.value[pair[0].metric]
         return c if c.reason or not isinstance(most, Relative) else c.with_share(
             1.0 - pair[0].metric.sign * most
         )  # fmt: skip
 
     def verdict(self, c: Comparison, tests: int) -> str:
         """It fails when even the better limit is worse."""
-        most = self.given[c.first.metric]
+        most = self.value[c.first.metric]
         limit = 0.0 if isinstance(most, Relative) else -most
         return _verdict(_for_better(c.interval, c.first.metric.sign), limit)
 
     def evidence(
-        self, verdict: str, c: Comparison, fact: Result, tests: int, trial: GateContext
+        self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
         """How many tasks would decide, and whether it did change for the worse."""
-        sign, most, value = c.first.metric.sign, self.given[c.first.metric], fact.estimate.value
-        needed, high = fact.estimate.reason, _for_better(fact.estimate, sign)[1]
+        sign, most, value = c.first.metric.sign, self.value[c.first.metric], fact.estimate.value
+        to_decide, high = fact.estimate.reason, _for_better(fact.estimate, sign)[1]
         if value is not None:
-            truth = " if nothing changed" if most else f" if {_far(fact)} apart"
+            truth = " if nothing changed" if most else f" if {_default_distance(fact)} apart"
             undecided = verdict == UNDECIDED
-            needed = _needed(fact, trial, most, truth, trial.reach_of_runs(c)) if undecided else ""
-        return needed, {"worse": high is not None and high < 0}
+            to_decide = (
+                _needed_to_decide(fact, context, most, truth, context.reach_of_runs(c))
+                if undecided
+                else ""
+            )
+        return to_decide, {"worse": high is not None and high < 0}
 
 
 @dataclass(frozen=True)
@@ -685,18 +710,18 @@ class EachRule(GateRule):
     """Base of the rules about single tasks, which look at the passes of every candidate."""
 
     @property
-    def named(self) -> Sequence[Metric]:
+    def option_metrics(self) -> Sequence[Metric]:
         """pass@1, of which it looks at the tasks and attempts."""
         from passk_cli.metrics.registry import Metric
 
-        return (Metric("pass@", 1),) if self.wanted else ()
+        return (Metric("pass@", 1),) if self.is_active else ()
 
-    def judge_one(self, trial: GateContext) -> Iterator[Judgement]:
-        for rates in trial.candidates:
-            if rates.metric in self.named:
-                yield self.judge_series(trial, rates)
+    def judge_one(self, context: GateContext) -> Iterator[Judgement]:
+        for rates in context.candidates:
+            if rates.metric in self.option_metrics:
+                yield self.judge_series(context, rates)
 
-    def judge_series(self, trial: GateContext, rates: TaskValues) -> Judgement:
+    def judge_series(self, context: GateContext, rates: TaskValues) -> Judgement:
         """The judgement of one candidate's series."""
         raise NotImplementedError
 
@@ -724,46 +749,52 @@ class MustPass(EachRule):
     def signature(self) -> dict[str, object]:
         """The names that were given, and a file of names by its path and their number."""
         files = Counter(name.file for name in self.must_pass if isinstance(name, ListedTask))
-        own = [name for name in self.must_pass if not isinstance(name, ListedTask)]
+        names = [name for name in self.must_pass if not isinstance(name, ListedTask)]
         lists = [f"{file} ({plural(number, 'task')})" for file, number in files.items()]
         entries = super().signature
-        return {**entries, "must_pass": ",".join([*own, *lists])} if entries else entries
+        return {**entries, "must_pass": ",".join([*names, *lists])} if entries else entries
 
-    def judge_series(self, trial: GateContext, rates: TaskValues) -> Judgement:
+    def judge_series(self, context: GateContext, rates: TaskValues) -> Judgement:
         """The named tasks that pass, and those that pass too rarely or have no attempts."""
         import numpy as np
 
-        places = trial.sides.places
-        found = {name: [task for task in places if fits(task, name)] if set(name) & {*"*?["}
+        places = context.sides.places
+        matches = {name: [task for task in places if fits(task, name)] if set(name) & {*"*?["}
                  else [name] * (name in places) for name in self.must_pass}  # fmt: skip
-        unknown = [name for name, tasks in found.items() if not tasks]
-        names = {task for tasks in found.values() for task in tasks}
+        unknown = [name for name, tasks in matches.items() if not tasks]
+        names = {task for tasks in matches.values() for task in tasks}
         codes = np.array(sorted(places[task] for task in names), dtype=np.int64)
         run = np.isin(codes, rates.tasks)
         at = np.searchsorted(rates.tasks, codes[run])
         n, c, rate = rates.n[at], rates.c[at], self.must_pass_rate
         below = c < rate * n - 1e-9
         tasks, passed = len(unknown) + len(codes), int((~below).sum())
-        lost = first_few([trial.sides.counts.tasks[code] for code in codes[~run]])
-        shown = _lower_limit(rates, trial, at) if len(at) and run.all() and (c == n).all() else ""
-        notes = (f"no attempts at {lost}" if lost else "", _passes(trial, rates, at[below]), shown)
-        reason, *others = list(filter(None, notes)) or [""]
+        lost = first_few([context.sides.counts.tasks[code] for code in codes[~run]])
+        limit_note = (
+            _lower_limit(rates, context, at) if len(at) and run.all() and (c == n).all() else ""
+        )
+        notes = (
+            f"no attempts at {lost}" if lost else "",
+            _passes(context, rates, at[below]),
+            limit_note,
+        )
+        reason, *details = list(filter(None, notes)) or [""]
         line = self.judgement(
-            trial.fact(rates.series, rates.metric), PASS if passed == tasks else FAIL,
-            rates.metric, reason, rate, others, CountEvidence(passed, tasks), tasks=tasks,
+            context.empty_result(rates.series, rates.metric), PASS if passed == tasks else FAIL,
+            rates.metric, reason, rate, details, CountEvidence(passed, tasks), tasks=tasks,
             rate="all attempts" if rate == 1 else f"{rate:g} of their attempts",
             failing=tasks - passed,
         )  # fmt: skip
         if not unknown:
             return line
         lists = unfit_lists(self.must_pass, unknown)
-        named = [name for name in unknown if getattr(name, "file", "") not in lists]
+        unlisted = [name for name in unknown if getattr(name, "file", "") not in lists]
         problems = [f"no task of the {number:,} that {file} lists is in the data"
                     for file, number in lists.items()]  # fmt: skip
-        if named:
-            remedy = _remedy(named, places)
-            problems.append(f"no task {cut(first_few(named))} in the data{remedy}")
-        return replace(line, details=()).unchecked("; ".join(problems), absent=True)
+        if unlisted:
+            remedy = _remedy(unlisted, places)
+            problems.append(f"no task {cut(first_few(unlisted))} in the data{remedy}")
+        return replace(line, details=()).as_error("; ".join(problems), absent=True)
 
 
 @dataclass(frozen=True)
@@ -786,21 +817,23 @@ class MinEach(EachRule):
         "{reached} of {tasks:task} of {model} {reached:passes|pass} {passes} of {attempts:attempt}"
     )
 
-    def statements(self, trial: GateContext) -> int:
+    def statements(self, context: GateContext) -> int:
         """One per candidate's series: its tests are adjusted for the number of tasks."""
-        return 0 if isinstance(self.given, PassesOfAttempts) else len(trial.sides.series)
+        return 0 if isinstance(self.value, PassesOfAttempts) else len(context.sides.series)
 
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
-        if isinstance(self.given, PassesOfAttempts):
-            return {"passes": self.given.passes, "attempts": self.given.attempts}
-        return {"limit": Phrase(((self.given, Column("", "given")),))}
+        if isinstance(self.value, PassesOfAttempts):
+            return {"passes": self.value.passes, "attempts": self.value.attempts}
+        return {"limit": Phrase(((self.value, Column("", "given")),))}
 
-    def judge_series(self, trial: GateContext, rates: TaskValues) -> Judgement:
-        if isinstance(self.given, PassesOfAttempts):
-            return self._counted(trial, rates, self.given)
-        return self._tested(trial, rates)
+    def judge_series(self, context: GateContext, rates: TaskValues) -> Judgement:
+        if isinstance(self.value, PassesOfAttempts):
+            return self._judge_counts(context, rates, self.value)
+        return self._judge_tests(context, rates)
 
-    def _counted(self, trial: GateContext, rates: TaskValues, least: PassesOfAttempts) -> Judgement:
+    def _judge_counts(
+        self, context: GateContext, rates: TaskValues, least: PassesOfAttempts
+    ) -> Judgement:
         """The tasks that pass that many attempts, or the same share of more attempts.
 
         A task with fewer attempts has to pass as many: attempts that were lost are not passes.
@@ -810,38 +843,40 @@ class MinEach(EachRule):
         n, c = rates.n, rates.c
         enough = c * least.attempts >= least.passes * np.maximum(n, least.attempts)
         below, reached = np.flatnonzero(~enough), int(enough.sum())
-        reason = _passes(trial, rates, below[np.argsort(c[below] / n[below], kind="stable")])
+        reason = _passes(context, rates, below[np.argsort(c[below] / n[below], kind="stable")])
         line = self.judgement(
-            trial.fact(rates.series, rates.metric), FAIL if len(below) else PASS, rates.metric,
+            context.empty_result(rates.series, rates.metric), FAIL if len(below) else PASS,
+            rates.metric,
             reason, least, (), CountEvidence(reached, len(n)), reached=reached, tasks=len(n),
         )  # fmt: skip
         return replace(line, template=self.counting)
 
-    def _tested(self, trial: GateContext, rates: TaskValues) -> Judgement:
+    def _judge_tests(self, context: GateContext, rates: TaskValues) -> Judgement:
         """The tasks that reach a pass rate as observed, or are significantly below it."""
         import numpy as np
 
         from passk_cli.inference.adjust import holm
         from passk_cli.inference.binomial_rate import below_tests, lower_limits
 
-        n, c, least, level = rates.n, rates.c, self.given, trial.study.confidence.level
+        n, c, least, level = rates.n, rates.c, self.value, context.study.confidence.level
         p = holm(below_tests(n, c, least))
         below = np.flatnonzero(p <= 1 - level + 1e-12)
-        shown = np.all(lower_limits(n, c, level) >= least - 1e-12)
-        verdict = FAIL if len(below) else PASS if shown else UNDECIDED
-        reason = _passes(trial, rates, below[np.argsort(p[below], kind="stable")], p)
-        reason = _lower_limit(rates, trial) if verdict == UNDECIDED else reason
+        all_reached = np.all(lower_limits(n, c, level) >= least - 1e-12)
+        verdict = FAIL if len(below) else PASS if all_reached else UNDECIDED
+        reason = _passes(context, rates, below[np.argsort(p[below], kind="stable")], p)
+        reason = _lower_limit(rates, context) if verdict == UNDECIDED else reason
         reached = int((c >= least * n - 1e-9).sum())
         return self.judgement(
-            trial.fact(rates.series, rates.metric), verdict, rates.metric, reason, least, (),
+            context.empty_result(rates.series, rates.metric), verdict, rates.metric, reason, least,
+            (),
             CountEvidence(reached, len(n), "observed at {0:,} of {1:,}"), below=len(below),
             reached=reached, tasks=len(n),
         )  # fmt: skip
 
 
-def _passes(trial: GateContext, rates: TaskValues, places: Any, p: Any = None) -> str:
+def _passes(context: GateContext, rates: TaskValues, places: Any, p: Any = None) -> str:
     """As "t1 passed 2 of 4 (p = 0.01), t2 passed …"."""
-    names = trial.sides.counts.tasks
+    names = context.sides.counts.tasks
     return first_few([
         f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,}"
         f"{'' if p is None else f' (p {p_relation(p[i])})'}"
@@ -903,28 +938,30 @@ def _remedy(unknown: Sequence[str], tasks: Iterable[str]) -> str:
     """A remedy for names that are no tasks: what is near, a missing file, or a comment in one."""
     if any(name.startswith("#") for name in unknown):
         return "; a file of tasks has no comments"
-    if near := nearest(unknown[0], tasks):
-        return f"; {did_you_mean(near)}"
+    if suggested := nearest(unknown[0], tasks):
+        return f"; {did_you_mean(suggested)}"
     is_file = any(Path(name).suffix or os.sep in name for name in unknown)
     return ", and no such file" if is_file else ""
 
 
-def _lower_limit(rates: TaskValues, trial: GateContext, at: Any = ...) -> str:
+def _lower_limit(rates: TaskValues, context: GateContext, at: Any = ...) -> str:
     """As "4 passes of 4 show a rate ≥ 0.473", of the fewest attempts at some of the tasks."""
     from passk_cli.inference.binomial_rate import lower_limits
 
     fewest = int(rates.n[at].min())
-    least = float(lower_limits(fewest, fewest, trial.study.confidence.level))
-    shown = "1 pass of 1 shows" if fewest == 1 else f"{fewest:,} passes of {fewest:,} show"
-    return f"{shown} a rate ≥ {least:.3f}"
+    least = float(lower_limits(fewest, fewest, context.study.confidence.level))
+    words = "1 pass of 1 shows" if fewest == 1 else f"{fewest:,} passes of {fewest:,} show"
+    return f"{words} a rate ≥ {least:.3f}"
 
 
-def _far(fact: Result) -> str:
+def _default_distance(fact: Result) -> str:
     """The distance from a limit that `_needed` takes where no other is asked for."""
     return f"{100 * _AWAY:g} points" if fact.estimate.unit == "share" else "10 %"
 
 
-def _needed(fact: Result, trial: GateContext, away: float, truth: str, of_runs: float = 0.0) -> str:
+def _needed_to_decide(
+    fact: Result, context: GateContext, away: float, truth: str, of_runs: float = 0.0
+) -> str:
     """About how many tasks would decide with power 0.8, or attempts where the tasks are fixed.
 
     The interval's half width h shrinks with their root, but for what is owed to runs, r.  A true
@@ -944,7 +981,7 @@ def _needed(fact: Result, trial: GateContext, away: float, truth: str, of_runs: 
         away = {"share": _AWAY, "%": 0.1}.get(fact.estimate.unit, 0.1 * abs(value))
     level = NORMAL.inv_cdf(1 - (1 - (fact.level or _LEVEL)) / 2)
     reach, most = (high - low) / 2, away / (1 + NORMAL.inv_cdf(_POWER) / level)
-    number, fixed = _made(fact, trial)
+    number, fixed = _sample_size(fact, context)
     if 0 < of_runs >= most:
         return "runs differ too much to decide"
     count = number * (reach**2 - of_runs**2) / ((most**2 - of_runs**2) or math.inf)
@@ -953,13 +990,13 @@ def _needed(fact: Result, trial: GateContext, away: float, truth: str, of_runs: 
     return _about(count, truth, fixed=fixed) if 0 < count <= 10_000_000 else ""
 
 
-def _needed_alike(fact: Result, least: float, trial: GateContext) -> str:
+def _needed_if_all_agree(fact: Result, least: float, context: GateContext) -> str:
     """About how many tasks, or attempts, would decide if all pass as all did; or fail; "" else.
 
     Of n of them the lower limit is then near α^{1/n}, which is at the minimum m where n is
     n₀ ln(limit₀) / ln(m).
     """
-    estimate, (number, fixed) = fact.estimate, _made(fact, trial)
+    estimate, (number, fixed) = fact.estimate, _sample_size(fact, context)
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return ""
     for word, off, end, goal in (
@@ -971,9 +1008,9 @@ def _needed_alike(fact: Result, least: float, trial: GateContext) -> str:
     return ""
 
 
-def _made(fact: Result, trial: GateContext) -> tuple[int, bool]:
+def _sample_size(fact: Result, context: GateContext) -> tuple[int, bool]:
     """The tasks of a number, or the fewest attempts where the tasks are fixed, and whether."""
-    fixed = trial.study.confidence.population == THESE_TASKS
+    fixed = context.study.confidence.population == THESE_TASKS
     return (fact.size.n_min if fixed else fact.size.tasks) or 0, fixed
 
 
@@ -984,28 +1021,28 @@ def _about(count: float, truth: str, *, fixed: bool) -> str:
 
 
 def verdicts_of(
-    rules: Sequence[GateRule], trials: Sequence[GateContext], places: Iterable[int] | None = None
+    rules: Sequence[GateRule], contexts: Sequence[GateContext], places: Iterable[int] | None = None
 ) -> list[dict[Line, str]]:
-    """The verdicts of the rules at some places, of all without any, on each trial; none of a rule
+    """The verdicts of the rules at some places, of all without any, on each context; none of a rule
     that drawn runs do not decide.  If outcomes are missing, the worse of both ends."""
-    lines: list[dict[Line, str]] = [{} for _ in trials]
-    ends = list(zip(*(trial.cases for trial in trials), strict=True))
+    lines: list[dict[Line, str]] = [{} for _ in contexts]
+    ends = list(zip(*(context.cases for context in contexts), strict=True))
     for place in range(len(rules)) if places is None else places:
-        for end in ends if rules[place].drawn else ():
+        for end in ends if rules[place].can_simulate else ():
             for verdicts, judgements in zip(lines, rules[place].judge(end), strict=True):
                 for line in judgements:
                     key = place, line.fact.series, line.fact.name
-                    both = verdicts.get(key, PASS), line.verdict
+                    candidates = verdicts.get(key, PASS), line.verdict
                     if not line.absent:
-                        verdicts[key] = max(both, key=_WORSE.index)
+                        verdicts[key] = max(candidates, key=_WORSE.index)
     return lines
 
 
-def extremes(rules: Sequence[GateRule], trial: GateContext) -> dict[Line, tuple[str, str]]:
+def extremes(rules: Sequence[GateRule], context: GateContext) -> dict[Line, tuple[str, str]]:
     """Verdicts on a run that passes everything, and on one that passes nothing, of each line that
     passes and failures decide."""
-    trial = trial.drawable
-    if not trial.study.metrics or is_corrected(trial.sides.counts):
+    context = context.for_simulation
+    if not context.study.metrics or is_corrected(context.sides.counts):
         return {}
-    best, worst = verdicts_of(rules, trial.extremes)
+    best, worst = verdicts_of(rules, context.extremes)
     return {line: (best[line], worst[line]) for line in best if line in worst}

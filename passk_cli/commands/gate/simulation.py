@@ -14,7 +14,7 @@ import numpy as np
 from passk_cli.activity import steps
 from passk_cli.arrays import Floats, Ints, gathered
 from passk_cli.commands.gate.baseline_match import ITSELF
-from passk_cli.commands.gate.context import GateContext, JudgedRun, drawn_as, rehearsable
+from passk_cli.commands.gate.context import GateContext, JudgedRun, rehearsable, with_passes
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import Rulebook
 from passk_cli.commands.gate.rules import GateRule, Line, verdicts_of
@@ -89,16 +89,16 @@ class VerdictRates:
     failing: int
     undecided: int
     runs: int
-    both: float
+    both_fail: float
 
     @classmethod
     def from_runs(cls, failing: Sequence[bool], undecided: int, sets: int) -> VerdictRates:
         """From all rehearsals, which took the sets of rates in turn."""
         size = len(failing) // sets
         count = np.reshape(failing, (size, sets)).sum(axis=0)
-        pairs, seen = sets * size * (size - 1) / 2, float((count * (count - 1)).sum()) / 2
-        both = min((seen + np.sqrt(seen) + 1.0) / pairs, 1.0)
-        return cls(sum(failing), undecided, len(failing), both)
+        pairs, observed = sets * size * (size - 1) / 2, float((count * (count - 1)).sum()) / 2
+        both_fail = min((observed + np.sqrt(observed) + 1.0) / pairs, 1.0)
+        return cls(sum(failing), undecided, len(failing), both_fail)
 
     @property
     def share(self) -> float:
@@ -121,7 +121,7 @@ def false_alarm(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
     runs, failing = [odds.runs, predicted.runs], [odds.failing, predicted.failing]
     lows, highs = rate_limits(np.array(runs), np.array(failing))
     low, high, mean = float(lows.min()), float(highs.max()), predicted.share
-    spread = predicted.both - mean**2
+    spread = predicted.both_fail - mean**2
     if 0.0 < spread < mean * (1.0 - mean):
         size = mean * (1.0 - mean) / spread - 1.0
         ends = (float(betaincinv(mean * size, (1.0 - mean) * size, q)) for q in (0.025, 0.975))
@@ -155,7 +155,7 @@ class SimulatedJudgement(Judgement):
 
     odds: VerdictRates | None = None
     predicted: VerdictRates | None = None
-    catch: DetectableDrop | None = None
+    detectable: DetectableDrop | None = None
     best: str | None = None
     worst: str | None = None
 
@@ -169,9 +169,9 @@ class SimulatedJudgement(Judgement):
 
 @dataclass(frozen=True)
 class SimulationSetup:
-    """Pairs of runs of a trial's shape, drawn from success rates that both have.
+    """Pairs of runs of a context's shape, drawn from success rates that both have.
 
-    trial : what is rehearsed, with the metrics that passes and failures decide.  rules : its rules.
+    context : the run, with the metrics that passes and failures decide.  rules : its rules.
     new, old : (sets × cells) rates of the cells of the new run's counts, and of the baseline's.
     on_undecided : "fail" where undecided lines fail.
     runs : rehearsals with nothing changed, which take the sets of rates in turn.
@@ -180,7 +180,7 @@ class SimulationSetup:
         run, in logits.
     """
 
-    trial: GateContext
+    context: GateContext
     rules: Sequence[GateRule]
     new: Floats
     old: Floats | None
@@ -191,7 +191,7 @@ class SimulationSetup:
     _cache: dict[tuple[int, float], list[dict[Line, str]]] = field(default_factory=dict)
 
     @cached_property
-    def judged(self) -> tuple[dict[Line, VerdictRates], list[bool]]:
+    def unchanged_verdicts(self) -> tuple[dict[Line, VerdictRates], list[bool]]:
         """The odds of each line with nothing changed, and whether each of these runs fails."""
         verdicts: dict[Line, list[str]] = {}
         shut: list[bool] = []
@@ -212,13 +212,13 @@ class SimulationSetup:
     @property
     def effects(self) -> list[float]:
         """Standard deviations of the effect of a run on pass@1, where the baseline is a history."""
-        past, sides = self.trial.study.past, self.trial.sides
+        past, sides = self.context.study.past, self.context.sides
         if past is None or sides.baseline is None:
             return []
-        found = [past.variances(sides.baseline.series[s]) for s in sides.bases]
-        return [math.sqrt(max(of_means - by_chance, 0.0)) for of_means, by_chance, _ in found]
+        variances = [past.variances(sides.baseline.series[s]) for s in sides.bases]
+        return [math.sqrt(max(of_means - by_chance, 0.0)) for of_means, by_chance, _ in variances]
 
-    def catch(self, line: Line) -> DetectableDrop:
+    def detectable_drop(self, line: Line) -> DetectableDrop:
         """The smallest planted drop at which the line fails with power 0.8, by bisection.
 
         A drop is planted by losing the same share of the passes of every task, so that a rate p
@@ -231,26 +231,28 @@ class SimulationSetup:
         if reached < POWER:
             return DetectableDrop(None, Estimate(None), reached)
         if self._power(line, low) >= POWER:
-            return DetectableDrop(0.0, Estimate(None), self._power(line, low, whole=True))
+            return DetectableDrop(0.0, Estimate(None), self._power(line, low, all_runs=True))
         while high - low > max(_NEAR * high, _NEAREST):
             middle = (low + high) / 2
             enough = self._power(line, middle) >= POWER
             low, high = (low, middle) if enough else (middle, high)
-        return DetectableDrop(high, self._drop(line, high), self._power(line, high, whole=True))
+        return DetectableDrop(high, self._drop(line, high), self._power(line, high, all_runs=True))
 
-    def _power(self, line: Line, lost: float, *, whole: bool = False) -> float:
+    def _power(self, line: Line, lost: float, *, all_runs: bool = False) -> float:
         """Share of the planted runs in which the line fails; of as few as tell, unless whole."""
-        place, runs = line[0], self.planted if whole else _LEAST
+        place, runs = line[0], self.planted if all_runs else _LEAST
         while True:
             # Kept per rule and share, as other lines of the rule are judged on the same runs.
             judged = self._cache.setdefault((place, lost), [])
             if len(judged) < runs:
-                wanted = self.rules[place].metrics_in(self.trial)
-                metrics = tuple(metric for metric in self.trial.study.metrics if metric in wanted)
-                study = replace(self.trial.study, metrics=metrics)
-                drawn = (self.run(lost, run) for run in range(len(judged), runs))
-                trials = [replace(t, study=replace(study, past=t.study.past)) for t in drawn]
-                judged += verdicts_of(self.rules, trials, [place])
+                rule_metrics = self.rules[place].metrics_in(self.context)
+                metrics = tuple(
+                    metric for metric in self.context.study.metrics if metric in rule_metrics
+                )
+                study = replace(self.context.study, metrics=metrics)
+                drawn_runs = (self.run(lost, run) for run in range(len(judged), runs))
+                contexts = [replace(t, study=replace(study, past=t.study.past)) for t in drawn_runs]
+                judged += verdicts_of(self.rules, contexts, [place])
             share = sum(self._fails(lines[line]) for lines in judged[:runs]) / runs
             unsure = _CLEAR * math.sqrt(POWER * (1 - POWER) / runs)
             if runs == self.planted or abs(share - POWER) > unsure:
@@ -271,7 +273,7 @@ class SimulationSetup:
 
         Of a history every run is drawn, each with an effect of its own, and so is the new run.
         """
-        sides, study, at = self.trial.sides, self.trial.study, run % len(self.new)
+        sides, study, at = self.context.sides, self.context.study, run % len(self.new)
         generator = named_generator(study.confidence.seed, f"rehearsed run{self.purpose}", run)
         base, new, past = None, self.new[at], study.past
         if self.old is not None and sides.baseline is not None:
@@ -283,13 +285,13 @@ class SimulationSetup:
                 past, passes = past.resample_runs(base, old, scales, generator)
                 new = new.copy()
                 for s, series in zip(sides.candidates, sides.series, strict=True):
-                    if scale := scales.get(sides.base(series) or (), 0.0):
+                    if scale := scales.get(sides.base_series(series) or (), 0.0):
                         rows = sides.counts.rows_of(s)
                         new[rows] = shift_logits(new[rows], scale * generator.standard_normal())
-            base = drawn_as(base, passes)
+            base = with_passes(base, passes)
         passes = generator.binomial(judged_attempts(sides.counts), new * (1.0 - lost))
-        trial = replace(self.trial, study=replace(study, past=past))
-        return trial.with_counts(drawn_as(sides.counts, passes), base)
+        context = replace(self.context, study=replace(study, past=past))
+        return context.with_counts(with_passes(sides.counts, passes), base)
 
     def _drop(self, line: Line, lost: float) -> Estimate:
         """The fall of the metric when so many passes are lost, with its Monte-Carlo error.
@@ -298,30 +300,32 @@ class SimulationSetup:
         power there, which is normal around the drop with the spread of the evidence.
         """
         place, series, name = line
-        metric = next(each for each in self.trial.study.metrics if each.name == name)
-        counts, runs = self.trial.sides.counts, self.planted
+        metric = next(
+            candidate for candidate in self.context.study.metrics if candidate.name == name
+        )
+        counts, runs = self.context.sides.counts, self.planted
         rows = counts.rows_of(counts.series.index(series))
         rates, n = self.new[np.arange(runs) % len(self.new), rows], counts.n[rows]
         enough = n >= metric.k
         rates, n = rates[:, enough], n[enough]
         drop = float((metric.at(rates) - metric.at(rates * (1.0 - lost))).mean())
-        drawn = named_generator(0, "rehearsed spread").binomial(n, rates * (1.0 - lost))
-        values = task_values([metric], np.broadcast_to(n, drawn.shape).ravel(), drawn.ravel())[0]
-        spread = float(values.reshape(drawn.shape).mean(axis=1).std())
+        passes = named_generator(0, "rehearsed spread").binomial(n, rates * (1.0 - lost))
+        values = task_values([metric], np.broadcast_to(n, passes.shape).ravel(), passes.ravel())[0]
+        spread = float(values.reshape(passes.shape).mean(axis=1).std())
         spread *= math.sqrt(1.0 + self.rules[place].compares)
         slope = math.exp(-0.5 * _DEVIATE**2) / math.sqrt(2 * math.pi) / max(spread, 1e-12)
         return Estimate(drop, se=math.sqrt(POWER * (1 - POWER) / runs) / slope)
 
 
-def quick(trial: GateContext) -> bool:
+def has_fast_intervals(context: GateContext) -> bool:
     """Whether its intervals cost little, and leave time for many rehearsals."""
-    confidence = trial.study.confidence
+    confidence = context.study.confidence
     methods = {confidence.method, confidence.for_differences().method}
     return confidence.population == NEW_TASKS and methods <= {*GUARDED, GUARDED_T, "t"}
 
 
-def stage(
-    trial: GateContext, rules: Sequence[GateRule], on_undecided: str, *, predictive: bool = False,
+def simulation_setup(
+    context: GateContext, rules: Sequence[GateRule], on_undecided: str, *, predictive: bool = False,
     fewer: bool = False, purpose: str = "",
 ) -> SimulationSetup:  # fmt: skip
     """Rates of both runs, as the baseline shows them; without one, as the run does.
@@ -332,28 +336,28 @@ def stage(
     predictive : any draws, as uncertain as the data leave the rates, and twice as many rehearsals.
     fewer : whether there are fewer in any case.  purpose : of the stage.
     """
-    trial = trial.drawable
-    study, metrics = trial.study, trial.study.metrics
+    context = context.for_simulation
+    study, metrics = context.study, context.study.metrics
     seed = study.confidence.seed, purpose
-    runs = _UNCHANGED // _FEWER if fewer or not quick(trial) else _UNCHANGED
+    runs = _UNCHANGED // _FEWER if fewer or not has_fast_intervals(context) else _UNCHANGED
     runs, sets = (2 * runs, _DRAWN) if predictive else (runs, runs // _OF_ESTIMATED)
-    sides, base = trial.sides, trial.sides.baseline
+    sides, base = context.sides, context.sides.baseline
 
     def rates_of(counts: Counts, s: int) -> Floats:
-        drawn = _posterior_rates(counts, s, sets if predictive else _UNCHANGED, seed)
+        draws = _posterior_rates(counts, s, sets if predictive else _UNCHANGED, seed)
         if predictive:
-            return drawn
+            return draws
         rows = counts.rows_of(s)
         n, c = judged_attempts(counts)[rows], counts.c[rows]
         # In standard deviations of the draws.
-        distance = np.zeros(len(drawn))
+        distance = np.zeros(len(draws))
         for metric in metrics:
             enough = n >= max(metric.k, 1)
             if enough.any():
-                expected = metric.at(drawn[:, enough]).mean(axis=1)
+                expected = metric.at(draws[:, enough]).mean(axis=1)
                 observed = task_values([metric], n[enough], c[enough])[0].mean()
                 distance += ((expected - observed) / max(float(expected.std()), 1e-12)) ** 2
-        return drawn[np.argsort(distance, kind="stable")[:sets]]
+        return draws[np.argsort(distance, kind="stable")[:sets]]
 
     old, scales = None, dict[Series, Floats]()
     if base is not None:
@@ -369,14 +373,14 @@ def stage(
     for s in sides.candidates:
         rows, series = sides.counts.rows_of(s), sides.counts.series[s]
         new[:, rows] = rates_of(sides.counts, s)
-        partner = sides.base(series)
+        partner = sides.base_series(series)
         if base is not None and old is not None and partner is not None:
-            theirs = base.rows_of(base.series.index(partner))
+            base_rows = base.rows_of(base.series.index(partner))
             _, at, place = np.intersect1d(
-                sides.counts.task_codes[rows], base.task_codes[theirs], return_indices=True
+                sides.counts.task_codes[rows], base.task_codes[base_rows], return_indices=True
             )
-            new[:, rows.start + at] = old[:, theirs.start + place]
-    return SimulationSetup(trial, rules, new, old, on_undecided, runs, purpose, scales)
+            new[:, rows.start + at] = old[:, base_rows.start + place]
+    return SimulationSetup(context, rules, new, old, on_undecided, runs, purpose, scales)
 
 
 def _with_effects(
@@ -404,7 +408,7 @@ def _with_effects(
     return shift_logits(rates, (scales * level)[:, None]), scales
 
 
-def rehearsed(
+def rehearse(
     study: Analysis, runs: Sequence[JudgedRun], most: float | None, book: Rulebook | None,
     unread: Sequence[Judgement],
 ) -> Rehearsal:  # fmt: skip
@@ -413,54 +417,58 @@ def rehearsed(
     most : the largest share of false alarms that is allowed, if any.
     book : the file of the suites that the runs are.  unread : rows without a run.
     """
-    fewer = not all(quick(run.trial) for run in runs)
+    fewer = not all(has_fast_intervals(run.context) for run in runs)
     rows, pairs = list[SimulatedJudgement](), list[tuple[SimulationSetup, SimulationSetup]]()
     for run in runs:
-        purpose = f" {_digest(run.trial)}" if book else ""
-        own, predictive = (
-            stage(run.trial, run.gate.chosen, run.gate.on_undecided, predictive=predictive,
+        purpose = f" {_digest(run.context)}" if book else ""
+        estimated, predictive = (
+            simulation_setup(run.context, run.gate.active_rules, run.gate.on_undecided,
+            predictive=predictive,
                   fewer=fewer, purpose=purpose)
             for predictive in (False, True)
         )  # fmt: skip
-        odds, predicted = own.judged[0], predictive.judged[0]
-        best, worst = verdicts_of(own.rules, own.trial.extremes)
+        odds, predicted = estimated.unchanged_verdicts[0], predictive.unchanged_verdicts[0]
+        best, worst = verdicts_of(estimated.rules, estimated.context.extremes)
         for line in steps(run.lines, "rehearsing with planted drops", "lines"):
             at, row = (line.place, line.fact.series, line.fact.name), vars(run.row_of(line))
             rows.append(SimulatedJudgement(**row) if at not in odds else SimulatedJudgement(
-                **row, odds=odds[at], predicted=predicted[at], catch=own.catch(at), best=best[at],
+                **row, odds=odds[at], predicted=predicted[at], detectable=estimated.detectable_drop(
+                at), best=best[at],
                 worst=worst[at],
             ))  # fmt: skip
         rows += [SimulatedJudgement(**vars(row)) for row in run.rows_not_judged]
-        pairs.append((own, predictive))
+        pairs.append((estimated, predictive))
     rows += [SimulatedJudgement(**vars(row)) for row in unread]
     shut = any(row.failing and row.odds is None for row in rows)
-    whole = []
+    gate_rates = []
     for kind in zip(*pairs, strict=True):
-        failing = [any(run) for run in zip(*(each.judged[1] for each in kind), strict=True)]
+        failing = [
+            any(run) for run in zip(*(setup.unchanged_verdicts[1] for setup in kind), strict=True)
+        ]
         odds_of = VerdictRates.from_runs(failing, 0, len(kind[0].new))
         # Lines that rehearsals leave as they are keep the gate shut in every one of them.
-        always = replace(odds_of, failing=odds_of.runs, both=1.0)
-        whole.append(always if shut else odds_of)
+        always = replace(odds_of, failing=odds_of.runs, both_fail=1.0)
+        gate_rates.append(always if shut else odds_of)
     groups = [""] * (1 if book else len(study.counts.group_names))
-    rows.append(_whole(whole[0], whole[1], groups, most))
+    rows.append(_whole_gate_row(gate_rates[0], gate_rates[1], groups, most))
     return Rehearsal(study, rows, runs, book, [own for own, _ in pairs], most)
 
 
-_ASKED = "false alarms ≤ {limit:=given}"
+_ALARM_LIMIT = "false alarms ≤ {limit:=given}"
 ALARMS = (
     f"with nothing changed, {WHOLE} fails in {{failing}} of {{runs}} rehearsals ({{alarm}})"
     "{?judged|, {fails:|not }more than {limit:=given}}"
 )
 
 
-def _whole(
+def _whole_gate_row(
     odds: VerdictRates, predicted: VerdictRates, groups: Sequence[str], most: float | None
 ) -> SimulatedJudgement:
     """The gate as a whole, with a verdict where the rehearsal is judged."""
     phrase, verdict = WHOLE, ""
     fields = {"failing": odds.failing, "runs": odds.runs, "alarm": false_alarm(odds, predicted)}
     if most is not None:
-        phrase = f"{WHOLE}: {_ASKED}"
+        phrase = f"{WHOLE}: {_ALARM_LIMIT}"
         verdict = FAIL if odds.share > most + 1e-12 else PASS
         fields |= {"judged": True, "limit": most, "fails": int(verdict == FAIL)}
     return SimulatedJudgement(
@@ -470,10 +478,10 @@ def _whole(
     )  # fmt: skip
 
 
-def _digest(trial: GateContext) -> str:
+def _digest(context: GateContext) -> str:
     """The data of a suite in a few letters."""
     digest = hashlib.sha256()
-    for counts in filter(None, (trial.sides.counts, trial.sides.baseline)):
+    for counts in filter(None, (context.sides.counts, context.sides.baseline)):
         for part in ("\n".join(counts.tasks).encode(), counts.n.tobytes(), counts.c.tobytes()):
             digest.update(part)
     return digest.hexdigest()[:12]
@@ -488,15 +496,17 @@ def _posterior_rates(counts: Counts, s: int, runs: int, seed: tuple[int, str]) -
     """Draws of the success rates of a series, (runs × tasks).  seed : with the stage's purpose."""
     rows = counts.rows_of(s)
     n, c = judged_attempts(counts)[rows], counts.c[rows]
-    known = n > 0
-    if not known.any():
+    has_outcome = n > 0
+    if not has_outcome.any():
         return np.full((runs, len(n)), 0.5)
-    n, c = n[known], c[known]
+    n, c = n[has_outcome], c[has_outcome]
     generator = named_generator(seed[0], f"rehearsed rates{seed[1]} {' '.join(counts.series[s])}")
     rates = draw_rates(n, c, runs, generator)
     # A task without any outcome is like some other one.
-    places = np.tile(np.flatnonzero(known).searchsorted(np.arange(len(known))), (runs, 1))
-    places[:, ~known] = generator.integers(0, len(n), (runs, int((~known).sum())))
+    places = np.tile(
+        np.flatnonzero(has_outcome).searchsorted(np.arange(len(has_outcome))), (runs, 1)
+    )
+    places[:, ~has_outcome] = generator.integers(0, len(n), (runs, int((~has_outcome).sum())))
     return np.take_along_axis(rates, np.minimum(places, len(n) - 1), axis=1)
 
 
@@ -515,7 +525,7 @@ _LOG = (
 _LOG_ONLY = "{verdict} on this run: {finding}; not rehearsed"
 
 
-def _of(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement], Any]:
+def _simulated_cell(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement], Any]:
     """A cell of the rehearsals; None if there are none, as of the row that counts further ones."""
     return lambda line: cell(line) if getattr(line, "odds", None) is not None else None
 
@@ -537,36 +547,42 @@ class Rehearsal(RuleTable):
                " alarms.", cell=lambda line: line.verdict or "–"),
         *FIELDS,
         data_field("false_alarm", "Share of rehearsals with nothing changed that fail.",
-                   _of(lambda r: r.alarm.value)),
-        data_field("false_alarm_low", "Its lower 95 % limit.", _of(lambda r: r.alarm.low)),
-        data_field("false_alarm_high", "Its upper 95 % limit.", _of(lambda r: r.alarm.high)),
+                   _simulated_cell(lambda r: r.alarm.value)),
+        data_field("false_alarm_low", "Its lower 95 % limit.", _simulated_cell(
+        lambda r: r.alarm.low)),
+        data_field("false_alarm_high", "Its upper 95 % limit.", _simulated_cell(
+        lambda r: r.alarm.high)),
         Column("false alarms", "share", meaning="Share of rehearsals with nothing changed in which"
                " it fails, at the estimated success rates; 95 % limits hold the errors of the rates"
-               " and of the simulation.", cell=_of(lambda r: r.alarm)),
+               " and of the simulation.", cell=_simulated_cell(lambda r: r.alarm)),
         Column("predicted failures", "share", name="predicted_failure", shown=FULL,
                meaning="Share that fails where the success rates are drawn from their posterior, as"
-               " uncertain as the data leave them.", cell=_of(lambda r: r.predicted.share)),
+               " uncertain as the data leave them.", cell=_simulated_cell(
+               lambda r: r.predicted.share)),
         Column("undecided", "share", name="undecided",
                meaning="Share of rehearsals with nothing changed in which it is undecided.",
-               cell=_of(lambda r: r.odds.undecided / r.odds.runs if r.catch else None)),
+               cell=_simulated_cell(lambda r: r.odds.undecided / r.odds.runs if r.detectable
+               else None)),
         data_field("drop", "Smallest drop of the metric that fails with power 0.8.",
-                   _of(lambda r: r.catch and r.catch.drop.value)),
+                   _simulated_cell(lambda r: r.detectable and r.detectable.drop.value)),
         data_field("drop_se", "Its Monte-Carlo standard error.",
-                   _of(lambda r: r.catch and r.catch.drop.se)),
+                   _simulated_cell(lambda r: r.detectable and r.detectable.drop.se)),
         Column("drop detected", "share", meaning="Smallest drop that fails with power 0.8, every"
                " task losing the same share of its passes ± Monte-Carlo standard error.",
-               cell=_of(lambda r: r.catch and r.catch.drop)),
+               cell=_simulated_cell(lambda r: r.detectable and r.detectable.drop)),
         data_field("passes_lost", "The share of the passes that a drop of this size loses.",
-                   _of(lambda r: r.catch and r.catch.lost)),
+                   _simulated_cell(lambda r: r.detectable and r.detectable.lost)),
         data_field("power", "Share of the runs that fail at this drop.",
-                   _of(lambda r: r.catch and r.catch.reached)),
-        Column("if all pass", name="if_all_pass", shown=FULL, cell=_of(lambda r: r.best),
+                   _simulated_cell(lambda r: r.detectable and r.detectable.reached)),
+        Column("if all pass", name="if_all_pass", shown=FULL, cell=_simulated_cell(
+        lambda r: r.best),
                meaning="The verdict if every attempt passes."),
-        Column("if all fail", name="if_all_fail", shown=FULL, cell=_of(lambda r: r.worst),
+        Column("if all fail", name="if_all_fail", shown=FULL, cell=_simulated_cell(
+        lambda r: r.worst),
                meaning="The verdict if every attempt fails."),
     )  # fmt: skip
 
-    stages: Sequence[SimulationSetup] = ()
+    setups: Sequence[SimulationSetup] = ()
     most: float | None = None
 
     @property
@@ -581,9 +597,9 @@ class Rehearsal(RuleTable):
             replace(line.check, verdict=NOT_JUDGED, failing=False, finding=_log(line))
             for line in lines if line.verdict != NOT_JUDGED
         ]  # fmt: skip
-        whole = self.records[-1]
-        asked = () if self.most is None else (replace(whole, phrase=_ASKED).check,)
-        return (*checks, *asked)
+        gate_row = self.records[-1]
+        limit_check = () if self.most is None else (replace(gate_row, phrase=_ALARM_LIMIT).check,)
+        return (*checks, *limit_check)
 
     def changes(self) -> tuple[ChangedTasks, ...]:
         return ()
@@ -598,50 +614,50 @@ class Rehearsal(RuleTable):
         return {**self.records[-1].fields, "would": would}
 
     def context(self) -> Iterator[str]:
-        sides = [run.trial.sides for run in self.runs]
-        alone = all(each.baseline is None or each.label == ITSELF for each in sides)
-        whose = "this run's" if alone else "the baseline's"
-        yield f"{self.stages[0].runs:,} rehearsals at {whose} rates"
-        if effects := [100 * effect for own in self.stages for effect in own.effects]:
+        sides = [run.context.sides for run in self.runs]
+        no_baseline = all(match.baseline is None or match.label == ITSELF for match in sides)
+        owner = "this run's" if no_baseline else "the baseline's"
+        yield f"{self.setups[0].runs:,} rehearsals at {owner} rates"
+        if effects := [100 * effect for setup in self.setups for effect in setup.effects]:
             ends = dict.fromkeys(f"{end:.1f}" for end in (min(effects), max(effects)))
             yield f"effect of a run: {'–'.join(ends)} points"
         yield f"drop detected: power {POWER:g}"
 
     def details(self) -> Iterator[str]:
         yield "both runs are drawn, with the same tasks and attempts"
-        yield f"drops: {plural(self.stages[0].planted, 'rehearsal')} each, in all models at once"
+        yield f"drops: {plural(self.setups[0].planted, 'rehearsal')} each, in all models at once"
 
     def messages(self) -> Iterator[Diagnostic]:
         yield from super().messages()
         for run in self.runs:
-            sides, said = run.trial.sides, list[Diagnostic]()
-            metrics = run.trial.study.metrics
-            others = gathered((m.kind.ranged, m.name) for m in metrics if not rehearsable(m))
-            for ranged, names in others.items():
+            sides, messages = run.context.sides, list[Diagnostic]()
+            metrics = run.context.study.metrics
+            names_by_kind = gathered((m.kind.ranged, m.name) for m in metrics if not rehearsable(m))
+            for ranged, names in names_by_kind.items():
                 message = RANGES_NOT_REHEARSED if ranged else NOT_REHEARSED
-                said.append(message(metrics=names))
+                messages.append(message(metrics=names))
             if (sides.baseline or sides.counts).n.max() == 1:
-                said.append(ONE_ATTEMPT())
-            yield from (each.about(run.name) if run.name else each for each in said)
+                messages.append(ONE_ATTEMPT())
+            yield from (message.about(run.name) if run.name else message for message in messages)
 
     def decided(self) -> dict[str, object]:
-        entries, confidence = super().decided(), self.stages[0].trial.study.confidence
+        entries, confidence = super().decided(), self.setups[0].context.study.confidence
         if entries.get("resamples") is not None:
             entries["resamples"] = confidence.resamples
         if self.most is not None:
             entries["max_false_alarms"] = self.most
-        return {**entries, "rehearsals": self.stages[0].runs, "seed": confidence.seed}
+        return {**entries, "rehearsals": self.setups[0].runs, "seed": confidence.seed}
 
 
 def _log(line: SimulatedJudgement) -> Sentence:
     """What a rule would do and how its rehearsals went, for logs of pipelines."""
     fields: dict[str, Any] = {"verdict": line.verdict, "finding": Phrase(line.finding)}
-    if line.odds is None or line.predicted is None or line.catch is None:
+    if line.odds is None or line.predicted is None or line.detectable is None:
         return filled(_LOG_ONLY, fields)
-    drop = "none" if line.catch.drop.value is None else f"{line.catch.drop.value:.3f}"
+    drop = "none" if line.detectable.drop.value is None else f"{line.detectable.drop.value:.3f}"
     shares = {"failing": line.odds.share, "predicted": line.predicted.share,
               "undecided": line.odds.undecided / line.odds.runs}  # fmt: skip
     fields |= {name: f"{100 * share:.1f} %" for name, share in shares.items()}
-    drop = "any, it fails without one" if line.catch.lost == 0.0 else drop
+    drop = "any, it fails without one" if line.detectable.lost == 0.0 else drop
     return filled(_LOG, {**fields, "power": f"{POWER:g}", "drop": drop, "best": line.best,
                          "worst": line.worst})  # fmt: skip

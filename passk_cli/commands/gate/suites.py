@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from passk_cli.commands.gate.context import JudgedRun, open_row
+from passk_cli.commands.gate.context import JudgedRun, row_without_number
 from passk_cli.commands.gate.evidence import OF, CountEvidence
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import (
@@ -58,35 +58,35 @@ class SuiteRun(JudgedRun):
     """The run of a suite.  held : its tasks in quarantine."""
 
     entry: SuiteEntry = None  # type: ignore[assignment]
-    held: tuple[Quarantined, ...] = ()
+    quarantined: tuple[Quarantined, ...] = ()
 
     @classmethod
-    def read(cls, entry: SuiteEntry, read: Read) -> SuiteRun:
+    def from_entry(cls, entry: SuiteEntry, read: Read) -> SuiteRun:
         """A suite's run and baseline, without the tasks in quarantine."""
-        runs, out = list[Counts](), entry.suite.out
+        runs, out = list[Counts](), entry.suite.quarantined
 
-        def kept(request: Request, source: Any = None, /) -> Counts:
+        def read_judged(request: Request, source: Any = None, /) -> Counts:
             counts = read(request, entry.options.source if source is None else source)
             runs.append(counts)
             try:
-                return counts.without_tasks({each.task for each in out})
+                return counts.without_tasks({task.task for task in out})
             except ValueError:
                 raise DataError(
                     entry.suite.name, "every task is in quarantine", "take some out of it",
                     name="unusable-data",
                 ) from None  # fmt: skip
 
-        with entry.placed():
-            trial = entry.gate.trial(entry.gate.study(entry.options, kept))
-        held, losses = [], runs[0].missing_outcomes
+        with entry.locate_errors():
+            context = entry.gate.gate_context(entry.gate.study(entry.options, read_judged))
+        quarantined, losses = [], runs[0].missing_outcomes
         tasks = [unit[0] for unit in losses.units]
-        for each in out:
-            made = [task == each.task for task in tasks]
-            passed = [task == each.task for task in runs[0].tasks]
-            n = int(losses.attempts[np.array(made)[losses.unit_codes]].sum())
+        for flaky in out:
+            has_attempts = [task == flaky.task for task in tasks]
+            passed = [task == flaky.task for task in runs[0].tasks]
+            n = int(losses.attempts[np.array(has_attempts)[losses.unit_codes]].sum())
             c = int(runs[0].c[np.array(passed)[runs[0].task_codes]].sum())
-            held.append(each._replace(n=n, c=c))
-        return cls(entry.gate, trial, (), entry, tuple(held))
+            quarantined.append(flaky._replace(n=n, c=c))
+        return cls(entry.gate, context, (), entry, tuple(quarantined))
 
     @property
     def name(self) -> str:
@@ -94,13 +94,13 @@ class SuiteRun(JudgedRun):
         return self.entry.suite.name
 
     @property
-    def there(self) -> list[Quarantined]:
+    def present(self) -> list[Quarantined]:
         """The tasks in quarantine that the new run has."""
-        return [held for held in self.held if held.n]
+        return [task for task in self.quarantined if task.n]
 
-    def judged(self, level: float) -> Self:
-        with self.entry.placed():
-            return super().judged(level)
+    def judge(self, level: float) -> Self:
+        with self.entry.locate_errors():
+            return super().judge(level)
 
     def row_of(self, line: Judgement) -> Judgement:
         """A judgement under the suite's name."""
@@ -116,32 +116,35 @@ class SuiteRun(JudgedRun):
     @property
     def rows_not_judged(self) -> list[Judgement]:
         """Rules that wait for a baseline, and the tasks in quarantine."""
-        rows = [open_row(words, (self.name,), "no baseline yet") for words in self.gate.waiting]
-        if not self.there:
+        rows = [
+            row_without_number(words, (self.name,), "no baseline yet")
+            for words in self.gate.waiting
+        ]
+        if not self.present:
             return rows
-        counted = CountEvidence(
-            sum(t.c for t in self.there), sum(t.n for t in self.there), f"passed {OF}"
+        count = CountEvidence(
+            sum(t.c for t in self.present), sum(t.n for t in self.present), f"passed {OF}"
         )
         details = tuple(f"{t.task} passed {t.c:,} of {t.n:,}, until {t.until}: {t.reason}"
-                        for t in self.there)  # fmt: skip
-        words = f"{plural(len(self.there), 'task')} in quarantine"
-        row = open_row((words,), (self.name,), str(counted), counted=counted, details=details)
+                        for t in self.present)  # fmt: skip
+        words = f"{plural(len(self.present), 'task')} in quarantine"
+        row = row_without_number((words,), (self.name,), str(count), count=count, details=details)
         return [*rows, replace(row, reason="")]
 
     @property
     def messages(self) -> Iterator[Diagnostic]:
         """Messages about the quarantine."""
-        yield from messages_of(self.entry)
-        if self.there:
+        yield from quarantine_messages(self.entry)
+        if self.present:
             yield QUARANTINED(
-                tasks=len(self.there), names=[held.task for held in self.there],
-                c=sum(held.c for held in self.there), n=sum(held.n for held in self.there),
+                tasks=len(self.present), names=[task.task for task in self.present],
+                c=sum(task.c for task in self.present), n=sum(task.n for task in self.present),
             )  # fmt: skip
-        if absent := [held.task for held in self.held if not held.n]:
+        if absent := [task.task for task in self.quarantined if not task.n]:
             yield QUARANTINE_ABSENT(names=absent)
 
 
-def messages_of(entry: SuiteEntry) -> Iterator[Diagnostic]:
+def quarantine_messages(entry: SuiteEntry) -> Iterator[Diagnostic]:
     """Messages about the tasks of a suite after their quarantine."""
     for task in entry.suite.quarantine:
         if not task.active:
@@ -157,21 +160,24 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
         return _checked(book)
     entries, read = book.entries, _reading_once(read)
     if gate.first_run:
-        gates = [entry.gate.on_first_night(entry.options, read) for entry in entries]
+        gates = [entry.gate.first_run_gate(entry.options, read) for entry in entries]
         if not any(gates):
-            raise gate.not_first()
+            raise gate.first_run_error()
         entries = tuple(
-            replace(e, gate=own or e.gate) for e, own in zip(entries, gates, strict=True)
+            replace(e, gate=first_gate or e.gate)
+            for e, first_gate in zip(entries, gates, strict=True)
         )
     runs, unread, errors = list[SuiteRun](), list[Judgement](), list[DataError]()
     for entry in entries:
         try:
-            runs.append(SuiteRun.read(entry, read))
+            runs.append(SuiteRun.from_entry(entry, read))
         except DataError as error:
             if error.kind != "data":
                 raise
             errors.append(error)
-            row = open_row(("its data can be read",), (entry.suite.name,), str(error), ERROR)
+            row = row_without_number(
+                ("its data can be read",), (entry.suite.name,), str(error), ERROR
+            )
             unread.append(replace(row, failing=True))
     if len(entries) == len(errors) == 1:
         raise errors[0]
@@ -180,12 +186,15 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
         problem = f"no suite can be read: {'; '.join(problems)}"
         raise DataError(book.name, problem, name=errors[0].name)
     book = replace(
-        book, level=runs[0].trial.study.confidence.level, held=sum(len(r.there) for r in runs),
-        statements=sum(rule.statements(r.trial) for r in runs for rule in r.gate.chosen),
+        book, level=runs[0].context.study.confidence.level, quarantined=sum(len(r.present) for r
+        in runs),
+        statements=sum(rule.statements(r.context) for r in runs for rule in r.gate.active_rules),
     )  # fmt: skip
-    runs = [run.judged(book.each) for run in runs]
-    others = [*unread, *_trend_rows(book.trend, read, first_run=gate.first_run)]
-    report: Report = gate.reported(_study([run.trial.study for run in runs]), runs, book, others)
+    runs = [run.judge(book.verdict_level) for run in runs]
+    further_rows = [*unread, *_trend_rows(book.trend, read, first_run=gate.first_run)]
+    report: Report = gate.report_of_runs(
+        _study([run.context.study for run in runs]), runs, book, further_rows
+    )
     # Each suite is read by options of its own, which are in the file.
     entry_of = {name: value for name, value in report.signature.items()
                 if name not in ("missing", "duplicates", "by")}  # fmt: skip
@@ -194,16 +203,16 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
 
 def _reading_once(read: Read) -> Read:
     """Reads each file once for all suites that read it alike; frames each time."""
-    known: dict[str, Counts] = {}
+    cache: dict[str, Counts] = {}
 
     def once(request: Request, source: Any = None, /) -> Counts:
         parts = source if isinstance(source, list | tuple) else [source]
         if not all(isinstance(part, str) for part in parts):
             return read(request, source)
         key = repr((request, source))
-        if key not in known:
-            known[key] = read(request, source)
-        return known[key]
+        if key not in cache:
+            cache[key] = read(request, source)
+        return cache[key]
 
     return once
 
@@ -215,15 +224,15 @@ def _trend_rows(entry: TrendEntry | None, read: Read, *, first_run: bool) -> lis
     """
     if entry is None:
         return []
-    given, history = {"metrics": "pass@1", **entry.given, "fail": True}, [entry.history]
+    values, history = {"metrics": "pass@1", **entry.values, "fail": True}, [entry.history]
     try:
-        question, options = Trend.ask(given, history, requires_data=True)
+        question, options = Trend.ask(values, history, requires_data=True)
         report = question.report_from(
             options, lambda request, source=None, /: read(request, source or history)
         )
     except DataError as error:
-        words = (f"no change of {given['metrics']} for the worse",)
-        row = open_row(words, (TREND,), str(error), NOT_JUDGED if first_run else ERROR)
+        words = (f"no change of {values['metrics']} for the worse",)
+        row = row_without_number(words, (TREND,), str(error), NOT_JUDGED if first_run else ERROR)
         return [replace(row, failing=not first_run)]
     except ParameterError as error:
         raise entry.refused(error) from None
@@ -236,7 +245,7 @@ def _trend_row(check: Check, *, several: bool) -> Judgement:
     line = Judgement(
         "{words}", Result((check.model, TREND), "", None, Estimate(None)), check.verdict,
         "trend: {finding}", fields, details=check.details, noun=TREND,
-    ).counting(PASS)  # fmt: skip
+    ).with_failing(PASS)  # fmt: skip
     return replace(line, name=f"{TREND}: {check.model}" if several else TREND)
 
 
@@ -245,7 +254,7 @@ def _study(studies: Sequence[Analysis]) -> Analysis:
     study = studies[0]
     names = [(SeriesName(series), "") for series in study.counts.series]
     counts = replace(study.counts, facts=ReadFacts(), attempts={}, clusters=None)
-    metrics = tuple(dict.fromkeys(metric for each in studies for metric in each.metrics))
+    metrics = tuple(dict.fromkeys(metric for analysis in studies for metric in analysis.metrics))
     return replace(study, counts=counts.regrouped(names, ("suite",)), metrics=metrics,
                    baseline=None, reading=())  # fmt: skip
 
@@ -264,12 +273,12 @@ class SuiteList(Section[SuiteEntry]):
                    ", ".join(map(str, paths_of(entry.gate.baseline)))
                    or label_of(entry.gate.baseline)) if entry.gate.baseline else ""),
         Column("quarantine", meaning="Tasks in quarantine today.",
-               cell=lambda entry: ", ".join(each.task for each in entry.suite.out)),
+               cell=lambda entry: ", ".join(task.task for task in entry.suite.quarantined)),
     )  # fmt: skip
 
 
 def _rules_of(entry: SuiteEntry) -> str:
-    rules = [rule for rule in entry.gate.chosen if not isinstance(rule, EveryTask)]
+    rules = [rule for rule in entry.gate.active_rules if not isinstance(rule, EveryTask)]
     entries = {name: value for rule in rules for name, value in rule.signature.items()}
     options = {f"--{name.replace('_', '-')}": value for name, value in entries.items()}
     if options.get("--min-by") == BY_INTERVAL:
@@ -282,7 +291,7 @@ VALID = Answer(
     "valid-rules", lambda _: True,
     "{name} is valid: {suites:suite}{?others|; {others:suite} not in tier {tier}}. No data was"
     " read.",
-    lambda book: {"name": book.name, "suites": len(book.entries), "others": len(book.others),
+    lambda book: {"name": book.name, "suites": len(book.entries), "others": len(book.other_suites),
                   "tier": book.tier},
 )  # fmt: skip
 
@@ -290,7 +299,7 @@ VALID = Answer(
 def _checked(book: Rulebook) -> Report:
     """The report of a file of rules that nothing is wrong with; no data is read."""
     (table,) = SuiteList(None, book.entries).tables()  # type: ignore[arg-type]
-    over = [said.about(e.suite.name) for e in book.entries for said in messages_of(e)]
+    over = [message.about(e.suite.name) for e in book.entries for message in quarantine_messages(e)]
     fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))
     return Report(
         (table,), lambda: fields, (VERSION,), messages=tuple(over), answer=(VALID.about(book),)

@@ -12,8 +12,8 @@ from passk_cli.arrays import gathered, grouped
 from passk_cli.commands.gate.baseline_match import ITSELF
 from passk_cli.commands.gate.context import GateContext, JudgedRun
 from passk_cli.commands.gate.evidence import CountEvidence
-from passk_cli.commands.gate.judgement import UNCHECKED, Judgement, flat, text_of
-from passk_cli.commands.gate.rulebook import Rulebook, said_in_keys
+from passk_cli.commands.gate.judgement import UNCHECKED, Judgement, flatten, text_of
+from passk_cli.commands.gate.rulebook import Rulebook, with_file_keys
 from passk_cli.commands.gate.rules import EVERY, EVERY_ATTEMPT, MaxIncrease, Relative, extremes
 from passk_cli.commands.tasks.flips import changes_of
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
@@ -175,7 +175,7 @@ FIELDS = (
     data_field("rule", "The rule, in words.", lambda line: line.rule),
     data_field("limit", "The number of the rule.", lambda line: line.limit),
     data_field("counted", 'What was counted, where that is the evidence: "24 of 60".',
-               lambda line: str(line.counted) if line.counted else None),
+               lambda line: str(line.count) if line.count else None),
     data_field("shared_tasks", "Tasks of the baseline that the new run has attempts at.",
                lambda line: line.covered and line.covered.shared),
     data_field("baseline_tasks", "Tasks of the baseline.",
@@ -208,19 +208,19 @@ class FailingRules:
             _ORDER.index(line.verdict), not line.fact.against,
         ))  # fmt: skip
         groups = []
-        for (rule, _), own in grouped(order, lambda line: (line.rule, line.verdict)).items():
-            judged, number = sum(line.rule == rule for line in lines), len(own)
-            thing = own[0].noun or noun
-            who = own[0].name if number == 1 else f"{number} of {judged} {thing}s"
+        for (rule, _), rule_lines in grouped(order, lambda line: (line.rule, line.verdict)).items():
+            judged, number = sum(line.rule == rule for line in lines), len(rule_lines)
+            thing = rule_lines[0].noun or noun
+            who = rule_lines[0].name if number == 1 else f"{number} of {judged} {thing}s"
             who = all_of_count(plural(number, thing)) if 1 < number == judged else who
-            groups.append(cls(sorted(own, key=merit), who))
+            groups.append(cls(sorted(rule_lines, key=merit), who))
         return groups
 
     @property
     def note(self) -> str:
         """As "pass@1 ≥ 0.5 fails for 12 of 24 models", or what was counted for one."""
         first, single = self.lines[0], len(self.lines) == 1
-        if single and first.counted is not None:
+        if single and first.count is not None:
             return f"{first.name}: {first.reason}" if first.reason else first.clause
         if single and first.verdict == ERROR:
             return first.clause
@@ -240,10 +240,10 @@ class GateVerdict:
         self.undecided = [x for x in lines if x.verdict == UNDECIDED and not x.failing]
         self.covered = next((c for x in lines if (c := x.covered) is not None and c.lost), None)
         measured = [line for line in lines if isinstance(line.evidence, Estimate)]
-        one = len(measured) == 1 and self.covered is None
+        single = len(measured) == 1 and self.covered is None
         # The line that the sentence is about: the worst, the first that is undecided, or the only
         # one with a number.
-        self.line = self.undecided[0] if self.undecided else measured[0] if one else None
+        self.line = self.undecided[0] if self.undecided else measured[0] if single else None
         if self.groups:
             worst = self.groups[0].lines
             self.line = worst[0] if len(worst) == 1 else None
@@ -257,12 +257,14 @@ class GateVerdict:
     def fields(self) -> dict[str, Any]:
         """How many rules hold, and what the sentence is about."""
         lines, covered, line = self.lines, self.covered, self.line
-        made = next((own for x in lines if x.rule == EVERY_ATTEMPT and (own := x.counted)), None)
+        attempts = next(
+            (count for x in lines if x.rule == EVERY_ATTEMPT and (count := x.count)), None
+        )
         # As many as were planned, and fewer than the baseline's: a pass that shows less.
-        fewer = made is not None and made.part < made.whole
+        fewer = attempts is not None and attempts.part < attempts.total
         fields: dict[str, Any] = {
             "total": len(lines), "holds": sum(line.verdict == PASS for line in lines),
-            "undecided": len(self.undecided), "made": str(made) if fewer else "",
+            "undecided": len(self.undecided), "made": str(attempts) if fewer else "",
             "all": all_of_count(plural(len(lines), "rule")) if len(lines) > 1 else "",
             "one": len(lines) == 1, "shared": covered.shared if covered else None,
             "expected": covered.expected if covered else None,
@@ -284,16 +286,19 @@ class GateVerdict:
 
         omitted : what the numbers lack.
         """
-        own = [] if self.line is None else list(self.line.details)
+        line_notes = [] if self.line is None else list(self.line.details)
         if not self.groups:
-            return [*omitted, *own], []
+            return [*omitted, *line_notes], []
         # What is counted, as attempts that are too many, makes the other numbers doubtful.
-        others = sorted(self.groups[1:], key=lambda group: group.lines[0].counted is None)
+        other_groups = sorted(self.groups[1:], key=lambda group: group.lines[0].count is None)
         total, failing = len(self.lines), sum(len(group.lines) for group in self.groups)
         counts = [f"{failing} of {total} rules fail"] if len(self.groups) > 2 else []
         if undecided := len(self.undecided):
             counts.append(f"{undecided} of {total} undecided, counted as pass")
-        return [*(group.note for group in others), *(omitted if self.line is None else own)], counts
+        return [
+            *(group.note for group in other_groups),
+            *(omitted if self.line is None else line_notes),
+        ], counts
 
 
 _PASS = "PASS{?made|, with {made} baseline attempts}: "
@@ -301,23 +306,23 @@ _SHARED = "{?shared| on {shared} of {expected:baseline task}}"
 _COUNTED = "; {undecided} undecided, counted as pass: {finding}"
 _FIRST = "undecided, counted as fail: "
 VERDICTS = (
-    Answer("gate-cannot-check", lambda found: found.worst == ERROR and found.line,
+    Answer("gate-cannot-check", lambda verdict: verdict.worst == ERROR and verdict.line,
            "ERROR: {finding}"),
-    Answer("gate-cannot-check-several", lambda found: found.worst == ERROR,
+    Answer("gate-cannot-check-several", lambda verdict: verdict.worst == ERROR,
            "ERROR: {who} cannot be checked: {why} ({rule}): {models}"),
-    Answer("gate-fails", lambda found: found.worst == FAIL and found.line, "FAIL: {finding}"),
-    Answer("gate-fails-several", lambda found: found.worst == FAIL,
+    Answer("gate-fails", lambda verdict: verdict.worst == FAIL and verdict.line, "FAIL: {finding}"),
+    Answer("gate-fails-several", lambda verdict: verdict.worst == FAIL,
            "FAIL: {rule} fails for {who}: {models}"),
-    Answer("gate-fails-undecided", lambda found: found.worst and found.line,
+    Answer("gate-fails-undecided", lambda verdict: verdict.worst and verdict.line,
            "FAIL: " + _FIRST + "{finding}"),
-    Answer("gate-fails-several-undecided", lambda found: found.worst,
+    Answer("gate-fails-several-undecided", lambda verdict: verdict.worst,
            "FAIL: " + _FIRST + "{rule} for {who}: {models}"),
-    Answer("gate-judges-nothing", lambda found: not found.lines, "PASS: no rule is judged"),
-    Answer("gate-undecided", lambda found: found.undecided and found.fields["holds"],
+    Answer("gate-judges-nothing", lambda verdict: not verdict.lines, "PASS: no rule is judged"),
+    Answer("gate-undecided", lambda verdict: verdict.undecided and verdict.fields["holds"],
            _PASS + "{holds} of {total} rules {holds:holds|hold}" + _SHARED + _COUNTED),
-    Answer("gate-all-undecided", lambda found: found.undecided,
+    Answer("gate-all-undecided", lambda verdict: verdict.undecided,
            _PASS + "no rule fails" + _SHARED + _COUNTED),
-    Answer("gate-passes-by", lambda found: found.line, _PASS + "{finding}"),
+    Answer("gate-passes-by", lambda verdict: verdict.line, _PASS + "{finding}"),
     Answer("gate-passes", lambda _: True,
            _PASS + "{?one|the rule holds}{?all|{all} hold}" + _SHARED),
 )  # fmt: skip
@@ -336,21 +341,21 @@ def with_notes(
     line : its reason comes first if the rule fails; else last if there is room, for the table
     has it.
     """
-    said = "".join(piece if isinstance(piece, str) else " " * _NUMBER for piece in flat(head))
-    reason = "; ".join(r for r in line.reason.split("; ") if r not in said) if line else ""
+    text = "".join(piece if isinstance(piece, str) else " " * _NUMBER for piece in flatten(head))
+    reason = "; ".join(r for r in line.reason.split("; ") if r not in text) if line else ""
     fails = line is not None and line.verdict in (FAIL, ERROR)
-    notes = [n for n in dict.fromkeys((reason * fails, *notes)) if n and n not in said]
-    room = _LONGEST - len(said) - sum(len(count) + 2 for count in counts)
+    notes = [n for n in dict.fromkeys((reason * fails, *notes)) if n and n not in text]
+    room = _LONGEST - len(text) - sum(len(count) + 2 for count in counts)
     fitting: list[str] = []
     more: Hint | str = ""
     for at, note in enumerate(notes):
-        rest = len(notes) - at - 1
-        if len(note) + 2 > room - (len(f"; {Hint('9 more details')}") if rest else 0):
-            more = Hint(f"; {plural(rest + 1, 'more detail')}")
+        remaining = len(notes) - at - 1
+        if len(note) + 2 > room - (len(f"; {Hint('9 more details')}") if remaining else 0):
+            more = Hint(f"; {plural(remaining + 1, 'more detail')}")
             break
         room -= len(note) + 2
         fitting.append(note)
-    if reason and not fails and not {reason, said} & {*fitting} and len(reason) + 2 <= room:
+    if reason and not fails and not {reason, text} & {*fitting} and len(reason) + 2 <= room:
         fitting.append(reason)
     fields = {**head.fields, "notes": fitting, "more": more, "counts": list(counts)}
     return AnswerSentence(head.name, head.template + _NOTES, fields)
@@ -412,19 +417,19 @@ class RuleTable(Section[Judgement]):
         return tuple(line.check for line in self.records)
 
     def answer(self) -> Iterator[AnswerSentence]:
-        found = GateVerdict(self.lines, self.noun)
-        head = next(first_true(VERDICTS, found))
-        yield with_notes(head, *found.notes(self.omitted()), found.line)
+        verdict = GateVerdict(self.lines, self.noun)
+        head = next(first_true(VERDICTS, verdict))
+        yield with_notes(head, *verdict.notes(self.omitted()), verdict.line)
 
     def omitted(self) -> list[str]:
         """Rules that are not judged, and what the numbers of each run lack."""
         later = sum(len(run.gate.waiting) for run in self.runs)
         waiting = [f"{plural(later, 'rule')} not judged, no baseline yet"] if later else []
         if self.book is None:
-            return [*waiting, *_omitted(self.runs[0].trial)]
-        lacking = gathered((text, run.name) for run in self.runs for text in _omitted(run.trial))
+            return [*waiting, *_omitted(self.runs[0].context)]
+        lacking = gathered((text, run.name) for run in self.runs for text in _omitted(run.context))
         words = [f"{', '.join(names)}: {text}" for text, names in lacking.items()]
-        return [*waiting, *self.book.left_out, *words]
+        return [*waiting, *self.book.omissions, *words]
 
     def context(self) -> Iterator[str | Hint]:
         """Tasks and attempts behind the numbers, their level, and what undecided rules count as."""
@@ -439,27 +444,30 @@ class RuleTable(Section[Judgement]):
                 yield "missing outcomes tried as fail and as pass"
         else:
             yield plural(len(book.entries), "suite")
-            counts = [run.trial.sides.counts for run in self.runs]
+            counts = [run.context.sides.counts for run in self.runs]
             tasks = [len({*codes.task_codes.tolist()}) for codes in counts]
-            yield sized(tasks, [int(n) for each in counts for n in (each.n.min(), each.n.max())])
+            yield sized(
+                tasks,
+                [int(n) for run_counts in counts for n in (run_counts.n.min(), run_counts.n.max())],
+            )
             yield book.level_words
         if undecided := [line for line in self.lines if line.verdict == UNDECIDED]:
-            counted = FAIL if all(line.failing for line in undecided) else PASS
+            counted_as = FAIL if all(line.failing for line in undecided) else PASS
             decided = book or tests or all(line.shut for line in undecided)
-            words = f"undecided counts as {counted}"
+            words = f"undecided counts as {counted_as}"
             yield words if decided else Hint(words, OptionValue("--on-undecided"))
-        yield from book.left_out if book else ()
+        yield from book.omissions if book else ()
 
     def _sizes(self) -> str:
         """The tasks and attempts of a run; of rules without numbers those of its models."""
-        trial = self.runs[0].trial
+        context = self.runs[0].context
         sized = [line.fact for line in self.lines if line.fact.size.n_min is not None]
         shared = bool(sized) and all(fact.against for fact in sized)
         if not sized:
-            counts, sides = trial.sides.counts, trial.sides
+            counts, sides = context.sides.counts, context.sides
             cells = [counts.n[counts.rows_of(s)] for s in sides.candidates]
             sized = [
-                replace(trial.fact(series), size=Size(len(n), int(n.min()), int(n.max())))
+                replace(context.empty_result(series), size=Size(len(n), int(n.min()), int(n.max())))
                 for series, n in zip(sides.series, cells, strict=True)
             ]
         return self.study.sizes(sized).replace(" task", " shared task" if shared else " task", 1)
@@ -477,17 +485,17 @@ class RuleTable(Section[Judgement]):
     def details(self) -> Iterator[str]:
         """The intervals, and which are adjusted; of suites those that are left out."""
         if self.book is not None:
-            if self.book.others:
-                yield f"left out: {', '.join(self.book.others)}"
+            if self.book.other_suites:
+                yield f"left out: {', '.join(self.book.other_suites)}"
             return
         valued = [line.fact for line in self.lines if line.fact.estimate.value is not None]
-        shown = {bool(fact.against) for fact in valued}
-        if True in shown:
-            yield f"differences: model − baseline ({self.runs[0].trial.sides.label})"
-        if shown == {True}:
+        kinds = {bool(fact.against) for fact in valued}
+        if True in kinds:
+            yield f"differences: model − baseline ({self.runs[0].context.sides.label})"
+        if kinds == {True}:
             yield self.differences.words()
-        elif shown:
-            yield self.study.confidence.words(self.differences if True in shown else None)
+        elif kinds:
+            yield self.study.confidence.words(self.differences if True in kinds else None)
         adjustments = {line.fact.more.get("adjustment") for line in self.lines}
         if self._tests() and adjustments & {MIN_P, BONFERRONI}:
             # Rules about one metric keep the interval of that metric alone.
@@ -505,9 +513,9 @@ class RuleTable(Section[Judgement]):
 
         A message about suites names those that it holds for: the same one appears once.
         """
-        found = [(said, run.name) for run in self.runs for said in _messages(run)]
-        for said, names in gathered(found).items():
-            yield said_in_keys(said).about(first_few(names)) if self.book else said
+        named_messages = [(message, run.name) for run in self.runs for message in _messages(run)]
+        for message, names in gathered(named_messages).items():
+            yield with_file_keys(message).about(first_few(names)) if self.book else message
 
     def tables(self) -> Iterator[Table]:
         """Failing rows first, then undecided ones; as many rows as a screen has, and with --full
@@ -517,9 +525,9 @@ class RuleTable(Section[Judgement]):
             not line.name, not line.failing, _ORDER.index(line.verdict) if line.name else 0,
             line.failing and not line.fact.against,
         ))  # fmt: skip
-        brief = _cut(self._folded(rows), _ROWS)
+        brief = _cut(self._fold_passing(rows), _ROWS)
         texts = [
-            [str(line.counted) if line.counted else " " * _NUMBER for line in brief],
+            [str(line.count) if line.count else " " * _NUMBER for line in brief],
             [line.rule for line in brief],
             [line.name for line in brief] * self.several,
         ]
@@ -527,28 +535,28 @@ class RuleTable(Section[Judgement]):
         yield replace(self.table(self._with_reasons(brief, room - 12), self.title), shown=BRIEF)
         yield replace(self.table(rows, self.title), shown=FULL)
         telling = [line for line in rows
-                   if line.verdict != PASS or self.title or not line.counted]  # fmt: skip
-        comment = self._with_reasons(_cut(self._folded(telling), _COMMENTED), _LONGEST)
+                   if line.verdict != PASS or self.title or not line.count]  # fmt: skip
+        comment = self._with_reasons(_cut(self._fold_passing(telling), _COMMENTED), _LONGEST)
         yield replace(self.table(comment), shown=COMMENT)
 
-    def _folded(self, lines: Sequence[Judgement]) -> list[Judgement]:
+    def _fold_passing(self, lines: Sequence[Judgement]) -> list[Judgement]:
         """The lines, those that pass a counted rule as one."""
         rows = list(lines)
         for judged in grouped(lines, lambda line: line.rule).values():
-            own = [line for line in judged if line.counted and line.verdict == PASS]
-            if len(own) > 1:
-                counts = list(dict.fromkeys(line.counted for line in own if line.counted))
-                total = CountEvidence(sum(c.part for c in counts), sum(c.whole for c in counts))
+            passing = [line for line in judged if line.count and line.verdict == PASS]
+            if len(passing) > 1:
+                counts = list(dict.fromkeys(line.count for line in passing if line.count))
+                total = CountEvidence(sum(c.part for c in counts), sum(c.total for c in counts))
                 words = f"{counts[0]} each" if len(counts) == 1 else str(total)
-                names, whole = [line.name for line in own], len(own) == len(judged)
-                name = all_of_count(plural(len(own), self.noun))
-                name = name if whole else f"{len(own)} other {self.noun}s"
+                names, all_pass = [line.name for line in passing], len(passing) == len(judged)
+                name = all_of_count(plural(len(passing), self.noun))
+                name = name if all_pass else f"{len(passing)} other {self.noun}s"
                 if self.book:
-                    name = ", ".join(names) if len(own) < 4 else f"{len(own)} rows"
-                rows[rows.index(own[0])] = replace(
-                    own[0], name=name, reason="", details=(), counted=CountEvidence(0, 0, words)
+                    name = ", ".join(names) if len(passing) < 4 else f"{len(passing)} rows"
+                rows[rows.index(passing[0])] = replace(
+                    passing[0], name=name, reason="", details=(), count=CountEvidence(0, 0, words)
                 )
-                rows = [row for row in rows if row not in own]
+                rows = [row for row in rows if row not in passing]
         return rows
 
     def _with_reasons(self, lines: Sequence[Judgement], room: int) -> list[Judgement]:
@@ -569,29 +577,34 @@ class RuleTable(Section[Judgement]):
     def decided(self) -> dict[str, object]:
         """Entries of the signature; of suites the file says the rest."""
         if (book := self.book) is not None:
-            counts = [run.trial.sides.counts for run in self.runs]
-            n = np.concatenate([each.n for each in counts])
+            counts = [run.context.sides.counts for run in self.runs]
+            n = np.concatenate([run_counts.n for run_counts in counts])
             return {
                 "rules": book.name, "rules_sha256": book.digest,
                 "level": book.level, "verdicts": book.statements, "tier": book.tier or None,
                 "suites": ",".join(e.suite.name for e in book.entries),
-                "tasks": sum(len({*each.task_codes.tolist()}) for each in counts),
+                "tasks": sum(len({*run_counts.task_codes.tolist()}) for run_counts in counts),
                 "n": span(int(n.min()), int(n.max())).replace("–", "-"),
             }  # fmt: skip
         (run,) = self.runs
-        study, trial, label, rules = self.study, run.trial, run.trial.sides.label, run.gate.chosen
+        study, context, label, rules = (
+            self.study,
+            run.context,
+            run.context.sides.label,
+            run.gate.active_rules,
+        )
         tests = any(rule.general for rule in rules)
         more = [line.fact.more for line in self.lines]
-        adjustments = filter(None, (str(each.get("adjustment") or "") for each in more))
+        adjustments = filter(None, (str(fields.get("adjustment") or "") for fields in more))
         draws = tests or "seed" in study.confidence.signature()
         return {
             "differences": self.differences.method_name if run.gate.needs_baseline else None,
-            "test": tests_shown(str(each.get("test") or "") for each in more) or None,
+            "test": tests_shown(str(fields.get("test") or "") for fields in more) or None,
             "resamples": study.confidence.resamples if draws else None,
             "seed": study.confidence.seed if draws else None,
             "adjust": next(adjustments, study.rules.adjust or HOLM) if tests else None,
             "baseline": label or None,
-            "unpaired": trial.unpaired if label else None,
+            "unpaired": context.unpaired if label else None,
             "short_tasks": study.short_tasks if study.short_tasks != "empty" else None,
             "on_undecided": run.gate.on_undecided,
             **{name: value for rule in rules for name, value in rule.signature.items()},
@@ -603,17 +616,17 @@ class RuleTable(Section[Judgement]):
         suites: dict[ChangedTasks, list[str]] = {}
         failed = any(line.failing for line in self.records)
         for run in self.runs:
-            sides, pairs = run.trial.sides, []
-            if sides.baseline is None or run.trial.study.bounded:
+            sides, pairs = run.context.sides, []
+            if sides.baseline is None or run.context.study.bounded:
                 continue
             for s, series in zip(sides.candidates, sides.series, strict=True):
-                base = sides.base(series)
+                base = sides.base_series(series)
                 if base is not None:
-                    name = sides.label if sides.apart else base[0]
-                    other = RunSide(sides.baseline, sides.baseline.series.index(base), name)
-                    pairs.append((RunSide(sides.counts, s, SeriesName(series)), other))
-            found = find_flips(pairs, run.trial.study.confidence.level)
-            for changes in changes_of([flips for flips in found if flips.tasks], failed=failed):
+                    name = sides.label if sides.separate_file else base[0]
+                    base_side = RunSide(sides.baseline, sides.baseline.series.index(base), name)
+                    pairs.append((RunSide(sides.counts, s, SeriesName(series)), base_side))
+            all_flips = find_flips(pairs, run.context.study.confidence.level)
+            for changes in changes_of([flips for flips in all_flips if flips.tasks], failed=failed):
                 suites.setdefault(changes, []).append(run.name)
         return tuple(
             replace(changes, summary=": ".join(filter(None, (", ".join(names), changes.summary))))
@@ -627,126 +640,135 @@ def _cut(lines: Sequence[Judgement], room: int) -> list[Judgement]:
     Lines about no model stay.
     """
     last = [line for line in lines if not line.name]
-    others = [line for line in lines if line.name]
+    model_lines = [line for line in lines if line.name]
     most = max(room - len(last), 2)
-    if len(others) <= most:
+    if len(model_lines) <= most:
         return list(lines)
-    rest = [line.verdict for line in others[most - 1 :]]
-    verdicts = ", ".join(f"{rest.count(v)} {v}" for v in _ORDER if v in rest)
+    hidden = [line.verdict for line in model_lines[most - 1 :]]
+    verdicts = ", ".join(f"{hidden.count(v)} {v}" for v in _ORDER if v in hidden)
     more = Judgement(
-        "{hint}", replace(others[-1].fact, estimate=Estimate(None)), verdicts,
-        fields={"hint": Hint("")}, name=f"{len(rest)} more rows", counted=CountEvidence(0, 0, " "),
+        "{hint}", replace(model_lines[-1].fact, estimate=Estimate(None)), verdicts,
+        fields={"hint": Hint("")}, name=f"{len(hidden)} more rows", count=CountEvidence(0, 0, " "),
     )  # fmt: skip
-    return [*others[: most - 1], more, *last]
+    return [*model_lines[: most - 1], more, *last]
 
 
-def _omitted(trial: GateContext) -> list[str]:
+def _omitted(context: GateContext) -> list[str]:
     """Tasks and attempts lacking or too many, with the series where it is not all of them.
 
     Of declared attempts without a baseline also at how many tasks: no rule asks for more.
     """
-    every, said = trial.sides.series, list[tuple[str, str]]()
-    declared = trial.made[0] if trial.attempts and trial.sides.baseline is None else {}
-    for series in every:
-        if series in declared and declared[series].whole:
-            tasks = plural(len(declared[series].made), "task")
-            words = f"{tasks} with {plural(trial.attempts or 0, 'attempt')} each"
-            said.append((words, SeriesName(series)))
-        said += [(words, SeriesName(series)) for words in trial.lesser(series)]
-    said += [(f"same outcomes as {copy.original}", copy.name) for copy in trial.copies]
+    all_series, notes = context.sides.series, list[tuple[str, str]]()
+    declared = (
+        context.expected_attempts[0] if context.attempts and context.sides.baseline is None else {}
+    )
+    for series in all_series:
+        if series in declared and declared[series].complete:
+            tasks = plural(len(declared[series].attempts), "task")
+            words = f"{tasks} with {plural(context.attempts or 0, 'attempt')} each"
+            notes.append((words, SeriesName(series)))
+        notes += [(words, SeriesName(series)) for words in context.deviations(series)]
+    notes += [(f"same outcomes as {copy.original}", copy.name) for copy in context.copies]
     return [
-        words if len(names) == len(every) else f"{first_few(names)}: {words}"
-        for words, names in gathered(said).items()
+        words if len(names) == len(all_series) else f"{first_few(names)}: {words}"
+        for words, names in gathered(notes).items()
     ]
 
 
 def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
     """Messages of reading, and of what the verdicts of one run leave out."""
-    trial, sides, past = run.trial, run.trial.sides, run.trial.study.past
+    context, sides, past = run.context, run.context.sides, run.context.study.past
     baseline = sides.baseline
     yield from run.messages
     if run.gate.waiting:
         yield NO_BASELINE_YET(rules=len(run.gate.waiting))
-    yield from _useless(run)
-    yield from trial.study.reading
+    yield from _useless_rules(run)
+    yield from context.study.reading
     if past is not None:
-        known, role = past.fewest
-        message = RUNS_POOLED if known > 1 else ONE_RUN_KNOWN
+        fewest_runs, role = past.fewest
+        message = RUNS_POOLED if fewest_runs > 1 else ONE_RUN_KNOWN
         yield message(runs=max(past.runs_by_amount[""].runs.values()))
-        if 1 < known < _KNOWN:
-            yield FEW_RUNS_KNOWN(runs=known, noun=AMOUNTS[role][1] if role else "")
-    yield from reading_notes(trial.study.counts)
-    pairs = [match_tasks(*pair) for pair in trial.pairs(trial.general[:1])]
+        if 1 < fewest_runs < _KNOWN:
+            yield FEW_RUNS_KNOWN(runs=fewest_runs, noun=AMOUNTS[role][1] if role else "")
+    yield from reading_notes(context.study.counts)
+    pairs = [match_tasks(*pair) for pair in context.pairs(context.general[:1])]
     yield from disagreements(sides.counts, [pair for pair in pairs if not pair.reason])
-    if sides.apart and baseline is not None and sides.label != ITSELF:
-        for said in reading_notes(baseline):
-            yield said.about(f"baseline {sides.label}")
+    if sides.separate_file and baseline is not None and sides.label != ITSELF:
+        for diagnostic in reading_notes(baseline):
+            yield diagnostic.about(f"baseline {sides.label}")
         # Whether the new run loses attempts more, or less often than its baseline.
-        both = sides.counts.facts, baseline.facts
-        if any(facts.missing_outcomes is not None for facts in both):
+        facts_of_runs = sides.counts.facts, baseline.facts
+        if any(facts.missing_outcomes is not None for facts in facts_of_runs):
             losses = sides.counts.missing_outcomes.joined_with(
                 baseline.missing_outcomes, "baseline"
             )
-            yield from uneven_notes(losses, both[0].missing_policy, "baseline ")
-    yield from copied_runs(trial.copies)
+            yield from uneven_notes(losses, facts_of_runs[0].missing_policy, "baseline ")
+    yield from copied_runs(context.copies)
     for old, new in sides.renamed:
         yield RENAMED_MODEL(old=old, new=new)
     if (names := sides.other_name) is not None:
         yield OTHER_NAME(old=names[0], new=names[1], baseline=sides.label)
     shut = {line.fact.series for line in run.lines
             if line.verdict == FAIL and line.rule in (EVERY, EVERY_ATTEMPT)}  # fmt: skip
-    if shut and not (sides.apart or run.name or any(map(trial.replaced, shut & {*trial.made[0]}))):
+    if shut and not (
+        sides.separate_file
+        or run.name
+        or any(map(context.retry_warning, shut & {*context.expected_attempts[0]}))
+    ):
         yield OTHER_ATTEMPTS(models=len({series[0] for series in shut}), baseline=sides.label)
-    compares, dropped = run.gate.needs_baseline, trial.unpaired == "drop"
-    own = {model for model, *_ in sides.series}
-    gone = {s: coverage for s, coverage in sides.missing.items() if s[0] not in own}
-    if gone and sides.apart:
+    compares, dropped = run.gate.needs_baseline, context.unpaired == "drop"
+    models = {model for model, *_ in sides.series}
+    gone = {s: coverage for s, coverage in sides.missing_series.items() if s[0] not in models}
+    if gone and sides.separate_file:
         # A model that only the run has stays an error, whatever is dropped.
-        asked = not (run.name or dropped) and own <= sides.base_models
-        shared = sorted(own & sides.base_models)
-        said = MODELS_NOT_RUN(
+        suggests_fix = not (run.name or dropped) and models <= sides.base_models
+        shared = sorted(models & sides.base_models)
+        diagnostic = MODELS_NOT_RUN(
             lost=len({s[0] for s in gone}), models=len(sides.base_models),
-            both=shared[0] if asked and len(shared) == 1 else "", drop="drop" if asked else "",
+            both=shared[0] if suggests_fix and len(shared) == 1 else "", drop="drop" if suggests_fix
+            else "",
         )  # fmt: skip
         # A verdict that says it needs no warning beside it.
-        yield said if dropped else replace(said, severity=NOTE)
-    covered = {**trial.coverages, **sides.missing} if dropped else {}
+        yield diagnostic if dropped else replace(diagnostic, severity=NOTE)
+    covered = {**context.coverages, **sides.missing_series} if dropped else {}
     covered = {s: coverage for s, coverage in covered.items() if s not in gone}
     for series, coverage in covered.items():
         name = SeriesName(series)
         if coverage is not None and coverage.lost:
             yield TASKS_NOT_RUN(lost=coverage.lost, tasks=coverage.expected, model=name)
-        elif coverage is None and compares and sides.partner(series[0]) is not None:
-            yield NOT_COMPARED(model=name, reason=sides.lacking(series))
+        elif coverage is None and compares and sides.base_model(series[0]) is not None:
+            yield NOT_COMPARED(model=name, reason=sides.reason_not_compared(series))
     if baseline is None:
-        yield from _unequal(trial)
+        yield from _unequal(context)
     if deciding := sum(line.shut for line in run.lines):
         yield MISSING_DECIDE(rules=deciding)
 
 
-def _unequal(trial: GateContext) -> Iterator[Diagnostic]:
+def _unequal(context: GateContext) -> Iterator[Diagnostic]:
     """Without a baseline, the groups that other candidates have."""
-    tasks = trial.sides.tasks
+    tasks = context.sides.tasks
     for group in dict.fromkeys(series[1:] for series in tasks):
         for model in dict.fromkeys(series[0] for series in tasks):
             if (model, *group) not in tasks:
                 yield GROUP_NOT_RUN(model=model, group=SeriesName(group))
 
 
-def _useless(run: JudgedRun) -> Iterator[Diagnostic]:
+def _useless_rules(run: JudgedRun) -> Iterator[Diagnostic]:
     """Rules of a run that no run of so many tasks and attempts passes, or none fails."""
     shut = (FAIL, ERROR, UNDECIDED) if run.gate.on_undecided == FAIL else (FAIL, ERROR)
-    for rule in run.gate.chosen:
-        for rates, base in run.trial.pairs(rule.named if isinstance(rule, MaxIncrease) else ()):
-            most, mean = rule.given[rates.metric], base.mean
+    for rule in run.gate.active_rules:
+        for rates, base in run.context.pairs(
+            rule.option_metrics if isinstance(rule, MaxIncrease) else ()
+        ):
+            most, mean = rule.value[rates.metric], base.mean
             generous = base.has_values and mean + most > _TIMES * mean
             if generous and not isinstance(most, Relative):
                 words = text_of(rule.words(rates.metric))
                 yield CANNOT_FAIL(rule=words, metric=rates.metric.name, value=f"{mean:.3g}")
-    ends = extremes(run.gate.chosen, run.trial)
+    ends = extremes(run.gate.active_rules, run.context)
     names = {(x.place, x.fact.series, x.fact.name): x.rule for x in run.lines}
-    known = dict.fromkeys((ends[at], rule) for at, rule in names.items() if at in ends)
-    for (best, worst), rules in gathered(known).items():
+    rules_by_ends = dict.fromkeys((ends[at], rule) for at, rule in names.items() if at in ends)
+    for (best, worst), rules in gathered(rules_by_ends).items():
         if best == worst:
             yield DECIDES_NOTHING(rule=rules, verdict=best)
         elif best != PASS:

@@ -79,10 +79,10 @@ class WatchedRun:
 
         Errors: DataError if the baseline lacks one of these tasks.
         """
-        trial = self.gate.trial(replace(self.study, counts=self.first_counts(tasks)))
-        sides = trial.sides
-        for series, coverage in trial.coverages.items():
-            base = sides.base(series)
+        context = self.gate.gate_context(replace(self.study, counts=self.first_counts(tasks)))
+        sides = context.sides
+        for series, coverage in context.coverages.items():
+            base = sides.base_series(series)
             if coverage is not None and coverage.more and base is not None:
                 task_codes, base_codes = (
                     sides.tasks[series].tolist(),
@@ -96,7 +96,7 @@ class WatchedRun:
                     name="other-plan",
                     settles=[SuggestedFix({"--exclude-task": (name,)}, "leaves it out")],
                 )  # fmt: skip
-        return JudgedRun(self.gate, trial).judged(level)
+        return JudgedRun(self.gate, context).judge(level)
 
     def look(self, looks: Sequence[InterimLook], *, forecast: bool) -> InterimLook:
         """The next look.  looks : the earlier looks.  forecast : whether to compute its chance."""
@@ -125,7 +125,7 @@ class WatchedRun:
             if number.value is None or number.low is None or number.high is None or number.upper:
                 return None
             away = number.value - limit
-            if not isinstance(self.gate.chosen[line.place], Minimum):
+            if not isinstance(self.gate.active_rules[line.place], Minimum):
                 away = parse(line.fact.name).sign * number.value + limit
             error = (number.high - number.low) / 2 / NORMAL.inv_cdf((1 + _INTERVAL_LEVEL) / 2)
             if not 0 < error < math.inf:

@@ -303,11 +303,13 @@ class Watch(Question, WatchOptions):
         if rules_options.rules is not None:
             entry = _suite(rules_options.rules, rules_options.suite, rules_options.trust_rules)
             suite_options = {
-                name: value for name, value in entry.given.items() if name not in _GATE_ONLY
+                name: value for name, value in entry.values.items() if name not in _GATE_ONLY
             }
             overrides = {name: value for name, value in values.items() if is_given(value)}
-            skipped = [key for name, key in _NOT_WATCHED.items() if is_given(entry.given.get(name))]
-            source = entry.given["runs"] if source is None else source
+            skipped = [
+                key for name, key in _NOT_WATCHED.items() if is_given(entry.values.get(name))
+            ]
+            source = entry.values["runs"] if source is None else source
             values = {**suite_options, **overrides}
         refuse("contradicting-options", (
             rules_options.rules is None and rules_options.suite is not None, OptionValue("--suite",
@@ -324,7 +326,7 @@ class Watch(Question, WatchOptions):
             }  # fmt: skip
             for name in filter(refused_uses.get, refused_uses):
                 raise entry.refused(ParameterError(f"{name}: {REFUSED[name]}", name="bad-rules"))
-            quarantine = tuple(entry_out.task for entry_out in entry.suite.out)
+            quarantine = tuple(entry_out.task for entry_out in entry.suite.quarantined)
             question = replace(question, quarantine=quarantine, skipped_rules=tuple(skipped))
         question.gate_with_rules(options).require_rules()
         refuse(
@@ -397,7 +399,7 @@ class Watch(Question, WatchOptions):
                     study.counts.n * has_all_attempts, study.counts.c * has_all_attempts
                 )
                 study = replace(study, metrics=options.metrics.choose(full))
-        sides = gate.trial(study).sides
+        sides = gate.gate_context(study).sides
         models = {series[0] for series in sides.series}
         total_tasks = self.planned or len(order.tasks)
         plan = WatchPlan.from_options(
@@ -422,7 +424,11 @@ class Watch(Question, WatchOptions):
                 break
             recorded_looks.append(run.look(recorded_looks, forecast=due_looks == 1))
         looks.write(run.progress.tasks)
-        judged = run.lines(recorded_looks) if recorded_looks else JudgedRun(gate, gate.trial(study))
+        judged = (
+            run.lines(recorded_looks)
+            if recorded_looks
+            else JudgedRun(gate, gate.gate_context(study))
+        )
         return RulesAtLooks(
             study, judged.rows, [judged], run=run, looks=recorded_looks, outcome=outcome,
             skipped_rules=self.skipped_rules,
@@ -442,7 +448,7 @@ class Watch(Question, WatchOptions):
                if hasattr(self, option.name) and option.name not in ("attempts",
                "rules")}  # fmt: skip
         gate = Gate(**rule_options, unpaired="drop")
-        for metric in gate.needed(options.metrics.metrics):
+        for metric in gate.needed_metrics(options.metrics.metrics):
             refuse_ranges([metric], "--min")
             if metric.k > self.attempts:
                 raise ParameterError(
@@ -456,9 +462,9 @@ class Watch(Question, WatchOptions):
         self, gate: Gate, study: Analysis, plan: WatchPlan, kind: str, models: Collection[str]
     ) -> Mapping[str, Any]:
         """The plan, the rules and the baseline, which must not change between looks."""
-        rules = {k: str(v) for rule in gate.chosen for k, v in rule.signature.items()}
+        rules = {k: str(v) for rule in gate.active_rules for k, v in rule.signature.items()}
         base = self.baseline if study.baseline is None else outcome_digest(study.baseline)
-        general = any(rule.general for rule in gate.chosen)
+        general = any(rule.general for rule in gate.active_rules)
         return {
             "planned": plan.total_tasks, "attempts": plan.attempts, "every": plan.step,
             "level": plan.level, "interval": study.confidence.method_name, "order": kind,
