@@ -59,8 +59,8 @@ def steps(tmp_path: Path) -> Steps:
         program.chmod(0o755)
 
     def run(event: str = "pull_request", **inputs: str) -> Any:
-        given = {name: entry["default"] for name, entry in ACTION["inputs"].items()} | inputs
-        values = {f"inputs.{name}": value for name, value in given.items()} | {
+        all_inputs = {name: entry["default"] for name, entry in ACTION["inputs"].items()} | inputs
+        values = {f"inputs.{name}": value for name, value in all_inputs.items()} | {
             "github.token": "token", "github.event.pull_request.number": "17",
         }  # fmt: skip
         output, printed, code = tmp_path / "output", "", 0
@@ -75,19 +75,22 @@ def steps(tmp_path: Path) -> Steps:
             condition = "inputs.comment == 'true' && github.event_name == 'pull_request'"
             if "if" in step:
                 assert condition in step["if"]
-                if given["comment"] != "true" or event != "pull_request":
+                if all_inputs["comment"] != "true" or event != "pull_request":
                     continue
-            own = dict(step.get("env", {}))
-            for name, key in product(own, values):
-                own[name] = own[name].replace(f"${{{{ {key} }}}}", values[key])
+            step_environment = dict(step.get("env", {}))
+            for name, key in product(step_environment, values):
+                step_environment[name] = step_environment[name].replace(
+                    f"${{{{ {key} }}}}", values[key]
+                )
             assert step["shell"] == "bash"
             assert "${{" not in step["run"]  # What is put into a script can end it.
-            folder = given["working-directory"] if "working-directory" in step else "."
-            done = subprocess.run(
+            folder = all_inputs["working-directory"] if "working-directory" in step else "."
+            result = subprocess.run(
                 ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-                cwd=tmp_path / folder, env=environment | own, capture_output=True, text=True,
+                cwd=tmp_path / folder, env=environment | step_environment, capture_output=True,
+                text=True,
             )  # fmt: skip
-            printed, code = printed + done.stdout + done.stderr, done.returncode
+            printed, code = printed + result.stdout + result.stderr, result.returncode
             if output.exists():
                 outputs = dict(line.split("=", 1) for line in output.read_text().splitlines())
                 values |= {f"steps.gate.outputs.{name}": v for name, v in outputs.items()}
@@ -117,11 +120,11 @@ def test_a_gate_that_fails(steps: Steps, tmp_path: Path) -> None:
     marker, comment = Path(create[-1]).read_text().split("\n", 1)
     assert marker == "<!-- passk: Nightly -> gate / evaluate -->"
     assert comment.startswith("**FAIL:** ")
-    shown, _, folded = comment.partition("<details>")
-    assert "\n- airline: 30 of 30 tasks flipped from old.csv to new, " in shown
-    assert "\n  - t0: 9 of 10 passed, now 3 of 10 (regressed, p " in shown
+    visible, _, folded = comment.partition("<details>")
+    assert "\n- airline: 30 of 30 tasks flipped from old.csv to new, " in visible
+    assert "\n  - t0: 9 of 10 passed, now 3 of 10 (regressed, p " in visible
     assert "every baseline task" in folded
-    assert "every baseline task" not in shown
+    assert "every baseline task" not in visible
     assert (tmp_path / "summary").read_text() == comment
     assert "::error title=passk" in printed
     assert json.loads(Path(outputs["json"]).read_text())["result"] == "fail"
@@ -149,8 +152,8 @@ def test_bad_data_and_no_rules_are_said_in_the_comment(
 ) -> None:
     write_runs(tmp_path, 9)
     (tmp_path / file).unlink()
-    done, outputs, calls, _ = steps()
-    assert (done, outputs["verdict"]) == (code, "error")
+    result, outputs, calls, _ = steps()
+    assert (result, outputs["verdict"]) == (code, "error")
     assert "\n**ERROR:** " in Path(calls[-1][-1]).read_text()
 
 
@@ -184,11 +187,11 @@ def test_the_comment_of_this_job_is_renewed(steps: Steps, tmp_path: Path) -> Non
         {"body": body.replace("\n", "\r\n"), "viewerDidAuthor": True, "url": address},
     ]
     if jq := which("jq"):
-        chosen = subprocess.run(
+        process = subprocess.run(
             [jq, "-r", program], input=json.dumps({"comments": comments}), text=True,
             capture_output=True, env={"MARKER": "<!-- passk: smoke -->"},
         )  # fmt: skip
-        assert chosen.stdout == f"{address}\n", chosen.stderr
+        assert process.stdout == f"{address}\n", process.stderr
 
 
 def test_the_action_installs_the_tree_that_it_is_part_of() -> None:
@@ -197,10 +200,10 @@ def test_the_action_installs_the_tree_that_it_is_part_of() -> None:
     assert step["env"] == {"TREE": "${{ github.action_path }}/.."}
     assert "version" not in ACTION["inputs"]
     run = step["run"].replace("python -m pip", "echo")
-    done = subprocess.run(
+    result = subprocess.run(
         ["bash", "-c", run], env={"TREE": "/a/action/.."}, capture_output=True, text=True
     )
-    assert done.stdout == "install --quiet /a/action/..\n"
+    assert result.stdout == "install --quiet /a/action/..\n"
 
 
 def test_gitlab_template(tmp_path: Path, passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,8 +213,8 @@ def test_gitlab_template(tmp_path: Path, passk: Passk, monkeypatch: pytest.Monke
     write_runs(tmp_path, 3)
     monkeypatch.chdir(tmp_path)
     trust, script = job["script"]
-    for given, option in (("false", ""), ("true", "--trust-rules")):
-        line = f"PASSK_TRUST_RULES={given}; {trust}; echo ${{PASSK_TRUST_RULES:+--trust-rules}}"
+    for value, option in (("false", ""), ("true", "--trust-rules")):
+        line = f"PASSK_TRUST_RULES={value}; {trust}; echo ${{PASSK_TRUST_RULES:+--trust-rules}}"
         assert subprocess.check_output(["sh", "-c", line], text=True).strip() == option
     assert script.startswith("passk gate ${PASSK_RULES:+")
     assert passk("gate", *script.split("--trust-rules} ")[1].split()).code == 1
@@ -235,5 +238,5 @@ def test_a_comment_has_room_for_any_number_of_tasks() -> None:
     assert len(text) < 50_000
     for part, start in zip(text.split("</details>"), ("| task", "  - task"), strict=False):
         folded = part.partition("<details>")[2]
-        kept = folded.count(f"\n{start}")
-        assert f"\n{5_000 - kept:,} more lines" in folded
+        shown_lines = folded.count(f"\n{start}")
+        assert f"\n{5_000 - shown_lines:,} more lines" in folded

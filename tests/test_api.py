@@ -82,11 +82,11 @@ def test_every_kind_of_data_gives_the_same_counts(kind: str) -> None:
 @pytest.mark.filterwarnings("ignore:pass@1 drop .* decides nothing")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_baseline_is_data_of_any_kind(kind: str, tmp_path: Path) -> None:
-    other, path = FRAME[FRAME.model == "a"], tmp_path / "old.jsonl"
+    baseline, path = FRAME[FRAME.model == "a"], tmp_path / "old.jsonl"
     FRAME.to_json(path, orient="records", lines=True)
     rules: dict[str, Any] = {"max_drop": {"pass@1": 1}, "by": ["repo"]}
-    in_file = passk_cli.gate(other, baseline=path, **rules)
-    in_memory = passk_cli.gate(other, baseline=dict(kinds())[kind], **rules)
+    in_file = passk_cli.gate(baseline, baseline=path, **rules)
+    in_memory = passk_cli.gate(baseline, baseline=dict(kinds())[kind], **rules)
     pd.testing.assert_frame_equal(in_memory.frame, in_file.frame)
     assert in_file.signature["baseline"] == "old.jsonl"
 
@@ -171,8 +171,8 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = passk_cli.read(FRAME).to_frame()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     frame = polars.DataFrame(ROWS)
-    for own in (frame, frame.with_columns(polars.col("task").cast(polars.Categorical))):
-        pd.testing.assert_frame_equal(passk_cli.read(own).to_frame(), expected)
+    for data in (frame, frame.with_columns(polars.col("task").cast(polars.Categorical))):
+        pd.testing.assert_frame_equal(passk_cli.read(data).to_frame(), expected)
     with pytest.raises(
         passk_cli.DataError, match=r"LazyFrame cannot be read; with \.collect\(\) it is"
     ):
@@ -326,7 +326,7 @@ def test_every_option_is_there_in_python() -> None:
     assert len(warned) == 1
     bounded = passk_cli.estimate(scores, "mean", bounds=(0, 1))
     assert bare.frame.interval[0] == "bca"
-    assert any('bounds="0,1" gives them' in each["text"] for each in bare.messages)
+    assert any('bounds="0,1" gives them' in item["text"] for item in bare.messages)
     assert bounded.frame.interval[0] == "guard"
     assert bounded.signature["bounds"] == "0,1"
     assert passk_cli.estimate(scores, "mean", bounds="0,1").signature == bounded.signature
@@ -360,7 +360,7 @@ def test_values_of_another_type_are_refused(option: str, value: Any, message: st
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("option", "expected"),
     [
         (OptionValue("--where", "a: b"), 'where="a: b"'),
         (OptionValue("--by"), "by="),
@@ -373,8 +373,8 @@ def test_values_of_another_type_are_refused(option: str, value: Any, message: st
         (OptionValue("passk formats", "NAME"), "passk_cli.formats(NAME)"),
     ],
 )
-def test_spelling(given: OptionValue, expected: str) -> None:
-    assert spelled(given) == expected
+def test_spelling(option: OptionValue, expected: str) -> None:
+    assert spelled(option) == expected
 
 
 def test_what_data_say_is_no_option() -> None:
@@ -386,9 +386,9 @@ def test_what_data_say_is_no_option() -> None:
 
 
 def test_what_there_is_can_be_seen() -> None:
-    shown = dir(passk_cli)
-    assert {*COMMANDS, "read", "Counts", "Findings", "PasskWarning", "pass_at_k"} <= set(shown)
-    assert all(hasattr(passk_cli, name) for name in shown)
+    names = dir(passk_cli)
+    assert {*COMMANDS, "read", "Counts", "Findings", "PasskWarning", "pass_at_k"} <= set(names)
+    assert all(hasattr(passk_cli, name) for name in names)
     module: ModuleType = passk_cli
     text = pydoc.render_doc(module, renderer=pydoc.plaintext)
     for name in (*COMMANDS, "read", "pass_hat_k"):
@@ -454,9 +454,9 @@ def test_names_in_a_list_are_whole() -> None:
 
 
 def test_numbers_are_those_of_the_command_line(passk: Passk) -> None:
-    none = passk_cli.estimate(passk_cli.read(TAU), ["pass@1"], interval="none")
-    assert np.isnan(none.frame.low.astype(float)[0])
-    assert none.tables[0]["pass@1"][0] == none.frame.estimate[0] == pytest.approx(0.42)
+    bare = passk_cli.estimate(passk_cli.read(TAU), ["pass@1"], interval="none")
+    assert np.isnan(bare.frame.low.astype(float)[0])
+    assert bare.tables[0]["pass@1"][0] == bare.frame.estimate[0] == pytest.approx(0.42)
 
 
 SMALL = [
@@ -479,10 +479,10 @@ def test_groups_keep_their_type(tmp_path: Path) -> None:
 
 def test_counts_of_some_models() -> None:
     counts = passk_cli.read(SMALL, by="T", attempts="answer", fields={"answer": "passed"})
-    one = counts.filter(models=["a-*"], exclude_models="a-1")
-    assert one.attempts["answer"].cell.max() < len(one.n)
+    filtered = counts.filter(models=["a-*"], exclude_models="a-1")
+    assert filtered.attempts["answer"].cell.max() < len(filtered.n)
     expected = counts.to_frame().query("model == 'a-2'").reset_index(drop=True)
-    pd.testing.assert_frame_equal(one.to_frame(), expected)
+    pd.testing.assert_frame_equal(filtered.to_frame(), expected)
     with pytest.raises(passk_cli.ParameterError, match="no model 'c'; there are a-1, a-2, b"):
         counts.filter(models="c")
 
@@ -520,8 +520,8 @@ def test_frames_of_polars_and_of_parquet(tmp_path: Path) -> None:
     assert findings.frame["T"].dtype == polars.Float64
     assert findings.frame["estimate"].to_list() == expected.frame["estimate"].tolist()
     assert [table.columns for table in findings.tables] == [[*t.columns] for t in expected.tables]
-    for each in (expected, findings):
-        each.save(tmp_path / "x.parquet")
+    for item in (expected, findings):
+        item.save(tmp_path / "x.parquet")
         rows = duckdb.read_parquet(str(tmp_path / "x.parquet")).df()
         assert rows["estimate"].tolist() == expected.frame["estimate"].tolist()
         assert rows["T"].dtype == float
@@ -570,14 +570,15 @@ def test_what_an_index_hides_is_named(data: Any, message: str) -> None:
 @pytest.mark.parametrize("library", ["mixed", *long("pandas", "polars", "pyarrow")])
 def test_a_dict_of_frames_has_models(library: str) -> None:
     polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
-    made = {
+    variants = {
         "pandas": lambda frame: frame, "polars": polars.from_pandas,
         "pyarrow": lambda frame: pyarrow.Table.from_pandas(frame, preserve_index=False),
     }  # fmt: skip
-    frames = {model: each.drop(columns="model") for model, each in FRAME.groupby("model")}
+    frames = {model: item.drop(columns="model") for model, item in FRAME.groupby("model")}
     kinds = ["polars", "pandas"] if library == "mixed" else [library] * 2
     data = {
-        model: made[kind](frame) for (model, frame), kind in zip(frames.items(), kinds, strict=True)
+        model: variants[kind](frame)
+        for (model, frame), kind in zip(frames.items(), kinds, strict=True)
     }
     assert_same(passk_cli.read(data))
     by = passk_cli.estimate(data, k=1, by="repo").frame
@@ -587,12 +588,12 @@ def test_a_dict_of_frames_has_models(library: str) -> None:
 
 
 def test_a_dict_of_frames_is_one_model_each() -> None:
-    own = {f"new {model}": each for model, each in FRAME.groupby("model")}
-    assert {model for (model,) in passk_cli.read(own).series} == {"new a", "new b"}
+    frames = {f"new {model}": item for model, item in FRAME.groupby("model")}
+    assert {model for (model,) in passk_cli.read(frames).series} == {"new a", "new b"}
     with pytest.raises(passk_cli.DataError, match=r"DataFrame 'x': holds several models \(a, b\)"):
         passk_cli.read({"x": FRAME, "y": FRAME})
     with pytest.raises(passk_cli.DataError, match=r"DataFrame 'y': no column has a task"):
-        passk_cli.read({"x": own["new a"], "y": FRAME.drop(columns="task")})
+        passk_cli.read({"x": frames["new a"], "y": FRAME.drop(columns="task")})
 
 
 def test_names_of_results_are_public() -> None:
@@ -613,8 +614,8 @@ def test_docstrings_speak_python() -> None:
         members = (
             [getattr(thing, m) for m in dir(thing) if m[0] != "_"] if inspect.isclass(thing) else []
         )
-        for each in (thing, *members):
-            assert not line.search(inspect.getdoc(each) or ""), f"{name}: {each}"
+        for item in (thing, *members):
+            assert not line.search(inspect.getdoc(item) or ""), f"{name}: {item}"
 
 
 @pytest.mark.parametrize(
@@ -653,13 +654,13 @@ def test_values_of_an_ordered_column_keep_their_order() -> None:
         schema_overrides={"grade": polars.Enum(order)},
     )
     for frame in (category, enum):
-        found = passk_cli.estimate(frame, k=1, by="grade")
-        assert found.frame[["model", "grade"]].agg(" ".join, axis=1).tolist() == [
+        findings = passk_cli.estimate(frame, k=1, by="grade")
+        assert findings.frame[["model", "grade"]].agg(" ".join, axis=1).tolist() == [
             "a low", "a mid", "a high", "a ", "b low", "b mid", "b high", "b ",
         ]  # fmt: skip
-        assert str(found).startswith("a scores highest at pass@1 in")
-        said = {message["name"]: message["text"] for message in found.messages}
-        assert said["without-group"] == (
+        assert str(findings).startswith("a scores highest at pass@1 in")
+        texts = {message["name"]: message["text"] for message in findings.messages}
+        assert texts["without-group"] == (
             "48 attempts have no grade: a group of their own, named last"
         )
     groups = passk_cli.compare(category, k=1, by="grade").tables[0]["grade"]
@@ -674,17 +675,17 @@ def test_values_of_an_ordered_column_keep_their_order() -> None:
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are listed on Linux")
-@pytest.mark.parametrize("given", [{}, {"truth": [{"task": "a", "attempt": 1}]}])
-def test_a_refused_call_keeps_no_connection(given: dict[str, Any]) -> None:
+@pytest.mark.parametrize("options", [{}, {"truth": [{"task": "a", "attempt": 1}]}])
+def test_a_refused_call_keeps_no_connection(options: dict[str, Any]) -> None:
     """Whoever keeps the error, as a notebook does, keeps no threads of the reader's."""
 
-    kept, threads = [], []
+    connections, threads = [], []
     for _ in range(4):
         with pytest.raises(passk_cli.PasskError) as error:
             passk_cli.estimate(
-                [{"task": "a", "passed": None}, {"task": "b", "passed": True}], **given
+                [{"task": "a", "passed": None}, {"task": "b", "passed": True}], **options
             )
-        kept.append(error.value)
+        connections.append(error.value)
         threads.append(len(os.listdir("/proc/self/task")))
     assert max(threads[1:]) <= threads[0] + 1
 
@@ -693,16 +694,16 @@ def test_a_refused_call_keeps_no_connection(given: dict[str, Any]) -> None:
 @pytest.mark.parametrize("command", ["estimate", "compare", "gate", "describe", "report"])
 def test_findings_are_kept_and_sent(command: str) -> None:
     rules = {"minimum": "pass@1=0.3"} if command == "gate" else {}
-    found = getattr(passk_cli, command)(
+    findings = getattr(passk_cli, command)(
         [{"model": m, "task": t, "n": 4, "c": (m + t) % 5} for m in range(3) for t in range(9)],
         **rules,
     )
-    again = pickle.loads(pickle.dumps(found))
-    assert again.frame.equals(found.frame)
-    assert repr(again) == repr(found)
-    assert again.signature == found.signature
-    assert again.messages == found.messages
-    assert again._repr_mimebundle_() == found._repr_mimebundle_()
+    again = pickle.loads(pickle.dumps(findings))
+    assert again.frame.equals(findings.frame)
+    assert repr(again) == repr(findings)
+    assert again.signature == findings.signature
+    assert again.messages == findings.messages
+    assert again._repr_mimebundle_() == findings._repr_mimebundle_()
 
 
 def test_tables_have_the_limits_that_people_see() -> None:

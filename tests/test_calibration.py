@@ -33,9 +33,9 @@ def section(file: str, name: str) -> list[list[str]]:
 
 
 def number(cell: str) -> float:
-    found = re.match(r"[\d.]+", cell)
-    assert found, cell
-    return float(found[0])
+    match = re.match(r"[\d.]+", cell)
+    assert match, cell
+    return float(match[0])
 
 
 def column(table: Iterable[dict[str, str]], name: str) -> list[float]:
@@ -64,9 +64,9 @@ def correlated() -> Iterable[str]:
 
 
 def correlated_message() -> Iterable[str]:
-    for lag, told in (("0.7", "{} had a false alarm"), ("0.9", "{} by 0.9")):
-        own = [number(r[2]) for r in section("trend.md", "Correlated runs") if r[0] == lag]
-        yield told.format(to(own))
+    for lag, sentence in (("0.7", "{} had a false alarm"), ("0.9", "{} by 0.9")):
+        rates = [number(r[2]) for r in section("trend.md", "Correlated runs") if r[0] == lag]
+        yield sentence.format(to(rates))
 
 
 def history(least: int, most: int, effects: str) -> list[float]:
@@ -115,9 +115,11 @@ def lumps_message() -> Iterable[str]:
 
 def missing_costs() -> Iterable[str]:
     for policy in ("bounds", "mean", "drop"):
-        own = [row for row in rows("cost-missing") if row["--missing-cost"] == policy]
-        usual = [row for row in own if "dearest" not in row["missing costs"]]
-        dearest = [round(x) for x in column((row for row in own if row not in usual), "covers %")]
+        policy_rows = [row for row in rows("cost-missing") if row["--missing-cost"] == policy]
+        usual = [row for row in policy_rows if "dearest" not in row["missing costs"]]
+        dearest = [
+            round(x) for x in column((row for row in policy_rows if row not in usual), "covers %")
+        ]
         yield f"`{policy}` {to(column(usual, 'covers %'))}"
         if policy != "bounds":
             yield f"`{policy}` {min(dearest)} and {max(dearest)} %"
@@ -130,12 +132,12 @@ def order_power() -> Iterable[str]:
 
 
 def families() -> Iterable[str]:
-    own = [number(row[5]) for row in section("difference.md", "chosen")]
-    held = column(rows("difference-unseen"), "all intervals hold %")
-    most = [x for x in held if x > 92]
-    yield f"{to(own)} (± 1.6) in {len(own)} situations"
-    yield f"held out {to(most)} in {len(most)} of {len(held)}"
-    yield f"{min(held):.0f} and {max(x for x in held if x <= 92):.0f} %"
+    rates = [number(row[5]) for row in section("difference.md", "chosen")]
+    coverage = column(rows("difference-unseen"), "all intervals hold %")
+    most = [x for x in coverage if x > 92]
+    yield f"{to(rates)} (± 1.6) in {len(rates)} situations"
+    yield f"held out {to(most)} in {len(most)} of {len(coverage)}"
+    yield f"{min(coverage):.0f} and {max(x for x in coverage if x <= 92):.0f} %"
 
 
 def near_bounds() -> Iterable[str]:
@@ -144,23 +146,24 @@ def near_bounds() -> Iterable[str]:
 
 
 def plans() -> Iterable[str]:
-    own, held = (section("plan.md", name) for name in ("alike", "alike-held"))
-    yield f"{to(number(r[6]) for r in own)} (± 1), held out {to([number(r[6]) for r in held][1:])}"
-    yield f"3 pilot tasks: {held[0][6]} %"
-    middle = [[float(row[3]) for row in table] for table in (own, held)]
+    plan_rows, coverage_rows = (section("plan.md", name) for name in ("alike", "alike-held"))
+    coverage = to([number(row[6]) for row in coverage_rows][1:])
+    yield f"{to(number(row[6]) for row in plan_rows)} (± 1), held out {coverage}"
+    yield f"3 pilot tasks: {coverage_rows[0][6]} %"
+    middle = [[float(row[3]) for row in table] for table in (plan_rows, coverage_rows)]
     yield (f"{min(middle[0]):.2f} to {max(middle[0]):.2f} times the true one in the median, held"
            f" out {min(middle[1]):.2f} to {max(middle[1]):.2f}")  # fmt: skip
 
 
 def equal_costs() -> Iterable[str]:
-    alike = [row for row in rows("cost-pairs") if float(row["θ₁/θ₂"]) == 1]
-    yield f"at most {max(column(alike, 'rejects %')):g} % in"
+    equal_rows = [row for row in rows("cost-pairs") if float(row["θ₁/θ₂"]) == 1]
+    yield f"at most {max(column(equal_rows, 'rejects %')):g} % in"
 
 
 def looks() -> Iterable[str]:
-    every = [*section("watch.md", "size"), *section("watch.md", "bar")]
+    all_rows = [*section("watch.md", "size"), *section("watch.md", "bar")]
     wrong, once, ordinary = (
-        [100 * number(row[at]) for row in every] for at in (1, 2, 3)
+        [100 * number(row[at]) for row in all_rows] for at in (1, 2, 3)
     )  # fmt: skip
     yield f"{min(wrong):.1f} to {max(wrong):.1f} % (± 0.6) in ten situations"
     yield f"one look at the end {min(once):.1f} to {max(once):.1f} %"
@@ -168,15 +171,15 @@ def looks() -> Iterable[str]:
 
 
 def plan_used() -> Iterable[str]:
-    used = [100 * number(row[7]) for row in section("watch.md", "size")]
-    yield f"if there is something to find (`watch.md`) | | {to(used)}"
+    shares = [100 * number(row[7]) for row in section("watch.md", "size")]
+    yield f"if there is something to find (`watch.md`) | | {to(shares)}"
 
 
 def let_through() -> Iterable[str]:
     shares = {row[0]: [part.strip() for part in row[5].split("/")]
               for row in section("gate.md", "undecided") if row[1] == "0.05"}  # fmt: skip
-    yield ", ".join(f"{size}: {number(own[0]):.1f} %" for size, own in shares.items())
-    assert {own[1] for own in shares.values()} == {"0.0"}
+    yield ", ".join(f"{size}: {number(group[0]):.1f} %" for size, group in shares.items())
+    assert {group[1] for group in shares.values()} == {"0.0"}
 
 
 def macro_averages() -> Iterable[str]:
@@ -194,9 +197,9 @@ def honest_boards() -> Iterable[str]:
 
 
 @pytest.mark.parametrize(
-    ("said", "read_off"),
+    ("sentence", "read_off"),
     [
-        *((CLAIMS, each) for each in (
+        *((CLAIMS, item) for item in (
             steady, correlated, decided, unlike, lumps, missing_costs, order_power, families, plans,
             near_bounds,
             equal_costs, gate_of_history, looks, plan_used, let_through, macro_averages,
@@ -208,10 +211,10 @@ def honest_boards() -> Iterable[str]:
     ],
 )  # fmt: skip
 def test_what_is_said_stands_in_the_tables(
-    said: str, read_off: Callable[[], Iterable[str]]
+    sentence: str, read_off: Callable[[], Iterable[str]]
 ) -> None:
     for claim in read_off():
-        assert claim in said, claim
+        assert claim in sentence, claim
 
 
 def test_the_guard_has_one_number_everywhere() -> None:
@@ -219,4 +222,4 @@ def test_the_guard_has_one_number_everywhere() -> None:
         page: re.findall(r"94\.\d+ %(?= (?:\(± 0\.8\)|in 230))", (ROOT / page).read_text())
         for page in ("README.md", "docs/guard.md", "benchmarks/calibration.md")
     }
-    assert all(set(found) == {"94.25 %"} for found in lowest.values()), lowest
+    assert all(set(numbers) == {"94.25 %"} for numbers in lowest.values()), lowest

@@ -24,8 +24,8 @@ TAU = SAMPLES / "tau_airline.csv"
 def test_a_metric_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     new = replace(FAMILIES["pass@"], meaning="Probability of {k} wonders.", cites="miller2024")
     monkeypatch.setitem(FAMILIES, "wonder@", new)
-    done = passk("estimate", TAU, "-m", "wonder@2", "-f", "csv")
-    assert ",wonder@2,2," in done.out, done.err
+    result = passk("estimate", TAU, "-m", "wonder@2", "-f", "csv")
+    assert ",wonder@2,2," in result.out, result.err
     assert "(Miller 2024)" in passk("help", "wonder@k").out
     assert "metric wonder@K: Probability" in passk("help", "metrics").out
     assert "attempts per task (Miller 2024)" in passk_cli.estimate(TAU, metrics="wonder@2").methods
@@ -36,9 +36,9 @@ def test_an_interval_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) 
     new = replace(METHODS["t"], words="a wonder", cites="miller2024")
     monkeypatch.setitem(METHODS, "wonder", new)
     monkeypatch.setattr("passk_cli.inference.intervals.NAMES", (*METHODS, "none"))
-    found = passk_cli.estimate(TAU, metrics="pass@1", interval="wonder")
-    assert "by a wonder (Miller 2024)" in found.methods
-    assert set(found.frame["interval"]) == {"wonder"}
+    findings = passk_cli.estimate(TAU, metrics="pass@1", interval="wonder")
+    assert "by a wonder (Miller 2024)" in findings.methods
+    assert set(findings.frame["interval"]) == {"wonder"}
     assert "interval wonder: a wonder." in passk("help", "wonder").out
     assert "jackknife, wonder, none. Default" in " ".join(passk("help", "--interval").out.split())
     assert "did you mean wonder?" in passk("estimate", TAU, "--interval", "wnder").err
@@ -46,19 +46,19 @@ def test_an_interval_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_test_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TESTS, "wonder", TESTS["t"]._replace(words="a wonder", cites="miller2024"))
-    own = declared(Rules)["test"]
-    chosen = own._replace(option=replace(own.option, choices=tuple(TESTS)))
-    monkeypatch.setitem(declared(Rules), "test", chosen)
-    done = passk_cli.compare(SAMPLES / "agents.jsonl", metrics="pass@1", test="wonder")
-    assert set(done.frame["test"]) == {"wonder"}
-    assert "by a wonder (Miller 2024)" in done.methods
+    option = declared(Rules)["test"]
+    widened = option._replace(option=replace(option.option, choices=tuple(TESTS)))
+    monkeypatch.setitem(declared(Rules), "test", widened)
+    result = passk_cli.compare(SAMPLES / "agents.jsonl", metrics="pass@1", test="wonder")
+    assert set(result.frame["test"]) == {"wonder"}
+    assert "by a wonder (Miller 2024)" in result.methods
     assert "test wonder: a wonder." in passk("help", "wonder").out
 
 
 def test_a_format_is_one_file(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     new = replace(FORMATS["aider"], name="wonder")
     monkeypatch.setitem(FORMATS, "wonder", new)
-    assert "wonder" in {each.name for each in known_formats()}
+    assert "wonder" in {item.name for item in known_formats()}
     assert "wonder" in passk("formats").out
     with pytest.raises(TypeError, match="example"):
         type(new)("wonder", new.rule, new.source, new.recognises, new.read_contents)  # type: ignore[call-arg]
@@ -101,7 +101,7 @@ def test_every_declared_field_is_written(passk: Passk, tmp_path: Path, name: str
         text += f"{model},t{task},{attempt},{0.2 + attempt % 2},{outcome},{at % 5},s{at % 4},"
         text += f"{2**task},2024-0{'abcd'.index(model) + 1}-01\n"
     path.write_text(text)
-    there: set[str] = set()
+    written_fields: set[str] = set()
     for call in CALLS[name]:
         words = [str(tmp_path / word) if word[:1].isupper() else word for word in call.split()]
         data = {"formats": [], "trend": [SAMPLES / "nights.parquet"]}.get(name, [path])
@@ -109,9 +109,9 @@ def test_every_declared_field_is_written(passk: Passk, tmp_path: Path, name: str
         if data == [path]:
             words += ["--pool", "temperature"] * (name != "temperature")
             words += ["--missing", "fail"] * ("--missing" not in words)
-        done = passk(name, *data, *words, "-f", "csv")
-        assert done.code in (0, 1), done.err
-        there |= {*done.out.partition("\n")[0].split(",")}
+        result = passk(name, *data, *words, "-f", "csv")
+        assert result.code in (0, 1), result.err
+        written_fields |= {*result.out.partition("\n")[0].split(",")}
     fields = {
         column.name
         for section in command_of(name).question.sections
@@ -119,4 +119,4 @@ def test_every_declared_field_is_written(passk: Passk, tmp_path: Path, name: str
         # Labels are of a judge's data, which these are not.
         if column.name not in ("", "labels") and not column.across
     }
-    assert fields - there == set()
+    assert fields - written_fields == set()

@@ -58,17 +58,17 @@ def test_order_of_rows_files_and_packing(
     parts[0].write_bytes(lines(rows[:7]))
     parts[1].write_bytes(gzip.compress(lines(rows[7:90])))
     parts[2].write_bytes(zstandard.compress(lines(rows[90:])))
-    done = passk(*command, *parts, "-f", "csv")
-    assert (done.code, done.out) == (0, expected.out), done.err
+    result = passk(*command, *parts, "-f", "csv")
+    assert (result.code, result.out) == (0, expected.out), result.err
 
 
 def test_threads_hash_seed_locale_and_time_zone(passk: Passk, plain: Path) -> None:
     command = ["compare", str(plain), "--test", "sign-flip", "-f", "json"]
     expected = passk(*command)
     processors = sorted(os.sched_getaffinity(0))[:1]
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "passk_cli", *command],
         env=os.environ | MACHINE, capture_output=True, check=False,
         preexec_fn=lambda: os.sched_setaffinity(0, processors),
     )  # fmt: skip
-    assert (done.returncode, done.stdout.decode()) == (0, expected.out), done.stderr
+    assert (result.returncode, result.stdout.decode()) == (0, expected.out), result.stderr

@@ -64,11 +64,11 @@ def test_the_manual_page_and_the_schema_are_as_declared() -> None:
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
 def test_the_manual_page_is_roff() -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         ["groff", "-man", "-ww", "-Kutf8", "-Tutf8", str(man.PAGE)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -162,11 +162,11 @@ def test_a_forbidden_word_is_seen() -> None:
 
 @pytest.mark.long
 def test_the_site_builds(tmp_path: Path) -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-d", str(tmp_path / "site")],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     for page in ("commands/gate", "messages/gate"):
         assert (tmp_path / "site" / page / "index.html").exists()
 
@@ -205,11 +205,11 @@ def test_latex_compiles(tmp_path: Path) -> None:
         (tmp_path / f"table{number}.tex").write_text(table)
     inputs = "\n\n".join(rf"\input{{table{number}}}" for number in range(len(LATEX)))
     (tmp_path / "paper.tex").write_text(document[1].replace(r"\input{table}", inputs))
-    done = subprocess.run(
+    result = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-2000:]
+    assert result.returncode == 0, result.stdout[-2000:]
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "benchmarks").glob("*.md")), ids=name_of)

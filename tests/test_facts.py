@@ -70,14 +70,14 @@ def test_readme_and_gallery_count_the_same_boards() -> None:
     gallery = (ROOT / "docs/gallery.md").read_text()
     boards = len(re.findall(r"^## ", gallery, re.MULTILINE)) - 1
     (first,) = re.findall(r"(\w+) public boards", gallery)
-    (other,) = re.findall(r"\[(\w+) public boards\]", text_of("README.md"))
-    assert WORDS[first.lower()] == WORDS[other] == boards
+    (number,) = re.findall(r"\[(\w+) public boards\]", text_of("README.md"))
+    assert WORDS[first.lower()] == WORDS[number] == boards
 
 
 def test_watch_has_the_tasks_that_its_page_says() -> None:
     page = text_of("docs/commands/watch.md")
-    (said,) = re.findall(r"at first (\d+) tasks are complete", page)
-    assert f"NOT YET: {said} of 50 tasks" in page
+    (number,) = re.findall(r"at first (\d+) tasks are complete", page)
+    assert f"NOT YET: {number} of 50 tasks" in page
 
 
 def test_intervals_of_both_populations() -> None:
@@ -97,8 +97,8 @@ def test_ten_pairs_of_five_equal_models() -> None:
 
 def test_attempts_that_stop_at_the_first_pass_read_too_high() -> None:
     rates = [sum(0.2 * 0.8 ** (n - 1) / n for n in range(1, most + 1)) for most in (5, 10)]
-    said = f"with at most 5 attempts it reads {rates[0]:.2f} if the truth is 0.20"
-    assert f"{said} (10 attempts: {rates[1]:.3f})" in text_of("docs/statistics.md")
+    sentence = f"with at most 5 attempts it reads {rates[0]:.2f} if the truth is 0.20"
+    assert f"{sentence} (10 attempts: {rates[1]:.3f})" in text_of("docs/statistics.md")
 
 
 def test_five_of_five_tasks() -> None:
@@ -107,8 +107,8 @@ def test_five_of_five_tasks() -> None:
         method: passk_cli.estimate(rows, k=1, interval=method).frame["low"][0]
         for method in ("guard", "wilson", "clopper-pearson")
     }
-    said = f"(5 of 5 tasks: from {low['wilson']:.3f} on, `guard` from {low['guard']:.3f})"
-    assert said in text_of("docs/choose/inference.md")
+    sentence = f"(5 of 5 tasks: from {low['wilson']:.3f} on, `guard` from {low['guard']:.3f})"
+    assert sentence in text_of("docs/choose/inference.md")
     assert abs(low["clopper-pearson"] - low["guard"]) < 0.02
 
 

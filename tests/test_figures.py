@@ -23,7 +23,7 @@ def words(svg: str) -> list[str]:
     return re.findall(r"<text[^>]*>(.*?)</text>", svg, re.DOTALL)
 
 
-def alike(svg: str, other: str) -> bool:
+def same_picture(svg: str, other: str) -> bool:
     """Whether two pictures have the same words and shapes, each at the same place."""
     if words(svg) != words(other) or _NUMBER.split(svg) != _NUMBER.split(other):
         return False
@@ -40,9 +40,9 @@ def test_pictures_are_as_drawn(name: str, tmp_path: Path) -> None:
     figures.draw([name], tmp_path)
     for theme in THEMES:
         file = f"{name}-{theme}.svg"
-        kept, drawn = ((folder / file).read_text() for folder in (figures.IMAGES, tmp_path))
-        assert words(kept) == words(drawn), f"{file}; {RENEW}"
-        assert alike(kept, drawn), f"{file}; {RENEW}"
+        stored, fresh = ((folder / file).read_text() for folder in (figures.IMAGES, tmp_path))
+        assert words(stored) == words(fresh), f"{file}; {RENEW}"
+        assert same_picture(stored, fresh), f"{file}; {RENEW}"
 
 
 @pytest.mark.long
@@ -52,15 +52,15 @@ def test_the_page_says_what_its_picture_shows() -> None:
 
 
 def test_every_picture_is_drawn() -> None:
-    drawn = {f"{name}-{theme}.svg" for name in (*figures.COMMANDS, *figures.BENCHMARKS)
+    expected = {f"{name}-{theme}.svg" for name in (*figures.COMMANDS, *figures.BENCHMARKS)
              for theme in THEMES}  # fmt: skip
     page = {"report.txt", "logo.svg", *(f"report-{theme}.png" for theme in THEMES)}
-    assert {path.name for path in figures.IMAGES.iterdir()} == drawn | page
+    assert {path.name for path in figures.IMAGES.iterdir()} == expected | page
 
 
 def test_a_difference_is_seen() -> None:
     svg = '<path d="M1,2.5L3,4"/><text x="1">now 0.14</text>'
-    assert alike(svg, svg.replace("2.5", "2.6"))
-    assert not alike(svg, svg.replace("2.5", "12.5"))
-    assert not alike(svg, svg.replace("0.14", "0.15"))
-    assert not alike(svg, svg.replace("L3,4", "L3,4L5,6"))
+    assert same_picture(svg, svg.replace("2.5", "2.6"))
+    assert not same_picture(svg, svg.replace("2.5", "12.5"))
+    assert not same_picture(svg, svg.replace("0.14", "0.15"))
+    assert not same_picture(svg, svg.replace("L3,4", "L3,4L5,6"))

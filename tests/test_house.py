@@ -33,8 +33,8 @@ def test_tool_is_content(tool: list[str]) -> None:
         ]
     else:
         command = [sys.executable, "-m", *tool]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 @pytest.mark.long
@@ -72,10 +72,10 @@ def test_no_family_of_files_by_prefix_or_suffix() -> None:
     folders = {path.parent for path in PACKAGE.rglob("*.py")}
     for folder in folders - {PACKAGE / "files" / "formats"}:
         names = sorted(path.stem for path in folder.glob("[!_]*.py"))
-        for one, other in combinations(names, 2):
-            parts, others = one.split("_"), other.split("_")
-            if parts[0] == others[0] or parts[-1] == others[-1]:
-                relatives.append(f"{folder.name}: {one}, {other}")
+        for first, second in combinations(names, 2):
+            parts, second_parts = first.split("_"), second.split("_")
+            if parts[0] == second_parts[0] or parts[-1] == second_parts[-1]:
+                relatives.append(f"{folder.name}: {first}, {second}")
     assert not relatives
 
 
@@ -117,10 +117,10 @@ def test_start_up_imports_only_what_it_needs(arguments: list[str], banned: list[
         f"found = [m for m in {banned!r} if m in sys.modules]\n"
         "sys.exit(f'imported {found}' if found else 0)"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:

@@ -75,7 +75,7 @@ def run(tmp_path: Path) -> Run:
     return evaluate
 
 
-def told(log: Any) -> dict[str, Any]:
+def stopping_metadata(log: Any) -> dict[str, Any]:
     """What the log says of the stop."""
     found: dict[str, Any] = log.results.early_stopping.metadata
     return found
@@ -85,32 +85,36 @@ def test_it_ends_once_it_is_decided(run: Run) -> None:
     log = run(stop("pass@1 >= 0.5"))
     stops = log.results.early_stopping.early_stops
     assert log.results.early_stopping.manager == "passk"
-    decided = re.match(DECIDED, told(log)["answer"])
+    decided = re.match(DECIDED, stopping_metadata(log)["answer"])
     assert decided is not None
-    assert told(log)["looked_at"] == int(decided[1]) < 60
+    assert stopping_metadata(log)["looked_at"] == int(decided[1]) < 60
     # Samples that were under way have their end.
-    assert 100 - told(log)["looked_at"] - 20 <= len(stops) <= 100 - told(log)["looked_at"]
-    assert stops[0].reason == told(log)["answer"]
+    assert (
+        100 - stopping_metadata(log)["looked_at"] - 20
+        <= len(stops)
+        <= 100 - stopping_metadata(log)["looked_at"]
+    )
+    assert stops[0].reason == stopping_metadata(log)["answer"]
 
 
 def test_the_command_says_the_same_of_its_log(run: Run) -> None:
     """The shuffled order is that of the log."""
     log = run(stop("pass@1 >= 0.5"))
-    found = passk_cli.watch(log.location, minimum="pass@1=0.5", looks="/dev/null")
-    assert str(found).splitlines()[0] == told(log)["answer"]
-    assert found.report.signature["order"] == "dataset"
+    findings = passk_cli.watch(log.location, minimum="pass@1=0.5", looks="/dev/null")
+    assert str(findings).splitlines()[0] == stopping_metadata(log)["answer"]
+    assert findings.report.signature["order"] == "dataset"
 
 
 def test_what_is_not_decided_runs_to_its_end(run: Run) -> None:
     log = run(stop("pass@1 >= 0.5"), rate=0.5)
     assert log.results.early_stopping.early_stops == []
-    assert told(log)["answer"].startswith("After 100 of 100 tasks, ")
+    assert stopping_metadata(log)["answer"].startswith("After 100 of 100 tasks, ")
 
 
 def test_epochs_count_once_all_are_there(run: Run) -> None:
     log = run(stop("pass@1 >= 0.5", every=10), epochs=3)
-    assert " × 3 attempts" not in told(log)["answer"]
-    assert told(log)["answer"].startswith("After 30 of 100 tasks, PASS")
+    assert " × 3 attempts" not in stopping_metadata(log)["answer"]
+    assert stopping_metadata(log)["answer"].startswith("After 30 of 100 tasks, PASS")
     assert 100 <= log.results.completed_samples <= 300
 
 
@@ -121,28 +125,28 @@ def test_a_sample_that_ends_with_an_error(run: Run, missing: str | None) -> None
     first.shuffle(5)
     options = {} if missing is None else {"missing": missing}
     log = run(stop("pass@1 >= 0.5", **options), rate=0.95, wrong=(int(first[2].id),))
-    assert bool(told(log)["looked_at"]) == (missing is not None)
+    assert bool(stopping_metadata(log)["looked_at"]) == (missing is not None)
     assert bool(log.results.early_stopping.early_stops) == (missing is not None)
 
 
 def test_without_samples_in_the_log_nothing_is_skipped(run: Run) -> None:
     log = run(stop("pass@1 >= 0.5"), log_samples=False)
     assert log.results.early_stopping.early_stops == []
-    assert re.match(DECIDED, told(log)["answer"])
+    assert re.match(DECIDED, stopping_metadata(log)["answer"])
 
 
 def test_a_baseline_is_a_log(run: Run) -> None:
     base = run(None, rate=0.9)
     stopper = stop("pass@1 drop <= 0.05", baseline=base.location)
     log = run(stopper, rate=0.3)
-    assert ", FAIL: pass@1 of mockllm/model fell by 0." in told(log)["answer"]
+    assert ", FAIL: pass@1 of mockllm/model fell by 0." in stopping_metadata(log)["answer"]
     assert log.results.early_stopping.early_stops
 
 
 def test_rules_of_a_file(run: Run, write: Write) -> None:
     book = write("passk.toml", '[[suite]]\nname = "a"\nruns = ["x"]\nmin = { "pass@1" = 0.5 }\n')
     log = run(stop(rules=str(book)))
-    assert re.match(DECIDED, told(log)["answer"])
+    assert re.match(DECIDED, stopping_metadata(log)["answer"])
 
 
 def test_one_evaluation_at_a_time() -> None:

@@ -25,11 +25,11 @@ MOST = 500 << 20
 COUNTS = SAMPLES / "counts.csv"
 
 
-def assert_refused(done: CommandResult, code: int, message: str) -> None:
-    _, *commands = done.err.splitlines()
-    assert (done.code, done.out) == (code, ""), done.err
-    assert all(line.startswith("  ") for line in commands), done.err
-    assert message in done.err
+def assert_refused(result: CommandResult, code: int, message: str) -> None:
+    _, *commands = result.err.splitlines()
+    assert (result.code, result.out) == (code, ""), result.err
+    assert all(line.startswith("  ") for line in commands), result.err
+    assert message in result.err
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,14 @@ def test_rules_and_prices_of_any_text(passk: Passk, write: Write, text: str, pro
 def test_a_long_word_in_rules_is_read_once(passk: Passk, write: Write) -> None:
     """It was looked through from each of its letters, for twenty minutes."""
     path = write("x.toml", f'min = "{"x" * 100_000}"')
-    done = passk("gate", "--rules", path)
-    assert (done.code, done.error) == (2, "bad-rules"), done.err
+    result = passk("gate", "--rules", path)
+    assert (result.code, result.error) == (2, "bad-rules"), result.err
 
 
 @pytest.mark.parametrize("date", ["0001-01-01T00:00+01:00", "9999-12-31T23:59-01:00", "soon"])
 def test_times_that_no_calendar_has(passk: Passk, tmp_path: Path, date: str) -> None:
-    done = passk("record", COUNTS, "--to", tmp_path / "h.parquet", "--at", "r", "--date", date)
-    assert_refused(done, 2, f"--date {date}: it must be a day or a time")
+    result = passk("record", COUNTS, "--to", tmp_path / "h.parquet", "--at", "r", "--date", date)
+    assert_refused(result, 2, f"--date {date}: it must be a day or a time")
     assert not list(tmp_path.iterdir())
 
 
@@ -125,8 +125,8 @@ def test_answers_that_nobody_reads(
 
 def test_the_remedy_of_groups_works(passk: Passk, write: Write) -> None:
     path = write("x.csv", groups(MOST_GROUPS + 1))
-    done = passk("compare", path, "--by", "lang", "--where", "\"lang\" = 'g0'")
-    assert (done.code, "1 shared task" in done.out) == (0, True), done.err
+    result = passk("compare", path, "--by", "lang", "--where", "\"lang\" = 'g0'")
+    assert (result.code, "1 shared task" in result.out) == (0, True), result.err
 
 
 def test_columns_beyond_number(passk: Passk, tmp_path: Path) -> None:
@@ -157,8 +157,8 @@ SMALL: dict[str, tuple[list[str], Callable[[], str]]] = {
 def test_small_files_take_little_memory(write: Write, name: str) -> None:
     (command, *options), content = SMALL[name]
     path = write("x.csv", content())
-    done = _limited(command, path, *options)
-    assert done.returncode in (0, 1), done.stderr
+    result = _limited(command, path, *options)
+    assert result.returncode in (0, 1), result.stderr
 
 
 def _limited(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -177,8 +177,8 @@ def test_a_packed_file_without_end_takes_little_memory(tmp_path: Path, start: st
         file.write(start.encode())
         for _ in range(1000):
             file.write(b"a" * (1 << 20))
-    done = _limited("estimate", path)
-    assert (done.returncode, "unpacks to more than 67,108,864" in done.stderr) == (3, True)
+    result = _limited("estimate", path)
+    assert (result.returncode, "unpacks to more than 67,108,864" in result.stderr) == (3, True)
 
 
 # Injection and secrets ---------------------------------------------------------------------------
@@ -193,8 +193,8 @@ def test_no_line_is_a_command_of_the_runner(
     names = ("::stop-commands::tok", " ::add-mask::x", "a##[add-mask]x")
     path.write_text("model,task,passed\n" + "".join(f"{n},a,1\n{n},b,0\n" for n in names))
     for command in ("estimate", "compare", "tasks", "describe"):
-        done = passk(command, path, "-f", form)
-        assert_no_command(done)
+        result = passk(command, path, "-f", form)
+        assert_no_command(result)
     gate = passk("gate", path, "--min", "pass@1=0.9", "--on-undecided", "fail", "-f", form)
     assert gate.code == 1
     assert_no_command(gate, "::error title=passk", "::warning title=passk")
@@ -216,8 +216,8 @@ def test_data_that_is_printed_has_no_command_of_the_runner(
     path.write_text("\n".join(["model,task,passed", *rows, ""]))
     plain = passk(command, path, "-f", form).out
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    done = passk(command, path, "-f", form)
-    assert_no_command(done)
+    result = passk(command, path, "-f", form)
+    assert_no_command(result)
     read: dict[str, Callable[[str], object]] = {
         "csv": lambda text: [*csv.reader(io.StringIO(text))],
         "tsv": lambda text: [*csv.reader(io.StringIO(text), delimiter="\t")],
@@ -228,13 +228,13 @@ def test_data_that_is_printed_has_no_command_of_the_runner(
         return
     # JSON is the same data, and a table is the same but for the sign that quotes do not hide.
     expected = plain if form.startswith("json") else plain.replace("##[", "## [")
-    assert read[form](done.out) == read[form](expected)
+    assert read[form](result.out) == read[form](expected)
 
 
-def assert_no_command(done: CommandResult, *ours: str) -> None:
-    lines = [line.strip() for line in (done.out + done.err).split("\n")]
-    others = [line for line in lines if not (ours and line.startswith(ours))]
-    assert [line for line in others if line.startswith("::") or "##[" in line] == []
+def assert_no_command(result: CommandResult, *own_lines: str) -> None:
+    lines = [line.strip() for line in (result.out + result.err).split("\n")]
+    foreign_lines = [line for line in lines if not (own_lines and line.startswith(own_lines))]
+    assert [line for line in foreign_lines if line.startswith("::") or "##[" in line] == []
 
 
 @pytest.mark.parametrize(
@@ -277,17 +277,19 @@ SECRET = "http://user:pw@h.org/p?token=X"
 def test_no_message_shows_a_password(
     passk: Passk, arguments: list[object], form: list[str]
 ) -> None:
-    done = passk(*arguments, *form * (len(arguments) > 1))
-    assert done.code in (2, 3)
-    assert not re.search("pw@|:pw|token=X", done.out + done.err), done.err
+    result = passk(*arguments, *form * (len(arguments) > 1))
+    assert result.code in (2, 3)
+    assert not re.search("pw@|:pw|token=X", result.out + result.err), result.err
 
 
 @pytest.mark.parametrize("text", ["A=SECRETabc\nOTHER=4711\n", "export A=SECRET,abc\nB=47,11\n"])
 def test_a_file_of_keys_is_named_and_not_quoted(passk: Passk, write: Write, text: str) -> None:
     path = write(".env", text)
-    done = passk("estimate", path)
-    assert_refused(done, 3, ".env: neither JSON nor a delimited table; a table needs a header line")
-    assert not re.search("SECRET|abc|4711", done.err)
+    result = passk("estimate", path)
+    assert_refused(
+        result, 3, ".env: neither JSON nor a delimited table; a table needs a header line"
+    )
+    assert not re.search("SECRET|abc|4711", result.err)
 
 
 def test_links_to_tasks_of_any_name(passk: Passk, tmp_path: Path) -> None:

@@ -46,9 +46,9 @@ def test_commands_run_with_the_lowest_versions(tmp_path: Path) -> None:
 
 def _run(python: str, words: list[object], folder: Path) -> str:
     """What a command prints, with nothing on stderr."""
-    done = subprocess.run(
+    result = subprocess.run(
         [python, "-m", "passk_cli", *map(str, words)], cwd=folder, capture_output=True, text=True,
         env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "default"}, check=False,
     )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, ""), (words, done.stderr)
-    return done.stdout
+    assert (result.returncode, result.stderr) == (0, ""), (words, result.stderr)
+    return result.stdout

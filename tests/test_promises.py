@@ -177,10 +177,12 @@ def promises(text: str) -> list[str]:
     """
     sentences = []
     for item in re.split(r"^- ", text, flags=re.M)[1:]:
-        bold, rest = re.match(r"\*\*(.*?)\*\*\s*(.*)", item.partition("\n\n")[0], re.S).groups()  # type: ignore[union-attr]
+        bold, remainder = re.match(
+            r"\*\*(.*?)\*\*\s*(.*)", item.partition("\n\n")[0], re.S
+        ).groups()  # type: ignore[union-attr]
         # What opens an item is a promise if it has a verb.
         verb = re.search(r" (is|are|sees|stays|stay|runs) ", bold)
-        of_item = f"{bold} {rest}" if verb and not rest.startswith(bold) else rest
+        of_item = f"{bold} {remainder}" if verb and not remainder.startswith(bold) else remainder
         plain = " ".join(of_item.replace("`", "").split())
         sentences += re.split(r"(?<=\.) (?=[A-Z]|passk|--|s3)", plain)
     return sentences

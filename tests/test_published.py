@@ -35,9 +35,9 @@ def test_cruxeval_leaderboard(
     passk: Passk, temperature: float, k: int, published: int, exact: int
 ) -> None:
     files = [f"{row[0]}={CRUXEVAL / f'{row[0]}_temp{temperature}.json.gz'}" for row in TABLE]
-    found = rows(passk("estimate", *files, "-m", f"pass@{k}", "-f", "csv").out)
+    estimates = rows(passk("estimate", *files, "-m", f"pass@{k}", "-f", "csv").out)
     for row in TABLE:
-        value = 100 * float(found[row[0], f"pass@{k}"]["estimate"])
+        value = 100 * float(estimates[row[0], f"pass@{k}"]["estimate"])
         assert value == pytest.approx(row[exact], abs=1e-9)
         # 35.95 was printed as 35.9: half a unit of the last digit, either way.
         assert abs(value - float(row[published])) <= 0.05 + 1e-9
@@ -61,24 +61,28 @@ def test_cruxeval_reliability() -> None:
 
 def test_ragged_file_has_pass_at_1_and_an_empty_pass_at_5_with_its_reason(passk: Passk) -> None:
     ragged = f"cot={CRUXEVAL}/gpt-4-turbo-2024-04-09+cot_temp0.2.json.gz"
-    other = f"other={CRUXEVAL}/gpt-4-0613_temp0.2.json.gz"
-    done = passk("estimate", ragged, other, "-k", "1,5", "-f", "csv")
-    found = rows(done.out)
-    assert 100 * float(found["cot", "pass@1"]["estimate"]) == pytest.approx(75.6875, abs=1e-9)
-    assert found["cot", "pass@5"]["estimate"] == ""
-    assert found["cot", "pass@5"]["note"] == "n=1–3 < k=5 on 800 of 800 tasks"
-    assert "no value of pass@5, pass^5 of cot: n=1–3 < k=5 on 800 of 800 tasks" in done.err
-    alone = passk("estimate", ragged, "-k", "5")
-    assert alone.code == 2
-    assert "pass@5 needs 5 attempts per task; the most any task has is 3" in alone.err
+    second = f"other={CRUXEVAL}/gpt-4-0613_temp0.2.json.gz"
+    result = passk("estimate", ragged, second, "-k", "1,5", "-f", "csv")
+    estimates = rows(result.out)
+    assert 100 * float(estimates["cot", "pass@1"]["estimate"]) == pytest.approx(75.6875, abs=1e-9)
+    assert estimates["cot", "pass@5"]["estimate"] == ""
+    assert estimates["cot", "pass@5"]["note"] == "n=1–3 < k=5 on 800 of 800 tasks"
+    assert "no value of pass@5, pass^5 of cot: n=1–3 < k=5 on 800 of 800 tasks" in result.err
+    single = passk("estimate", ragged, "-k", "5")
+    assert single.code == 2
+    assert "pass@5 needs 5 attempts per task; the most any task has is 3" in single.err
 
 
 def test_tau_bench_airline(passk: Passk) -> None:
     """Source: Yao et al. 2024, tau-bench, and sierra-research/tau-bench, gpt-4o airline."""
-    found = rows(passk("estimate", SAMPLES / "tau_airline.csv", "-k", "1,2,3,4", "-f", "csv").out)
-    hats = [found["gpt-4o", f"pass^{k}" if k > 1 else "pass@1"]["estimate"] for k in (1, 2, 3, 4)]
+    estimates = rows(
+        passk("estimate", SAMPLES / "tau_airline.csv", "-k", "1,2,3,4", "-f", "csv").out
+    )
+    hats = [
+        estimates["gpt-4o", f"pass^{k}" if k > 1 else "pass@1"]["estimate"] for k in (1, 2, 3, 4)
+    ]
     assert [round(float(v), 6) for v in hats] == [0.42, 0.273333, 0.22, 0.2]
-    ats = [round(float(found["gpt-4o", f"pass@{k}"]["estimate"]), 6) for k in (1, 2, 3, 4)]
+    ats = [round(float(estimates["gpt-4o", f"pass@{k}"]["estimate"]), 6) for k in (1, 2, 3, 4)]
     assert ats == [0.42, 0.566667, 0.66, 0.72]
 
 
@@ -97,8 +101,8 @@ def test_every_cruxeval_value_against_fractions() -> None:
             1 - Fraction(comb(n - c, k), comb(n, k))
             for n, c in zip(counts.n.tolist(), counts.c.tolist(), strict=True)
         ) / len(counts.tasks)
-        found = passk_cli.estimate(counts, f"pass@{k}").frame.estimate[0]
-        assert found == pytest.approx(float(exact), rel=1e-13)
+        findings = passk_cli.estimate(counts, f"pass@{k}").frame.estimate[0]
+        assert findings == pytest.approx(float(exact), rel=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -114,6 +118,8 @@ def test_every_cruxeval_value_against_fractions() -> None:
 def test_majority_of_the_harness(passk: Passk, suite: str, metric: str, published: float) -> None:
     """NeMo-Skills' own metrics.json beside these attempts (its majority@k is over the first k)."""
     where = f"benchmark = '{suite}'"
-    done = passk("estimate", SAMPLES / "answers.csv", "--where", where, "-m", metric, "-f", "json")
-    (row,) = json.loads(done.out)["rows"]
+    result = passk(
+        "estimate", SAMPLES / "answers.csv", "--where", where, "-m", metric, "-f", "json"
+    )
+    (row,) = json.loads(result.out)["rows"]
     assert 100 * row["estimate"] == pytest.approx(published, abs=1e-10)

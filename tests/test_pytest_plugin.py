@@ -69,14 +69,14 @@ def test_the_plugin_is_declared_and_imports_nothing_heavy() -> None:
     assert declared["pytest11"] == {"passk": "passk_cli.pytest_plugin"}
     heavy = "{'numpy', 'pandas', 'duckdb', 'scipy', 'typer', 'rich', 'passk_cli.api'}"
     script = f"import sys, passk_cli.pytest_plugin; sys.exit(str({heavy} & set(sys.modules) or 0))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.stderr == "0\n"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert result.stderr == "0\n"
 
 
 def test_one_verdict_per_test(run, pytester: pytest.Pytester) -> None:
-    done = run(MODULE, "--junitxml=report.xml", "--passk-out=attempts.csv")
-    done.assert_outcomes(passed=4, failed=1)
-    done.stdout.fnmatch_lines([
+    result = run(MODULE, "--junitxml=report.xml", "--passk-out=attempts.csv")
+    result.assert_outcomes(passed=4, failed=1)
+    result.stdout.fnmatch_lines([
         "test_agent.py ++++++++++.++++++++++.+++-++++++.+-+-+-+-+-F.*[[]100%]",
         "*_ test_broken _*",
         "5 of 10 attempts passed: pass^1 is 0.500 [[]0.187, 0.813]; its interval is below the"
@@ -100,10 +100,10 @@ def test_one_verdict_per_test(run, pytester: pytest.Pytester) -> None:
 def test_each_attempt_has_its_own_fixtures(run) -> None:
     module = MODULE + "\n@pytest.fixture(autouse=True, scope='session')\ndef all_of_them():\n"
     module += "    yield\n    print('made', made)\n"
-    done = run(module, "-s")
-    made = "{'test_steady': 20, 'test_flaky': 10, 'test_broken': 10}"
-    done.stdout.fnmatch_lines([f"*made {made}*"])
-    assert done.stdout.str().count("teardown test_flaky") == 10
+    result = run(module, "-s")
+    counts = "{'test_steady': 20, 'test_flaky': 10, 'test_broken': 10}"
+    result.stdout.fnmatch_lines([f"*made {counts}*"])
+    assert result.stdout.str().count("teardown test_flaky") == 10
 
 
 @pytest.mark.parametrize("name", ["attempts.csv", "attempts.jsonl"])
@@ -141,9 +141,9 @@ def test_some_skipped():
 def test_all_skipped():
     pass
 """
-    done = run(module, "--passk-out=attempts.jsonl")
-    done.assert_outcomes(failed=2, errors=1, skipped=1)
-    done.stdout.fnmatch_lines([
+    result = run(module, "--passk-out=attempts.jsonl")
+    result.assert_outcomes(failed=2, errors=1, skipped=1)
+    result.stdout.fnmatch_lines([
         "4 of 5 attempts have an outcome (1 ended in an error); 4 of 4 attempts passed: *",
         "4 of 5 attempts have an outcome (1 skipped); 4 of 4 attempts passed: *",
         "3 tests: 2 failed, 1 skipped; 8 of 8 attempts passed; attempts.jsonl",
@@ -155,7 +155,7 @@ def test_all_skipped():
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    ("rules", "problem"),
     [
         ({"attempts": 10}, "it has no rules; write passk(attempts=10, rules="),
         ({"attempts": 10, "rules": 0.9}, "rules=0.9: they are a mapping; write "),
@@ -181,9 +181,9 @@ def test_all_skipped():
         ),
     ],
 )
-def test_rules_that_cannot_judge_are_refused(given: dict[str, object], problem: str) -> None:
+def test_rules_that_cannot_judge_are_refused(rules: dict[str, object], problem: str) -> None:
     with pytest.raises(ValueError) as error:  # noqa: PT011
-        parse_marker(pytest.mark.passk(**given).mark)
+        parse_marker(pytest.mark.passk(**rules).mark)
     assert problem in str(error.value)
 
 
@@ -199,49 +199,49 @@ def test_rules_that_cannot_judge_are_refused(given: dict[str, object], problem: 
 def test_a_marker_that_is_proposed_is_accepted(attempts: int, rules: object) -> None:
     with pytest.raises(ValueError) as error:  # noqa: PT011
         parse_marker(pytest.mark.passk(attempts=attempts, rules=rules).mark)
-    *_, written = str(error.value).partition("; write ")
-    assert parse_marker(eval(written, {"passk": pytest.mark.passk}).mark)[0] >= attempts
+    *_, marker = str(error.value).partition("; write ")
+    assert parse_marker(eval(marker, {"passk": pytest.mark.passk}).mark)[0] >= attempts
 
 
 def test_what_is_refused_is_an_error_of_its_module(run) -> None:
     module = f"import pytest\n@pytest.mark.passk(attempts=3, rules={RULES.replace('min', 'mim')})\n"
-    done = run(module + "def test_a(): pass\n")
-    done.assert_outcomes(errors=1)
-    assert done.ret == pytest.ExitCode.INTERRUPTED
-    wanted = ["test_a: @pytest.mark.passk: no rule 'mim'; did you mean min?"]
-    done.stdout.fnmatch_lines(wanted)
+    result = run(module + "def test_a(): pass\n")
+    result.assert_outcomes(errors=1)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    lines = ["test_a: @pytest.mark.passk: no rule 'mim'; did you mean min?"]
+    result.stdout.fnmatch_lines(lines)
     marks = f"@pytest.mark.passk(attempts=9, rules={RULES})\n"
-    done = run("import pytest\n@pytest.mark.xfail\n" + marks + "def test_a(): pass\n")
-    done.stdout.fnmatch_lines(["*xfail contradicts it; its rules say how often*"])
+    result = run("import pytest\n@pytest.mark.xfail\n" + marks + "def test_a(): pass\n")
+    result.stdout.fnmatch_lines(["*xfail contradicts it; its rules say how often*"])
     parameters = '@pytest.mark.parametrize("x", [1, pytest.param(2, marks=pytest.mark.xfail)])\n'
-    done = run("import pytest\n" + parameters + marks + "def test_a(x): pass\n")
-    done.stdout.fnmatch_lines(["*xfail contradicts it; its rules say how often*"])
-    done = run(
+    result = run("import pytest\n" + parameters + marks + "def test_a(x): pass\n")
+    result.stdout.fnmatch_lines(["*xfail contradicts it; its rules say how often*"])
+    result = run(
         "import pytest, unittest\nclass TestA(unittest.TestCase):\n"
         "    " + marks + "    def test_a(self): pass\n"
     )
-    done.stdout.fnmatch_lines(["*it marks functions; this is a TestCaseFunction"])
-    done.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*it marks functions; this is a TestCaseFunction"])
+    result.assert_outcomes(errors=1)
 
 
 @pytest.mark.parametrize("out", ["no/attempts.csv", "attempts.txt"])
 def test_a_file_that_cannot_be_written_is_refused_at_the_start(run, out: str) -> None:
-    done = run("def test_a(): pass\n", f"--passk-out={out}")
-    assert done.ret == pytest.ExitCode.USAGE_ERROR
-    done.stderr.fnmatch_lines([f"ERROR: --passk-out {out}: *; *"])
+    result = run("def test_a(): pass\n", f"--passk-out={out}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: --passk-out {out}: *; *"])
 
 
 def test_a_test_with_fewer_attempts_fails_and_a_stopped_one_has_no_verdict(run) -> None:
-    done = run(MODULE, "test_agent.py::test_flaky[attempt2]")
-    done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines(["1 of 10 attempts have an outcome; 1 of 1 attempts passed: *"])
+    result = run(MODULE, "test_agent.py::test_flaky[attempt2]")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["1 of 10 attempts have an outcome; 1 of 1 attempts passed: *"])
     module = MODULE.replace("assert attempt != 4", "attempt != 4 or pytest.exit('quota')")
-    done = run(module, "-v", "--passk-out=attempts.csv")
-    done.stdout.fnmatch_lines([
+    result = run(module, "-v", "--passk-out=attempts.csv")
+    result.stdout.fnmatch_lines([
         "test_agent.py::test_flaky: not finished*",
         "3 tests: 2 undecided, counted as pass, 1 not finished, without a verdict; 23 of 23*",
     ])  # fmt: skip
-    assert done.ret == pytest.ExitCode.INTERRUPTED
+    assert result.ret == pytest.ExitCode.INTERRUPTED
 
 
 def test_last_failed_runs_all_attempts_of_a_failed_test_again(run) -> None:
@@ -273,9 +273,9 @@ def test_attempts_on_several_workers(run, pytester: pytest.Pytester) -> None:
     module = MODULE.replace(
         "    yield made[name]", "    yield request.node.callspec.params['_passk']['attempt']"
     )
-    done = run(module, "-n", "2", "--passk-out=attempts.csv", "--junitxml=report.xml")
-    done.assert_outcomes(passed=4, failed=1)
-    done.stdout.fnmatch_lines([
+    result = run(module, "-n", "2", "--passk-out=attempts.csv", "--junitxml=report.xml")
+    result.assert_outcomes(passed=4, failed=1)
+    result.stdout.fnmatch_lines([
         "4 tests: 3 undecided, counted as pass, 1 failed; 34 of 40 attempts passed; attempts.csv"
     ])  # fmt: skip
     counts = passk_cli.read(str(pytester.path / "attempts.csv"))
@@ -288,5 +288,5 @@ def test_attempts_on_several_workers(run, pytester: pytest.Pytester) -> None:
     }  # fmt: skip
     # A worker that dies in an attempt.
     crash = module.replace("assert attempt != 4", "import os; attempt == 4 and os._exit(1)")
-    done = run(crash, "-n", "2", "--passk-out=attempts.csv")
-    done.stdout.fnmatch_lines(["9 of 10 attempts have an outcome; 9 of 9 attempts passed: *"])
+    result = run(crash, "-n", "2", "--passk-out=attempts.csv")
+    result.stdout.fnmatch_lines(["9 of 10 attempts have an outcome; 9 of 9 attempts passed: *"])

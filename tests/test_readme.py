@@ -35,12 +35,12 @@ def test_a_session_in_a_shell(tmp_path: Path) -> None:
     assert block is not None
     session = next(sessions.sessions("console", block[1]))
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    done = subprocess.run(
+    result = subprocess.run(
         session.shown[2:], shell=True, cwd=ROOT,
         env={**os.environ, "PATH": path, "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
-    assert_same_text(done.stdout.rstrip("\n"), session.output)
+    assert_same_text(result.stdout.rstrip("\n"), session.output)
 
 
 def test_every_command_is_documented() -> None:
@@ -70,7 +70,7 @@ def test_remedies_name_the_packages_of_their_extra() -> None:
 
 def test_the_number_of_formats_is_that_of_the_registry(passk: Passk) -> None:
     """One number: of README, of the answer of `formats`, and of its rows."""
-    read = sum(one.kind == "harness" for one in FORMATS.values())
+    read = sum(form.kind == "harness" for form in FORMATS.values())
     assert f"[{read} formats of evaluation harnesses]" in README
     assert passk("formats").out.startswith(f"{read} formats of evaluation harnesses are read")
     rows = records(passk("formats", "-f", "csv").out)

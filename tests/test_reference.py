@@ -47,7 +47,7 @@ def drawn_rows(chance: random.Random) -> list[Row]:
     missing = chance.choice([0, 0.2])
     rows: list[Row] = []
     for model in "abcdefgh"[: chance.choice([1, 8, 8])]:
-        own, kinds = chance.choice([size, 1, 5, None]), chance.choice([1, 2, 9])
+        task_size, kinds = chance.choice([size, 1, 5, None]), chance.choice([1, 2, 9])
         for task in ("t1", "t2", "t3")[: chance.choice([1, 3, 3])]:
             for language in languages:
                 rate = chance.choice([0, 1, 0.3, 0.7])
@@ -57,13 +57,13 @@ def drawn_rows(chance: random.Random) -> list[Row]:
                      "score": chance.choice([0, 0.25, 1, -3.5, 1e-3]),
                      "answer": chance.choice(["", "7", "x"][: kinds + 1]),
                      "solution": chance.choice("uvwxyz"[:kinds]) + "."}
-                    for attempt in range(size or own or chance.randint(1, 6))
+                    for attempt in range(size or task_size or chance.randint(1, 6))
                 ]  # fmt: skip
     chance.shuffle(rows)
     return rows
 
 
-def written(rows: list[Row], shape: str, place: Path) -> Path:
+def write_rows(rows: list[Row], shape: str, place: Path) -> Path:
     """The rows as a file of this shape."""
     path = place / f"results.{'jsonl' if shape in ('jsonl', 'lists') else 'csv'}"
     cells: dict[tuple[object, ...], list[object]] = {}
@@ -97,7 +97,7 @@ def written(rows: list[Row], shape: str, place: Path) -> Path:
 def test_tool_and_reference_agree(
     passk: Passk, tmp_path: Path, shape: str, chance: random.Random
 ) -> None:
-    path = written(drawn_rows(chance), shape, tmp_path)
+    path = write_rows(drawn_rows(chance), shape, tmp_path)
     missing, short = chance.choice(["fail", "drop"]), chance.choice(["empty", "drop"])
     by = chance.choice([[], ["language"]])
     most = max(
@@ -107,13 +107,13 @@ def test_tool_and_reference_agree(
     options = ["-m", ",".join(metrics or ["pass@1"]), "--missing", missing, "--short-tasks", short]
     options += ["--field", "outcome=passed"] if shape in ("jsonl", "csv") else []
     more = ["--by", "language"] if by else ["--pool", "language", "--duplicates", "keep"]
-    done = passk("estimate", path, *options, *more, "--interval", "none", "-qf", "csv")
+    result = passk("estimate", path, *options, *more, "--interval", "none", "-qf", "csv")
     if most == 0:
-        assert (done.code, "no attempt" in done.err) == (3, True), done.err
+        assert (result.code, "no attempt" in result.err) == (3, True), result.err
         return
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     expected = values(path, metrics, by, missing, short)
-    rows = records(done.out)
+    rows = records(result.out)
     assert len(rows) == len(expected)
     for row in rows:
         value = expected[(row["model"], *(row[name] for name in by)), row["metric"]]

@@ -245,21 +245,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _words(line: str, folder: Path) -> list[str]:
     def word(text: str) -> str:
         label, equals, name = text.rpartition("=")
-        others = {"PRICES": "prices.toml", "OUT.csv": "out.csv", "EVALPLUS": str(EVALPLUS)}
-        own = others.get(name, f"{name}.jsonl")
-        there = name in FILES or own != f"{name}.jsonl"
-        return f"{label}{equals}{own}" if there and not text.startswith("-") else text
+        files = {"PRICES": "prices.toml", "OUT.csv": "out.csv", "EVALPLUS": str(EVALPLUS)}
+        file = files.get(name, f"{name}.jsonl")
+        exists = name in FILES or file != f"{name}.jsonl"
+        return f"{label}{equals}{file}" if exists and not text.startswith("-") else text
 
-    first, *others = shlex.split(line)
-    return [first, *map(word, others)]
+    first, *arguments = shlex.split(line)
+    return [first, *map(word, arguments)]
 
 
 def at_command_line(passk: Passk, words: Sequence[str]) -> Iterator[Remedy]:
     """The remedies that a command prints: below its error, or with the messages of its JSON."""
-    done = passk(*words)
-    if done.code not in (0, 1):
-        for command in re.findall(r"(?m)^  (passk .*)$", done.err):
-            yield Remedy(done.error, command, done.err)
+    result = passk(*words)
+    if result.code not in (0, 1):
+        for command in re.findall(r"(?m)^  (passk .*)$", result.err):
+            yield Remedy(result.error, command, result.err)
         return
     if {"-f", "-o", "--chart"} & {*words} or words[0] == "report":
         return
@@ -272,24 +272,24 @@ def at_command_line(passk: Passk, words: Sequence[str]) -> Iterator[Remedy]:
 def typed(passk: Passk, remedy: Remedy) -> str:
     """What is wrong with a remedy on the command line; "" for nothing."""
     # As a shell reads the line, with what it does behind a #.
-    own = shlex.split(remedy.text, comments=True)[1:]
-    done = passk(*own)
-    said = {*re.findall(r"(?m)^(?:error|warning|note)\[([a-z-]+)\]", done.err)}
-    accepted = done.code == 0 or (done.code in (1, 5) and own[0] in ("gate", "watch"))
-    if not accepted or remedy.family in said - SHOWN_ELSEWHERE:
-        return f"{remedy.fails}\n-> {remedy.text}\n-> exit {done.code}: {done.err}"
+    arguments = shlex.split(remedy.text, comments=True)[1:]
+    result = passk(*arguments)
+    names = {*re.findall(r"(?m)^(?:error|warning|note)\[([a-z-]+)\]", result.err)}
+    accepted = result.code == 0 or (result.code in (1, 5) and arguments[0] in ("gate", "watch"))
+    if not accepted or remedy.family in names - SHOWN_ELSEWHERE:
+        return f"{remedy.fails}\n-> {remedy.text}\n-> exit {result.code}: {result.err}"
     return ""
 
 
 def in_python(words: Sequence[str]) -> Iterator[Remedy]:
     """The remedies of the same call in Python: notes of its error, or with its messages."""
-    name, *others = words
-    places = [at for at, word in enumerate(others) if word.startswith("-")]
-    files = others[: min(places, default=len(others))]
-    given = spelled_in_python(name, others[len(files) :])
+    name, *arguments = words
+    places = [at for at, word in enumerate(arguments) if word.startswith("-")]
+    files = arguments[: min(places, default=len(arguments))]
+    options = spelled_in_python(name, arguments[len(files) :])
     data = files if len(files) > 1 else next(iter(files), None)
     try:
-        findings = getattr(passk_cli, name)(*[data] * bool(files), **given)
+        findings = getattr(passk_cli, name)(*[data] * bool(files), **options)
     except PasskError as error:
         for line in getattr(error, "__notes__", []):
             if (call := line.strip()).startswith("passk_cli."):
@@ -306,11 +306,11 @@ def called(remedy: Remedy) -> str:
         findings = eval(remedy.text, {"passk_cli": passk_cli})
     except (PasskError, TypeError) as error:
         return f"{remedy.fails}\n-> {remedy.text}\n-> {type(error).__name__}: {error}"
-    said = {message.name for message in findings.messages} - SHOWN_ELSEWHERE
-    return f"{remedy.fails}\n-> {remedy.text}\n-> it is still there" * (remedy.family in said)
+    names = {message.name for message in findings.messages} - SHOWN_ELSEWHERE
+    return f"{remedy.fails}\n-> {remedy.text}\n-> it is still there" * (remedy.family in names)
 
 
-def _kept() -> dict[str, str]:
+def _stored_counts() -> dict[str, str]:
     """Situation → the remedies that it brings about: "typed NAME 2, called NAME 2"."""
     lines = (line.rpartition(" -> ")[::2] for line in GOLDEN.read_text().splitlines())
     return {situation: remedies.strip() for situation, remedies in lines}
@@ -347,13 +347,13 @@ def test_every_remedy_is_accepted_as_it_is_printed(
             counts[f"called {remedy.family}"] += 1
     _restored(folder, history)
     assert not any(wrong), "\n\n".join(filter(None, wrong))
-    kept, now = _kept(), ", ".join(f"{what} {n}" for what, n in sorted(counts.items()))
+    stored, now = _stored_counts(), ", ".join(f"{kind} {n}" for kind, n in sorted(counts.items()))
     if os.environ.get("PASSK_GOLDEN"):
-        kept[line] = now
+        stored[line] = now
         GOLDEN.write_text(
-            "".join(f"{line} -> {kept[line]}\n" for line in (*QUICK, *SLOW) if line in kept)
+            "".join(f"{line} -> {stored[line]}\n" for line in (*QUICK, *SLOW) if line in stored)
         )
-    assert kept.get(line) == now
+    assert stored.get(line) == now
 
 
 def test_a_remedy_of_piped_data_stands_behind_what_was_piped(passk: Passk, folder: Path) -> None:
@@ -365,14 +365,14 @@ def test_a_remedy_of_piped_data_stands_behind_what_was_piped(passk: Passk, folde
         assert printed
         for line in printed:
             assert line.startswith("| passk ")
-            done = passk(*shlex.split(line, comments=True)[2:], stdin=text)
-            assert done.code == 0, f"{line}: {done.err}"
+            result = passk(*shlex.split(line, comments=True)[2:], stdin=text)
+            assert result.code == 0, f"{line}: {result.err}"
     script = f'passk() {{ "{sys.executable}" -m passk_cli "$@"; }}; cat "{path}" {printed[0]}'
     subprocess.run(["bash", "-c", f"set -o pipefail; {script}"], check=True, capture_output=True)
     # So those of messages; a file that is written is none that is read.
     copies = (folder / "copy.jsonl").read_bytes()
-    said = json.loads(passk("estimate", "-", "-f", "json", stdin=copies).out)["messages"]
-    remedies = [line for message in said for line in message["remedies"]]
+    texts = json.loads(passk("estimate", "-", "-f", "json", stdin=copies).out)["messages"]
+    remedies = [line for message in texts for line in message["remedies"]]
     assert remedies
     assert all(line.startswith("| passk ") for line in remedies)
     assert re.search(r"(?m)^  passk estimate", passk("estimate", path, "-o", "-").err)
@@ -384,9 +384,9 @@ def _with_remedies() -> Iterator[str]:
     usual = {"ParameterError": "bad-option-value", "DataError": "unusable-data"}
     for _, node in package_nodes():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            given = {each.arg: each.value for each in node.keywords}
-            name = given.get("name", ast.Constant(usual.get(node.func.id)))
-            if "settles" in given and isinstance(name, ast.Constant) and name.value:
+            values = {item.arg: item.value for item in node.keywords}
+            name = values.get("name", ast.Constant(usual.get(node.func.id)))
+            if "settles" in values and isinstance(name, ast.Constant) and name.value:
                 yield str(name.value)
 
 
@@ -434,15 +434,15 @@ ELSEWHERE: Mapping[str, str] = {
 
 def test_every_remedy_is_brought_about() -> None:
     """And benchmarks/safety.md says how many."""
-    kept = _kept()
-    each = [words.split(" ") for text in kept.values() for words in text.split(", ") if words]
-    names = {name for _, name, _ in each}
+    stored = _stored_counts()
+    item = [words.split(" ") for text in stored.values() for words in text.split(", ") if words]
+    names = {name for _, name, _ in item}
     assert {*_with_remedies()} - names == {*ELSEWHERE}
-    assert {*kept} == {*QUICK, *SLOW}
-    doors = {door: sum(int(n) for d, _, n in each if d == door) for door in ("typed", "called")}
+    assert {*stored} == {*QUICK, *SLOW}
+    doors = {door: sum(int(n) for d, _, n in item if d == door) for door in ("typed", "called")}
     page = (PACKAGE.parent / "benchmarks" / "safety.md").read_text()
     assert (
-        f"Of {len(kept)} situations {sum(map(bool, kept.values()))} bring up a remedy, of"
+        f"Of {len(stored)} situations {sum(map(bool, stored.values()))} bring up a remedy, of"
         f" {len(names)} messages and errors. {doors['typed']} were typed on the command line and"
         f" {doors['called']} called in Python, as printed: all are accepted, and what they settle"
         " is gone."
@@ -478,8 +478,8 @@ def _sentences() -> Iterator[tuple[str, str]]:
             yield from ((place, text) for argument in node.args[2:] for text in _texts(argument))
         elif isinstance(node, ast.Assign):
             target, value = node.targets[0], node.value
-            both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
-            pairs = zip(target.elts, value.elts, strict=True) if both else [(target, value)]
+            two_tuples = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+            pairs = zip(target.elts, value.elts, strict=True) if two_tuples else [(target, value)]
             for name, words in pairs:
                 if isinstance(name, ast.Name) and name.id == "remedy":
                     yield from ((place, text) for text in _texts(words))
@@ -487,12 +487,14 @@ def _sentences() -> Iterator[tuple[str, str]]:
 
 def test_no_remedy_is_written_by_hand() -> None:
     """What is to be done with an option is a value; an option in words is where the fact stands."""
-    found = [(place, text) for place, text in _sentences() if _FLAG.search(text)]
+    sentences = [(place, text) for place, text in _sentences() if _FLAG.search(text)]
     # Options of other programs.
-    others = {"--dump-eval-details", "--log_samples", "--json-report,", "--compressed",
+    foreign_options = {"--dump-eval-details", "--log_samples", "--json-report,", "--compressed",
               "--packages", "--passk-out"}  # fmt: skip
-    found = [(place, text) for place, text in found if not others & {*text.split()}]
-    assert found == []
+    sentences = [
+        (place, text) for place, text in sentences if not foreign_options & {*text.split()}
+    ]
+    assert sentences == []
     of_messages = [m.remedy for m in messages().values() if isinstance(m.remedy, str)]
     later = [message.template.partition(";")[2] for message in messages().values()]
     assert [text for text in (*of_messages, *later) if _FLAG.search(text)] == []
@@ -503,23 +505,31 @@ def test_an_option_in_a_text_is_a_value() -> None:
     kinds = re.compile(
         "(Data|Parameter|Passk)Error|refuse|NoResults|BadRecord|NotOnSpark|NotFetched"
     )
-    found: list[str] = []
+    texts: list[str] = []
     for _, node in package_nodes():
         if isinstance(node, ast.Call) and kinds.fullmatch(getattr(node.func, "id", "")):
-            found += [text for argument in node.args for text in _texts(argument)]
+            texts += [text for argument in node.args for text in _texts(argument)]
         elif isinstance(node, ast.FunctionDef) and node.name in ("context", "details"):
-            found += [text for each in ast.walk(node) if isinstance(each, ast.Yield)
-                      for text in _texts(each)]  # fmt: skip
-    others = {"--dump-eval-details", "--json-report,", "--compressed", "--packages", "--passk-out"}
-    named = [text for text in found if _FLAG.search(text) and not others & {*text.split()}]
-    assert len(found) > 500
-    assert named == []
+            texts += [text for item in ast.walk(node) if isinstance(item, ast.Yield)
+                      for text in _texts(item)]  # fmt: skip
+    foreign_options = {
+        "--dump-eval-details",
+        "--json-report,",
+        "--compressed",
+        "--packages",
+        "--passk-out",
+    }
+    flagged = [
+        text for text in texts if _FLAG.search(text) and not foreign_options & {*text.split()}
+    ]
+    assert len(texts) > 500
+    assert flagged == []
     assert [m.template for m in messages().values() if _FLAG.search(m.template)] == []
 
 
 def test_every_remedy_has_options_that_there_are() -> None:
-    known = {
-        flag for name in COMMANDS for _, each in _declared(name) for flag in each.flags.split()
+    flags = {
+        flag for name in COMMANDS for _, item in _declared(name) for flag in item.flags.split()
     }
     keys = set()
     for _, node in package_nodes():
@@ -528,10 +538,10 @@ def test_every_remedy_has_options_that_there_are() -> None:
             if isinstance(options, ast.Dict):
                 keys |= {k.value for k in options.keys if isinstance(k, ast.Constant)}
     assert len(keys) > 40
-    assert keys <= known
+    assert keys <= flags
 
 
 def _declared(name: str) -> Iterator[tuple[str, Any]]:
     declaration = command_of(name)
     for title, options in (*declaration.sections(), *output_sections(declaration)):
-        yield from ((title, each.option) for each in options)
+        yield from ((title, item.option) for item in options)

@@ -52,9 +52,9 @@ def test_a_condition_does_nothing_else(
 ) -> None:
     secret = write("secret.txt", "x")
     text = where.format(secret=secret, folder=tmp_path)
-    done = passk("estimate", TAU, "--where", text)
-    assert (done.code, done.out, done.sentences) == (2, "", 1), done.err
-    assert done.err.startswith(f"error[bad-condition]: --where {text}: ")
+    result = passk("estimate", TAU, "--where", text)
+    assert (result.code, result.out, result.sentences) == (2, "", 1), result.err
+    assert result.err.startswith(f"error[bad-condition]: --where {text}: ")
     assert (secret.read_text(), os.listdir(tmp_path)) == ("x", ["secret.txt"])
 
 
@@ -68,12 +68,12 @@ def test_safe_csv(passk: Passk, tmp_path: Path, form: str) -> None:
     delimiter = {"csv": ",", "tsv": "\t"}[form]
     table = list(csv.reader(io.StringIO(safe, newline=""), delimiter=delimiter))
     before = list(csv.reader(io.StringIO(plain, newline=""), delimiter=delimiter))
-    for row, own in zip(table, before, strict=True):
-        for cell, other in zip(row, own, strict=True):
-            number = other.lstrip("-").replace(".", "").replace("e-", "").isdigit()
-            begins = re.match(r"[\t\r\n]|[\s\x00-\x1f\x7f\x85\u200b]*[=+\-@＝＋－＠]", other)
+    for row, cells in zip(table, before, strict=True):
+        for cell, original in zip(row, cells, strict=True):
+            number = original.lstrip("-").replace(".", "").replace("e-", "").isdigit()
+            begins = re.match(r"[\t\r\n]|[\s\x00-\x1f\x7f\x85\u200b]*[=+\-@＝＋－＠]", original)
             guard = "'" if begins and not number else ""
-            assert cell == guard + other
+            assert cell == guard + original
     assert {row[0] for row in table} >= {f"'{name}" for name in FORMULAS}
 
 
@@ -127,7 +127,7 @@ def test_archives_that_unpack_to_more_than_they_hold(
             file.writestr(name, b"[" + b" " * 100_000 + b"]")
     data = path.read_bytes()
     monkeypatch.setattr(archive, "MOST_BYTES", 200_000)
-    monkeypatch.setattr(archive, "_SURE", 200_000)
+    monkeypatch.setattr(archive, "_HARMLESS_BYTES", 200_000)
     monkeypatch.setattr(archive, "MOST_TIMES", 100)
     with pytest.raises(DataError, match=r"a\.eval: unpacks to 300,006 bytes from [\d,]+; is this"):
         read(path)
@@ -168,9 +168,9 @@ def test_a_column_with_the_name_of_an_internal_one_is_refused(
         frame.to_json(path, orient="records", lines=True)
     else:
         duckdb.sql(f"COPY (FROM frame) TO '{path}' (FORMAT parquet)")
-    done = passk("estimate", path)
-    assert (done.code, done.err.count("\n")) == (3, 1)
-    assert "the column '#source' has a name that passk gives" in done.err
+    result = passk("estimate", path)
+    assert (result.code, result.err.count("\n")) == (3, 1)
+    assert "the column '#source' has a name that passk gives" in result.err
 
 
 def test_names_of_signs_are_not_spellings_of_each_other(passk: Passk, write: Write) -> None:

@@ -41,8 +41,10 @@ def test_functions_are_those_of_scipy(first: str) -> None:
         "assert scipy.stats.norm.cdf(0) == .5 and real.logsumexp([0, 0]) > .69\n"
         "print(light)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == f"{first == 'passk_cli.special'}\n"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == f"{first == 'passk_cli.special'}\n"
 
 
 def test_what_scipy_does_not_have_is_an_attribute_error() -> None:

@@ -13,7 +13,7 @@ from passk_cli.files.roles import ROLES
 from passk_cli.metrics.registry import patterns
 from passk_cli.suggestions import nearest
 
-OPTIONS = [each.option for _, each in options_by_title(command_of("compare"))]
+OPTIONS = [item.option for _, item in options_by_title(command_of("compare"))]
 # Kind of name → the names that there are.
 NAMES = {
     "option": [flag for option in OPTIONS for flag in option.flags.split()],
@@ -60,17 +60,17 @@ def mistaken(name: str, draw: random.Random) -> str:
 
 def test_the_nearest_name_is_the_one_that_was_meant() -> None:
     """Of names of two letters and more: with one letter wrong in six kinds of names."""
-    wrong, tried = [], 0
-    for kind, every in NAMES.items():
-        draw, names = random.Random(kind), [name for name in every if len(name.strip("-")) > 1]
+    wrong, typos = [], 0
+    for kind, names in NAMES.items():
+        draw, names = random.Random(kind), [name for name in names if len(name.strip("-")) > 1]
         for _ in range(100):
             name = draw.choice(names)
             word = mistaken(name, draw)
-            if word not in every:
-                tried += 1
-                wrong += [(kind, name, word)] * (nearest(word, every)[:1] != [name])
-    assert tried > 550
-    assert len(wrong) <= 0.03 * tried, wrong
+            if word not in names:
+                typos += 1
+                wrong += [(kind, name, word)] * (nearest(word, names)[:1] != [name])
+    assert typos > 550
+    assert len(wrong) <= 0.03 * typos, wrong
 
 
 @pytest.mark.parametrize(

@@ -22,27 +22,27 @@ PACKAGE = ROOT / "passk_cli"
 _BETWEEN = re.compile(r'"\s*\n\s*f?"')
 
 
-def found(text: str) -> list[str]:
+def find_faults(text: str) -> list[str]:
     return list(faults(text))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help(name: str) -> None:
-    assert found(command_help(name, full=True)) == []
+    assert find_faults(command_help(name, full=True)) == []
 
 
 def test_glossary() -> None:
-    assert found(prose(GLOSSARY.read_text())) == []
+    assert find_faults(prose(GLOSSARY.read_text())) == []
 
 
 def test_list_of_commands() -> None:
-    assert found(overview()) == []
+    assert find_faults(overview()) == []
 
 
 def test_what_commands_print() -> None:
     printed = {path.name: path.read_text() for path in (ROOT / "tests" / "golden").glob("*.txt")}
     assert len(printed) > 50
-    assert {name: words for name, text in printed.items() if (words := found(text))} == {}
+    assert {name: words for name, text in printed.items() if (words := find_faults(text))} == {}
 
 
 @pytest.mark.parametrize("sign", ["~", "=", "–"])
@@ -54,10 +54,14 @@ def test_signs_in_tables_are_explained_below_them(sign: str) -> None:
             sessions = re.split(r"^\$ ", block, flags=re.M)[1:]
             texts |= {f"{page.name}: {text[:60]}": text for text in sessions}
     cell = re.compile(r"  –(?:\s|$)" if sign == "–" else rf"  {sign} [-+\d]")
-    shown = {name: text for name, text in texts.items() if any(map(cell.search, rows_of(text)))}
+    pages_with_sign = {
+        name: text for name, text in texts.items() if any(map(cell.search, rows_of(text)))
+    }
     explained = re.compile(rf"(?:^|[ ,]){sign}[: ]", re.M)
-    assert sign == "=" or len(shown) >= 3
-    assert [name for name, text in shown.items() if not explained.search(below(text))] == []
+    assert sign == "=" or len(pages_with_sign) >= 3
+    assert [
+        name for name, text in pages_with_sign.items() if not explained.search(below(text))
+    ] == []
 
 
 def rows_of(text: str) -> list[str]:
@@ -72,13 +76,13 @@ def below(text: str) -> str:
 
 def test_sessions_of_readme_and_pages() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    assert {page.name: words for page in pages if (words := found(page.read_text()))} == {}
+    assert {page.name: words for page in pages if (words := find_faults(page.read_text()))} == {}
 
 
 def test_changes_of_this_version() -> None:
     changes = (ROOT / "CHANGELOG.md").read_text()
     assert "## [0.1.0]" in changes
-    assert found(prose(changes)) == []
+    assert find_faults(prose(changes)) == []
 
 
 @pytest.mark.long
@@ -86,15 +90,15 @@ def test_messages() -> None:
     """Every text of the package that is no docstring: notes and errors that no golden shows."""
     sources = {path: path.read_text() for path in PACKAGE.rglob("*.py")}
     # Reading the syntax takes seconds; only files with such a word anywhere need it.
-    suspects = [path for path, text in sources.items() if found(_BETWEEN.sub("", text))]
+    suspects = [path for path, text in sources.items() if find_faults(_BETWEEN.sub("", text))]
     texts = {str(path): "\n".join(messages(path)) for path in suspects}
-    assert {path: words for path, text in texts.items() if (words := found(text))} == {}
+    assert {path: words for path, text in texts.items() if (words := find_faults(text))} == {}
 
 
 def test_a_message_in_parts_is_seen(write: Write) -> None:
     path = write("a.py", '"""How sure."""\nx = (\n    f"models {1} not told"\n    f" apart"\n)\n')
-    assert found(_BETWEEN.sub("", path.read_text())) != []
-    assert found("\n".join(messages(path))) == found("not told apart")
+    assert find_faults(_BETWEEN.sub("", path.read_text())) != []
+    assert find_faults("\n".join(messages(path))) == find_faults("not told apart")
 
 
 def messages(path: Path) -> Iterator[str]:

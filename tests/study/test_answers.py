@@ -29,7 +29,7 @@ def test_every_answer_has_a_proof() -> None:
 @pytest.mark.parametrize("sign", [-1, 0, 1])
 def test_words_of_a_template_follow_counts_and_signs(sign: int) -> None:
     words = "{tasks:task} {tasks:is|are} flaky{?more|; {more:;}}; it {sign:falls|stays|rises}"
-    said = AnswerSentence("x", words, {"tasks": 2, "more": ["a", "b"], "sign": sign})
+    answer = AnswerSentence("x", words, {"tasks": 2, "more": ["a", "b"], "sign": sign})
     verb = ("falls", "stays", "rises")[sign + 1]
-    assert "".join(said) == f"2 tasks are flaky; a; b; it {verb}"
-    assert said.after("Of {all}: ", all="3").fields == {**said.fields, "all": "3"}
+    assert "".join(answer) == f"2 tasks are flaky; a; b; it {verb}"
+    assert answer.after("Of {all}: ", all="3").fields == {**answer.fields, "all": "3"}

@@ -28,20 +28,20 @@ def sides(cells: list[tuple[str, str, int, int]]) -> tuple[TaskValues, TaskValue
 
 def test_shared_tasks_and_others() -> None:
     first, second = sides(CELLS)
-    both = match_tasks(first, second)
-    assert both.d.tolist() == [1 / 4 - 1, 0.0]
-    assert (both.only_first, both.only_second) == (1, 2)
+    comparison = match_tasks(first, second)
+    assert comparison.d.tolist() == [1 / 4 - 1, 0.0]
+    assert (comparison.only_first, comparison.only_second) == (1, 2)
     with pytest.raises(DataError, match="1 tasks only the first has, 2 only the second"):
         match_tasks(first, second, "error")
-    same = match_tasks(first.restrict(both.tasks), second.restrict(both.tasks), "error")
-    assert (same.d.tolist(), same.only_first, same.only_second) == (both.d.tolist(), 0, 0)
+    same = match_tasks(first.restrict(comparison.tasks), second.restrict(comparison.tasks), "error")
+    assert (same.d.tolist(), same.only_first, same.only_second) == (comparison.d.tolist(), 0, 0)
 
 
 def test_of_these_tasks_attempts_of_both_vary() -> None:
-    both = match_tasks(*sides(CELLS))
-    (over_tasks,) = difference_samples([both], Confidence())
+    comparison = match_tasks(*sides(CELLS))
+    (over_tasks,) = difference_samples([comparison], Confidence())
     assert (over_tasks.within, over_tasks.passes, over_tasks.mixed) == (None, (), 0)
-    (again,) = difference_samples([both], Confidence(population=THESE_TASKS))
+    (again,) = difference_samples([comparison], Confidence(population=THESE_TASKS))
     # p(1 − p)/(n − 1) of a, and of b.
     expected = [1 / 4 * 3 / 4 / 3, 1 / 4 / 3 + 1 / 4]
     assert again.within is not None

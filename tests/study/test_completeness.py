@@ -27,21 +27,25 @@ def rows_of(models: int, lossy: int | None, seed: int = 5) -> list[Row]:
     return rows
 
 
-def warnings_of(found: Any) -> dict[str, Any]:
-    return {said.name: said for said in found.report.messages if said.severity == "warning"}
+def warnings_of(findings: Any) -> dict[str, Any]:
+    return {
+        message.name: message
+        for message in findings.report.messages
+        if message.severity == "warning"
+    }
 
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 @pytest.mark.parametrize("command", ["estimate", *long("compare", "curve")])
 def test_a_model_without_half_of_its_failures_is_named(command: str) -> None:
     rows = rows_of(6, lossy=3)
-    said = warnings_of(getattr(passk_cli, command)(rows))["uneven-attempts"]
-    made = sum(row["n"] for row in rows if row["model"] == "team3")
-    assert said.fields["models"] == [f"team3 ({600 - made:,} of 600)"]
-    assert said.fields["hard"] / said.fields["short"] > 2 * (
-        said.fields["rest_hard"] / said.fields["rest"]
+    warning = warnings_of(getattr(passk_cli, command)(rows))["uneven-attempts"]
+    attempts = sum(row["n"] for row in rows if row["model"] == "team3")
+    assert warning.fields["models"] == [f"team3 ({600 - attempts:,} of 600)"]
+    assert warning.fields["hard"] / warning.fields["short"] > 2 * (
+        warning.fields["rest_hard"] / warning.fields["rest"]
     )
-    assert said.fields["p"] == "< 0.0001"
+    assert warning.fields["p"] == "< 0.0001"
     assert "uneven-attempts" not in warnings_of(getattr(passk_cli, command)(rows_of(3, None)))
 
 
@@ -52,8 +56,8 @@ def test_attempts_lost_by_chance_are_not_said_to_be_of_hard_tasks() -> None:
     for row in rows[:150]:
         row["n"] -= (lost := int(draw.random() < 0.3))
         row["c"] -= lost * (draw.random() * (row["n"] + lost) < row["c"])
-    said = warnings_of(passk_cli.estimate(rows))["uneven-attempts"]
-    assert float(said.fields["p"].removeprefix("= ")) > 0.05
+    warning = warnings_of(passk_cli.estimate(rows))["uneven-attempts"]
+    assert float(warning.fields["p"].removeprefix("= ")) > 0.05
 
 
 def test_attempts_of_each_task_are_an_error_or_tasks_are_dropped(
@@ -62,16 +66,16 @@ def test_attempts_of_each_task_are_an_error_or_tasks_are_dropped(
     data = "model,task,n,c\na,x,4,2\na,y,4,1\nb,x,4,4\nb,y,3,3\n"
     path = write("x.csv", data)
     for command in ("estimate", "compare", "tasks", "curve"):
-        done = passk(command, path, "--attempts", "4")
-        assert (done.code, done.error) == (3, "unplanned-attempts"), command
-        assert "b has 3 at 1 task (y)" in done.err
-    done = passk(
+        result = passk(command, path, "--attempts", "4")
+        assert (result.code, result.error) == (3, "unplanned-attempts"), command
+        assert "b has 3 at 1 task (y)" in result.err
+    result = passk(
         "estimate", path, "--attempts", "4", "--short-tasks", "drop", "-k", "1", "-f", "csv"
     )
-    assert [line.split(",")[:4] for line in done.out.splitlines()[1:]] == [
+    assert [line.split(",")[:4] for line in result.out.splitlines()[1:]] == [
         ["b", "pass@1", "1", "1.0"], ["a", "pass@1", "1", "0.375"],
     ]  # fmt: skip
-    assert "warning[dropped-tasks]: left out tasks without exactly 4 attempts: b" in done.err
+    assert "warning[dropped-tasks]: left out tasks without exactly 4 attempts: b" in result.err
     assert passk("estimate", path, "--attempts", "5").error == "unplanned-attempts"
 
 
@@ -115,7 +119,7 @@ def test_totals_in_one_row_point_to_these_tasks(passk: Passk, write: Write) -> N
     for command in ("estimate", "compare", "curve"):
         assert remedy in passk(command, path, "-k", "1").err
     fixed = ("--population", "these-tasks", "-k", "1")
-    done = passk("estimate", path, *fixed)
-    assert "one-task" not in done.err
-    assert "0.798 [0.735, 0.852]" in done.out
+    result = passk("estimate", path, *fixed)
+    assert "one-task" not in result.err
+    assert "0.798 [0.735, 0.852]" in result.out
     assert "p = 0.11" in passk("compare", path, *fixed).out

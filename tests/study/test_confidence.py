@@ -9,7 +9,7 @@ from passk_cli.study.confidence import Confidence
 
 
 @pytest.mark.parametrize(
-    ("method", "population", "cluster", "drawn"),
+    ("method", "population", "cluster", "uses_draws"),
     [
         ("percentile", NEW_TASKS, None, False),
         ("percentile", NEW_TASKS, "repo", True),
@@ -21,10 +21,10 @@ from passk_cli.study.confidence import Confidence
     ],
 )
 def test_draws_are_named_where_there_are_any(
-    method: str, population: str, cluster: str | None, drawn: bool
+    method: str, population: str, cluster: str | None, uses_draws: bool
 ) -> None:
     confidence = Confidence(interval=method, population=population, cluster=cluster, seed=3)
     entries = confidence.signature()
     assert (entries.get("resamples"), entries.get("seed")) == (
-        (10_000, 3) if drawn else (None,) * 2
+        (10_000, 3) if uses_draws else (None,) * 2
     )

@@ -53,7 +53,7 @@ def messages(command: str, rows: Rows, **options: Any) -> Mapping[str, str]:
     """Name → text, of the messages of a command."""
     with warnings.catch_warnings(action="ignore", category=passk_cli.PasskWarning):
         result = getattr(passk_cli, command)(rows, **options)
-    return {said.name: str(said) for said in result.messages}
+    return {message.name: str(message) for message in result.messages}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -84,15 +84,15 @@ def test_attempts_without_numbers_and_counts_are_not_tested() -> None:
 def test_models_that_files_name_are_named(tmp_path: Any) -> None:
     rows = numbered(0.6)
     for model in "ab":
-        own = [row for row in rows if row["model"] == model]
-        text = "".join(f"{r['task']},{r['attempt']},{int(r['passed'])}\n" for r in own)
+        model_rows = [row for row in rows if row["model"] == model]
+        text = "".join(f"{r['task']},{r['attempt']},{int(r['passed'])}\n" for r in model_rows)
         (tmp_path / f"{model}.csv").write_text("task,attempt,passed\n" + text)
-    found = messages("estimate", [tmp_path / "a.csv", tmp_path / "b.csv"])  # type: ignore[list-item]
-    assert "attempts of a depend on each other" in found["dependent-attempts"]
+    texts = messages("estimate", [tmp_path / "a.csv", tmp_path / "b.csv"])  # type: ignore[list-item]
+    assert "attempts of a depend on each other" in texts["dependent-attempts"]
 
 
 def test_independent_attempts_are_warned_of_in_at_most_a_thousandth_of_data_sets() -> None:
-    rng, found, sets = np.random.default_rng(2), 0, 3000
+    rng, warned, sets = np.random.default_rng(2), 0, 3000
     for number in range(sets):
         tasks, n = (20, 5) if number % 2 else (40, 10)
         models = 1 + number % 3
@@ -101,9 +101,9 @@ def test_independent_attempts_are_warned_of_in_at_most_a_thousandth_of_data_sets
             tuple((f"m{m}",) for m in range(models)), np.repeat(np.arange(models), tasks),
             np.arange(models * tasks + 1) * n, passed.ravel().astype(np.int64),
         )  # fmt: skip
-        found += len([*_dependent_attempts(order)])
+        warned += len([*_dependent_attempts(order)])
     # At most 0.2 % are allowed; 0.1 % is the level, and 3 the expectation.
-    assert found <= 0.002 * sets
+    assert warned <= 0.002 * sets
 
 
 def test_a_column_that_explains_differences_between_tasks_is_proposed_as_clusters() -> None:
@@ -135,8 +135,10 @@ def test_benchmarks_settings_and_what_happens_are_not_proposed(name: str) -> Non
 def test_numbers_of_single_attempts_are_not_proposed() -> None:
     rows = [{"task": t, "lines_read": t // 10, "passed": t // 10 % 3 > 0} for t in range(300)]
     assert "possible-clusters" not in messages("estimate", rows)
-    named = [{"passage_id" if k == "lines_read" else k: v for k, v in row.items()} for row in rows]
-    assert "possible-clusters" in messages("estimate", named)
+    renamed = [
+        {"passage_id" if k == "lines_read" else k: v for k, v in row.items()} for row in rows
+    ]
+    assert "possible-clusters" in messages("estimate", renamed)
 
 
 def test_groups_without_an_effect_are_not_proposed() -> None:

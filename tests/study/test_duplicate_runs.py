@@ -34,12 +34,12 @@ def test_a_copy_is_named_by_gate_and_record_in_any_order_also_with_one_outcome_c
 ) -> None:
     base, history, rule = run(1), tmp_path / "h.parquet", {"max_drop": "pass@1=0.5"}
     for night in (1, 2, 3):
-        done = passk_cli.record(run(night), to=history, at=f"r{night}", date=f"2026-01-0{night}")
-        assert not said(done)
-    near = base.assign(passed=base.passed ^ (base.index == 7))
+        result = passk_cli.record(run(night), to=history, at=f"r{night}", date=f"2026-01-0{night}")
+        assert not said(result)
+    changed = base.assign(passed=base.passed ^ (base.index == 7))
     for copy, words in (
         (base.sample(frac=1, random_state=3), "60 tasks"),
-        (near, "59 tasks of 60"),
+        (changed, "59 tasks of 60"),
     ):
         beside = passk_cli.gate(copy, baseline=base, **rule)
         assert f"have the same outcomes at {words}" in said(beside)
@@ -50,7 +50,7 @@ def test_a_copy_is_named_by_gate_and_record_in_any_order_also_with_one_outcome_c
         again = passk_cli.record(copy, to=history, at=words, date="2026-02-01")
         assert f"r1 and {words} of agent have the same" in said(again)
     assert not said(passk_cli.gate(run(4), baseline=base, **rule))
-    boards = pd.concat([base, near.assign(model="other")])
+    boards = pd.concat([base, changed.assign(model="other")])
     with pytest.raises(passk_cli.DataError, match=r"those of agent at 59 tasks of 60 \(1 attempt"):
         passk_cli.report(boards, board=True)
     with pytest.raises(passk_cli.DataError, match="if they are two models"):
@@ -64,6 +64,6 @@ def test_two_runs_of_the_same_rates_are_no_copies() -> None:
     for tasks, n, shape in ((20, 2, (0.2, 0.2)), (60, 4, (0.1, 0.1)), (200, 1, (0.05, 0.05))):
         for _ in range(100):
             easy = rng.beta(*shape, tasks)
-            c, other = rng.binomial(n, easy, (2, tasks))
-            found = detect_copy("a", "b", np.full(tasks, n), (c, other), 1)
-            assert found is None or (n == 1 and not found.changed)
+            c, c_other = rng.binomial(n, easy, (2, tasks))
+            copy = detect_copy("a", "b", np.full(tasks, n), (c, c_other), 1)
+            assert copy is None or (n == 1 and not copy.changed)

@@ -32,9 +32,9 @@ def random_study(seed: int, resamples: int) -> Analysis:
         rates = 1 / (1 + np.exp(-logits - random.normal(0, random.choice([0, 0.5, 2]))))
         if random.random() < 0.3:
             rates = np.where(random.random(tasks) < 0.9, base, rates)
-        kept = random.random(tasks) < (0.9 if seed % 5 == 0 else 1.0)
+        present = random.random(tasks) < (0.9 if seed % 5 == 0 else 1.0)
         c = random.binomial(n, rates)
-        rows += [(f"m{model}", f"{task:03}", int(c[task])) for task in np.flatnonzero(kept)]
+        rows += [(f"m{model}", f"{task:03}", int(c[task])) for task in np.flatnonzero(present)]
     names, places, passes = zip(*rows, strict=True)
     counts = Counts.from_columns([(name,) for name in names], list(places),
                                  np.full(len(rows), n), np.array(passes))  # fmt: skip
@@ -44,7 +44,7 @@ def random_study(seed: int, resamples: int) -> Analysis:
 
 def disagreements(seeds: range, resamples: int) -> list[str]:
     """Comparisons in which p, adjusted p or the interval contradict each other."""
-    found = []
+    differing = []
     for seed in seeds:
         study = random_study(seed, resamples)
         if len(study.counts.series) < 2:
@@ -58,10 +58,10 @@ def disagreements(seeds: range, resamples: int) -> list[str]:
             assert limits.low is not None
             assert limits.high is not None
             if not c.p <= c.adjusted <= min(len(tested) * c.p, 1.0):
-                found.append(f"{seed}: {c.p} {c.adjusted} of {len(tested)} tests")
+                differing.append(f"{seed}: {c.p} {c.adjusted} of {len(tested)} tests")
             if (c.adjusted <= alpha) != (limits.low > 0 or limits.high < 0):
-                found.append(f"{seed}: {c.test} {c.adjusted} {limits.low} {limits.high}")
-    return found
+                differing.append(f"{seed}: {c.test} {c.adjusted} {limits.low} {limits.high}")
+    return differing
 
 
 def test_p_adjusted_p_and_interval_agree() -> None:
@@ -95,6 +95,12 @@ def test_the_level_of_a_family_is_where_adjusted_p_is_alpha(draws: int, exact: b
     smallest = np.sort(np.round(random.beta(1, 12, draws), 3) + 1e-6)
     family = MinP(6, smallest, exact)
     level = family.level(0.05)
-    near = smallest[np.searchsorted(smallest, level) - 40 :][:80]
-    for p in (near, near * (1 - 1e-12), near * (1 + 1e-12), near * (1 - 1e-6), near * (1 + 1e-6)):
+    nearby = smallest[np.searchsorted(smallest, level) - 40 :][:80]
+    for p in (
+        nearby,
+        nearby * (1 - 1e-12),
+        nearby * (1 + 1e-12),
+        nearby * (1 - 1e-6),
+        nearby * (1 + 1e-6),
+    ):
         np.testing.assert_array_equal(family.adjusted(p) <= 0.05, p <= level)

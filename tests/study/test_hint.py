@@ -25,9 +25,9 @@ def test_the_k_of_one_model_is_not_that_of_all(passk: Passk, write: Write) -> No
     assert {metric.k for metric in Metrics().choose(Counts.from_cells(lost))} == {1, 10}
     rows = "".join(f"{m},{t},{n},{c}\n" for m, t, n, c in cells)
     data = write("counts.csv", "model,task,n,c\n" + rows)
-    said = passk("estimate", data)
-    assert "pass@5" in said.out
-    assert "pass@10" not in said.out
-    assert "d has 10 attempts at every task, most models fewer" in said.err
-    assert "-k 10 shows pass@10" in said.err
+    result = passk("estimate", data)
+    assert "pass@5" in result.out
+    assert "pass@10" not in result.out
+    assert "d has 10 attempts at every task, most models fewer" in result.err
+    assert "-k 10 shows pass@10" in result.err
     assert "more-attempts" not in passk("estimate", data, "-k", "1").err

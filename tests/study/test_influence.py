@@ -26,8 +26,8 @@ def test_a_few_tasks_that_decide_are_named() -> None:
     old[:3], new[:3] = 0, 10
     new[3:15], new[15:19] = 6, 4
     with pytest.warns(passk_cli.PasskWarning, match="few tasks decide new against old at pass@1"):
-        found = passk_cli.compare(table(old, new), metrics=["pass@1"])
-    assert found.frame["verdict"].iloc[0] in ("better", "worse")
+        findings = passk_cli.compare(table(old, new), metrics=["pass@1"])
+    assert findings.frame["verdict"].iloc[0] in ("better", "worse")
 
 
 @pytest.mark.parametrize("tasks", [20, 60])
@@ -38,5 +38,5 @@ def test_a_difference_that_many_tasks_carry_is_none(tasks: int) -> None:
     new = rng.binomial(10, rates)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = passk_cli.compare(table(old, new), metrics=["pass@1"])
-    assert found.frame["verdict"].iloc[0] in ("better", "worse")
+        findings = passk_cli.compare(table(old, new), metrics=["pass@1"])
+    assert findings.frame["verdict"].iloc[0] in ("better", "worse")

@@ -25,18 +25,18 @@ def test_everything_that_computes_has_words() -> None:
     assert set(methods.ADJUSTMENTS) == {*ADJUSTMENTS, *ADJUSTED}
     # An order, a score or a mean is no estimator of somebody's.
     amounts = {name for name, kind in FAMILIES.items() if kind.quantity}
-    others = {name for name, kind in FAMILIES.items() if not kind.cites}
-    assert others - amounts == {"first@", "best@", "worst@", "mean"}
+    uncited = {name for name, kind in FAMILIES.items() if not kind.cites}
+    assert uncited - amounts == {"first@", "best@", "worst@", "mean"}
 
 
 def test_every_reference_can_be_resolved() -> None:
     references = methods.references()
     words = (methods.intervals(), methods.tests(), methods.ADJUSTMENTS)
-    used = {key for table in words for _, keys in table.values() for key in keys.split()}
-    used |= {key for kind in FAMILIES.values() for key in kind.cites.split()}
-    used |= {"rogan1978", "robins1994", "angelopoulos2023"}
-    used |= {"kiefer1956", "brown2024", "miller2024", "schuirmann1987", "davison1997", "passk"}
-    assert used == set(references)
+    cited = {key for table in words for _, keys in table.values() for key in keys.split()}
+    cited |= {key for kind in FAMILIES.values() for key in kind.cites.split()}
+    cited |= {"rogan1978", "robins1994", "angelopoulos2023"}
+    cited |= {"kiefer1956", "brown2024", "miller2024", "schuirmann1987", "davison1997", "passk"}
+    assert cited == set(references)
     for key, reference in references.items():
         assert reference.bibtex.count("{") == reference.bibtex.count("}")
         assert re.search(r"\b(doi|eprint|isbn|issn|url|version) = \{", reference.bibtex), key
@@ -46,7 +46,7 @@ def test_every_reference_can_be_resolved() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "parts"),
     [
         (["estimate", TAU, "-k", "1,4"], ["pass@1, pass@4 and pass^4 are means over 50 tasks",
          "4 attempts per task (Chen et al. 2021; Yao et al. 2024)", "(95 %) are made by guard"]),
@@ -70,10 +70,10 @@ def test_every_reference_can_be_resolved() -> None:
     ],
 )  # fmt: skip
 def test_sentences_are_about_what_was_computed(
-    passk: Passk, words: list[object], said: list[str]
+    passk: Passk, words: list[object], parts: list[str]
 ) -> None:
     stated = json.loads(passk(*words, "--methods", "-f", "json").out)["methods"]
-    assert [part for part in said if part not in stated["text"]] == []
+    assert [part for part in parts if part not in stated["text"]] == []
     assert 2 <= len(re.findall(r"\.(?: |$)", re.sub(r"et al\.|\d\.\d", "", stated["text"]))) <= 5
     cited = set(re.findall(r"[a-z]+\d{4}(?=,)", stated["bibtex"]))
     assert "@software{passk," in stated["bibtex"]
@@ -172,14 +172,14 @@ SAME = set(
 
 
 def test_every_option_of_a_command_with_methods_is_tried() -> None:
-    tried = {word.partition("=")[0] for *_, first, second in CHANGES
+    options = {word.partition("=")[0] for *_, first, second in CHANGES
              for word in f"{first} {second}".split() if word.startswith("-")}  # fmt: skip
     declared = {
         name
         for command in COMMANDS if command_of(command).methods
         for option in command_of(command).options() for name in option.option.flags.split()
     }  # fmt: skip
-    assert tried | SAME | {"--metric"} == declared
+    assert options | SAME | {"--metric"} == declared
 
 
 def data_of(kind: str) -> str:
@@ -217,9 +217,9 @@ def test_an_option_that_changes_a_number_is_named(
     path = write(f"{kind}.csv", data_of(kind))
     numbers, stated = [], []
     for words in (first, second):
-        done = passk(command, path, *words.split(), "--methods", "-f", "json")
-        assert done.code == 0, done.err
-        document = json.loads(done.out)
+        result = passk(command, path, *words.split(), "--methods", "-f", "json")
+        assert result.code == 0, result.err
+        document = json.loads(result.out)
         numbers.append(document["rows"])
         stated.append((document["methods"]["text"], document["signature"]))
     assert numbers[0] != numbers[1], "the option changes nothing here"

@@ -48,9 +48,9 @@ def design(case: int) -> Counts:
 def fill_ins(counts: Counts) -> Iterator[Counts]:
     """The counts with every number of passes among the missing outcomes of each cell."""
     assert counts.missing is not None
-    whole = counts.filled(passing=False)
+    failing = counts.filled(passing=False)
     for more in itertools.product(*(range(m + 1) for m in counts.missing.tolist())):
-        cells = zip(counts.cells, counts.n.tolist(), (whole.c + more).tolist(), strict=True)
+        cells = zip(counts.cells, counts.n.tolist(), (failing.c + more).tolist(), strict=True)
         yield Counts.from_cells([(series[0], task, n, c) for (series, task), n, c in cells])
 
 
@@ -64,15 +64,15 @@ def facts(counts: Counts) -> list[Result]:
     return Analysis(counts, METRICS, PERCENTILE).facts()
 
 
-def limits(every: list[Result], name: str) -> tuple[list[float], list[float]]:
+def limits(facts: list[Result], name: str) -> tuple[list[float], list[float]]:
     """The values and the low or high limits of one number over all fill-ins."""
-    values, others = (
+    values, differences = (
         [v for v in column if v is not None]
         for column in zip(
-            *((f.estimate.value, getattr(f.estimate, name)) for f in every), strict=True
+            *((f.estimate.value, getattr(f.estimate, name)) for f in facts), strict=True
         )
     )
-    return values, others
+    return values, differences
 
 
 @pytest.mark.parametrize("case", range(3))
@@ -80,9 +80,9 @@ def test_no_fill_in_lies_outside(case: int) -> None:
     counts = design(case)
     filled = list(fill_ins(counts))
     columns = zip(facts(counts), zip(*map(facts, filled), strict=True), strict=True)
-    for number, every in columns:
-        values, lows = limits(list(every), "low")
-        _, highs = limits(list(every), "high")
+    for number, column in columns:
+        values, lows = limits(list(column), "low")
+        _, highs = limits(list(column), "high")
         ends = (min(values), max(values), min(lows), max(highs))
         e = number.estimate
         assert (*e.ends, e.low, e.high) == pytest.approx(ends, abs=1e-9)
@@ -95,18 +95,18 @@ def test_no_fill_in_has_another_difference_or_a_larger_p(case: int, test: str) -
     filled = list(fill_ins(counts))
     columns = zip(
         compared(counts, rules),
-        zip(*(compared(each, rules) for each in filled), strict=True),
+        zip(*(compared(counts, rules) for counts in filled), strict=True),
         strict=True,
     )
-    for pair, every in columns:
-        differences = [c.difference or 0.0 for c in every]
+    for pair, column in columns:
+        differences = [c.difference or 0.0 for c in column]
         fact = pair.fact(PERCENTILE)
         assert fact.estimate.ends == pytest.approx((min(differences), max(differences)))
-        lows, highs = zip(*((c.interval.low, c.interval.high) for c in every if c.interval),
+        lows, highs = zip(*((c.interval.low, c.interval.high) for c in column if c.interval),
                           strict=True)  # fmt: skip
-        shown = (fact.estimate.low, fact.estimate.high)
-        assert shown == pytest.approx((min(lows), max(highs)), abs=1e-9)
-        largest = max(c.p for c in every)
+        ends = (fact.estimate.low, fact.estimate.high)
+        assert ends == pytest.approx((min(lows), max(highs)), abs=1e-9)
+        largest = max(c.p for c in column)
         if min(differences) <= 0 <= max(differences):
             assert fact.p == 1.0
         else:
@@ -116,7 +116,7 @@ def test_no_fill_in_has_another_difference_or_a_larger_p(case: int, test: str) -
 @pytest.mark.parametrize("case", range(20))
 def test_no_fill_in_has_a_wider_interval_or_a_larger_p(case: int) -> None:
     """By the law of differences: few tasks and many, lumps, ties, other numbers of attempts."""
-    rng, asked = named_generator(case, "filled"), Confidence().for_differences()
+    rng, confidence = named_generator(case, "filled"), Confidence().for_differences()
     tasks = int(rng.choice([2, 3, 5, 6, 9, 20]))
     n = rng.integers(2, 6, 2 * tasks)
     if case % 2:
@@ -131,20 +131,20 @@ def test_no_fill_in_has_a_wider_interval_or_a_larger_p(case: int) -> None:
 
     def pairs(counts: Counts) -> list[Comparison]:
         values = compute_values(counts, metrics)
-        both = list(zip(values[:3], values[3:], strict=True))
-        return compare_pairs(both, asked, Rules(adjust="none"))
+        value_pairs = list(zip(values[:3], values[3:], strict=True))
+        return compare_pairs(value_pairs, confidence, Rules(adjust="none"))
 
     bounded = pairs(Counts.from_columns(series, names, n, c, missing=missing))
     for share in (0.0, 1.0, *rng.random(25)):
         more = c + rng.binomial(missing, share)
-        for one, pair in zip(
+        for comparison, pair in zip(
             pairs(Counts.from_columns(series, names, n, more)), bounded, strict=True
         ):
-            assert one.p <= pair.p + 1e-9
+            assert comparison.p <= pair.p + 1e-9
             assert pair.interval is not None
-            assert one.interval is not None
-            assert (pair.interval.low or 0.0) <= (one.interval.low or 0.0) + 1e-9
-            assert (pair.interval.high or 0.0) >= (one.interval.high or 0.0) - 1e-9
+            assert comparison.interval is not None
+            assert (pair.interval.low or 0.0) <= (comparison.interval.low or 0.0) + 1e-9
+            assert (pair.interval.high or 0.0) >= (comparison.interval.high or 0.0) - 1e-9
 
 
 def test_adjusted_verdicts_hold_for_every_fill_in() -> None:
@@ -156,17 +156,17 @@ def test_adjusted_verdicts_hold_for_every_fill_in() -> None:
     counts = Counts.from_columns(series, [*"abcdefghijkl"] * 3, n, c, missing=missing)
     metric, rules = parse_list("pass@1"), Rules(adjust="holm")
 
-    def verdicts(each: Counts) -> list[tuple[float, str]]:
-        a, b, third = compute_values(each, metric)
+    def verdicts(item: Counts) -> list[tuple[float, str]]:
+        a, b, third = compute_values(item, metric)
         pairs = compare_pairs([(a, b), (a, third), (b, third)], PERCENTILE, rules)
         return [(pair.adjusted, pair.verdict) for pair in pairs]
 
     bounded = verdicts(counts)
     assert [verdict for _, verdict in bounded] == ["tied", "better", "tied"]
-    for each in fill_ins(counts):
-        for (p, verdict), (most, own) in zip(verdicts(each), bounded, strict=True):
+    for item in fill_ins(counts):
+        for (p, verdict), (most, verdict_between) in zip(verdicts(item), bounded, strict=True):
             assert p <= most + 1e-12
-            assert own in (verdict, "tied")
+            assert verdict_between in (verdict, "tied")
 
 
 def rows(model: str, task: str, outcomes: str) -> list[dict[str, Any]]:
@@ -175,7 +175,7 @@ def rows(model: str, task: str, outcomes: str) -> list[dict[str, Any]]:
     return [{"model": model, "task": task, "passed": passed[o]} for o in outcomes]
 
 
-def found(command: str, data: Any, **options: Any) -> passk_cli.Findings:
+def ask_in_python(command: str, data: Any, **options: Any) -> passk_cli.Findings:
     with warnings.catch_warnings(action="ignore", category=passk_cli.PasskWarning):
         findings: passk_cli.Findings = getattr(passk_cli, command)(data, **options)
     return findings
@@ -184,7 +184,9 @@ def found(command: str, data: Any, **options: Any) -> passk_cli.Findings:
 def test_unequal_n_a_task_and_a_model_without_any_outcome() -> None:
     data = [*rows("m", "a", "+?"), *rows("m", "b", "???"), *rows("m", "c", "+-+-")]
     data += [*rows("none", "a", "??"), *rows("none", "b", "?"), *rows("whole", "a", "+-")]
-    frame = found("estimate", data, missing="bounds", metrics="pass@1").frame.set_index("model")
+    frame = ask_in_python("estimate", data, missing="bounds", metrics="pass@1").frame.set_index(
+        "model"
+    )
     thirds = [(1 / 2 + 0 + 1 / 2) / 3, (1 + 1 + 1 / 2) / 3]
     assert frame.loc["m", ["estimate_low", "estimate_high"]].tolist() == pytest.approx(thirds)
     assert frame.loc["none", ["estimate_low", "estimate_high"]].tolist() == [0.0, 1.0]
@@ -197,7 +199,7 @@ def test_unequal_n_a_task_and_a_model_without_any_outcome() -> None:
 
 def test_nothing_missing_changes_nothing() -> None:
     data = [*rows("m", "a", "+-"), *rows("m", "b", "++")]
-    usual, bounded = (found("estimate", data, missing=m) for m in ("error", "bounds"))
+    usual, bounded = (ask_in_python("estimate", data, missing=m) for m in ("error", "bounds"))
     assert str(usual).replace("missing=error", "missing=bounds") == str(bounded)
     assert usual.frame.equals(bounded.frame)
 
@@ -213,13 +215,13 @@ PAIR = [
 
 
 def test_what_is_shown() -> None:
-    text = str(found("compare", PAIR, missing="bounds", metrics="pass@1"))
+    text = str(ask_in_python("compare", PAIR, missing="bounds", metrics="pass@1"))
     assert "+0.458 to +0.792" in text
     assert "0.917–1.000" in text
-    findings = found("compare", PAIR, missing="bounds", metrics="pass@1")
+    findings = ask_in_python("compare", PAIR, missing="bounds", metrics="pass@1")
     row = findings.frame.iloc[0]
     assert (row.verdict, row.estimate_low, row.estimate_high) == ("better", 11 / 24, 19 / 24)
-    (message,) = (each for each in findings.messages if each["name"] == "missing-bounded")
+    (message,) = (item for item in findings.messages if item["name"] == "missing-bounded")
     assert message["fields"] == {"missing": 8, "lost": ["b 6 of 24", "a 2 of 24"]}
 
 
@@ -244,26 +246,27 @@ def test_what_is_shown() -> None:
 def test_a_gate_passes_only_if_both_ends_pass(
     rule: dict[str, Any], verdict: str, passed: bool
 ) -> None:
-    findings = found("gate", PAIR, baseline="a", missing="bounds", **rule)
+    findings = ask_in_python("gate", PAIR, baseline="a", missing="bounds", **rule)
     check = findings.report.checks[-1]
     assert (check.verdict, findings.passed) == (verdict, passed)
-    tried = "2 attempts without an outcome tried as pass and as fail"
-    assert f"baseline: {tried}" in check.details
-    assert tried.replace("2", "6") in check.details
+    words = "2 attempts without an outcome tried as pass and as fail"
+    assert f"baseline: {words}" in check.details
+    assert words.replace("2", "6") in check.details
     assert "missing outcomes tried as fail and as pass" in findings.report.context
 
 
 def test_a_rule_that_fails_at_one_end_shuts_the_gate(passk: Passk, write: Write) -> None:
     path = write("a.csv", "task,passed\na,1\nb,1\nc,\nd,0\n")
     ask = ["gate", str(path), "--min", "pass@1=0.6", "--min-by", "estimate", "--missing", "bounds"]
-    done = passk(*ask)
-    assert done.code == 1
+    result = passk(*ask)
+    assert result.code == 1
     assert (
-        "a, pass@1 ≥ 0.6 (estimate): 0.500–0.750 [0.069, 0.994]; worst case: fail, best" in done.out
+        "a, pass@1 ≥ 0.6 (estimate): 0.500–0.750 [0.069, 0.994]; worst case: fail, best"
+        in result.out
     )
-    assert "undecided (worst case: fail, best case: pass)" in done.out
-    assert "missing outcomes tried as fail and as pass · undecided counts as fail" in done.out
-    assert "1 rule would fail for some values of the missing outcomes" in done.err
+    assert "undecided (worst case: fail, best case: pass)" in result.out
+    assert "missing outcomes tried as fail and as pass · undecided counts as fail" in result.out
+    assert "1 rule would fail for some values of the missing outcomes" in result.err
     text = passk(*ask, "-f", "junit").out
     assert 'failures="1" skipped="0"' in text
 
@@ -292,20 +295,20 @@ REFUSED = [
 @pytest.mark.parametrize(("command", "options", "message"), REFUSED, ids=str)
 def test_what_has_no_ends_is_refused(command: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(passk_cli.ParameterError) as refusal:
-        found(command, PAIR, missing="bounds", **options)
+        ask_in_python(command, PAIR, missing="bounds", **options)
     assert message in str(refusal.value)
     if "threshold" in options or "fields" in options or command == "temperature":
         return
     # Counts that were read with both ends are refused as well.
     with pytest.raises(passk_cli.ParameterError):
-        found(command, passk_cli.read(PAIR, missing="bounds"), **options)
+        ask_in_python(command, passk_cli.read(PAIR, missing="bounds"), **options)
 
 
 def test_the_command_line_refuses_in_the_same_words(passk: Passk, write: Write) -> None:
     path = write("a.csv", "task,passed\na,1\nb,\n")
-    done = passk("plan", str(path), "--missing", "bounds")
-    assert (done.code, done.out) == (2, "")
-    assert done.err == (
+    result = passk("plan", str(path), "--missing", "bounds")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == (
         "error[no-bounds]: --missing bounds: a plan needs one success rate of each task\n"
         f"  passk plan {path} --missing fail  # counts missing outcomes as failures\n"
         f"  passk plan {path} --missing drop  # leaves them out\n"
@@ -313,16 +316,19 @@ def test_the_command_line_refuses_in_the_same_words(passk: Passk, write: Write) 
 
 
 def test_a_curve_is_two_curves() -> None:
-    findings = found("curve", PAIR, missing="bounds", max_k=2)
+    findings = ask_in_python("curve", PAIR, missing="bounds", max_k=2)
     frame = findings.frame[findings.frame["model"] == "b"].set_index("metric")
     low, high = (
-        found("curve", each, max_k=2).frame[lambda f: f.model == "b"].set_index("metric").estimate
-        for each in map(filled, "-+")
+        ask_in_python("curve", item, max_k=2)
+        .frame[lambda f: f.model == "b"]
+        .set_index("metric")
+        .estimate
+        for item in map(filled, "-+")
     )
     for name in ("pass@1", "pass@2", "pass^2", "never", "always"):
         ends = sorted((low[name], high[name]))
         assert frame.loc[name, ["estimate_low", "estimate_high"]].tolist() == ends
-    assert "gains-without-range" in [said.name for said in findings.report.messages]
+    assert "gains-without-range" in [message.name for message in findings.report.messages]
     models = {row["series"] for row in findings.report.plots[0].rows}
     assert models == {f"{m} (missing {end})" for m in "ab" for end in ("fail", "pass")}
 
@@ -332,9 +338,9 @@ def filled(outcome: str) -> list[dict[str, Any]]:
 
 
 def test_describe_has_a_range() -> None:
-    frame = found("describe", PAIR, missing="bounds").frame.set_index("model")
+    frame = ask_in_python("describe", PAIR, missing="bounds").frame.set_index("model")
     assert frame.loc["b", ["pass_rate_low", "pass_rate_high"]].tolist() == [5 / 24, 11 / 24]
-    text = str(found("describe", PAIR))
+    text = str(ask_in_python("describe", PAIR))
     assert "no outcome  b 6 of 24" in text
 
 
@@ -343,8 +349,8 @@ def test_counts_say_what_is_missing() -> None:
     assert "8 without an outcome" in repr(counts)
     assert counts.to_frame()["missing"].sum() == 8
     with pytest.raises(passk_cli.ParameterError, match="one number of passes"):
-        found("convert", counts, counts=True, output="/dev/null", form="csv")
-    halves = found("compare", [{**row, "half": row["task"] > "t5"} for row in PAIR],
+        ask_in_python("convert", counts, counts=True, output="/dev/null", form="csv")
+    halves = ask_in_python("compare", [{**row, "half": row["task"] > "t5"} for row in PAIR],
                    missing="bounds", sensitivity="half", metrics="pass@1")  # fmt: skip
     assert halves.tables[-1]["verdict"].tolist() == ["better"]
 
@@ -368,8 +374,8 @@ def test_uneven_losses_are_a_warning(missing: str) -> None:
         return
     with pytest.warns(passk_cli.PasskWarning) as warned:
         getattr(passk_cli, command)(data, missing=missing)
-    said = [each.message for each in warned if isinstance(each.message, passk_cli.PasskWarning)]
-    (warning,) = [each for each in said if each.name == "uneven-losses"]
+    texts = [item.message for item in warned if isinstance(item.message, passk_cli.PasskWarning)]
+    (warning,) = [item for item in texts if item.name == "uneven-losses"]
     assert str(warning).startswith("models lose attempts unevenly (a 1 of 100, b 32 of 100, p < 0")
     assert str(warning).endswith('missing="bounds" shows by how much')
 

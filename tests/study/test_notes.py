@@ -14,17 +14,17 @@ def test_repeats_that_were_left_out_are_told(policy: str) -> None:
     rows = [("m", "t", 1, True), ("m", "t", 1, False), ("m", "t", 2, True)]
     data = pd.DataFrame(rows, columns=["model", "task", "attempt", "passed"])
     messages = reading_notes(read(data, duplicates=policy))
-    kept = [m.fields["kept"] for m in messages if m.name == "dropped-duplicates"]
-    assert kept == [policy] * (policy != "keep")
+    policies = [m.fields["kept"] for m in messages if m.name == "dropped-duplicates"]
+    assert policies == [policy] * (policy != "keep")
 
 
 def test_a_file_of_passes_alone_is_doubted_where_tasks_have_unequal_numbers() -> None:
     rows = [{"task": f"t{t}", "passed": True} for t in range(12) for _ in range(1 + t % 3)]
-    (said,) = reading_notes(read(rows))
-    assert said.name == "only-passes"
-    assert said.text.startswith("all 24 attempts of model passed, 1 to 3 of a task")
+    (note,) = reading_notes(read(rows))
+    assert note.name == "only-passes"
+    assert note.text.startswith("all 24 attempts of model passed, 1 to 3 of a task")
     equal = [{"task": f"t{t}", "passed": True} for t in range(12) for _ in range(3)]
     counts = [{"task": f"t{t}", "n": 1 + t % 3, "c": 1 + t % 3} for t in range(12)]
     failed = [*rows, {"task": "t0", "passed": False}]
     for honest in (equal, counts, failed):
-        assert "only-passes" not in [each.name for each in reading_notes(read(honest))]
+        assert "only-passes" not in [item.name for item in reading_notes(read(honest))]

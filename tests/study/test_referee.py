@@ -23,11 +23,11 @@ GRID = np.sin(np.pi * np.arange(257) / 512) ** 2
 def two_sided(t: float, degrees: int) -> float:
     """P(|T| ≥ t) of Student's T: with t = √ν tan θ its density is that of cosᵛ⁻¹ θ."""
     start = math.atan(t / math.sqrt(degrees))
-    tail, whole = (
+    tail, density = (
         (end / 2) * (WEIGHTS @ np.sin((NODES + 1) * end / 2) ** (degrees - 1))
         for end in (math.pi / 2 - start, math.pi / 2)
     )
-    return float(tail / whole)
+    return float(tail / density)
 
 
 def quantile(alpha: float, degrees: int) -> float:
@@ -58,12 +58,12 @@ def noise(n: int, k: int) -> list[float]:
 
 def floor(n: Ints, c: Ints, k: int) -> float:
     """n, c : (2 models × tasks)."""
-    made, passed, tasks = n.sum(axis=0), c.sum(axis=0), n.shape[1]
-    mu = (passed.sum() + 0.5) / (made.sum() + 1)
-    v = (passed / made).var(ddof=1) / (mu * (1 - mu))
-    rho = min(max((v - (1 / made).mean()) / (1 - (1 / made).mean()), 0.5), 1.0)
+    attempts, passed, tasks = n.sum(axis=0), c.sum(axis=0), n.shape[1]
+    mu = (passed.sum() + 0.5) / (attempts.sum() + 1)
+    v = (passed / attempts).var(ddof=1) / (mu * (1 - mu))
+    rho = min(max((v - (1 / attempts).mean()) / (1 - (1 / attempts).mean()), 0.5), 1.0)
     s = min(max(1 / rho - 1, 0.02), 1.0)
-    rate = (passed + s * mu) / (made + s)
+    rate = (passed + s * mu) / (attempts + s)
     w = np.mean(
         [sum(np.interp(rate[t], GRID, noise(int(m[t]), k)) for m in n) for t in range(tasks)]
     )
@@ -79,8 +79,8 @@ def errors(d: Floats, least: float) -> tuple[float, float, float, float]:
     square = max(d.var(ddof=1) / tasks, least)
     m = (d**2).sum() ** 2 / (d**4).sum()
     kappa = (d**3).sum() / (abs(d) ** 3).sum()
-    tail, both = (min(max(x, 0), 1) for x in ((5 - m) / 3, max(2 - m, (6 - tasks) / 3)))
-    below, above = (square + 2 * max(tail * x, both) / tasks**2 for x in (-kappa, kappa))
+    tail, hits = (min(max(x, 0), 1) for x in ((5 - m) / 3, max(2 - m, (6 - tasks) / 3)))
+    below, above = (square + 2 * max(tail * x, hits) / tasks**2 for x in (-kappa, kappa))
     return math.sqrt(below), math.sqrt(above), math.sqrt(square), unsure
 
 
@@ -91,8 +91,8 @@ def moderated(spread: Floats, unsure: Floats) -> Floats:
     excess = (w * (y - (w @ y) / w.sum()) ** 2).sum() - (len(y) - 1)
     between = max(0.0, excess / (w.sum() - (w @ w) / w.sum()))
     w = 1 / (v + between)
-    likely = np.exp((y * between + (w @ y) / w.sum() * v) / (between + v) / 2)
-    return np.maximum(spread, likely)
+    likelihood = np.exp((y * between + (w @ y) / w.sum() * v) / (between + v) / 2)
+    return np.maximum(spread, likelihood)
 
 
 def referee(n: Ints, c: Ints, k: int) -> dict[tuple[int, int], list[float]]:
@@ -114,8 +114,8 @@ def referee(n: Ints, c: Ints, k: int) -> dict[tuple[int, int], list[float]]:
         e = d - mean[:, None]
         z = np.abs(signs @ e.T) / np.sqrt((e**2).sum(axis=1))
         largest = np.minimum(z.max(axis=1), math.sqrt(tasks) * (1 - 1e-15)) ** 2
-        drawn = [two_sided(math.sqrt(x * (tasks - 1) / (tasks - x)), tasks - 1) for x in largest]
-        smallest = np.sort(drawn)
+        p_values = [two_sided(math.sqrt(x * (tasks - 1) / (tasks - x)), tasks - 1) for x in largest]
+        smallest = np.sort(p_values)
         share = np.array([(smallest <= x * (1 + 1e-9)).mean() for x in p])
         adjusted = np.minimum(np.maximum(p, np.minimum(share, len(p) * p)), 1)
         level = max(smallest[int(0.05 * len(smallest))] / (1 + 1e-9), 0.05 / len(p))
@@ -149,13 +149,13 @@ def test_a_referee_gets_the_same_numbers(sizes: tuple[int, ...], tasks: int, k: 
         warnings.simplefilter("ignore", passk_cli.PasskWarning)
         report = passk_cli.compare(frame, f"pass@{k}")
     rows = report.frame.query("against == against and p == p")
-    expected, seen = referee(n, c, k), 0
+    expected, rows_seen = referee(n, c, k), 0
     for row in rows.itertuples():
         first, second = int(row.model[1:]), int(row.against[1:])
         mean, low, high, p, adjusted = expected[min(first, second), max(first, second)]
         if first > second:
             mean, low, high = -mean, -high, -low
-        got = [row.estimate, row.low, row.high, row.p, row.p_adjusted]
-        np.testing.assert_allclose(got, [mean, low, high, p, adjusted], rtol=1e-10, atol=1e-10)
-        seen += 1
-    assert seen == len(expected)
+        numbers = [row.estimate, row.low, row.high, row.p, row.p_adjusted]
+        np.testing.assert_allclose(numbers, [mean, low, high, p, adjusted], rtol=1e-10, atol=1e-10)
+        rows_seen += 1
+    assert rows_seen == len(expected)

@@ -11,10 +11,10 @@ from passk_cli.study.rules import Rules
 
 
 @pytest.mark.parametrize(
-    ("asked", "used"), [(None, "holm"), ("holm", "holm"), ("bh", "bh"), ("none", "none")]
+    ("option", "adjustment"), [(None, "holm"), ("holm", "holm"), ("bh", "bh"), ("none", "none")]
 )
-def test_holm_unless_asked_for_another(asked: str | None, used: str) -> None:
-    assert Rules(adjust=asked).without_flips() == used
+def test_holm_unless_asked_for_another(option: str | None, adjustment: str) -> None:
+    assert Rules(adjust=option).without_flips() == adjustment
 
 
 def test_min_p_flips_signs() -> None:

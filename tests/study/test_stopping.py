@@ -51,20 +51,20 @@ def warnings(records: list[dict[str, object]], **how: object) -> list[Diagnostic
 )
 def test_every_command_warns(passk: Passk, write: Write, command: str) -> None:
     name, *options = command.split()
-    both = [{**r, "temperature": 0.2} for r in rows()]
+    two_temperatures = [{**r, "temperature": 0.2} for r in rows()]
     if name in ("compare", "temperature"):
-        both += [{**r, "model": "b" if name == "compare" else "m", "temperature": 0.8}
+        two_temperatures += [{**r, "model": "b" if name == "compare" else "m", "temperature": 0.8}
                  for r in rows(1)]  # fmt: skip
-    path = write("x.jsonl", jsonl(both))
-    done = passk(name, path, *options)
-    assert "warning[stopped-at-pass]: attempts of m" in done.err
-    assert " seem to stop at the first pass, so pass@k is biased" in done.err
+    path = write("x.jsonl", jsonl(two_temperatures))
+    result = passk(name, path, *options)
+    assert "warning[stopped-at-pass]: attempts of m" in result.err
+    assert " seem to stop at the first pass, so pass@k is biased" in result.err
 
 
 def test_extrapolation_refuses(passk: Passk, write: Write) -> None:
-    done = passk("extrapolate", write("x.jsonl", jsonl(rows())))
-    assert done.code == 3
-    assert "sampling seems to have stopped when a task passed" in done.err
+    result = passk("extrapolate", write("x.jsonl", jsonl(rows())))
+    assert result.code == 3
+    assert "sampling seems to have stopped when a task passed" in result.err
 
 
 def test_the_warning_says_what_can_be_estimated() -> None:
@@ -86,8 +86,8 @@ def test_counts_alone_are_enough() -> None:
 
 
 def test_retries_that_replaced_failures() -> None:
-    kept = pd.DataFrame(rows()).groupby("task").tail(1)
-    (warning,) = warnings(kept.to_dict("records"))
+    last_attempts = pd.DataFrame(rows()).groupby("task").tail(1)
+    (warning,) = warnings(last_attempts.to_dict("records"))
     assert warning.name == "replaced-failures"
 
 
@@ -130,9 +130,9 @@ def batches(seed: int, model: str) -> list[dict[str, object]]:
 def test_the_chance_is_shared_by_the_models() -> None:
     # The seeds below 120 with a warning: such a chance is rare.
     for seed in (25, 69):
-        [said] = warnings(batches(seed, "m"))
-        assert said.name == "stopped-once-passed"
-        assert int(said.fields["beyond"]) > 40
+        [warning] = warnings(batches(seed, "m"))
+        assert warning.name == "stopped-once-passed"
+        assert int(warning.fields["beyond"]) > 40
         many = [
             row for at in range(30) for row in batches(seed if at == 7 else 1000 + at, f"m{at}")
         ]

@@ -75,9 +75,9 @@ def test_tasks_that_are_all_labelled_have_their_plain_values() -> None:
     table = np.zeros((60, 2, 2), dtype=np.int64)
     table[:20, 0, 0], table[:20, 1, 0] = (n - c)[:20], c[:20]
     judged = TaskValues(("m",), metric, np.arange(60), n, c, metric.values(n, c))
-    some = correct_by_labels(judged, Labels(n, c, table))
-    assert some.degrees == 19
-    assert some.few is not None
-    whole = some.restrict(np.arange(20))
-    assert (whole.degrees, whole.few, whole.hidden) == (None, None, 0.0)
-    assert not whole.values.any()
+    corrected = correct_by_labels(judged, Labels(n, c, table))
+    assert corrected.degrees == 19
+    assert corrected.few is not None
+    labelled = corrected.restrict(np.arange(20))
+    assert (labelled.degrees, labelled.few, labelled.hidden) == (None, None, 0.0)
+    assert not labelled.values.any()
