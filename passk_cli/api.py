@@ -38,7 +38,7 @@ from passk_cli.python.spelling import (
     quote_names,
     with_python_fixes,
 )
-from passk_cli.render.style import said
+from passk_cli.render.style import sentence_text
 from passk_cli.suggested_fix import literal
 from passk_cli.suggestions import did_you_mean, meant, nearest
 
@@ -172,7 +172,9 @@ def read(
         require_met(request.chosen_names, [counts])
     for message in counts.facts.messages:
         if message.severity == WARNING and message.settles:
-            text = said(with_python_fixes(message, declared(Reading), call).pieces(), STYLE)
+            text = sentence_text(
+                with_python_fixes(message, declared(Reading), call).pieces(), STYLE
+            )
             warnings.warn(PasskWarning(text, message.name), stacklevel=2)
     return counts if is_read_once(data) else replace(counts, reread=_reread(data, request))
 
@@ -222,7 +224,7 @@ def python_function(name: str) -> Callable[..., Findings]:
             findings = replace(_findings(declaration, python_call, keywords), frame_as=frame_as)
         for message in findings.report.warnings:
             # At the line that called the command.
-            words = PasskWarning(said(message.pieces(), STYLE), message.name)
+            words = PasskWarning(sentence_text(message.pieces(), STYLE), message.name)
             warnings.warn(words, stacklevel=2)
         return findings
 
@@ -272,7 +274,7 @@ def _findings(declaration: Command, call: Call, arguments: Mapping[str, Any]) ->
     message_filter, options = filled(WantedMessages, arguments), _by_field(call.name)
 
     def words(message: Diagnostic) -> str:
-        return said(with_python_fixes(message, options, call).pieces(), STYLE)
+        return sentence_text(with_python_fixes(message, options, call).pieces(), STYLE)
 
     numeric: set[str] = set()
     with fetched_once():

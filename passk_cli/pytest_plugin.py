@@ -174,7 +174,7 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
     rules : of its marker, as JSON.
     """
     import passk_cli
-    from passk_cli.render.style import Style, said
+    from passk_cli.render.style import Style, sentence_text
 
     options = json.loads(rules)
     options["minimum"] = options.pop("min", {})
@@ -185,7 +185,9 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
         report = passk_cli.gate(counts, population="these-tasks", **options).report
     undecided = [check for check in report.checks if check.verdict == "undecided"]
     failing = [check for check in report.checks if check.failing]
-    findings = (said(check.finding, Style()) for check in failing or undecided or report.checks)
+    findings = (
+        sentence_text(check.finding, Style()) for check in failing or undecided or report.checks
+    )
     words = "; ".join(finding.replace(f" of {_TEST}", "") for finding in findings)
     verdict = "fail" if failing else "undecided" if undecided else "pass"
     return verdict, f"{passes} of {attempts} attempts passed: {words}"

@@ -34,8 +34,8 @@ class Axis:
     high: float
     title: str = ""
     log: bool = False
-    own: tuple[float, ...] = ()
-    kept: tuple[float, ...] = ()
+    tick_values: tuple[float, ...] = ()
+    required_ticks: tuple[float, ...] = ()
     names: Mapping[float, str] = field(default_factory=dict)
     unit: str = ""
     share: bool = False
@@ -53,7 +53,7 @@ class Axis:
         return self.low + place * (self.high - self.low)
 
 
-def span(
+def axis_from_values(
     values: Iterable[float | None], title: str = "", *, log: bool | None = False,
     zero: bool = False, margin: float = 0.0, at_values: bool = False, share: bool = False,
 ) -> Axis:  # fmt: skip
@@ -82,10 +82,10 @@ def span(
         ends = [0.0 if end == 0 else at for end, at in zip((low, high), ends, strict=True)]
     axis = Axis(ends[0], ends[1], title, log)
     short = all(v == float(f"{v:.{_DIGITS}g}") for v in inside)
-    return replace(axis, own=tuple(inside) if at_values and short else (), share=share)
+    return replace(axis, tick_values=tuple(inside) if at_values and short else (), share=share)
 
 
-def apart(
+def spread_places(
     places: Sequence[float], least: float, low: float = -math.inf, high: float = math.inf
 ) -> list[float]:
     """The places moved as little as needed to lie at least so far apart, in the same order.
@@ -103,8 +103,11 @@ def apart(
     for i in order:
         centre, size = inside(places[i], 1), 1
         while blocks and centre - blocks[-1][0] < least * (size + blocks[-1][1]) / 2:
-            other, more = blocks.pop()
-            centre, size = (centre * size + other * more) / (size + more), size + more
+            neighbour, neighbour_size = blocks.pop()
+            centre, size = (
+                (centre * size + neighbour * neighbour_size) / (size + neighbour_size),
+                size + neighbour_size,
+            )
             centre = inside(centre, size)
         blocks.append((centre, size))
     spread_places = [c + least * (j - (size - 1) / 2) for c, size in blocks for j in range(size)]
@@ -112,7 +115,7 @@ def apart(
     return [at[i] for i in range(len(places))]
 
 
-def tick_words(
+def tick_labels(
     axis: Axis, percent: bool = False, extent: Callable[[str], float] = lambda _: 0.0
 ) -> dict[float, str]:
     """Place → label of each tick: at the axis' own values if these are few, else at round ones.
@@ -120,39 +123,40 @@ def tick_words(
     percent : shares as percentages.  extent : how much room a label takes along the axis; of the
     choices, the first in which none touches the next.
     """
-    for kept, values in product((axis.kept, ()), _choices(axis)):
+    for required_ticks, values in product((axis.required_ticks, ()), _tick_choices(axis)):
         inside = [v for v in values if axis.low <= v <= axis.high]
         gaps = [axis.place(b) - axis.place(a) for a, b in pairwise(inside)]
-        uneven = values is axis.own and gaps and max(gaps) > 2 * min(gaps)
+        uneven = values is axis.tick_values and gaps and max(gaps) > 2 * min(gaps)
         if not inside or len(inside) > (_MOST_UNEVEN if uneven else _MOST_TICKS):
             continue
-        words = _labels(axis, sorted({*inside, *kept}), percent)
+        words = _tick_names(axis, sorted({*inside, *required_ticks}), percent)
         room = {v: (axis.place(v), extent(text) / 2) for v, text in words.items()}
-        for near in kept:
-            place, half = room[near]
+        for required in required_ticks:
+            place, half = room[required]
             words = {v: text for v, text in words.items()
-                     if v in kept or abs(room[v][0] - place) >= room[v][1] + half}  # fmt: skip
+                     if v in required_ticks or abs(room[v][0] - place) >= room[v][1]
+                     + half}  # fmt: skip
         ends = [room[v] for v in words]
-        apart = all(b[0] - a[0] >= a[1] + b[1] for a, b in pairwise(ends))
-        if apart and (len(words) > 1 or values is axis.own):
+        disjoint = all(b[0] - a[0] >= a[1] + b[1] for a, b in pairwise(ends))
+        if disjoint and (len(words) > 1 or values is axis.tick_values):
             return {room[v][0]: text for v, text in words.items()}
     # One label is better than two that touch.
     value = axis.high if axis.log else _round_ticks(axis.low, axis.high, 6)[-1]
     return {axis.place(value): _label(float(f"{value:.3g}"), percent and axis.share)}
 
 
-def _choices(axis: Axis) -> Iterator[Sequence[float]]:
+def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
     """Values of ticks, from many to few."""
     if axis.log and axis.unit == "min":
         yield from (_TIMES, _TIMES[1::2], _TIMES[::3])
-    yield axis.own
-    gaps = [b - a for a, b in pairwise(axis.own)]
+    yield axis.tick_values
+    gaps = [b - a for a, b in pairwise(axis.tick_values)]
     if gaps and max(gaps) < 1.01 * min(gaps) and not axis.log:
         # Both ends have a tick where the steps between them allow it.
-        yield from (axis.own[::step] for step in (2, 5) if len(gaps) % step == 0)
+        yield from (axis.tick_values[::step] for step in (2, 5) if len(gaps) % step == 0)
         # Names are read at even steps up to the last, rather those that meet what is kept.
-        named = [axis.own[::-step] for step in range(2, len(gaps) * bool(axis.names) + 1)]
-        yield from sorted(named, key=lambda own: not {*axis.kept} <= {*own})
+        choices = [axis.tick_values[::-step] for step in range(2, len(gaps) * bool(axis.names) + 1)]
+        yield from sorted(choices, key=lambda choice: not {*axis.required_ticks} <= {*choice})
     if axis.log and axis.high >= 10 * axis.low:
         decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
         yield [f * 10.0**d for d in decades for f in (1, 2, 5)]
@@ -161,7 +165,11 @@ def _choices(axis: Axis) -> Iterator[Sequence[float]]:
         return
     for most in range(6, 1, -1):
         values = _round_ticks(axis.low, axis.high, most)
-        yield [axis.own[0], *(v for v in values if v > axis.own[0])] if axis.own else values
+        yield (
+            [axis.tick_values[0], *(v for v in values if v > axis.tick_values[0])]
+            if axis.tick_values
+            else values
+        )
     # Two ticks are a scale; zero is one of them where it is on the axis.
     for most in (3, 6):
         values = _round_ticks(axis.low, axis.high, most)
@@ -177,12 +185,12 @@ def _round_ticks(low: float, high: float, most: int) -> list[float]:
     return [round(i * step, 12) for i in range(first, last + 1)]
 
 
-def _labels(axis: Axis, values: Sequence[float], percent: bool) -> dict[float, str]:
+def _tick_names(axis: Axis, values: Sequence[float], percent: bool) -> dict[float, str]:
     """Names of ticks; amounts of money near each other have equally many decimals."""
     if axis.unit in _WORDS:
         return {v: _WORDS[axis.unit](v) for v in values}
-    near = axis.unit and max(values) < 10 * min(values)
-    digits = max(len(f"{v:g}".partition(".")[2]) for v in values) if near else 0
+    similar = axis.unit and max(values) < 10 * min(values)
+    digits = max(len(f"{v:g}".partition(".")[2]) for v in values) if similar else 0
     return {
         v: axis.names.get(v)
         or axis.unit + (f"{v:,.{max(digits, 2)}f}" if digits else _label(v, percent and axis.share))

@@ -16,7 +16,7 @@ from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError, no_such_model
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, Row, model_of
-from passk_cli.report.words import SeriesName, natural
+from passk_cli.report.words import SeriesName, natural_key
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import nearest
 from passk_cli.text import plural, short_names
@@ -53,10 +53,10 @@ class PictureSize:
         Errors: ParameterError where it is none.
         """
         length, unit = r"(\d+\.?\d*|\.\d+)", "(in|cm|mm|pt|px|)"
-        found = re.fullmatch(rf"{length}{unit}(?:[x×]{length}{unit})?", text.replace(" ", ""))
-        if found is not None and len({found[2], found[4]} - {"", None}) < 2:
-            unit = found[2] or found[4] or "px"
-            width, height = float(found[1]), float(found[3]) if found[3] else None
+        match = re.fullmatch(rf"{length}{unit}(?:[x×]{length}{unit})?", text.replace(" ", ""))
+        if match is not None and len({match[2], match[4]} - {"", None}) < 2:
+            unit = match[2] or match[4] or "px"
+            width, height = float(match[1]), float(match[3]) if match[3] else None
             if all(
                 0 < side * _UNITS[unit] <= _MOST_PIXELS
                 for side in (width, width if height is None else height)
@@ -112,12 +112,12 @@ class Appearance:
     size: PictureSize | None = None
 
 
-def shown(report: Report, look: Appearance) -> Report:
+def with_appearance(report: Report, look: Appearance) -> Report:
     """The report with its plots as the reader wants them."""
-    return replace(report, draw=lambda: prepared(report.plots, look))
+    return replace(report, draw=lambda: prepare_plots(report.plots, look))
 
 
-def prepared(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
+def prepare_plots(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
     """The plots of one call: each model in the same colour and under the same name, few of many
     coloured.
 
@@ -125,45 +125,51 @@ def prepared(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
     that splits no series.
     """
     tails = (str(row["tail"]) for plot in plots for row in plot.rows if "tail" in row)
-    drawn = {name for plot in plots for name in _models(plot)}
-    every = drawn.union(tails, *(plot.models for plot in plots))
-    asked = {
-        pattern: [m for m in sorted(drawn) if m == pattern or fnmatchcase(m, pattern)]
+    chart_models = {name for plot in plots for name in _models(plot)}
+    all_models = chart_models.union(tails, *(plot.models for plot in plots))
+    matches = {
+        pattern: [m for m in sorted(chart_models) if m == pattern or fnmatchcase(m, pattern)]
         for pattern in look.highlight
     }
-    if wrong := [pattern for pattern, found in asked.items() if drawn and not found]:
-        given, more = OptionValue("--highlight", wrong[0]), sorted(asked.keys() - {wrong[0]})
+    if wrong := [pattern for pattern, models in matches.items() if chart_models and not models]:
+        option, remaining = (
+            OptionValue("--highlight", wrong[0]),
+            sorted(matches.keys() - {wrong[0]}),
+        )
         problem = "the chart has no such model"
-        raise no_such_model(given, problem, wrong[0], drawn, given.option, more)
+        raise no_such_model(option, problem, wrong[0], chart_models, option.option, remaining)
     if look.panel:
-        plots = [_panelled(plot, look.panel) for plot in plots]
-    chosen = tuple(dict.fromkeys(model for found in asked.values() for model in found))
-    plots = [_leading(plot, chosen) for plot in plots]
-    hues = hues_of(every)
-    if len(every) > MOST_MODELS:
+        plots = [_split_into_panels(plot, look.panel) for plot in plots]
+    highlighted = tuple(dict.fromkeys(model for models in matches.values() for model in models))
+    plots = [_grey_out_followers(plot, highlighted) for plot in plots]
+    hues = assign_hues(all_models)
+    if len(all_models) > MOST_MODELS:
         # Colours of the leaders are the same, whoever else an answer names.
         best = [name for plot in plots for name in plot.leading[:_LEADING] or _models(plot)]
-        hues = hues_of((name for plot in plots for name in plot.leading), hues_of(best))
-    short = short_models(every)
-    return tuple(_styled(_named(replace(plot, hues=hues), short), look) for plot in plots)
+        hues = assign_hues((name for plot in plots for name in plot.leading), assign_hues(best))
+    short = short_models(all_models)
+    return tuple(
+        _apply_appearance(_with_short_names(replace(plot, hues=hues), short), look)
+        for plot in plots
+    )
 
 
 def short_models(models: Iterable[str]) -> dict[str, str]:
     """Model → its short name, of those that have one."""
-    known = sorted({*models})
-    names = zip(known, short_names(known, _LETTERS, telling=True), strict=True)
+    models_sorted = sorted({*models})
+    names = zip(models_sorted, short_names(models_sorted, _LETTERS, telling=True), strict=True)
     return {name: text for name, text in names if text != name}
 
 
-def _named(plot: Plot, short: Mapping[str, str]) -> Plot:
+def _with_short_names(plot: Plot, short: Mapping[str, str]) -> Plot:
     """The plot whose words have the names that its marks have, and each once."""
     longest = sorted(short, key=len, reverse=True)
-    found = re.compile("|".join(map(re.escape, longest)) or r"(?!)")
-    said = partial(found.sub, lambda name: short[name[0]])
-    told = _told(_models(plot), plot.title)
-    parts = [part for part in plot.subtitle.split(" · ") if part not in told]
-    rules = tuple(replace(rule, text=said(rule.text)) for rule in plot.rules)
-    title, subtitle = said(plot.title), said(" · ".join(parts))
+    name_pattern = re.compile("|".join(map(re.escape, longest)) or r"(?!)")
+    shorten = partial(name_pattern.sub, lambda name: short[name[0]])
+    title_models = _models_in(_models(plot), plot.title)
+    parts = [part for part in plot.subtitle.split(" · ") if part not in title_models]
+    rules = tuple(replace(rule, text=shorten(rule.text)) for rule in plot.rules)
+    title, subtitle = shorten(plot.title), shorten(" · ".join(parts))
     return replace(plot, title=title, subtitle=subtitle, rules=rules, short=short)
 
 
@@ -172,45 +178,49 @@ def _models(plot: Plot) -> list[str]:
     return [model for model in dict.fromkeys(models) if model is not None]
 
 
-def _told(models: Iterable[str], words: str) -> list[str]:
+def _models_in(models: Iterable[str], words: str) -> list[str]:
     """The models that these words name."""
     return [m for m in models if re.search(rf"(?<![\w./-]){re.escape(m)}(?![\w/-])", words)]
 
 
-def _panelled(plot: Plot, column: str) -> Plot:
+def _split_into_panels(plot: Plot, column: str) -> Plot:
     """The plot with a panel for each value of a column that splits its series."""
     if column not in plot.groups:
-        near = nearest(column, plot.groups)
-        settles = [SuggestedFix({"--panel": name}) for name in near or plot.groups]
+        suggestions = nearest(column, plot.groups)
+        settles = [SuggestedFix({"--panel": name}) for name in suggestions or plot.groups]
         settles += (
-            [] if near else [SuggestedFix({"--by": (Placeholder("COLUMN"),)}, "splits by one")]
+            []
+            if suggestions
+            else [SuggestedFix({"--by": (Placeholder("COLUMN"),)}, "splits by one")]
         )
         raise ParameterError(
             OptionValue("--panel", column), "no column splits the models like this", settles=settles
         )
     place = plot.groups.index(column) + 1
 
-    def moved(row: Row) -> Row:
-        parts, own = row.get("panel"), dict(row)
+    def move_to_panel(row: Row) -> Row:
+        panel, new_row = row.get("panel"), dict(row)
         for role in ("series", "label", "head"):
             name = row.get(role)
             if isinstance(name, SeriesName) and len(name.parts) > place:
-                own[role] = name.without(place)
-                own["panel"] = " · ".join(
-                    str(part) for part in (parts, f"{column} {name.parts[place]}") if part
+                new_row[role] = name.without(place)
+                new_row["panel"] = " · ".join(
+                    str(part) for part in (panel, f"{column} {name.parts[place]}") if part
                 )
-        return own
+        return new_row
 
     def setting(row: Row) -> list[Any]:
         name = row.get("series") or row.get("label")
-        return [natural(part) for part in getattr(name, "parts", ())[place : place + 1]]
+        return [natural_key(part) for part in getattr(name, "parts", ())[place : place + 1]]
 
     names = {**plot.names, "panel": "panel"} if plot.kind != "heat" else plot.names
-    rows, points = (map(moved, sorted(some, key=setting)) for some in (plot.rows, plot.points))
+    rows, points = (
+        map(move_to_panel, sorted(group, key=setting)) for group in (plot.rows, plot.points)
+    )
     return replace(plot, rows=tuple(rows), points=tuple(points), names=names)
 
 
-def hues_of(names: Iterable[str], kept: Mapping[str, int] | None = None) -> dict[str, int]:
+def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) -> dict[str, int]:
     """The place of each name's colour and shape: by the name itself, so that it stays the same from
     one command to the next; of names that meet, the first has the place and the others the next
     free ones.
@@ -218,12 +228,16 @@ def hues_of(names: Iterable[str], kept: Mapping[str, int] | None = None) -> dict
     kept : those of names that have one already.
     """
     size = len(THEMES["light"].series)
-    own = {name: zlib.crc32(name.encode(errors="replace")) % size for name in sorted(set(names))}
+    preferred = {
+        name: zlib.crc32(name.encode(errors="replace")) % size for name in sorted(set(names))
+    }
     # Names that have their place to themselves keep it, whoever comes besides.
-    hues = dict(kept or {})
-    owner = {place: name for name, place in reversed(own.items()) if place not in hues.values()}
+    hues = dict(fixed or {})
+    owner = {
+        place: name for name, place in reversed(preferred.items()) if place not in hues.values()
+    }
     hues |= {name: place for place, name in owner.items() if name not in hues}
-    for name, place in own.items():
+    for name, place in preferred.items():
         if name not in hues:
             free = [p for p in range(size) if p not in hues.values()]
             beyond = max(size - 1, *hues.values()) + 1
@@ -231,15 +245,15 @@ def hues_of(names: Iterable[str], kept: Mapping[str, int] | None = None) -> dict
     return hues
 
 
-def _leading(plot: Plot, named: Sequence[str]) -> Plot:
+def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
     """The plot with all models but a few in grey where there are too many to tell apart, or where
     some are named; grey lines come first, without intervals and points.
 
     named : models; where empty, those that lead the plot, else the five highest, of lines at their
         start, and those that the answer names.
     """
-    every = _models(plot)
-    if not every:
+    models = _models(plot)
+    if not models:
         return replace(plot, leading=())
     height = "y" if plot.kind == "curves" else "x"
     first = plot.rows[0]
@@ -248,32 +262,34 @@ def _leading(plot: Plot, named: Sequence[str]) -> Plot:
         same = all(row.get(role) == first.get(role) for role in ("kind", "panel"))
         if same and row.get(height) is not None:
             depths.setdefault(model_of(row), []).append(-row[height])
-    best = [m for m in plot.leading if m in every]
-    best += [m for m in sorted(every, key=lambda m: depths.get(m, [math.inf])) if m not in best]
-    if not set(named) & set(every) and len(every) <= MOST_MODELS:
-        return _banded(replace(plot, leading=()), best)
+    best = [m for m in plot.leading if m in models]
+    best += [m for m in sorted(models, key=lambda m: depths.get(m, [math.inf])) if m not in best]
+    if not set(highlighted) & set(models) and len(models) <= MOST_MODELS:
+        return _limit_bands(replace(plot, leading=()), best)
     best = best[: len(plot.leading) or _LEADING]
     words = " ".join(str(piece) for sentence in plot.answer for piece in sentence)
-    chosen = named or (*best, *_told(every, words))
-    plot = replace(plot, leading=tuple(dict.fromkeys(m for m in chosen if m in every)))
+    leaders = highlighted or (*best, *_models_in(models, words))
+    plot = replace(plot, leading=tuple(dict.fromkeys(m for m in leaders if m in models)))
     if plot.kind != "curves":
         return plot
-    behind, ahead = ([row for row in plot.rows if plot.grey(row) == of] for of in (True, False))
+    behind, ahead = (
+        [row for row in plot.rows if plot.grey(row) == is_grey] for is_grey in (True, False)
+    )
     # A panel of grey lines alone shows nothing.
     panels = {row.get("panel") for row in ahead}
     if any(row.get("panel") not in panels for row in behind):
         behind = [row for row in behind if row.get("panel") in panels]
-        part = f"{len(plot.leading)} of {len(every)} models"
+        part = f"{len(plot.leading)} of {len(models)} models"
         plot = replace(plot, subtitle=" · ".join(filter(None, (plot.subtitle, part))))
     behind = [{**row, **dict.fromkeys(_LIMITS)} for row in behind if not plot.scattered]
     points = tuple(
         {**row, **dict.fromkeys(_LIMITS)} if plot.grey(row) else row
         for row in plot.points if plot.scattered or not plot.grey(row)
     )  # fmt: skip
-    return _banded(replace(plot, rows=(*behind, *ahead), points=points), plot.leading)
+    return _limit_bands(replace(plot, rows=(*behind, *ahead), points=points), plot.leading)
 
 
-def _banded(plot: Plot, best: Sequence[str]) -> Plot:
+def _limit_bands(plot: Plot, best: Sequence[str]) -> Plot:
     """The plot with bands around the lines of its first models alone, where those of all would hide
     each other."""
     lines = {
@@ -294,12 +310,12 @@ def _banded(plot: Plot, best: Sequence[str]) -> Plot:
     return replace(plot, banded=first, subtitle=" · ".join(filter(None, (plot.subtitle, part))))
 
 
-def _styled(plot: Plot, look: Appearance) -> Plot:
+def _apply_appearance(plot: Plot, look: Appearance) -> Plot:
     if not look.title:
         plot = replace(plot, title="", subtitle="")
     if look.bands or plot.kind != "curves":
         return plot
-    rows, points = (tuple({r: v for r, v in row.items() if r not in _LIMITS} for row in some)
-                    for some in (plot.rows, plot.points))  # fmt: skip
+    rows, points = (tuple({r: v for r, v in row.items() if r not in _LIMITS} for row in group)
+                    for group in (plot.rows, plot.points))  # fmt: skip
     names = {role: name for role, name in plot.names.items() if role not in _LIMITS}
     return replace(plot, rows=rows, points=points, names=names)

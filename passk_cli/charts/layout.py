@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, TypeVar
 
-from passk_cli.charts.axes import Axis, apart, span
+from passk_cli.charts.axes import Axis, axis_from_values, spread_places
 from passk_cli.charts.density import density
 from passk_cli.report.plot import Plot, Row, distinct
 from passk_cli.report.words import SeriesName
@@ -38,7 +38,7 @@ def values(rows: Iterable[Row], *roles: str) -> list[float | None]:
     return [row.get(role) for row in rows for role in roles]
 
 
-def by_line(rows: Iterable[R]) -> dict[tuple[Any, ...], list[R]]:
+def rows_by_line(rows: Iterable[R]) -> dict[tuple[Any, ...], list[R]]:
     """The rows of each line, under its series, kind and panel."""
     lines: dict[tuple[Any, ...], list[R]] = {}
     for row in rows:
@@ -47,7 +47,7 @@ def by_line(rows: Iterable[R]) -> dict[tuple[Any, ...], list[R]]:
     return lines
 
 
-def shortened(
+def short_series_names(
     plot: Plot, names: Iterable[Any], room: float, extent: Callable[[str], float],
     *, telling: bool = False,
 ) -> dict[Any, str]:  # fmt: skip
@@ -58,15 +58,15 @@ def shortened(
     """
     models = {name: name.parts[0] if isinstance(name, SeriesName) else str(name) for name in names}
     ends = {name: str(name).removeprefix(model) for name, model in models.items()}
-    left = room - max(map(extent, ends.values()), default=0.0)
+    remaining_room = room - max(map(extent, ends.values()), default=0.0)
     short = [plot.short.get(model, model) for model in models.values()]
-    if max(map(extent, short), default=0.0) > left:
-        short = short_names(list(models.values()), left, extent, telling=telling)
+    if max(map(extent, short), default=0.0) > remaining_room:
+        short = short_names(list(models.values()), remaining_room, extent, telling=telling)
     return {name: model + ends[name] for name, model in zip(models, short, strict=True)}
 
 
 @dataclass(frozen=True)
-class Lines:
+class CurveLayout:
     """The layout of curves.
 
     points : the plot's, and what no line would show, as nothing defined comes before or after it.
@@ -83,32 +83,35 @@ class Lines:
     labels: list[Row]
 
     @staticmethod
-    def of(
+    def from_plot(
         plot: Plot, room: float = 20.0, most: float = math.inf,
         extent: Callable[[str], float] = cells_of,
-    ) -> Lines:  # fmt: skip
+    ) -> CurveLayout:  # fmt: skip
         """The layout of a plot of curves.
 
         room : how many lines of text its height is.  most : how wide a label may be; where one is
         wider, there are none.  extent : how wide a text is.
         """
-        points = (*plot.points, *_alone(plot.rows))
+        points = (*plot.points, *_isolated_rows(plot.rows))
         rows = (*plot.rows, *points)
         places = [*values(rows, "x"), *(rule.x for rule in plot.rules)]
         margin = 0.04 * plot.scattered
         across = replace(
-            span(places, plot.x_title, log=plot.log_x, at_values=not margin, margin=margin),
-            kept=tuple(rule.x for rule in plot.rules if rule.x is not None),
+            axis_from_values(places, plot.x_title, log=plot.log_x, at_values=not margin,
+            margin=margin),
+            required_ticks=tuple(rule.x for rule in plot.rules if rule.x is not None),
             names=plot.x_names, unit=plot.x_unit,
         )  # fmt: skip
         share = plot.unit == "share"
         if plot.y_limits is None:
             heights = [*values(rows, "y", "low", "high"), *(rule.y for rule in plot.rules)]
-            up = span(heights, plot.y_title, log=plot.log_y, zero=True, margin=0.03, share=share)
+            up = axis_from_values(
+                heights, plot.y_title, log=plot.log_y, zero=True, margin=0.03, share=share
+            )
         else:
             up = Axis(*plot.y_limits, plot.y_title, plot.log_y, share=share)
-        kept = (rule.y for rule in plot.rules if rule.y is not None and not rule.text)
-        up = replace(up, kept=tuple(kept), unit=plot.y_unit)
+        unlabelled = (rule.y for rule in plot.rules if rule.y is not None and not rule.text)
+        up = replace(up, required_ticks=tuple(unlabelled), unit=plot.y_unit)
         kinds = distinct(rows, "kind")
         fixed: dict[Any, tuple[int, ...]] = {k: _KINDS[k] for k in kinds if k in _KINDS}
         free = iter([dash for dash in DASHES if dash not in fixed.values()])
@@ -123,26 +126,28 @@ class Lines:
             labels = _labels(ahead, across, up, room)
             if len(series) > 1:
                 # Names differ from those of the models behind as well.
-                short = shortened(plot, distinct(rows, "series"), most, extent, telling=True)
+                short = short_series_names(
+                    plot, distinct(rows, "series"), most, extent, telling=True
+                )
                 labels = [{**label, "text": short[label["text"]]} for label in labels]
             if any(extent(label["text"]) > most for label in labels):
                 labels = []
-        return Lines(across, up, points, series, dashes, labels)
+        return CurveLayout(across, up, points, series, dashes, labels)
 
 
-def _alone(rows: Iterable[Row]) -> list[Row]:
+def _isolated_rows(rows: Iterable[Row]) -> list[Row]:
     """Rows that no line would show: nothing defined comes before or after them."""
-    alone = []
-    for line in by_line(rows).values():
+    isolated = []
+    for line in rows_by_line(rows).values():
         for defined, run in groupby(line, lambda row: row["y"] is not None):
-            first, *others = run
-            alone += [first] if defined and not others else []
-    return alone
+            first, *further_rows = run
+            isolated += [first] if defined and not further_rows else []
+    return isolated
 
 
 def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Row]:
     """Labels at the ends of lines, moved apart; empty when they do not fit there."""
-    lines = by_line(rows)
+    lines = rows_by_line(rows)
     ends = [[row for row in line if row["y"] is not None][-1:] for line in lines.values()]
     last = [row for end in ends for row in end]
     several = len({series for series, _, _ in lines}) > 1
@@ -153,7 +158,7 @@ def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Ro
         return []
     places = [up.place(row["y"]) for row in last]
     # No name is cut at the top, and none stands beside the words of the axis below.
-    heights = apart(places, 1 / room, 0.2 / room, 1.0)
+    heights = spread_places(places, 1 / room, 0.2 / room, 1.0)
     if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / room:
         return []
     return [
@@ -163,7 +168,7 @@ def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Ro
     ]
 
 
-def named_rows(plot: Plot, room: float, extent: Callable[[str], float]) -> list[tuple[Any, str]]:
+def row_labels(plot: Plot, room: float, extent: Callable[[str], float]) -> list[tuple[Any, str]]:
     """The lines of text beside rows, from the top: the label of a row with its name, or None with
     the heading of the rows below, whose names are what is taken from it.
 
@@ -175,7 +180,9 @@ def named_rows(plot: Plot, room: float, extent: Callable[[str], float]) -> list[
         label: (rows[label]["head"], rows[label]["tail"]) if headed else ("", label)
         for label in distinct(plot.rows, "label")
     }
-    short = shortened(plot, (name for own in ends.values() for name in own), room, extent)
+    short = short_series_names(
+        plot, (name for pair in ends.values() for name in pair), room, extent
+    )
     lines: list[tuple[Any, str]] = []
     before = ""
     for label, (head, tail) in ends.items():
@@ -193,11 +200,11 @@ def forest_axis(plot: Plot, panel: Any) -> Axis:
     rows = [row for row in plot.rows if row.get("scale") in scales]
     places = [*values(rows, "x", "low", "high"), *(rule.x for rule in plot.rules)]
     draws = [row["draws"] for row in rows if "draws" in row]
-    places += [float(end) for each in draws for end in (each.min(), each.max())]
-    return span(places, plot.x_title, margin=0.03, share=True, zero=plot.kind == "bars")
+    places += [float(end) for array in draws for end in (array.min(), array.max())]
+    return axis_from_values(places, plot.x_title, margin=0.03, share=True, zero=plot.kind == "bars")
 
 
-def ridges(plot: Plot) -> dict[tuple[Any, Any], list[tuple[float, float]]]:
+def density_outlines(plot: Plot) -> dict[tuple[Any, Any], list[tuple[float, float]]]:
     """Label and panel of each density → its outline: places and heights, 0.85 for the highest."""
     outlines = {}
     for row in plot.rows:

@@ -68,7 +68,7 @@ def picture(
     Errors: ParameterError where the size has no room for a plot.
     """
     if suffix == ".html":
-        return document(report, percent).encode()
+        return html_document(report, percent).encode()
     draw = partial(svg.picture, report.plots, THEMES[theme], percent, size)
     if suffix == ".svg":
         return draw().encode()
@@ -87,10 +87,10 @@ def _png(svg_text: str, sharp: float) -> bytes:
     import resvg_py
 
     with as_file(files("passk_cli.charts") / "fonts") as fonts:
-        drawn = resvg_py.svg_to_bytes(
+        png = resvg_py.svg_to_bytes(
             svg_string=svg_text, zoom=sharp, dpi=_INCH, font_dirs=[str(fonts)]
         )
-    return bytes(drawn)
+    return bytes(png)
 
 
 def _pdf(svg_text: str) -> bytes:
@@ -108,7 +108,7 @@ def _pdf(svg_text: str) -> bytes:
     return bytes(vl_convert.svg_to_pdf(svg_text))
 
 
-def variables(theme: str) -> str:
+def colour_variables(theme: str) -> str:
     """The colours of a theme for a style sheet."""
     look = THEMES[theme]
     names = {"paper": look.paper, "text": look.text, "faint": look.faint, "grid": look.grid}
@@ -116,7 +116,7 @@ def variables(theme: str) -> str:
     return " ".join(f"--{name}: {paint};" for name, paint in names.items())
 
 
-def inline(plot: Plot, percent: bool = False) -> str:
+def inline_chart(plot: Plot, percent: bool = False) -> str:
     """The legend and the panels of a plot as svg elements; each mark holds its values in
     `data-say`.
 
@@ -125,51 +125,55 @@ def inline(plot: Plot, percent: bool = False) -> str:
     count = len(layout.panels(plot))
     width = _WIDE if plot.kind == "heat" else _WIDTHS[min(count, len(_WIDTHS)) - 1]
     legend, panels = svg.drawings(plot, _PAGE, percent, width)
-    items = "".join(each.element(_SCALE) for each in legend)
+    items = "".join(item.element(_SCALE) for item in legend)
     above = f'<div class="legend">{items}</div>' if items else ""
-    drawn = "".join(each.element(_SCALE) for each in panels)
-    widest = _SCALE * max(each.width for each in panels)
-    return f'{above}<div class="panels" style="--panel:{widest:.0f}px">{drawn}</div>'
+    elements = "".join(panel.element(_SCALE) for panel in panels)
+    widest = _SCALE * max(panel.width for panel in panels)
+    return f'{above}<div class="panels" style="--panel:{widest:.0f}px">{elements}</div>'
 
 
-def hover() -> str:
+def hover_script() -> str:
     """The script that shows what a mark says, in the element #tip."""
     return files("passk_cli.charts").joinpath("hover.js").read_text(encoding="utf-8")
 
 
-def sealed(page: str, script: str) -> str:
+def add_policy(page: str, script: str) -> str:
     """The page with its policy: a browser loads nothing, and runs only this script of the page.
 
     The script and the styles of the head are named by their SHA-256, so a name that brings one of
     its own does not run it.
 
     >>> page = f'<meta content="{POLICY}"><script>f()</script><script>bad()</script>'
-    >>> sealed(page, "f()").split("script-src ")[1].split(";")[0]
+    >>> add_policy(page, "f()").split("script-src ")[1].split(";")[0]
     "'sha256-GcEEE0IkDzIP5EQ6DXZaDPORqT5RTBELX8Fyzyg9yvo='"
     """
     styles = [*_STYLES.findall(page.partition("</head>")[0])]
     panels = [*dict.fromkeys(_PANELS.findall(page))]
     hashed = [
-        *map(_source, styles),
-        *(["'unsafe-hashes'", *map(_source, panels)] if panels else []),
+        *map(_hash_source, styles),
+        *(["'unsafe-hashes'", *map(_hash_source, panels)] if panels else []),
     ]
-    policy = f"default-src 'none'; script-src {_source(script)}; img-src data:"
+    policy = f"default-src 'none'; script-src {_hash_source(script)}; img-src data:"
     return page.replace(POLICY, f"{policy}; style-src {' '.join(hashed)}", 1)
 
 
-def _source(text: str) -> str:
+def _hash_source(text: str) -> str:
     """A script or a style as a policy names it."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def document(report: Report, percent: bool = False) -> str:
+def html_document(report: Report, percent: bool = False) -> str:
     """A document of all plots, with the messages, in words, and the signature below."""
     title = next((plot.title for plot in report.plots if plot.title), "passk")
     figures = "\n".join(_figure(plot, percent) for plot in report.plots)
-    texts = [f"{said.severity}: {printable(said.text)}" for said in report.messages]
+    texts = [f"{message.severity}: {printable(message.text)}" for message in report.messages]
     texts += [signature_line(report)] if report.signature else []
     below = "\n".join(f"<p>{html.escape(text)}</p>" for text in texts)
-    style = _STYLE % {"font": FONT, "light": variables("light"), "dark": variables("dark")}
+    style = _STYLE % {
+        "font": FONT,
+        "light": colour_variables("light"),
+        "dark": colour_variables("dark"),
+    }
     page = f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -186,11 +190,11 @@ def document(report: Report, percent: bool = False) -> str:
 {below}
 </footer>
 <div id="tip" role="tooltip" hidden></div>
-<script>{hover()}</script>
+<script>{hover_script()}</script>
 </body>
 </html>
 """
-    return sealed(page, hover())
+    return add_policy(page, hover_script())
 
 
 def _figure(plot: Plot, percent: bool) -> str:
@@ -198,5 +202,5 @@ def _figure(plot: Plot, percent: bool) -> str:
     below = f"<span>{html.escape(plot.subtitle)}</span>" if plot.subtitle else ""
     caption = f"<figcaption>{html.escape(plot.title)}{below}</figcaption>"
     name = html.escape(", ".join(filter(None, [plot.title, plot.subtitle])))
-    drawn = inline(plot, percent)
-    return f'<figure>{caption}<div role="img" aria-label="{name}">{drawn}</div></figure>'
+    elements = inline_chart(plot, percent)
+    return f'<figure>{caption}<div role="img" aria-label="{name}">{elements}</div></figure>'

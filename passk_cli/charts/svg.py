@@ -18,11 +18,11 @@ from itertools import groupby
 from typing import Any, ClassVar
 
 from passk_cli.charts import layout
-from passk_cli.charts.axes import Axis, tick_words
+from passk_cli.charts.axes import Axis, tick_labels
 from passk_cli.charts.chart_options import ON_SCREEN, PictureSize
 from passk_cli.charts.layout import rows_of
-from passk_cli.charts.text_metrics import width_of, wrapped
-from passk_cli.charts.theme import FONT, Theme, mixed
+from passk_cli.charts.text_metrics import chart_lines, text_width
+from passk_cli.charts.theme import FONT, Theme, mix
 from passk_cli.errors import ParameterError
 from passk_cli.report.plot import Plot, Row, Rule
 from passk_cli.suggested_fix import OptionValue
@@ -38,7 +38,7 @@ _MOST_NAMES, _GROWTH, _MOST_ENDS = (0.45, 0.42), 1.5, 0.48
 # The smallest height of a row, and of a panel of lines; the smallest width of any, and for ticks.
 _LOWEST_ROW, _LOWEST, _SLIMMEST, _LEGIBLE = 9.4, 60.0, 30.0, 54.0
 # Radius of points, and of what the mouse finds; widths of lines, of intervals, and of fine ones.
-_POINT, _FOUND, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
+_POINT, _HOVER_RADIUS, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
 # How much of the paper bands hide.
 _BAND = 0.14
 _RAISED = re.compile("[⁰⁴-⁹]+")
@@ -105,59 +105,59 @@ def picture(
     """
     room, height = (size or ON_SCREEN).room
     inside = room - 2 * _ROOM
-    wholes = [_whole(plot, look, percent, inside, size) for plot in plots]
-    room = max(each.width for each in wholes) + 2 * _ROOM
-    own = sum(each.height for each in wholes) + _GAP * (len(wholes) - 1) + 2 * _ROOM
+    charts = [_chart(plot, look, percent, inside, size) for plot in plots]
+    room = max(chart.width for chart in charts) + 2 * _ROOM
+    content_height = sum(chart.height for chart in charts) + _GAP * (len(charts) - 1) + 2 * _ROOM
     if height is not None:
-        spare = (height - own) / len(plots)
-        wholes = [_whole(plot, look, percent, inside, size, spare) for plot in plots]
+        spare = (height - content_height) / len(plots)
+        charts = [_chart(plot, look, percent, inside, size, spare) for plot in plots]
     elements, top = [], _ROOM
-    for each in wholes:
-        elements.append(_moved(_ROOM, top, each.elements))
-        top += each.height + _GAP
+    for chart in charts:
+        elements.append(_translated(_ROOM, top, chart.elements))
+        top += chart.height + _GAP
     titles = "; ".join(plot.title for plot in plots if plot.title) or "passk"
     words = "\n".join(filter(None, (plot.description for plot in plots)))
-    said = f"<title>{escape(titles)}</title><desc>{escape(words)}</desc>"
+    metadata = f"<title>{escape(titles)}</title><desc>{escape(words)}</desc>"
     paper = f'<rect width="100%" height="100%" fill="{look.paper}"/>'
-    body = Fragment(room, height or own, said + paper + "".join(elements))
+    body = Fragment(room, height or content_height, metadata + paper + "".join(elements))
     attributes = f' role="img" font-family="{FONT}"'
     if size and size.printed and factor == 1:
         return body.element(size.width / room, attributes, size.unit)
     return body.element((size or ON_SCREEN).scale * factor, attributes)
 
 
-def _whole(
+def _chart(
     plot: Plot, look: Theme, percent: bool, room: float, size: PictureSize | None,
     spare: float = 0.0,
 ) -> Fragment:  # fmt: skip
     """A plot under its title and its legend.  spare : by how much it is higher than it would be."""
     drawer = _DRAWERS[plot.kind](plot, look, percent, room, spare=spare, size=size)
     room = drawer.room
-    title = wrapped(plot.title, _TITLE, room, bold=True)
+    title = chart_lines(plot.title, _TITLE, room, bold=True)
     words = [(line, _TITLE, look.text, "bold") for line in title]
-    below = wrapped(plot.subtitle, _SMALL, room, joint=" · ")
+    below = chart_lines(plot.subtitle, _SMALL, room, joint=" · ")
     words += [(line, _SMALL, look.faint, "") for line in below]
-    elements, top = [], 0.0
+    elements, y = [], 0.0
     for text, high, paint, weight in words:
-        top += high + 2.4
-        elements.append(_words(0, top - 2.4, text, paint, size=high, weight=weight))
-    top += 3 * bool(words)
-    left = 0.0
+        y += high + 2.4
+        elements.append(_text(0, y - 2.4, text, paint, size=high, weight=weight))
+    y += 3 * bool(words)
+    x = 0.0
     for item in drawer.legend():
-        if left and left + item.width > room:
-            left, top = 0.0, top + item.height
-        elements.append(_moved(left, top, item.elements))
-        left, height = left + item.width + _GAP, item.height
-    top += height + 3 if left else 0
-    left = 0.0
+        if x and x + item.width > room:
+            x, y = 0.0, y + item.height
+        elements.append(_translated(x, y, item.elements))
+        x, height = x + item.width + _GAP, item.height
+    y += height + 3 if x else 0
+    x = 0.0
     for place, panel in enumerate(drawer.panels):
         first = place % drawer.columns == 0
-        drawn = drawer.panel(panel, first)
+        fragment = drawer.panel(panel, first)
         if first and place:
-            left, top = 0.0, top + drawn.height + _BETWEEN
-        elements.append(_moved(left, top, drawn.elements))
-        left += drawn.width
-    return Fragment(room, top + drawn.height, "".join(elements))
+            x, y = 0.0, y + fragment.height + _BETWEEN
+        elements.append(_translated(x, y, fragment.elements))
+        x += fragment.width
+    return Fragment(room, y + fragment.height, "".join(elements))
 
 
 @dataclass
@@ -178,8 +178,8 @@ class _Drawer:
     columns: int = 0
     spare: float = 0.0
     size: PictureSize | None = None
-    left: float = field(init=False, default=0.0)
-    right: float = field(init=False, default=10.0)
+    left_margin: float = field(init=False, default=0.0)
+    right_margin: float = field(init=False, default=10.0)
     height: float = field(init=False, default=0.0)
     # The least height of a panel, and its least width.
     narrowest: ClassVar[float] = 84.0
@@ -192,15 +192,15 @@ class _Drawer:
             # How many panels have room depends on what stands beside them.
             self.columns, count = 1, len(self.panels)
             self.measure()
-            least = self.narrowest + self.right + _BETWEEN
-            fitting = int((self.room - self.left + _BETWEEN) // least)
+            least = self.narrowest + self.right_margin + _BETWEEN
+            fitting = int((self.room - self.left_margin + _BETWEEN) // least)
             self.columns = 2 if count == 4 and fitting == 3 else max(1, min(count, fitting))
         lines = -(-len(self.panels) // self.columns)
         self.measure()
         self.height += self.spare / lines
         gaps = _BETWEEN * (self.columns - 1)
-        self.width = (self.room - self.left - gaps) / self.columns - self.right
-        for lacking, side, given in (
+        self.width = (self.room - self.left_margin - gaps) / self.columns - self.right_margin
+        for lacking, side, parameter in (
             ((self.lowest - self.height) * lines, "height", "height"),
             ((_SLIMMEST - self.width) * self.columns, "width", "size"),
         ):
@@ -208,7 +208,7 @@ class _Drawer:
                 raise ParameterError(
                     OptionValue("--chart-size"),
                     f"the chart needs {words(lacking)} more {side}; without"
-                    f" a {given} it has what it needs",
+                    f" a {parameter} it has what it needs",
                 )  # fmt: skip
         self.named = max(len(self.heading(panel)) for panel in self.panels) * _LINE
         self.arrange()
@@ -238,7 +238,7 @@ class _Drawer:
         if self.plot.grey(row) or place >= len(self.look.series):
             return self.look.faint
         at, settings = self.plot.setting(row)
-        return mixed(self.look.series[place], self.look.paper, _SHADE * at / max(settings - 1, 1))
+        return mix(self.look.series[place], self.look.paper, _SHADE * at / max(settings - 1, 1))
 
     def point(self, row: Row, place: tuple[float, float], paint: str = "") -> str:
         """A point in the colour and the shape of a row, filled or hollow; of grey ones a dot."""
@@ -247,9 +247,9 @@ class _Drawer:
             return _point(0, *place, f' fill="{paint}" fill-opacity="0.5"')
         shape = (self.plot.hue(row) or 0) + 3 * self.plot.setting(row)[0]
         hollow = f'{self.look.paper}" stroke="{paint}'
-        return _point(shape, *place, f' fill="{paint if row.get("told", True) else hollow}"')
+        return _point(shape, *place, f' fill="{paint if row.get("filled", True) else hollow}"')
 
-    def say(self, row: Row, roles: Iterable[str] = ()) -> str:
+    def tooltip(self, row: Row, roles: Iterable[str] = ()) -> str:
         """Words of a mark about its row, as an attribute; none in a still picture.
 
         roles : all that colours and places do not say, when empty.
@@ -257,13 +257,13 @@ class _Drawer:
         if self.still:
             return ""
         lines = [
-            f"{self.plot.names[role]}: {self._said(role, row[role])}"
-            for role in roles or [role for role in self.plot.names if role not in _UNSAID]
+            f"{self.plot.names[role]}: {self._value_text(role, row[role])}"
+            for role in roles or [role for role in self.plot.names if role not in _NOT_IN_TOOLTIP]
             if row.get(role) is not None
         ]
         return f' data-say="{"&#10;".join(map(escape, lines))}"'
 
-    def _said(self, role: str, value: Any) -> str:
+    def _value_text(self, role: str, value: Any) -> str:
         if not isinstance(value, int | float):
             return str(value)
         measured = {"curves": "y", "heat": "y"}.get(self.plot.kind, "x")
@@ -277,38 +277,38 @@ class _Drawer:
         if panel is None:
             return []
         _, *settings = str(panel).split(" · ")
-        room = self.width + self.right
+        room = self.width + self.right_margin
         # A name stands in two lines at most, where what tells it from the others has room there.
-        names = [str(each).split(" · ")[0] for each in self.panels]
-        short = short_names(names, 1.8 * room, partial(width_of, size=_NAME, bold=True))
+        names = [str(name).split(" · ")[0] for name in self.panels]
+        short = short_names(names, 1.8 * room, partial(text_width, size=_NAME, bold=True))
         name = short[self.panels.index(panel)]
-        lines = [(line, _NAME, "bold") for line in wrapped(name, _NAME, room, bold=True)]
-        below = [line for part in settings for line in wrapped(part, _SMALL, room)]
+        lines = [(line, _NAME, "bold") for line in chart_lines(name, _NAME, room, bold=True)]
+        below = [line for part in settings for line in chart_lines(part, _SMALL, room)]
         return lines + [(line, _SMALL, "") for line in below]
 
-    def boxed(self, panel: Any, first: bool, height: float, elements: str) -> Fragment:
+    def titled_panel(self, panel: Any, first: bool, height: float, elements: str) -> Fragment:
         """A panel under its name; all room that it needs is in width and height."""
-        left = self.left if first else _BETWEEN
-        names = [_words(left, _NAME + _LINE * place, line, self.look.text, size=size, weight=weight)
+        x = self.left_margin if first else _BETWEEN
+        names = [_text(x, _NAME + _LINE * place, line, self.look.text, size=size, weight=weight)
                  for place, (line, size, weight) in enumerate(self.heading(panel))]  # fmt: skip
         top = self.named + 3 * bool(self.named)
-        inside = _moved(left, top, elements)
-        return Fragment(left + self.width + self.right, top + height, "".join([*names, inside]))
+        inside = _translated(x, top, elements)
+        return Fragment(x + self.width + self.right_margin, top + height, "".join([*names, inside]))
 
     def across(self, axis: Axis, top: float, first: bool) -> str:
         """The axis below what is drawn; its title below the first panel of a line."""
-        ticks = tick_words(axis, self.percent, lambda text: width_of(text, _SMALL) + 4)
+        ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
         path = f"M0 {_number(top)}h{_number(axis.length)}"
         path += "".join(f"M{_number(at)} {_number(top)}v{_TICK:g}" for at in ticks)
         line = f'<path d="{path}" stroke="{self.look.faint}" fill="none"/>'
         height = top + _TICK + _SMALL
-        words = _several(
+        words = _texts(
             ((at, height, text) for at, text in ticks.items()), self.look.faint, "middle"
         )
         # Panels beside each other share the title, which stands in the middle below all.
-        wide = self.room - self.left - self.right
+        wide = self.room - self.left_margin - self.right_margin
         title = "".join(
-            _words(axis.length / 2 if self.columns == 1 else wide / 2, height + _LINE * number,
+            _text(axis.length / 2 if self.columns == 1 else wide / 2, height + _LINE * number,
                    text, self.look.text, anchor="middle")
             for number, text in enumerate(self.title_of(axis) if first else (), 1)
         )  # fmt: skip
@@ -316,8 +316,8 @@ class _Drawer:
 
     def title_of(self, axis: Axis) -> list[str]:
         """The title of an axis in lines that keep to its panels."""
-        room = axis.length + _BETWEEN if self.columns == 1 else self.room - self.left
-        return wrapped(axis.title, _NAME, room) if axis.title else []
+        room = axis.length + _BETWEEN if self.columns == 1 else self.room - self.left_margin
+        return chart_lines(axis.title, _NAME, room) if axis.title else []
 
     def below(self, axis: Axis) -> float:
         """How much room the axis takes."""
@@ -331,15 +331,19 @@ class _CurveDrawer(_Drawer):
     def measure(self) -> None:
         self.height = max(0.5 * self.room / self.columns, 90.0)
         inner = self.height + self.spare / -(-len(self.panels) // self.columns)
-        most, extent = _MOST_ENDS * self.room - 19, partial(width_of, size=_NAME)
-        self.lines = layout.Lines.of(self.plot, max(inner, 1.0) / (_LINE - 0.6), most, extent)
+        most, extent = _MOST_ENDS * self.room - 19, partial(text_width, size=_NAME)
+        self.lines = layout.CurveLayout.from_plot(
+            self.plot, max(inner, 1.0) / (_LINE - 0.6), most, extent
+        )
         ends = [extent(end["text"]) + 19 for end in self.lines.labels]
         self.up = replace(self.lines.up, length=max(inner, 1.0))
-        self.ticks = tick_words(self.up, self.percent, lambda _: 1.5 * _SMALL)
-        self.left = max((width_of(text, _SMALL) for text in self.ticks.values()), default=0) + 6
+        self.ticks = tick_labels(self.up, self.percent, lambda _: 1.5 * _SMALL)
+        self.left_margin = (
+            max((text_width(text, _SMALL) for text in self.ticks.values()), default=0) + 6
+        )
         # The word of the last tick is centred below the end of the axis.
-        last = list(tick_words(self.lines.across).values())[-1:] or [""]
-        self.right = max([width_of(last[0], _SMALL) / 2, 6.0, *ends])
+        last = list(tick_labels(self.lines.across).values())[-1:] or [""]
+        self.right_margin = max([text_width(last[0], _SMALL) / 2, 6.0, *ends])
         self.several = len(self.lines.series) > 1
 
     def arrange(self) -> None:
@@ -347,28 +351,28 @@ class _CurveDrawer(_Drawer):
         # Words of vertical rules stand above the drawing, in lines where they would meet; the title
         # of the height stands over them.
         self.above: dict[Rule, tuple[float, list[str], int]] = {}
-        taken: list[float] = []
+        line_ends: list[float] = []
         for rule in sorted((r for r in self.plot.rules if r.x is not None), key=lambda r: r.x or 0):
             x = self.axis.place(rule.x or 0)
-            room = max(x, self.width - x + self.right) - 2
-            lines = wrapped(rule.text, _SMALL, room, joint=" · ")
-            wide, count = max(width_of(line, _SMALL) for line in lines), len(lines)
-            turned = x + wide + 2 > self.width + self.right
+            room = max(x, self.width - x + self.right_margin) - 2
+            lines = chart_lines(rule.text, _SMALL, room, joint=" · ")
+            wide, count = max(text_width(line, _SMALL) for line in lines), len(lines)
+            turned = x + wide + 2 > self.width + self.right_margin
             start = x - wide - 2 if turned else x + 2
             level = next(
-                at for at in range(len(taken) + 1)
-                if all(end <= start for end in taken[at : at + count])
+                at for at in range(len(line_ends) + 1)
+                if all(end <= start for end in line_ends[at : at + count])
             )  # fmt: skip
-            taken[level : level + count] = [start + wide + 4] * count
+            line_ends[level : level + count] = [start + wide + 4] * count
             self.above[rule] = (x, lines, -level - 1 if turned else level + 1)
-        self.top = 7 + _LINE * len(taken) + (_LINE + 1) * bool(self.up.title)
+        self.top = 7 + _LINE * len(line_ends) + (_LINE + 1) * bool(self.up.title)
 
     def legend(self) -> Iterator[Fragment]:
         labelled = bool(self.lines.labels)
         first: Row = self.plot.rows[0] if self.plot.rows else {}
         lone = self.look.text if self.several else self.paint(first)
-        told = all(row.get("told", True) for row in self.lines.points)
-        point = {"told": told} if self.several else first
+        all_filled = all(row.get("filled", True) for row in self.lines.points)
+        point = {"filled": all_filled} if self.several else first
         marks = {
             "line": f'<path d="M0 6h18" stroke-width="{_STROKE}" stroke="{lone}"/>',
             "band": f'<path d="M0 2h18v8h-18z" fill="{lone}" fill-opacity="0.25"/>',
@@ -382,10 +386,10 @@ class _CurveDrawer(_Drawer):
                 line = f'<path d="M0 6h22" stroke-width="{_STROKE}"{_dashes(dash)}'
                 yield self._item(f'{line} stroke="{self.look.text}"/>', 26, str(kind))
         # A panel of one series is named as it is.
-        alone = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
-        if self.several and not labelled and len(alone) > len(self.panels):
-            short = layout.shortened(
-                self.plot, self.lines.series, self.room - 11, partial(width_of, size=_NAME)
+        panel_series = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
+        if self.several and not labelled and len(panel_series) > len(self.panels):
+            short = layout.short_series_names(
+                self.plot, self.lines.series, self.room - 11, partial(text_width, size=_NAME)
             )
             for series, text in short.items():
                 yield self._item(self.point({"series": series}, (4, 6)), 11, text)
@@ -394,10 +398,10 @@ class _CurveDrawer(_Drawer):
             mark = self.point(grey[0], (4, 6)) if self.plot.scattered else line
             yield self._item(mark, 11 if self.plot.scattered else 22, "other models")
 
-    def _item(self, mark: str, left: int, text: str) -> Fragment:
-        text = _cut(text, _NAME, self.room - left)
-        words = _words(left, 9.4, text, self.look.text)
-        return Fragment(left + width_of(text, _NAME), _LINE + 1, mark + words)
+    def _item(self, mark: str, x: int, text: str) -> Fragment:
+        text = _shortened(text, _NAME, self.room - x)
+        words = _text(x, 9.4, text, self.look.text)
+        return Fragment(x + text_width(text, _NAME), _LINE + 1, mark + words)
 
     def panel(self, panel: Any, first: bool = True) -> Fragment:
         rows, points = rows_of(self.plot.rows, panel), rows_of(self.lines.points, panel)
@@ -406,16 +410,16 @@ class _CurveDrawer(_Drawer):
         ticks = ((-4, height - at + 3.3, text) for at, text in self.ticks.items())
         elements = "".join([
             f'<path d="{path}" stroke="{self.look.grid}" fill="none"/>',
-            _several(ticks, self.look.faint, "end") if first else "",
+            _texts(ticks, self.look.faint, "end") if first else "",
             *map(self._rule, self.plot.rules), *self._lines(rows), *self._points(rows, points),
             *self._labels(), self.across(self.axis, height, first),
         ])  # fmt: skip
         title = ""
         if self.up.title and first:
-            title = _words(-self.left, _NAME, self.up.title, self.look.text)
-        return self.boxed(
+            title = _text(-self.left_margin, _NAME, self.up.title, self.look.text)
+        return self.titled_panel(
             panel, first, self.top + height + self.below(self.axis),
-            title + _moved(0, self.top, elements),
+            title + _translated(0, self.top, elements),
         )  # fmt: skip
 
     def _place(self, row: Row, role: str = "y") -> tuple[float, float]:
@@ -423,17 +427,17 @@ class _CurveDrawer(_Drawer):
 
     def _lines(self, rows: Sequence[Row]) -> Iterator[str]:
         """The bands, then the lines."""
-        lines = list(layout.by_line(rows).values())
+        lines = list(layout.rows_by_line(rows).values())
         for line in lines if self.plot.has("low", "high") else ():
             if self.plot.banded and line[0]["series"] not in self.plot.banded:
                 continue
-            for run in _runs(line, "low", "high"):
+            for run in _defined_parts(line, "low", "high"):
                 edge = [self._place(row, "high") for row in run]
                 edge += [self._place(row, "low") for row in reversed(run)]
                 paint = self.paint(line[0])
                 yield f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="{_BAND}"/>'
         for line in lines:
-            path = "".join(_path(map(self._place, run)) for run in _runs(line, "y"))
+            path = "".join(_path(map(self._place, run)) for run in _defined_parts(line, "y"))
             dash = _dashes(self.lines.dashes.get(line[0].get("kind"), ()))
             # Beside points that are the data, a line of a model is no more than an interval.
             fine = self.plot.scattered and self.plot.hue(line[0]) is not None
@@ -459,7 +463,8 @@ class _CurveDrawer(_Drawer):
         for row in (*rows, *points):
             if row["y"] is not None:
                 x, y = map(_number, self._place(row))
-                yield f'<circle cx="{x}" cy="{y}" r="{_FOUND:g}"{self.say(row, self.plot.names)}/>'
+                tooltip = self.tooltip(row, self.plot.names)
+                yield f'<circle cx="{x}" cy="{y}" r="{_HOVER_RADIUS:g}"{tooltip}/>'
         yield "</g>"
 
     def _labels(self) -> Iterator[str]:
@@ -471,7 +476,7 @@ class _CurveDrawer(_Drawer):
             yield f'<path d="{stroke}" stroke="{self.paint(end)}" stroke-opacity="0.6"/>'
             if self.several:
                 yield self.point(end, (x + 11, at))
-            yield _words(x + (16 if self.several else 10), at + 3.3, end["text"], self.look.text)
+            yield _text(x + (16 if self.several else 10), at + 3.3, end["text"], self.look.text)
 
     def _rule(self, rule: Rule) -> str:
         """A reference line with its word: beside the top of a vertical one, on a horizontal one
@@ -482,14 +487,14 @@ class _CurveDrawer(_Drawer):
             side, anchor = (2, "start") if level > 0 else (-2, "end")
             top = -_LINE * (abs(level) + len(lines) - 2)
             words = [(x + side, top - 6 + _LINE * place, text) for place, text in enumerate(lines)]
-            word = _several(words, self.look.faint, anchor)
-            return _reference(x, top - 5, x, height, rule, self.look) + word
+            word = _texts(words, self.look.faint, anchor)
+            return _reference_line(x, top - 5, x, height, rule, self.look) + word
         if rule.y is None:
             return ""
         y = height - self.up.place(rule.y)
-        text = _cut(rule.text, _SMALL, width - 4)
-        word = _words(2, y - 3 if y > _LINE else y + 9.4, text, self.look.faint, size=_SMALL)
-        return _reference(0, y, width, y, rule, self.look) + word
+        text = _shortened(rule.text, _SMALL, width - 4)
+        word = _text(2, y - 3 if y > _LINE else y + 9.4, text, self.look.faint, size=_SMALL)
+        return _reference_line(0, y, width, y, rule, self.look) + word
 
 
 @dataclass
@@ -503,17 +508,17 @@ class _RowDrawer(_Drawer):
     def measure(self) -> None:
         """Places of rows, from their names; as high as the reader wants."""
         most, indent = _MOST_NAMES[len(self.panels) > 1] * self.usual, 8 * self.plot.has("head")
-        extent = partial(width_of, size=_SMALL)
-        lines = layout.named_rows(self.plot, most * (1 if self.size else _GROWTH) - indent, extent)
+        extent = partial(text_width, size=_SMALL)
+        lines = layout.row_labels(self.plot, most * (1 if self.size else _GROWTH) - indent, extent)
         # A heading ends before the axis, as the names do.
         names = max(
             extent(text, bold=True) if label is None else indent + extent(text)
             for label, text in lines
         )
-        self.left = 7 + names
+        self.left_margin = 7 + names
         if self.size is None:
-            row = self.columns * (_LEGIBLE + self.right + _BETWEEN) - _BETWEEN
-            self.room = max(self.usual, self.usual + names - most, self.left + row)
+            row = self.columns * (_LEGIBLE + self.right_margin + _BETWEEN) - _BETWEEN
+            self.room = max(self.usual, self.usual + names - most, self.left_margin + row)
         lines_of_panels = -(-len(self.panels) // self.columns)
         few, tall, low = self.heights
         self.names = {label: text for label, text in lines if label is not None}
@@ -529,8 +534,8 @@ class _RowDrawer(_Drawer):
         if not first:
             return ""
         words = ((-6.0, self.places[row] + 3.2, name) for row, name in self.names.items())
-        return _several(words, self.look.text, "end") + "".join(
-            _words(1 - self.left, y + 3.2, head, self.look.text, size=_SMALL, weight="bold")
+        return _texts(words, self.look.text, "end") + "".join(
+            _text(1 - self.left_margin, y + 3.2, head, self.look.text, size=_SMALL, weight="bold")
             for y, head in self.headings
         )
 
@@ -546,7 +551,7 @@ class _ForestDrawer(_RowDrawer):
     def panel(self, panel: Any, first: bool = True) -> Fragment:
         height, axis = self.height, self.axis(panel)
         rules = "".join(
-            _reference(axis.place(rule.x), 0, axis.place(rule.x), height, rule, self.look)
+            _reference_line(axis.place(rule.x), 0, axis.place(rule.x), height, rule, self.look)
             for rule in self.plot.rules
             if rule.x is not None
         )
@@ -554,13 +559,15 @@ class _ForestDrawer(_RowDrawer):
         elements = (
             self._grid(axis) + rules + self.labels(first) + rows + self.across(axis, height, first)
         )
-        return self.boxed(panel, first, 2 + height + self.below(axis), _moved(0, 2, elements))
+        return self.titled_panel(
+            panel, first, 2 + height + self.below(axis), _translated(0, 2, elements)
+        )
 
     def _grid(self, axis: Axis) -> str:
         """Light lines up from the ticks, and from the name of each row; bars have numbers."""
         if self.plot.kind == "bars":
             return ""
-        ticks = tick_words(axis, self.percent, lambda text: width_of(text, _SMALL) + 4)
+        ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
         path = "".join(f"M{_number(at)} 0v{_number(self.height)}" for at in ticks)
         path += "".join(f"M0 {_number(y)}h{_number(axis.length)}" for y in self.places.values())
         return f'<path d="{path}" stroke="{self.look.grid}" fill="none"/>'
@@ -569,13 +576,13 @@ class _ForestDrawer(_RowDrawer):
         y, paint = self.places[row["label"]], self.paint(row)
         if row["x"] is None:
             return ""
-        fill = paint if row.get("told", True) else self.look.paper
+        fill = paint if row.get("filled", True) else self.look.paper
         point = _point(0, axis.place(row["x"]), y, f' fill="{fill}" stroke="{paint}"')
         bar, ends = "", [row["low"], row["high"]]
         if None not in ends:
             path = _path([(axis.place(end), y) for end in ends])
             bar = f'<path d="{path}" stroke="{paint}" stroke-width="{_INTERVAL}"/>'
-        return f"<g{self.say(row)}>{bar}{point}</g>"
+        return f"<g{self.tooltip(row)}>{bar}{point}</g>"
 
 
 @dataclass
@@ -586,14 +593,16 @@ class _BarDrawer(_ForestDrawer):
         """The axis below, which leaves room for the longest number."""
         most = max((f"{row['x']:,}" for row in self.plot.rows), key=len)
         axis = layout.forest_axis(self.plot, panel)
-        return replace(axis, length=self.width - width_of(most, _SMALL))
+        return replace(axis, length=self.width - text_width(most, _SMALL))
 
     def _row(self, row: Row, axis: Axis) -> str:
         y, height, end = self.places[row["label"]], self.step - 3, axis.place(row["x"])
         bar = f'<rect x="{_number(axis.place(0))}" y="{_number(y - height / 2)}"'
         bar += f' width="{_number(end - axis.place(0))}" height="{_number(height)}"'
-        word = _words(end + 3, y + 3.2, f"{row['x']:,}", self.look.text, size=_SMALL)
-        return f'<g{self.say(row)}>{bar} fill="{self.paint(row)}"/></g>{word if row["x"] else ""}'
+        word = _text(end + 3, y + 3.2, f"{row['x']:,}", self.look.text, size=_SMALL)
+        return (
+            f'<g{self.tooltip(row)}>{bar} fill="{self.paint(row)}"/></g>{word if row["x"] else ""}'
+        )
 
 
 @dataclass
@@ -605,7 +614,7 @@ class _DensityDrawer(_ForestDrawer):
     def measure(self) -> None:
         super().measure()
         self.places = {label: at + self.step / 2 - 4 for label, at in self.places.items()}
-        self.outlines = layout.ridges(self.plot)
+        self.outlines = layout.density_outlines(self.plot)
 
     def _row(self, row: Row, axis: Axis) -> str:
         bottom, outline = self.places[row["label"]], self.outlines[row["label"], row.get("panel")]
@@ -625,17 +634,17 @@ class _HeatDrawer(_RowDrawer):
     def legend(self) -> Iterator[Fragment]:
         """The colours with the shares that they mean."""
         name = self.plot.names["y"]
-        left, wide, steps = width_of(name, _NAME) + 10, 120, 24
+        x, wide, steps = text_width(name, _NAME) + 10, 120, 24
         bar = "".join(
-            f'<rect x="{_number(left + wide * i / steps)}" y="1" width="{wide / steps + 0.4:g}"'
+            f'<rect x="{_number(x + wide * i / steps)}" y="1" width="{wide / steps + 0.4:g}"'
             f' height="8" fill="{_colour((i + 0.5) / steps)}"/>'
             for i in range(steps)
         )
-        axis = Axis(0.0, 1.0, share=True, own=(0, 0.25, 0.5, 0.75, 1), length=wide)
-        places = tick_words(axis, self.percent).items()
-        words = _several(((left + at, 19, word) for at, word in places), self.look.faint, "middle")
-        title = _words(0, 9, name, self.look.text)
-        yield Fragment(left + wide + 14, 24, title + bar + words)
+        axis = Axis(0.0, 1.0, share=True, tick_values=(0, 0.25, 0.5, 0.75, 1), length=wide)
+        places = tick_labels(axis, self.percent).items()
+        words = _texts(((x + at, 19, word) for at, word in places), self.look.faint, "middle")
+        title = _text(0, 9, name, self.look.text)
+        yield Fragment(x + wide + 14, 24, title + bar + words)
 
     def panel(self, panel: Any, first: bool = True) -> Fragment:
         rows = rows_of(self.plot.rows, panel)
@@ -648,12 +657,14 @@ class _HeatDrawer(_RowDrawer):
             f' width="{_number(axis.place(high) - axis.place(low) + 0.3)}"'
             for low, high in {(r["low"], r["high"]) for r in rows}
         }
-        fill = cache(self._filled)
+        fill = cache(self._cell_attributes)
         elements = self.labels(first)
-        for label, own in groupby(rows, lambda row: row["label"]):
-            elements += self._row(list(own), self.places[label] - self.step / 2, columns, fill)
+        for label, cells in groupby(rows, lambda row: row["label"]):
+            elements += self._row(list(cells), self.places[label] - self.step / 2, columns, fill)
         foot, words = self._foot(rows, axis, first)
-        return self.boxed(panel, first, 2 + self.height + foot, _moved(0, 2, elements + words))
+        return self.titled_panel(
+            panel, first, 2 + self.height + foot, _translated(0, 2, elements + words)
+        )
 
     def _row(
         self,
@@ -666,7 +677,7 @@ class _HeatDrawer(_RowDrawer):
 
         columns : where cells lie, by their ends.  fill : `_filled`.
         """
-        label = self.say(cells[0], ["label"]).replace("data-say", "data-row")
+        label = self.tooltip(cells[0], ["label"]).replace("data-say", "data-row")
         parts = [f'<g transform="translate(0 {_number(top)})"{label}>']
         for row in cells:
             if row["y"] is not None:
@@ -674,19 +685,19 @@ class _HeatDrawer(_RowDrawer):
                 parts.append(f"<rect{place}{fill(row['y'], row['words'])}/>")
         return "".join([*parts, "</g>"])
 
-    def _filled(self, share: float, words: str) -> str:
+    def _cell_attributes(self, share: float, words: str) -> str:
         """The colour of a cell and what it says, as attributes."""
-        said = self.say({"y": share, "words": words}, ("words", "y"))
-        return f' fill="{_colour(share)}"{said}'
+        tooltip = self.tooltip({"y": share, "words": words}, ("words", "y"))
+        return f' fill="{_colour(share)}"{tooltip}'
 
     def _foot(self, rows: Sequence[Row], axis: Axis, first: bool) -> tuple[float, str]:
         """Room and words below: names of one task each where there is room for them."""
         names = {row["low"]: str(row["words"]) for row in rows}
         if not (axis.high == len(names) and axis.length / len(names) >= _LOWEST_ROW):
             return self.below(axis), self.across(axis, self.height, first)
-        short = short_names(list(names.values()), 90, partial(width_of, size=_SMALL))
+        short = short_names(list(names.values()), 90, partial(text_width, size=_SMALL))
         texts = dict(zip(names, short, strict=True))
-        longest = max(width_of(text, _SMALL) for text in texts.values())
+        longest = max(text_width(text, _SMALL) for text in texts.values())
         parts = [
             f'<text transform="translate({_number(axis.place(at + 0.5) + 3)}'
             f' {_number(self.height + 6)}) rotate(-60)">{escape(text)}</text>'
@@ -695,12 +706,12 @@ class _HeatDrawer(_RowDrawer):
         style = f'font-size="{_SMALL}" fill="{self.look.faint}" text-anchor="end"'
         foot = 0.87 * longest + 10
         below = self.height + foot + _LINE - 2
-        title = _words(axis.length / 2, below, axis.title, self.look.text, anchor="middle")
+        title = _text(axis.length / 2, below, axis.title, self.look.text, anchor="middle")
         return foot + _LINE + 2, f"<g {style}>{''.join(parts)}</g>" + title
 
 
 # What colours and places say already.
-_UNSAID = ("told", "draws", "series", "head", "tail", "scale")
+_NOT_IN_TOOLTIP = ("filled", "draws", "series", "head", "tail", "scale")
 _DRAWERS: dict[str, type[_Drawer]] = {
     "heat": _HeatDrawer,
     "curves": _CurveDrawer,
@@ -710,18 +721,18 @@ _DRAWERS: dict[str, type[_Drawer]] = {
 }
 
 
-def _cut(text: str, size: float, longest: float) -> str:
-    return short_names([text], longest, partial(width_of, size=size))[0]
+def _shortened(text: str, size: float, longest: float) -> str:
+    return short_names([text], longest, partial(text_width, size=size))[0]
 
 
-def _runs(line: Sequence[Row], *roles: str) -> Iterator[list[Row]]:
+def _defined_parts(line: Sequence[Row], *roles: str) -> Iterator[list[Row]]:
     """The parts of a line where these roles are defined."""
     for defined, run in groupby(line, lambda row: all(row.get(r) is not None for r in roles)):
         if defined:
             yield list(run)
 
 
-def _reference(x: float, y: float, x2: float, y2: float, rule: Rule, look: Theme) -> str:
+def _reference_line(x: float, y: float, x2: float, y2: float, rule: Rule, look: Theme) -> str:
     dash = ' stroke-dasharray="2 2"' if rule.dashed else ""
     return f'<path d="{_path([(x, y), (x2, y2)])}" stroke="{look.faint}"{dash}/>'
 
@@ -747,10 +758,10 @@ def _colour(share: float) -> str:
     """The colour of a share."""
     at = min(max(share, 0.0), 1.0) * (len(_VIRIDIS) - 1)
     first = min(int(at), len(_VIRIDIS) - 2)
-    return mixed(_VIRIDIS[first], _VIRIDIS[first + 1], at - first)
+    return mix(_VIRIDIS[first], _VIRIDIS[first + 1], at - first)
 
 
-def _words(
+def _text(
     x: float, y: float, text: str, paint: str, *, size: float = _NAME, anchor: str = "",
     weight: str = "",
 ) -> str:  # fmt: skip
@@ -767,7 +778,7 @@ def _words(
     return f"<text {place}{style}>{raised}</text>"
 
 
-def _several(words: Iterable[tuple[float, float, str]], paint: str, anchor: str) -> str:
+def _texts(words: Iterable[tuple[float, float, str]], paint: str, anchor: str) -> str:
     """Texts of one look, each x, y and words."""
     texts = "".join(
         f'<text x="{_number(x)}" y="{_number(y)}">{escape(text)}</text>' for x, y, text in words
@@ -775,7 +786,7 @@ def _several(words: Iterable[tuple[float, float, str]], paint: str, anchor: str)
     return f'<g font-size="{_SMALL}" fill="{paint}" text-anchor="{anchor}">{texts}</g>'
 
 
-def _moved(x: float, y: float, elements: str) -> str:
+def _translated(x: float, y: float, elements: str) -> str:
     return f'<g transform="translate({_number(x)} {_number(y)})">{elements}</g>'
 
 

@@ -22,16 +22,16 @@ _WIDTHS = {
 _BOLD = 1.08
 
 
-def width_of(text: str, size: float, bold: bool = False) -> float:
+def text_width(text: str, size: float, bold: bool = False) -> float:
     """How wide a text is; a letter of another script is as wide as its cells in a terminal."""
     text = text.replace("\u00a0", " ")
     width = sum(_WIDTHS.get(letter, 0.62 * cells_of(letter)) for letter in text)
     return size * width * (_BOLD if bold else 1.0)
 
 
-def wrapped(
+def chart_lines(
     text: str, size: float, longest: float, *, bold: bool = False, joint: str = " "
 ) -> list[str]:
     """The text in lines no wider than this, split by `wrap_text`; a p-value stays on one line."""
     text = re.sub(r"(?<=\bp) ([<=]) (?=\d)", "\u00a0\\1\u00a0", text)
-    return wrap_text(text, longest, partial(width_of, size=size, bold=bold), joint)
+    return wrap_text(text, longest, partial(text_width, size=size, bold=bold), joint)

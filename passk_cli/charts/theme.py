@@ -40,7 +40,7 @@ def rgb(paint: str) -> tuple[int, int, int]:
     return int(paint[1:3], 16), int(paint[3:5], 16), int(paint[5:7], 16)
 
 
-def mixed(paint: str, paper: str, share: float) -> str:
+def mix(paint: str, paper: str, share: float) -> str:
     """A colour with a share of the paper in it; of names of a style sheet, as it mixes them."""
     if not share:
         return paint

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from passk_cli.diagnostic import ERROR
 from passk_cli.errors import PasskError
-from passk_cli.render.data import error_text
+from passk_cli.render.data import error_document
 
 
 def write_failure(error: PasskError, words: Sequence[str]) -> int:
@@ -23,7 +23,7 @@ def write_failure(error: PasskError, words: Sequence[str]) -> int:
     print_message(with_commands(error, words), ERROR)
     form = json_form(words)
     if form is not None:
-        sys.stdout.write(error_text(error, form))
+        sys.stdout.write(error_document(error, form))
         sys.stdout.flush()
     return error.exit_code
 

@@ -31,8 +31,15 @@ from passk_cli.render import (
     SUFFIXES,
     SUFFIXES_OF_VERDICTS,
 )
-from passk_cli.render.data import error_text
-from passk_cli.render.style import Style, answer, labelled, ordered, said, with_words
+from passk_cli.render.data import error_document
+from passk_cli.render.style import (
+    Style,
+    answer_text,
+    message_line,
+    sentence_text,
+    warnings_first,
+    with_message_texts,
+)
 from passk_cli.report.model import Report
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import cut, is_runner, printable, shield_from_runner
@@ -125,10 +132,10 @@ class Charting:
                 OptionValue("--chart"), "there is nothing to draw, as no value could be computed",
                 name="no-chart",
             )  # fmt: skip
-        from passk_cli.charts.chart_options import shown
+        from passk_cli.charts.chart_options import with_appearance
 
         # In a file the answer stands nowhere else.
-        report = shown(with_words(report, style), self.look)
+        report = with_appearance(with_message_texts(report, style), self.look)
         for file in self.chart:
             from passk_cli.charts.picture import picture
 
@@ -244,7 +251,7 @@ class Output:
 
     def words(self, message: Diagnostic) -> str:
         """The words of a message, with numbers as its reader has chosen."""
-        return said(message.pieces(), self._style(False, False))
+        return sentence_text(message.pieces(), self._style(False, False))
 
     def write(self, report: Report, charting: Charting) -> None:
         """The report to stdout or whole into the file, its charts, then messages to stderr.
@@ -256,10 +263,10 @@ class Output:
         on_terminal, opens = sys.stdout.isatty(), False
         try:
             if charting.highlight or charting.panel:
-                from passk_cli.charts.chart_options import prepared
+                from passk_cli.charts.chart_options import prepare_plots
 
                 # A model or column that is not there is refused before anything is printed.
-                prepared(report.plots, charting.look)
+                prepare_plots(report.plots, charting.look)
             for target in self._targets:
                 name = self._format(target, paged=report.page is not None)
                 opens |= target is None and name in ("table", "plain", "markdown")
@@ -288,7 +295,7 @@ class Output:
         finally:
             self.write_messages(report)
             if report.checks and not opens:
-                line = cut(answer(report, self._style(False, False)))
+                line = cut(answer_text(report, self._style(False, False)))
                 print(shield_from_runner(f"passk: {line}"), file=sys.stderr)
             if report.checks and self._annotates:
                 text = loaded(ANNOTATIONS)(report, Style(self.digits, self.percent))
@@ -311,7 +318,7 @@ class Output:
         """The first three messages to stderr, warnings first, and the names of the others."""
         if not report.messages:
             return
-        messages = ordered(report.messages)
+        messages = warnings_first(report.messages)
         if not (self.full or self.verbose):
             late = {name for name, message in DECLARED.items() if message.full}
             messages = [message for message in messages if message.name not in late]
@@ -320,7 +327,7 @@ class Output:
         room = len(messages) if self.verbose else _MESSAGES
         style = self._style(False, False)
         for message in messages[:room]:
-            print_message(labelled(message, style), message.severity)
+            print_message(message_line(message, style), message.severity)
         if further := messages[room:]:
             names = ", ".join(dict.fromkeys(message.name for message in further if message.name))
             print(f"{len(further)} more: -v{f' ({names})' if names else ''}", file=sys.stderr)
@@ -344,7 +351,7 @@ class Output:
         for target in self._targets:
             name = self._format(target)
             if target is not None and name in ("json", "jsonl"):
-                contents[Path(target)] = error_text(error, name)
+                contents[Path(target)] = error_document(error, name)
             if name not in FAILURES:
                 continue
             text = loaded(FAILURES[name])(problem)

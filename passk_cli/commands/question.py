@@ -131,7 +131,7 @@ class Question:
         """Whose columns a table has, and their headers and meanings; each column once."""
         columns_before: set[tuple[str, str]] = set()
         for section in cls.sections:
-            columns = [column.stated for column in section.columns if column.shown != DATA]
+            columns = [column.with_example for column in section.columns if column.shown != DATA]
             rows = [(c.header, c.meaning) for c in columns if c.meaning]
             if new := [row for row in dict.fromkeys(rows) if row not in columns_before]:
                 yield f'of "{section.title}"' if section.title else section.view, new

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from passk_cli.charts.axes import Axis, span, tick_words
-from passk_cli.render.style import Style, parts
+from passk_cli.charts.axes import Axis, axis_from_values, tick_labels
+from passk_cli.render.style import Style, cell_parts
 from passk_cli.report.model import MARK, QUANTITIES, Board, BoardRow, Column
 from passk_cli.text import printable
 
@@ -53,7 +53,7 @@ class RowView(NamedTuple):
     model: str
     places: tuple[str, ...]
     numbers: tuple[NumberView, ...]
-    others: tuple[str, ...]
+    extra_cells: tuple[str, ...]
 
 
 class BoardView(NamedTuple):
@@ -64,7 +64,7 @@ class BoardView(NamedTuple):
     """
 
     metrics: tuple[MetricView, ...]
-    others: tuple[tuple[str, str, str], ...]
+    extra_columns: tuple[tuple[str, str, str], ...]
     entries: tuple[RowView, ...]
     ranked: bool
 
@@ -76,8 +76,8 @@ def board_view(board: Board, style: Style) -> BoardView:
         numbers = [entry.numbers[at] for entry in board.entries]
         unit = next((number.unit for number in numbers), "share")
         ends = [end for n in numbers for end in (*n.ends, n.low, n.high)]
-        axis = replace(span(ends, margin=_ROOM, share=unit == "share"), length=100.0)
-        words = tick_words(axis, style.percent, lambda text: _BESIDE + _LETTER * len(text))
+        axis = replace(axis_from_values(ends, margin=_ROOM, share=unit == "share"), length=100.0)
+        words = tick_labels(axis, style.percent, lambda text: _BESIDE + _LETTER * len(text))
         ticks = tuple(
             (round(place, 1), "$" * (unit == "$") + text) for place, text in words.items()
         )
@@ -90,24 +90,26 @@ def board_view(board: Board, style: Style) -> BoardView:
         RowView(
             printable(entry.model), entry.places,
             tuple(_numbers(entry, board.metrics, axes, style)),
-            tuple(" ".join(filter(None, parts(cell, column, style)))
-                  for cell, column in zip(entry.others, board.others, strict=True)),
+            tuple(" ".join(filter(None, cell_parts(cell, column, style)))
+                  for cell, column in zip(entry.extra_cells, board.extra_columns, strict=True)),
         )
         for entry in board.entries
     )  # fmt: skip
-    others = tuple(
+    extra_columns = tuple(
         (printable(column.header), column.meaning,
-         "kept" if any(MARK in str(entry.others[at]) for entry in board.entries) else "other")
-        for at, column in enumerate(board.others)
+         "kept" if any(MARK in str(entry.extra_cells[at]) for entry in board.entries) else "other")
+        for at, column in enumerate(board.extra_columns)
     )  # fmt: skip
-    return BoardView(tuple(metrics), others, entries, any(metric.tested for metric in metrics))
+    return BoardView(
+        tuple(metrics), extra_columns, entries, any(metric.tested for metric in metrics)
+    )
 
 
 def _numbers(
     entry: BoardRow, columns: tuple[Column, ...], axes: list[Axis], style: Style
 ) -> Iterator[NumberView]:
     for number, column, axis in zip(entry.numbers, columns, axes, strict=True):
-        value, limits = parts(number, column, style)
+        value, limits = cell_parts(number, column, style)
         # An end that is not finite lies at the edge.
         low, high, *ends = (
             None if end is None else round(min(max(axis.place(end), 0.0), 100.0), 1)

@@ -12,11 +12,17 @@ from typing import Any
 import numpy as np
 
 from passk_cli.charts.chart_options import short_models
-from passk_cli.charts.picture import POLICY, hover, inline, sealed, variables
+from passk_cli.charts.picture import (
+    POLICY,
+    add_policy,
+    colour_variables,
+    hover_script,
+    inline_chart,
+)
 from passk_cli.pages.board import board_view
 from passk_cli.pages.layout import sections
 from passk_cli.render.data import csv_text, json_text
-from passk_cli.render.style import Style, said
+from passk_cli.render.style import Style, sentence_text
 from passk_cli.report.model import Panel, Report, TaskGrid, caveats, signature_line
 from passk_cli.report.plot import Plot
 from passk_cli.text import printable, strict_json
@@ -35,8 +41,8 @@ def html(report: Report, style: Style) -> str:
     if page is None:
         raise ValueError("this report has no page")
 
-    def drawn(plot: Plot) -> Markup:
-        return Markup(inline(replace(plot, title="", subtitle=""), style.percent))
+    def draw(plot: Plot) -> Markup:
+        return Markup(inline_chart(replace(plot, title="", subtitle=""), style.percent))
 
     def downloads(panel: Panel) -> list[tuple[str, str]]:
         """Suffix and address of the numbers of a panel; the page holds them."""
@@ -48,8 +54,8 @@ def html(report: Report, style: Style) -> str:
 
     style = style.typeset
     boards = [panel.board for section in page.sections for panel in section.panels if panel.board]
-    finding, *further = [said(sentence, style) for sentence in report.answer] or [""]
-    script = hover() + _beside("page.js").replace('"use strict";\n', "")
+    finding, *further = [sentence_text(sentence, style) for sentence in report.answer] or [""]
+    script = hover_script() + _resource_text("page.js").replace('"use strict";\n', "")
     text: str = _template().render(
         policy=POLICY,
         title=printable(page.title),
@@ -59,20 +65,20 @@ def html(report: Report, style: Style) -> str:
         sections=sections(page.sections, style),
         absent=[printable(text) for text in page.absent],
         caveats=caveats(report),
-        messages=[(m.severity, said(m.pieces(), style)) for m in report.messages],
+        messages=[(m.severity, sentence_text(m.pieces(), style)) for m in report.messages],
         signature=signature_line(report) if report.signature else "",
         command=printable(page.command),
-        css=Markup(_beside("page.css")),
-        light=Markup(variables("light")),
-        dark=Markup(variables("dark")),
+        css=Markup(_resource_text("page.css")),
+        light=Markup(colour_variables("light")),
+        dark=Markup(colour_variables("dark")),
         script=Markup(script),
-        drawn=drawn,
+        drawn=draw,
         short=short_models(printable(row.model) for board in boards for row in board.entries),
         board=lambda panel: board_view(panel.board, style),
         grid=lambda panel: Markup(grid_data(panel.grid)),
         downloads=downloads,
     )
-    return sealed(text, script)
+    return add_policy(text, script)
 
 
 def grid_data(grid: TaskGrid) -> str:
@@ -99,8 +105,8 @@ def _template() -> Any:
     surroundings = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    return surroundings.from_string(_beside("page.html.jinja"))
+    return surroundings.from_string(_resource_text("page.html.jinja"))
 
 
-def _beside(name: str) -> str:
+def _resource_text(name: str) -> str:
     return files("passk_cli.pages").joinpath(name).read_text(encoding="utf-8")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from passk_cli.charts.chart_options import Appearance, prepared
-from passk_cli.render.style import Style, answer, headings, parts, shown
+from passk_cli.charts.chart_options import Appearance, prepare_plots
+from passk_cli.render.style import Style, answer_text, cell_parts, headings, visible_parts
 from passk_cli.report.model import Cell, Chapter, Column, Estimate, Panel, Report, Table
 from passk_cli.report.plot import Plot, distinct
 from passk_cli.text import printable
@@ -56,7 +56,7 @@ class PanelView:
         """The plots that can be looked at, as large as the width of a page allows."""
         report = self.panel.report
         plots = [plot for plot in report.plots if len(distinct(plot.rows, "label")) <= _MOST_ROWS]
-        for plot in prepared(plots, Appearance()):
+        for plot in prepare_plots(plots, Appearance()):
             # The panel's title stands above one picture, and the line below tables says the rest.
             if len(plots) == 1:
                 plot = replace(plot, title="", subtitle="" if self.tables else plot.subtitle)
@@ -82,16 +82,18 @@ def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
         panels = tuple(_panel(panel, end, style) for panel in section.panels)
         words = Report(answer=section.answer)
         anchor = f"section{end}" if section.title else ""
-        views.append(SectionView(printable(section.title), anchor, answer(words, style), panels))
+        views.append(
+            SectionView(printable(section.title), anchor, answer_text(words, style), panels)
+        )
     return tuple(views)
 
 
 def _panel(panel: Panel, end: str, style: Style) -> PanelView:
     # A page has no options of a command line, and names the version once.
-    own = (part for part in panel.report.context if isinstance(part, str))
-    context = tuple(part for part in own if panel.board or not part.startswith("passk "))
+    context_parts = (part for part in panel.report.context if isinstance(part, str))
+    context = tuple(part for part in context_parts if panel.board or not part.startswith("passk "))
     report = replace(panel.report, context=context)
-    visible = shown(report, replace(style, spelling=lambda option: ""))
+    visible = visible_parts(report, replace(style, spelling=lambda option: ""))
     return PanelView(
         panel,
         panel.name + end,
@@ -115,7 +117,7 @@ def table_view(table: Table, style: Style) -> TableView:
 
 def _cells(row: Sequence[Cell], columns: Sequence[Column], style: Style) -> Iterator[CellView]:
     for cell, column in zip(row, columns, strict=True):
-        value, error = parts(cell, column, style)
+        value, error = cell_parts(cell, column, style)
         why = cell.reason if isinstance(cell, Estimate) else ""
         marked = isinstance(cell, Estimate) and cell.marked
         number = cell.value if isinstance(cell, Estimate) else cell

@@ -8,8 +8,8 @@ from urllib.parse import quote
 from passk_cli.charts.svg import picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.pages.layout import PanelView, sections
-from passk_cli.render.markup import code, escaped, folded_caveats, markdown_table
-from passk_cli.render.style import Style, answer, labelled, shown
+from passk_cli.render.markup import caveats_details, code_span, escape_markdown, markdown_table
+from passk_cli.render.style import Style, answer_text, message_line, visible_parts
 from passk_cli.report.model import Report, signature_line
 from passk_cli.text import printable
 
@@ -25,22 +25,29 @@ def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
         raise ValueError("this report has no page")
     style = style.typeset
     files: dict[str, bytes] = {}
-    blocks = [f"# {escaped(page.title)}", page.date, escaped(answer(report, style))]
+    blocks = [
+        f"# {escape_markdown(page.title)}",
+        page.date,
+        escape_markdown(answer_text(report, style)),
+    ]
     for section in sections(page.sections, style):
         if section.title:
-            blocks += [f"# {escaped(section.title)}", escaped(section.finding)]
+            blocks += [f"# {escape_markdown(section.title)}", escape_markdown(section.finding)]
         for view in section.panels:
             images = _images(view, style) if pictures else {}
             files |= images
             blocks += _panel(view, style, pictures, sorted(images))
     if page.date:
-        blocks.append(folded_caveats(report, style))
+        blocks.append(caveats_details(report, style))
         return {"": _text(blocks), **files}
-    blocks += ["## Notes", _listed([labelled(said, style) for said in report.messages])]
+    blocks += [
+        "## Notes",
+        _bullet_list([message_line(message, style) for message in report.messages]),
+    ]
     if page.absent:
-        blocks += ["## What is not shown", _listed(list(page.absent))]
+        blocks += ["## What is not shown", _bullet_list(list(page.absent))]
     lines = [printable(page.command), signature_line(report) if report.signature else ""]
-    blocks += ["## How to reproduce it", *(code(line) for line in lines if line)]
+    blocks += ["## How to reproduce it", *(code_span(line) for line in lines if line)]
     return {"": _text(blocks), **files}
 
 
@@ -51,12 +58,12 @@ def _text(blocks: list[str]) -> bytes:
 def _panel(view: PanelView, style: Style, pictures: str, images: list[str]) -> Iterator[str]:
     panel = view.panel
     yield f"## {panel.title}"
-    yield escaped(view.finding)
-    yield f"*{escaped(panel.how)}*" if panel.how else ""
-    for table in shown(panel.report, style).tables:
-        yield f"**{escaped(table.title)}**" if table.title else ""
+    yield escape_markdown(view.finding)
+    yield f"*{escape_markdown(panel.how)}*" if panel.how else ""
+    for table in visible_parts(panel.report, style).tables:
+        yield f"**{escape_markdown(table.title)}**" if table.title else ""
         yield markdown_table(table, style)
-    yield escaped(view.context)
+    yield escape_markdown(view.context)
     for dark, light in zip(images[::2], images[1::2], strict=True):
         folder = quote(pictures)
         yield (
@@ -75,5 +82,5 @@ def _images(view: PanelView, style: Style) -> dict[str, bytes]:
     return images
 
 
-def _listed(texts: list[str]) -> str:
-    return "\n".join(f"- {escaped(text)}" for text in texts) or "There is nothing to note."
+def _bullet_list(texts: list[str]) -> str:
+    return "\n".join(f"- {escape_markdown(text)}" for text in texts) or "There is nothing to note."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli import pages
 from passk_cli.charts import PICTURES
-from passk_cli.charts.chart_options import Appearance, PictureSize, shown
+from passk_cli.charts.chart_options import Appearance, PictureSize, with_appearance
 from passk_cli.charts.theme import THEMES
 from passk_cli.cleanup import write_atomically, write_together
 from passk_cli.errors import ParameterError
@@ -24,7 +24,7 @@ from passk_cli.render import FORMATS, SUFFIXES
 from passk_cli.render.data import message_data
 from passk_cli.render.markup import html
 from passk_cli.render.plain import plain
-from passk_cli.render.style import Style, said, with_words
+from passk_cli.render.style import Style, sentence_text, with_message_texts
 from passk_cli.report.model import Cell, Column, Estimate, Limits, Phrase, Report, Table
 from passk_cli.suggestions import meant
 
@@ -70,7 +70,9 @@ class Chart:
         from passk_cli.charts.picture import picture
 
         with python_spelling({}):
-            report = shown(with_words(self.report, Style(percent=self.percent)), self.look)
+            report = with_appearance(
+                with_message_texts(self.report, Style(percent=self.percent)), self.look
+            )
             return picture(report, suffix, self.theme, self.percent, self.look.size)
 
     def __repr__(self) -> str:
@@ -330,7 +332,7 @@ def _with_limits(table: Table) -> Table:
 
 def _value(cell: Cell) -> str | float | tuple[float | None, float | None] | None:
     if isinstance(cell, Phrase):
-        return said(cell.pieces, STYLE)
+        return sentence_text(cell.pieces, STYLE)
     if isinstance(cell, Limits):
         return cell.low, cell.high
     if isinstance(cell, Estimate) and cell.upper is not None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from passk_cli.report.model import Column, LazyRows, Report
-from passk_cli.report.words import DrawnP
+from passk_cli.report.words import MonteCarloP
 
 
 def _identity(value: Any) -> Any:
@@ -44,5 +44,5 @@ def picklable(report: Report) -> Report:
     copyreg.pickle(Report, _reduce_report)
     copyreg.pickle(Column, _reduce_column)
     copyreg.pickle(LazyRows, _reduce_rows)
-    copyreg.pickle(DrawnP, lambda p: (DrawnP, (float(p), p.error)))
+    copyreg.pickle(MonteCarloP, lambda p: (MonteCarloP, (float(p), p.error)))
     return report

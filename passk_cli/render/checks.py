@@ -7,7 +7,7 @@ from hashlib import sha256
 from xml.etree import ElementTree
 
 from passk_cli.errors import ParameterError
-from passk_cli.render.style import Style, said
+from passk_cli.render.style import Style, sentence_text
 from passk_cli.report.model import Check, Report, signature_line
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import printable, strict_json
@@ -46,11 +46,11 @@ def junit(report: Report, style: Style) -> str:
             ElementTree.SubElement(case, "skipped", message=text)
         else:
             ElementTree.SubElement(case, "system-out").text = text
-    lines = (*report.listed, signature_line(report))
+    lines = (*report.changed_lines, signature_line(report))
     ElementTree.SubElement(suite, "system-out").text = "\n".join(lines)
     if warnings := _warnings(report):
         ElementTree.SubElement(suite, "system-err").text = "\n".join(warnings)
-    return _document(suite)
+    return _xml_document(suite)
 
 
 def junit_failure(problem: str) -> str:
@@ -60,7 +60,7 @@ def junit_failure(problem: str) -> str:
     )
     case = ElementTree.SubElement(suite, "testcase", classname="passk", name="gate")
     ElementTree.SubElement(case, "error", message=problem).text = problem
-    return _document(suite)
+    return _xml_document(suite)
 
 
 def github(report: Report, style: Style) -> str:
@@ -70,32 +70,32 @@ def github(report: Report, style: Style) -> str:
     levels = {"undecided": "warning", "pass": "notice", "not judged": "notice"}
     lines = []
     for check in report.checks:
-        title = _data(f"passk: {check.rule}").replace(":", "%3A").replace(",", "%2C")
-        message = _data(f"{_outcome(check)}: {finding(check, style)}")
+        title = _command_text(f"passk: {check.rule}").replace(":", "%3A").replace(",", "%2C")
+        message = _command_text(f"{_outcome(check)}: {finding_text(check, style)}")
         level = "error" if check.failing else levels.get(check.verdict, "warning")
         lines.append(f"::{level} title={title}::{message}")
-    if listed := "%0A".join(map(_data, report.listed)):
+    if flips := "%0A".join(map(_command_text, report.changed_lines)):
         # One command for all of them: a pipeline shows few notices of a step.
-        lines.append(f"::notice title=passk%3A flips::{listed}")
-    lines += [f"::warning title=passk::{_data(text)}" for text in _warnings(report)]
+        lines.append(f"::notice title=passk%3A flips::{flips}")
+    lines += [f"::warning title=passk::{_command_text(text)}" for text in _warnings(report)]
     return "".join(line + "\n" for line in lines)
 
 
 def github_failure(problem: str) -> str:
     """The workflow command for an error that kept the rules from being checked."""
-    return f"::error title=passk::{_data(problem)}\n"
+    return f"::error title=passk::{_command_text(problem)}\n"
 
 
 def github_alarms(report: Report, style: Style) -> str:
     """The workflow commands of what is wrong or open, without notices, as many as GitHub shows."""
-    every, shown = github(report, style).splitlines(keepends=True), []
+    commands, annotations = github(report, style).splitlines(keepends=True), []
     for level in ("error", "warning"):
-        lines = [line for line in every if line.startswith(f"::{level} ")]
-        if rest := lines[_ANNOTATIONS - 1 :][1:]:
-            more = f"::{level} title=passk::{len(rest) + 1:,} more in the job summary\n"
+        lines = [line for line in commands if line.startswith(f"::{level} ")]
+        if surplus := lines[_ANNOTATIONS - 1 :][1:]:
+            more = f"::{level} title=passk::{len(surplus) + 1:,} more in the job summary\n"
             lines = [*lines[: _ANNOTATIONS - 1], more]
-        shown += lines
-    return "".join(shown)
+        annotations += lines
+    return "".join(annotations)
 
 
 def gitlab(report: Report, style: Style) -> str:
@@ -141,9 +141,9 @@ def _issue(name: str, text: str, severity: str, place: str, *identity: str) -> d
     }
 
 
-def finding(check: Check, style: Style) -> str:
+def finding_text(check: Check, style: Style) -> str:
     """Finding of a check, with what else the reader has to know."""
-    text = said(check.finding, style)
+    text = sentence_text(check.finding, style)
     # A finding names p and tasks that were lost itself.
     details = (part for detail in check.details for part in detail.split("; "))
     further = [part for part in details if part not in text]
@@ -152,8 +152,8 @@ def finding(check: Check, style: Style) -> str:
 
 def _reason(check: Check, style: Style) -> str:
     """The finding; of an undecided rule that fails the gate, that it does before it."""
-    counted = f"{_outcome(check)}: " * (check.failing and check.verdict == "undecided")
-    return counted + finding(check, style)
+    prefix = f"{_outcome(check)}: " * (check.failing and check.verdict == "undecided")
+    return prefix + finding_text(check, style)
 
 
 def _outcome(check: Check) -> str:
@@ -163,10 +163,10 @@ def _outcome(check: Check) -> str:
 
 
 def _warnings(report: Report) -> list[str]:
-    return [said(message.pieces(), Style()) for message in report.warnings]
+    return [sentence_text(message.pieces(), Style()) for message in report.warnings]
 
 
-def _document(suite: ElementTree.Element) -> str:
+def _xml_document(suite: ElementTree.Element) -> str:
     """The suite as a file; control characters, which XML has no way to say, as their codes."""
     for element in suite.iter():
         element.attrib.update({name: printable(text) for name, text in element.items()})
@@ -185,6 +185,6 @@ def _require_checks(report: Report) -> None:
         )  # fmt: skip
 
 
-def _data(text: str) -> str:
+def _command_text(text: str) -> str:
     """The message of a workflow command; a percent sign starts a code there."""
     return printable(text).replace("%", "%25")

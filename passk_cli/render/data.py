@@ -10,7 +10,7 @@ from typing import Any
 
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import PasskError
-from passk_cli.render.style import Style, answer, said, shown
+from passk_cli.render.style import Style, answer_text, sentence_text, visible_parts
 from passk_cli.report.model import Cell, Estimate, Hint, Limits, Phrase, Report
 from passk_cli.text import printable, strict_json
 
@@ -37,8 +37,8 @@ def json_text(report: Report, style: Style) -> str:
     """One object: what was found, rows, messages, context and signature."""
     result = {"result": report.result, "exit": report.exit_code} if report.result else {}
     # Words are the same whatever digits and units the reader of tables has chosen.
-    stated = shown(report, style).methods
-    words = {"answer": text} if (text := answer(report, Style())) else {}
+    methods = visible_parts(report, style).methods
+    words = {"answer": text} if (text := answer_text(report, Style())) else {}
     # What decides which words are said is not data; nor is what an answer has nothing of.
     stated_answers = [
         {"name": sentence.name, "fields": _fields({
@@ -52,16 +52,17 @@ def json_text(report: Report, style: Style) -> str:
         **({"answers": stated_answers} if stated_answers else {}),
         "rows": _records(report),
         "messages": [message_data(message) for message in report.messages],
-        "context": shown(report, Style(full=True)).context, "signature": dict(report.signature),
-        **{name: list(map(dict, each)) for name, each in report.lists.items()},
-        **({"methods": {"text": stated.words, "bibtex": stated.bibtex}} if stated else {}),
+        "context": visible_parts(report, Style(full=True)).context, "signature": dict(
+        report.signature),
+        **{name: list(map(dict, items)) for name, items in report.lists.items()},
+        **({"methods": {"text": methods.words, "bibtex": methods.bibtex}} if methods else {}),
     }  # fmt: skip
     return strict_json(document, indent=2) + "\n"
 
 
 def message_data(message: Diagnostic) -> dict[str, Any]:
     """A message as data: its fields as they are, its words with default rounding."""
-    text = said(message.pieces(), Style())
+    text = sentence_text(message.pieces(), Style())
     return {
         "name": message.name, "severity": message.severity, "text": text,
         "fields": _fields(message.fields),
@@ -78,7 +79,7 @@ def _fields(fields: Mapping[str, Any]) -> dict[str, Any]:
         elif isinstance(value, Limits):
             data[name] = _ends(value)
         elif not isinstance(value, Hint | Phrase):
-            data[name] = list(value) if isinstance(value, tuple | list) else _plain(value)
+            data[name] = list(value) if isinstance(value, tuple | list) else _plain_value(value)
     return data
 
 
@@ -88,7 +89,7 @@ def _ends(interval: Estimate | Limits) -> dict[str, float | None]:
     return {name: end if end is None or math.isfinite(end) else None for name, end in ends.items()}
 
 
-def error_text(error: PasskError, form: str) -> str:
+def error_document(error: PasskError, form: str) -> str:
     """An error as data, where the result would have been.  form : "json" or "jsonl"."""
     place, problem, remedy = map(printable, error.parts)
     data = {
@@ -106,17 +107,17 @@ def jsonl_text(report: Report, style: Style) -> str:
 
 def _records(report: Report) -> list[dict[str, Any]]:
     names = [column.header for column in report.data.columns]
-    return [dict(zip(names, map(_plain, row), strict=True)) for row in report.data.rows]
+    return [dict(zip(names, map(_plain_value, row), strict=True)) for row in report.data.rows]
 
 
-def guarded(cell: str | int | float | None) -> str | int | float | None:
+def guard_formula(cell: str | int | float | None) -> str | int | float | None:
     """A text that a spreadsheet would take for a formula, with an apostrophe before it.
 
     Such begin with =, +, -, @ or one of these at full width, also after blanks and control
     characters, or with a tab or line break.  Numbers stay.
     Source: OWASP, "CSV injection".
 
-    >>> guarded("=1+1"), guarded(" ＝1+1"), guarded("m-1"), guarded(-0.5)
+    >>> guard_formula("=1+1"), guard_formula(" ＝1+1"), guard_formula("m-1"), guard_formula(-0.5)
     ("'=1+1", "' ＝1+1", 'm-1', -0.5)
     """
     return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
@@ -127,9 +128,9 @@ def _delimited(report: Report, delimiter: str, *, safe: bool) -> str:
     # Of line breaks, the writer quotes those that it ends a line with.
     writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
     for row in ([column.header for column in report.data.columns], *report.data.rows):
-        cells = map(_plain, row)
+        cells = map(_plain_value, row)
         # The writer leaves None empty.
-        writer.writerow(list(map(guarded, cells) if safe else cells))
+        writer.writerow(list(map(guard_formula, cells) if safe else cells))
     return "".join(lines)
 
 
@@ -140,7 +141,7 @@ class _CsvLines(list[str]):
         self.append(line.removesuffix("\r\n") + "\n")
 
 
-def _plain(cell: Cell) -> str | int | float | None:
+def _plain_value(cell: Cell) -> str | int | float | None:
     if isinstance(cell, Limits | Phrase):
         raise TypeError("tidy rows hold each limit in a column of its own, and no phrases")
     if isinstance(cell, Estimate):

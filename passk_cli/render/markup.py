@@ -10,12 +10,12 @@ from itertools import pairwise
 
 from passk_cli.render.style import (
     Style,
+    cell_parts,
     headings,
-    labelled,
-    ordered,
-    parts,
-    said,
-    shown,
+    message_line,
+    sentence_text,
+    visible_parts,
+    warnings_first,
 )
 from passk_cli.report.model import (
     COMMENT,
@@ -58,24 +58,27 @@ def markdown(report: Report, style: Style) -> str:
     style = style.typeset
     if any(table.shown == COMMENT for table in report.tables):
         return _comment(report, style)
-    chosen = shown(report, style)
-    blocks = [escaped(chosen.answer)]
-    for table in chosen.tables:
-        blocks += [f"**{escaped(table.title)}**" if table.title else ""]
+    visible = visible_parts(report, style)
+    blocks = [escape_markdown(visible.answer)]
+    for table in visible.tables:
+        blocks += [f"**{escape_markdown(table.title)}**" if table.title else ""]
         blocks.append(markdown_table(table, style))
-    blocks += [escaped(chosen.context), folded_caveats(report, style)]
-    blocks += [code(text)] if (text := chosen.signature) else []
-    if stated := chosen.methods:
-        blocks += [escaped(stated.words), f"```bibtex\n{stated.bibtex}\n```"]
+    blocks += [escape_markdown(visible.context), caveats_details(report, style)]
+    blocks += [code_span(text)] if (text := visible.signature) else []
+    if methods := visible.methods:
+        blocks += [escape_markdown(methods.words), f"```bibtex\n{methods.bibtex}\n```"]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-def folded_caveats(report: Report, style: Style) -> str:
+def caveats_details(report: Report, style: Style) -> str:
     """The warnings, notes and policies behind the numbers, in a line that opens; "" for none."""
-    lines = [f"- {escaped(labelled(message, style))}" for message in ordered(report.messages)]
-    signature = [f"- {code(signature_line(report))}"] if report.signature else []
+    lines = [
+        f"- {escape_markdown(message_line(message, style))}"
+        for message in warnings_first(report.messages)
+    ]
+    signature = [f"- {code_span(signature_line(report))}"] if report.signature else []
     line = caveats(report)
-    return _folded(line, _bounded([*lines, *signature])) if line else ""
+    return _details(line, _bounded_lines([*lines, *signature])) if line else ""
 
 
 def _comment(report: Report, style: Style) -> str:
@@ -85,35 +88,41 @@ def _comment(report: Report, style: Style) -> str:
 
     A comment has no --full: whatever that shows is in it, as far as GitHub has room.
     """
-    chosen = shown(report, replace(style, full=True))
+    visible = visible_parts(report, replace(style, full=True))
     tables = {table.shown: table for table in report.tables}
-    verdict, _, finding = escaped(chosen.answer).partition(": ")
+    verdict, _, finding = escape_markdown(visible.answer).partition(": ")
     blocks = [f"**{verdict}:** {finding}"]
     if (measured := tables[COMMENT]).rows:
         table = markdown_table(measured.shortened(), replace(style, full=True))
         blocks.append(_LIMITS.sub("\\1,\N{NO-BREAK SPACE}", table))
     changed, flipped = [], []
     for changes in report.changes():
-        summary = f"- {escaped(changes.summary)}"
-        changed += [summary, *(f"  - {escaped(line)}" for line in changes.significant)]
-        if changes.others:
-            flipped += [summary, *(f"  - {escaped(line)}" for line in changes.others)]
-    warnings = [f"- **Warning:** {escaped(said(m.pieces(), style))}" for m in report.warnings]
-    notes = [f"- {escaped(said(m.pieces(), style))}" for m in report.messages
+        summary = f"- {escape_markdown(changes.summary)}"
+        changed += [summary, *(f"  - {escape_markdown(line)}" for line in changes.significant)]
+        if changes.insignificant:
+            flipped += [
+                summary,
+                *(f"  - {escape_markdown(line)}" for line in changes.insignificant),
+            ]
+    warnings = [
+        f"- **Warning:** {escape_markdown(sentence_text(m.pieces(), style))}"
+        for m in report.warnings
+    ]
+    notes = [f"- {escape_markdown(sentence_text(m.pieces(), style))}" for m in report.messages
              if m not in report.warnings]  # fmt: skip
     head, ruler, *rules = markdown_table(tables[FULL], style).splitlines()
     blocks += [
-        _bounded([*warnings, *changed]),
-        f"<sub>{escaped(chosen.context)}</sub>",
-        code(chosen.signature) if chosen.signature else "",
-        _folded(f"All {len(rules):,} rules", "\n".join((head, ruler, _bounded(rules)))),
-        _folded("Changes that chance explains", _bounded(flipped)),
-        _folded(plural(len(notes), "note"), _bounded(notes)),
+        _bounded_lines([*warnings, *changed]),
+        f"<sub>{escape_markdown(visible.context)}</sub>",
+        code_span(visible.signature) if visible.signature else "",
+        _details(f"All {len(rules):,} rules", "\n".join((head, ruler, _bounded_lines(rules)))),
+        _details("Changes that chance explains", _bounded_lines(flipped)),
+        _details(plural(len(notes), "note"), _bounded_lines(notes)),
     ]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-def _bounded(lines: Sequence[str]) -> str:
+def _bounded_lines(lines: Sequence[str]) -> str:
     """Lines below each other, as many as a part of a comment has room for."""
     room = _PART
     for place, line in enumerate(lines):
@@ -123,7 +132,7 @@ def _bounded(lines: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _folded(title: str, text: str) -> str:
+def _details(title: str, text: str) -> str:
     """A text that a reader opens; "" for none.  Its title is HTML, where no sign is escaped."""
     line = escape(printable(title))
     return f"<details><summary>{line}</summary>\n\n{text}\n\n</details>" if text else ""
@@ -131,7 +140,7 @@ def _folded(title: str, text: str) -> str:
 
 def markdown_failure(problem: str) -> str:
     """The error that kept a gate's rules from being checked, where its verdict would stand."""
-    return f"**ERROR:** {escaped(problem)}\n"
+    return f"**ERROR:** {escape_markdown(problem)}\n"
 
 
 def latex(report: Report, style: Style) -> str:
@@ -140,59 +149,61 @@ def latex(report: Report, style: Style) -> str:
     A model of several rows is named once, and a little space parts it from the next.
     """
     style = style.typeset
-    chosen = shown(report, style)
+    visible = visible_parts(report, style)
     lines = [f"% {signature_line(report)}"] if report.signature else []
     lines.append(r"% needs \usepackage{booktabs}")
-    lines += [f"% {text}"] if (text := chosen.answer) else []
+    lines += [f"% {text}"] if (text := visible.answer) else []
     if line := caveats(report):
-        told = [labelled(message, style) for message in ordered(report.messages)]
-        lines += [f"% {text}" for text in (f"say below the table: {line}", *told)]
-    for table in chosen.tables:
+        messages = [message_line(message, style) for message in warnings_first(report.messages)]
+        lines += [f"% {text}" for text in (f"say below the table: {line}", *messages)]
+    for table in visible.tables:
         if table.title:
             lines.append(f"% {printable(table.title)}")
         align = "".join("r" if column.numeric else "l" for column in table.columns)
         lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
-        lines.append(_row([tex(name) for name in headings(table, style)]))
+        lines.append(_latex_row([escape_latex(name) for name in headings(table, style)]))
         lines.append(r"\midrule")
-        lines += _tex_rows(table, style)
+        lines += _latex_rows(table, style)
         # A blank line, so that several stand below each other.
         lines += [r"\bottomrule", r"\end{tabular}", ""]
-    lines += [f"% {text}"] if (text := chosen.context) else []
-    if stated := chosen.methods:
-        cited = Methods(tex(stated.text), stated.references)
-        lines += ["", cited.cited(lambda keys: rf"~\cite{{{','.join(keys)}}}"), ""]
-        lines += [f"% {line}" for line in stated.bibtex.splitlines()]
+    lines += [f"% {text}"] if (text := visible.context) else []
+    if methods := visible.methods:
+        escaped_methods = Methods(escape_latex(methods.text), methods.references)
+        lines += ["", escaped_methods.cited(lambda keys: rf"~\cite{{{','.join(keys)}}}"), ""]
+        lines += [f"% {line}" for line in methods.bibtex.splitlines()]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def html(report: Report, style: Style) -> str:
     """Tables for a notebook, the answer above, with context, messages and signature below."""
     style = style.typeset
-    chosen = shown(report, style)
-    blocks = [f"<p>{_html(text)}</p>"] if (text := chosen.answer) else []
-    for table in chosen.tables:
+    visible = visible_parts(report, style)
+    blocks = [f"<p>{_escape_html(text)}</p>"] if (text := visible.answer) else []
+    for table in visible.tables:
         ends = ["right" if column.numeric else "left" for column in table.columns]
-        title = f"<caption>{_html(table.title)}</caption>" if table.title else ""
-        names = [_html(name) for name in headings(table, style)]
+        title = f"<caption>{_escape_html(table.title)}</caption>" if table.title else ""
+        names = [_escape_html(name) for name in headings(table, style)]
         blocks += [f"<table>{title}", _html_row("th", names, ends)]
-        blocks += [_html_row("td", texts, ends) for texts in _texts(table, style, _html)]
+        blocks += [
+            _html_row("td", texts, ends) for texts in _cell_texts(table, style, _escape_html)
+        ]
         blocks.append("</table>")
-    messages = [labelled(message, style) for message in report.messages]
-    below = [chosen.context, *messages, chosen.signature]
-    blocks += [f"<p>{_html(text)}</p>" for text in below if text]
+    messages = [message_line(message, style) for message in report.messages]
+    below = [visible.context, *messages, visible.signature]
+    blocks += [f"<p>{_escape_html(text)}</p>" for text in below if text]
     return "<div>\n" + "\n".join(blocks) + "\n</div>"
 
 
-def tex(text: str) -> str:
+def escape_latex(text: str) -> str:
     """Text with LaTeX's special characters escaped, on one line.
 
-    >>> tex("gpt-4_0613 at 50%")
+    >>> escape_latex("gpt-4_0613 at 50%")
     'gpt-4\\\\_0613 at 50\\\\%'
     """
     return "".join(_LATEX.get(character, character) for character in printable(text))
 
 
-def _by_model(table: Table) -> Sequence[tuple[Cell, ...]]:
+def _rows_by_model(table: Table) -> Sequence[tuple[Cell, ...]]:
     """Rows; where the first column names models, those of a model stand together."""
     if table.columns[0].header != "model":
         return table.rows
@@ -200,35 +211,35 @@ def _by_model(table: Table) -> Sequence[tuple[Cell, ...]]:
     return sorted(table.rows, key=lambda row: place.setdefault(row[0], len(place)))
 
 
-def _tex_rows(table: Table, style: Style) -> list[str]:
+def _latex_rows(table: Table, style: Style) -> list[str]:
     """The rows of a tabular: those of a model as a group, intervals beside or below estimates."""
-    rows = _by_model(table)
+    rows = _rows_by_model(table)
     firsts = [row[0] for row in rows] if table.columns[0].header == "model" else []
-    grouped = any(one == other for one, other in pairwise(firsts))
+    grouped = any(first == second for first, second in pairwise(firsts))
     lines: list[str] = []
     for place, row in enumerate(rows):
-        pairs = [_tex_cell(*each, style) for each in zip(row, table.columns, strict=True)]
-        texts, below = ([*each] for each in zip(*pairs, strict=True))
+        pairs = [_latex_cell(*pair, style) for pair in zip(row, table.columns, strict=True)]
+        texts, below = ([*column_texts] for column_texts in zip(*pairs, strict=True))
         if grouped and place:
             if firsts[place] == firsts[place - 1]:
                 texts[0] = ""
             else:
                 lines.append(r"\addlinespace")
-        lines.append(_row(texts))
+        lines.append(_latex_row(texts))
         if any(below):
-            lines.append(_row([text and rf"{{\scriptsize {text}}}" for text in below]))
+            lines.append(_latex_row([text and rf"{{\scriptsize {text}}}" for text in below]))
     return lines
 
 
-def _tex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
+def _latex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
     """A cell and what stands below it: its sign a relation, its letters raised, the best bold."""
-    value, error = (tex(text) for text in parts(cell, column, style))
+    value, error = (escape_latex(text) for text in cell_parts(cell, column, style))
     if not isinstance(cell, Estimate):
         return f"{value} {error}".strip(), ""
     sign = r"$\sim$ " if cell.verdict == "~" else ""
-    value = value.removeprefix(tex("~ ")) if sign else value
+    value = value.removeprefix(escape_latex("~ ")) if sign else value
     below = error if style.stacked and cell.low is not None else ""
-    if error and error == tex(cell.letters):
+    if error and error == escape_latex(cell.letters):
         value += rf"\textsuperscript{{{error}}}"
     elif not below:
         value = f"{value} {error}".strip()
@@ -237,9 +248,9 @@ def _tex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
 
 def markdown_table(table: Table, style: Style) -> str:
     lines = [
-        map(escaped, headings(table, style)),
+        map(escape_markdown, headings(table, style)),
         ("--:" if column.numeric else "---" for column in table.columns),
-        *_texts(replace(table, rows=_by_model(table)), style, escaped),
+        *_cell_texts(replace(table, rows=_rows_by_model(table)), style, escape_markdown),
     ]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
@@ -250,33 +261,35 @@ def _html_row(tag: str, cells: Sequence[str], ends: Sequence[str]) -> str:
     return f"<tr>{inside}</tr>"
 
 
-def _html(text: str) -> str:
+def _escape_html(text: str) -> str:
     """Text in which nothing is HTML, on one line."""
     return escape(printable(text))
 
 
-def _texts(table: Table, style: Style, spelling: Callable[[str], str]) -> Iterator[list[str]]:
+def _cell_texts(table: Table, style: Style, spelling: Callable[[str], str]) -> Iterator[list[str]]:
     """The cells of each row as texts; what is marked is bold."""
     for row in table.rows:
         texts = []
         for cell, column in zip(row, table.columns, strict=True):
-            text = spelling(" ".join(parts(cell, column, style)).strip())
+            text = spelling(" ".join(cell_parts(cell, column, style)).strip())
             bold = isinstance(cell, Estimate) and cell.marked
-            texts.append((f"<b>{text}</b>" if spelling is _html else f"**{text}**") * bold or text)
+            texts.append(
+                (f"<b>{text}</b>" if spelling is _escape_html else f"**{text}**") * bold or text
+            )
         yield texts
 
 
-def _row(cells: Sequence[str]) -> str:
+def _latex_row(cells: Sequence[str]) -> str:
     """A row of a tabular; what would be an option of the command before it is kept apart."""
     line = " & ".join(cells)
     return ("{}" if line.startswith(("[", "*")) else "") + line + r" \\"
 
 
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Text in which nothing is Markdown, HTML or a formula, names nobody and links nothing, on one
     line.
 
-    >>> escaped("see www.x.org, #12 and @me at pass@1")
+    >>> escape_markdown("see www.x.org, #12 and @me at pass@1")
     'see www<!-- -->.x.org, #<!-- -->12 and @<!-- -->me at pass@1'
     """
     text = re.sub(r"([\\`*_|<>\[\]~&$])", r"\\\1", printable(text))
@@ -285,7 +298,7 @@ def escaped(text: str) -> str:
     return _COMMIT.sub(lambda name: "<!-- -->".join(re.findall(".{1,6}", name[0])), text)
 
 
-def code(text: str) -> str:
+def code_span(text: str) -> str:
     """Text as a span of code; its fence is longer than any in it."""
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
     blank = " " * (len(fence) > 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import wrap
 
-from passk_cli.render.style import Style, aligned, padded, shown
+from passk_cli.render.style import Style, aligned_columns, pad, visible_parts
 from passk_cli.report.model import Report
 from passk_cli.text import cells_of, printable
 
@@ -15,14 +15,14 @@ _WIDEST = 100
 
 def plain(report: Report, style: Style) -> str:
     """The answer, tables, context and signature as text."""
-    parts = shown(report, style)
+    parts = visible_parts(report, style)
     blocks = [parts.answer]
     for table in parts.tables:
         columns = []
-        for name, cells in aligned(table, style):
+        for name, cells in aligned_columns(table, style):
             texts = [name, *(" ".join(filter(None, cell)) for cell in cells)]
             width = max(map(cells_of, texts))
-            columns.append([padded(text, width) for text in texts])
+            columns.append([pad(text, width) for text in texts])
         title = [printable(table.title)] * bool(table.title)
         lines = [GAP.join(row).rstrip() for row in zip(*columns, strict=True)]
         blocks.append("\n".join([*title, *lines]))

@@ -81,32 +81,32 @@ class Style:
         return self.digits if self.digits is not None else (1 if self.percent else 3)
 
 
-def share(value: float, style: Style, *, signed: bool = False) -> str:
+def share_text(value: float, style: Style, *, signed: bool = False) -> str:
     """A share or a difference of two, in the chosen digits; −0.000 is 0.000."""
     # A percentage is the share's text with the point moved: 0.7425 is 0.743 and 74.3 %, never 74.2.
     shift = 2 if style.percent else 0
-    number = _rounded(value, style.decimals + shift).scaleb(shift)
+    number = _round(value, style.decimals + shift).scaleb(shift)
     text = f"{number:{'+' if signed and number else ''}.{style.decimals}f}"
     return text.replace("-", style.minus)
 
 
-def _rounded(value: float, decimals: int) -> Decimal:
+def _round(value: float, decimals: int) -> Decimal:
     """The value with so many decimals; −0 is 0.  A tie goes away from 0, whatever the last digits,
     which a sum in another order has otherwise.
 
-    >>> share(0.19749999999999998, Style()), share(0.1975, Style()), share(0.7425, Style())
-    ('0.198', '0.198', '0.743')
+    >>> [share_text(x, Style()) for x in (0.19749999999999998, 0.1975, 0.7425)]
+    ['0.198', '0.198', '0.743']
     """
     digits = Decimal(f"{value:.12g}")
     return digits.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP) + 0
 
 
-def answer(report: Report, style: Style) -> str:
+def answer_text(report: Report, style: Style) -> str:
     """The answer in words: numbers rounded as in the tables, with a sign after percentages."""
-    return " ".join(said(sentence, style) for sentence in report.answer)
+    return " ".join(sentence_text(sentence, style) for sentence in report.answer)
 
 
-class Shown(NamedTuple):
+class VisibleParts(NamedTuple):
     """The parts of a report that are shown, in reading order.
 
     tables : all of them and their legend with `full`; else those, and of their columns and rows
@@ -123,7 +123,7 @@ class Shown(NamedTuple):
     methods: Methods | None
 
 
-def shown(report: Report, style: Style) -> Shown:
+def visible_parts(report: Report, style: Style) -> VisibleParts:
     """The parts of a report that the reader has chosen."""
     tables: list[Table] = []
     if style.full:
@@ -138,12 +138,12 @@ def shown(report: Report, style: Style) -> Shown:
         for table in report.tables:
             if table.shown in (FULL, COMMENT):
                 continue
-            own = table.shortened(_SCREEN if style.width else 0)
-            if len(own.rows) < len(table.rows):
-                cuts[Hint(f"{len(own.rows):,} of {len(table.rows):,} rows")] = None
-            tables.append(own)
+            shortened = table.shortened(_SCREEN if style.width else 0)
+            if len(shortened.rows) < len(table.rows):
+                cuts[Hint(f"{len(shortened.rows):,} of {len(table.rows):,} rows")] = None
+            tables.append(shortened)
         words = [*cuts, *report.context]
-    context = line(words, style)
+    context = context_line(words, style)
     empty = any(
         cell is None
         or (isinstance(cell, Estimate) and cell.value is None)
@@ -152,8 +152,8 @@ def shown(report: Report, style: Style) -> Shown:
     )  # fmt: skip
     if empty and not _EXPLAINED.search(context):
         context = " · ".join(filter(None, (context, f"{_EMPTY}: no number")))
-    return Shown(
-        answer(report, style),
+    return VisibleParts(
+        answer_text(report, style),
         tuple(tables),
         printable(context),
         signature_line(report) if style.signed and report.signature else "",
@@ -161,23 +161,23 @@ def shown(report: Report, style: Style) -> Shown:
     )
 
 
-def line(parts: Iterable[str | Hint], style: Style) -> str:
+def context_line(context: Iterable[str | Hint], style: Style) -> str:
     """Parts of the line below the tables."""
-    return " · ".join(filter(None, (said((part,), style) for part in parts)))
+    return " · ".join(filter(None, (sentence_text((part,), style) for part in context)))
 
 
-def ordered(messages: Sequence[Diagnostic]) -> list[Diagnostic]:
+def warnings_first(messages: Sequence[Diagnostic]) -> list[Diagnostic]:
     """Messages with the warnings first."""
-    return sorted(messages, key=lambda said: said.severity == NOTE)
+    return sorted(messages, key=lambda message: message.severity == NOTE)
 
 
-def labelled(message: Diagnostic, style: Style) -> str:
+def message_line(message: Diagnostic, style: Style) -> str:
     """A message as a compiler prints it: "warning[pooled-settings]: attempts differ in …"."""
     name = f"[{message.name}]" if message.name else ""
-    return f"{message.severity}{name}: {said(message.pieces(), style)}"
+    return f"{message.severity}{name}: {sentence_text(message.pieces(), style)}"
 
 
-def with_words(report: Report, style: Style) -> Report:
+def with_message_texts(report: Report, style: Style) -> Report:
     """The report with its messages as words, and the answer that a picture shows as its title, for
     what cannot round.
 
@@ -185,7 +185,7 @@ def with_words(report: Report, style: Style) -> Report:
     """
 
     def titled(plot: Plot) -> Plot:
-        title = answer(replace(report, answer=plot.answer), style.typeset)
+        title = answer_text(replace(report, answer=plot.answer), style.typeset)
         if not title:
             return plot
         subtitle = " · ".join(filter(None, (plot.title, plot.subtitle)))
@@ -193,14 +193,17 @@ def with_words(report: Report, style: Style) -> Report:
 
     words = tuple(
         Diagnostic(
-            message.name, message.severity, "{text}", fields={"text": said(message.pieces(), style)}
+            message.name,
+            message.severity,
+            "{text}",
+            fields={"text": sentence_text(message.pieces(), style)},
         )
         for message in report.messages
     )
     return replace(report, messages=words, draw=lambda: tuple(map(titled, report.plots)))
 
 
-def said(sentence: Sequence[Any], style: Style) -> str:
+def sentence_text(sentence: Sequence[Any], style: Style) -> str:
     """Words with their numbers in the chosen digits; a number of a message comes with its kind."""
     texts = []
     for piece in sentence:
@@ -217,7 +220,7 @@ def said(sentence: Sequence[Any], style: Style) -> str:
         if isinstance(column, str):
             kind, _, unit = column.partition(" ")
             column = Column(unit, kind)
-        value, error = parts(cell, column, style)
+        value, error = cell_parts(cell, column, style)
         unit = ""
         if style.percent and _is_share(cell, column):
             # Of a difference of percentages, points: 20 % is not 20 points less than 25 %.
@@ -227,14 +230,14 @@ def said(sentence: Sequence[Any], style: Style) -> str:
     return printable("".join(texts))
 
 
-def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
+def cell_parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
     """A cell as (value, what says how sure it is); the second is often empty."""
     if cell is None:
         return _EMPTY, ""
     if isinstance(cell, Estimate):
         return _estimate(cell, style if cell.share else replace(style, percent=False))
     if isinstance(cell, Phrase):
-        return said(cell.pieces, style), ""
+        return sentence_text(cell.pieces, style), ""
     if column.kind == "score":
         style = replace(style, percent=False)
     if isinstance(cell, Limits):
@@ -246,7 +249,7 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
     if isinstance(cell, str):
         return printable(cell), ""
     if column.kind in QUANTITIES:
-        return quantity(cell, column.kind, style), ""
+        return quantity_text(cell, column.kind, style), ""
     if column.kind in _NUMBERS:
         return _NUMBERS[column.kind](cell, style), ""
     return (f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"), ""
@@ -269,8 +272,8 @@ def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
 
 def _number(value: float, unit: str, style: Style, signed: bool = False) -> str:
     if unit in QUANTITIES:
-        return quantity(value, unit, style, signed=signed)
-    return share(value, style, signed=signed)
+        return quantity_text(value, unit, style, signed=signed)
+    return share_text(value, style, signed=signed)
 
 
 def _interval(low: float, high: float, unit: str, style: Style, signed: bool = False) -> str:
@@ -284,31 +287,31 @@ def _interval(low: float, high: float, unit: str, style: Style, signed: bool = F
     '[0.00, +0.03]'
     """
     if unit not in QUANTITIES:
-        apart = signed and low * high > 0
-        return f"[{', '.join(_limit(end, style, signed, apart) for end in (low, high))}]"
+        excludes_zero = signed and low * high > 0
+        return f"[{', '.join(_limit(end, style, signed, excludes_zero) for end in (low, high))}]"
     first = _digits(low, unit, style, signed)
     return f"[{first}, {'∞)' if math.isinf(high) else _digits(high, unit, style, signed) + ']'}"
 
 
-def _limit(value: float, style: Style, signed: bool, apart: bool) -> str:
+def _limit(value: float, style: Style, signed: bool, excludes_zero: bool) -> str:
     """A limit; apart from 0 with the decimals that show it, up to three more."""
     texts = [
-        share(value, replace(style, digits=style.decimals + more), signed=signed)
-        for more in range(4 if apart else 1)
+        share_text(value, replace(style, digits=style.decimals + more), signed=signed)
+        for more in range(4 if excludes_zero else 1)
     ]
     return next((text for text in texts if re.search("[1-9]", text)), texts[0])
 
 
-def quantity(value: float, unit: str, style: Style, *, signed: bool = False) -> str:
+def quantity_text(value: float, unit: str, style: Style, *, signed: bool = False) -> str:
     """A number of one of QUANTITIES, to three digits, a change to two: those with a sign have it.
 
-    >>> [quantity(x, "$", Style()) for x in (0.01312, 12.4, 2070.4)]
+    >>> [quantity_text(x, "$", Style()) for x in (0.01312, 12.4, 2070.4)]
     ['$0.0131', '$12.40', '$2,070']
-    >>> quantity(28392.1, "tokens", Style()), quantity(178.04, "s", Style())
+    >>> quantity_text(28392.1, "tokens", Style()), quantity_text(178.04, "s", Style())
     ('28,392', '178 s')
-    >>> [quantity(x, "%", Style(), signed=True) for x in (0.1234, -0.005, 1.535)]
+    >>> [quantity_text(x, "%", Style(), signed=True) for x in (0.1234, -0.005, 1.535)]
     ['+12 %', '-0.50 %', '+154 %']
-    >>> quantity(math.inf, "$", Style())
+    >>> quantity_text(math.inf, "$", Style())
     '$∞'
     """
     digits = _digits(value, unit, style, signed)
@@ -324,31 +327,31 @@ def _digits(value: float, unit: str, style: Style, signed: bool) -> str:
         return "∞" if value > 0 else f"{style.minus}∞"
     if unit == "min":
         return duration(value)
-    value, known = (100 * value, 1) if unit == "%" else (value, 2)
+    value, leading_decimals = (100 * value, 1) if unit == "%" else (value, 2)
     size = abs(value)
-    decimals = max(0, known - math.floor(math.log10(size))) if size > 1e-12 else 0
+    decimals = max(0, leading_decimals - math.floor(math.log10(size))) if size > 1e-12 else 0
     if unit == "$" and 1 <= size < 1000:
         decimals = 2
     shape = f",.{decimals}f" if decimals <= 8 else ".2g"
-    number = _rounded(value, decimals) if decimals <= 8 else value
+    number = _round(value, decimals) if decimals <= 8 else value
     text = f"{number:{'+' if signed and size > 1e-12 else ''}{shape}}"
     return text.replace("-", style.minus)
 
 
-def points(difference: float) -> str:
+def points_text(difference: float) -> str:
     """A difference of shares in percentage points, to two digits.
 
-    >>> points(0.1706), points(0.01), points(0.9999)
+    >>> points_text(0.1706), points_text(0.01), points_text(0.9999)
     ('17 points', '1 point', '100 points')
     """
     amount = f"{100 * difference:.2g}" if difference < 0.995 else "100"
     return f"{amount} point{'s' * (amount != '1')}"
 
 
-def significant(value: float) -> str:
+def four_digits(value: float) -> str:
     """A number of any size with at least four significant digits, zeros at the end included.
 
-    >>> significant(11.5), significant(0.0365123), significant(32372.4), significant(0.0)
+    >>> four_digits(11.5), four_digits(0.0365123), four_digits(32372.4), four_digits(0.0)
     ('11.50', '0.03651', '32,372', '0')
     """
     if value == 0:
@@ -375,11 +378,11 @@ def _is_share(cell: Cell, column: Column) -> bool:
     return isinstance(cell, Limits) or column.kind in ("share", "fine", "given")
 
 
-def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]]]:
+def aligned_columns(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]]]:
     """Each column as (heading, cells), the cells' two parts padded so that they line up."""
     columns = []
     for place, (name, column) in enumerate(zip(headings(table, style), table.columns, strict=True)):
-        cells = [parts(row[place], column, style) for row in table.rows]
+        cells = [cell_parts(row[place], column, style) for row in table.rows]
         limited = [cell for cell in cells if cell[1]]
         first = max((cells_of(value) for value, _ in limited or cells), default=0)
         second = max((len(error) for _, error in cells), default=0)
@@ -388,7 +391,7 @@ def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]
         columns.append((name, [
             (value, "") if cells_of(value) > first
             else (
-                padded(value, first, column.numeric),
+                pad(value, first, column.numeric),
                 error.ljust(second) if error[:1].isalpha() else error.rjust(second),
             )
             for value, error in cells
@@ -398,18 +401,18 @@ def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]
 
 # Kind of a column → how its numbers are written; those of QUANTITIES by `quantity`.
 _NUMBERS: dict[str, Callable[[float, Style], str]] = {
-    "share": share, "score": share,
-    "fine": lambda value, style: share(value, replace(style, digits=style.decimals + 2)),
+    "share": share_text, "score": share_text,
+    "fine": lambda value, style: share_text(value, replace(style, digits=style.decimals + 2)),
     "given": lambda value, style:
         f"{value * (100 if style.percent else 1):.12g}".replace("-", style.minus),
     "amount": lambda value, _: f"{value:,.2f}",
-    "points": lambda value, _: points(value),
-    "number": lambda value, _: significant(value),
+    "points": lambda value, _: points_text(value),
+    "number": lambda value, _: four_digits(value),
     "p": lambda value, _: p_text(value),
 }  # fmt: skip
 
 
-def padded(text: str, width: int, right: bool = False) -> str:
+def pad(text: str, width: int, right: bool = False) -> str:
     """The text filled with blanks to a width in columns, ranged left or right."""
     blanks = " " * (width - cells_of(text))
     return blanks + text if right else text + blanks

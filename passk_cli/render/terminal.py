@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from passk_cli.render.style import Style, aligned, line, shown
+from passk_cli.render.style import Style, aligned_columns, context_line, visible_parts
 from passk_cli.report.model import Cell, Column, Estimate, Hint, Report, Table
 from passk_cli.report.words import plural
 from passk_cli.text import balance_lines, cells_of, printable, short_names, wrap_text
@@ -50,7 +50,7 @@ def table(report: Report, style: Style) -> str:
         file=io.StringIO(), width=width, force_terminal=style.colour, no_color=not style.colour,
         highlight=False, emoji=False, markup=False,
     )  # fmt: skip
-    parts = shown(report, style)
+    parts = visible_parts(report, style)
     if parts.answer:
         answer = Text(_unbreakable(parts.answer))
         answer.highlight_regex(r"^[A-Z]+(?=:)", lambda word: _VERDICTS.get(word.lower(), ""))
@@ -60,11 +60,11 @@ def table(report: Report, style: Style) -> str:
     for item in parts.tables:
         if item.title:
             console.print(Text(printable(item.title), style="bold"))
-        for grid, left_out in _grids(item, style, width):
+        for grid, hidden_columns in _grids(item, style, width):
             console.print(grid)
             console.print()
-            cuts |= {Hint(plural(left_out, "more column")): None} if left_out else {}
-    if context := line((*cuts, parts.context), style):
+            cuts |= {Hint(plural(hidden_columns, "more column")): None} if hidden_columns else {}
+    if context := context_line((*cuts, parts.context), style):
         console.print(Text("\n".join(balance_lines(_unbreakable(context), width)), style="dim"))
     if parts.signature:
         # One line, which the terminal itself folds, so that it can be copied as it is.
@@ -93,39 +93,39 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
     fewer = replace(style, digits=style.decimals - 1)
     # Decimals that were asked for stay.
     less = style if style.digits is not None or not style.decimals else fewer
-    every = list(range(len(table.columns)))
-    few, keys, torn = len(table.rows) <= _FEW, _keys(table), False
+    all_places = list(range(len(table.columns)))
+    few, keys, too_broken = len(table.rows) <= _FEW, _key_columns(table), False
     first, last = (style, False, False), (less, not style.full, style.full or few)
     for shape in (first, (less, False, False), (less, not style.full, False), last):
-        columns = _columns(table, shape, every, width)
+        columns = _columns(table, shape, all_places, width)
         if shape is last and last[2]:
-            _narrowed(columns, table, every, width, names=style.full)
-            torn |= not style.full and any(
-                value.count("\n") > 1 for i in every for value, _ in columns[i][1]
+            _break_widest(columns, table, all_places, width, names=style.full)
+            too_broken |= not style.full and any(
+                value.count("\n") > 1 for i in all_places for value, _ in columns[i][1]
                 if i not in keys and table.columns[i].header != "verdict"
             )  # fmt: skip
-        if _widths(columns, every) <= width and not torn:
-            yield _grid(table, columns, every), 0
+        if _total_width(columns, all_places) <= width and not too_broken:
+            yield _grid(table, columns, all_places), 0
             return
     if style.full:
-        columns = _columns(table, first, every, 0)
+        columns = _columns(table, first, all_places, 0)
         for places in _blocks(table, columns, width, True):
             columns = _columns(table, first, places, width)
-            _narrowed(columns, table, places, width, names=True)
+            _break_widest(columns, table, places, width, names=True)
             yield _grid(table, columns, places), 0
         return
     # Prose waits before it breaks, but for verdicts and what says what a row is.
-    narrow = _columns(table, last, every, width)
-    brief = [i for i in every if i in keys or _is_brief(table.columns[i], narrow[i][1])]
+    narrow = _columns(table, last, all_places, width)
+    brief = [i for i in all_places if i in keys or _is_brief(table.columns[i], narrow[i][1])]
     columns = _columns(table, last, brief, width)
-    _narrowed(columns, table, brief, width, least=_READABLE)
-    if _widths(columns, brief) > width:
+    _break_widest(columns, table, brief, width, least=_READABLE)
+    if _total_width(columns, brief) > width:
         brief = _blocks(table, narrow, width, False)[0]
         columns = _columns(table, last, brief, width)
-        if _widths(columns, brief) > width:
+        if _total_width(columns, brief) > width:
             columns = _columns(table, last, brief, width, _NARROWEST)
-        _narrowed(columns, table, brief, width)
-    yield _grid(table, columns, brief), len(every) - len(brief)
+        _break_widest(columns, table, brief, width)
+    yield _grid(table, columns, brief), len(all_places) - len(brief)
 
 
 def _columns(
@@ -133,7 +133,7 @@ def _columns(
 ) -> Cells:
     """The cells of a shape; names are cut as far as these columns need, to `least` at most."""
     style, cut, stacked = shape
-    columns = aligned(table, style)
+    columns = aligned_columns(table, style)
     if stacked:
         # The interval below its number; numbers beside a range begin where it does.
         columns = [
@@ -142,22 +142,24 @@ def _columns(
             for name, cells in columns for ranged in [any("–" in v.strip("– ") for v, _ in cells)]
         ]  # fmt: skip
     if cut:
-        named = [i for i in places if _is_named(table.columns[i], columns[i][1])]
-        texts = {i: [value.strip() for value, _ in columns[i][1]] for i in named}
-        names = {i: [text for text in texts[i] if " " not in text] for i in named}
-        every = list(chain.from_iterable(names.values()))
-        for i in sorted(named, key=lambda i: -_width(*columns[i])):
+        name_columns = [i for i in places if _has_names(table.columns[i], columns[i][1])]
+        texts = {i: [value.strip() for value, _ in columns[i][1]] for i in name_columns}
+        names = {i: [text for text in texts[i] if " " not in text] for i in name_columns}
+        all_names = list(chain.from_iterable(names.values()))
+        for i in sorted(name_columns, key=lambda i: -_width(*columns[i])):
             name, cells = columns[i]
-            over = _widths(columns, places) - width
+            over = _total_width(columns, places) - width
             if over <= 0:
                 break
             # One name in all rows, as that of a baseline, is told from those beside it.
-            own = every if len({*names[i]}) == 1 else names[i]
-            telling = max(map(cells_of, short_names(own, 0, telling=True)), default=0)
-            several = least >= _SHORTEST and len({*own}) > 1
-            floor = max(least, min(telling, width // 2)) if several else least
+            column_names = all_names if len({*names[i]}) == 1 else names[i]
+            distinct_width = max(
+                map(cells_of, short_names(column_names, 0, telling=True)), default=0
+            )
+            several = least >= _SHORTEST and len({*column_names}) > 1
+            floor = max(least, min(distinct_width, width // 2)) if several else least
             room = max(_width(name, cells) - over, min(floor, _width(name, cells)))
-            short = dict(zip(own, short_names(own, room), strict=True))
+            short = dict(zip(column_names, short_names(column_names, room), strict=True))
             lines = (short.get(text) or "\n".join(wrap_text(text, room)) for text in texts[i])
             columns[i] = (name, [(line, "") for line in lines])
     return columns
@@ -167,17 +169,17 @@ def _is_brief(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
     """Whether a column stays in one line of each row, or is a verdict."""
     verdict = column.joined or column.header == "verdict"
     short = _width("", cells) <= _SHORTEST
-    return column.kind != "text" or verdict or short or _is_named(column, cells)
+    return column.kind != "text" or verdict or short or _has_names(column, cells)
 
 
-def _is_named(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
+def _has_names(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
     """Whether its cells are names, which may lose their middles, and no prose or verdict; a few may
     be words, or more that are shorter than the names."""
     texts = [value.strip() for value, _ in cells]
     prose, longest = sum(" " in text for text in texts), max(texts, key=cells_of, default="")
     few = 4 * prose <= len(texts) or (2 * prose <= len(texts) and " " not in longest)
-    named = column.header == "model" or (few and not any(error.strip() for _, error in cells))
-    return column.kind == "text" and column.header != "verdict" and named
+    is_name = column.header == "model" or (few and not any(error.strip() for _, error in cells))
+    return column.kind == "text" and column.header != "verdict" and is_name
 
 
 def _width(name: str, cells: Sequence[tuple[str, str]]) -> int:
@@ -186,24 +188,24 @@ def _width(name: str, cells: Sequence[tuple[str, str]]) -> int:
     return max(cells_of(name), *map(cells_of, lines), 0)
 
 
-def _widths(columns: Cells, places: Sequence[int]) -> int:
+def _total_width(columns: Cells, places: Sequence[int]) -> int:
     """The columns that these columns take together."""
     return sum(_width(*columns[i]) + 2 for i in places) - 2
 
 
-def _keys(table: Table) -> list[int]:
+def _key_columns(table: Table) -> list[int]:
     """The leading text columns, which say what a row is."""
     kinds = [column.kind == "text" for column in table.columns]
     return list(range(kinds.index(False) if False in kinds else len(kinds)))
 
 
-def _blocks(table: Table, columns: Cells, width: int, whole: bool) -> list[list[int]]:
+def _blocks(table: Table, columns: Cells, width: int, all_shown: bool) -> list[list[int]]:
     """Column numbers of each block: leading text columns again in each, the rest while it fits.
 
     A verdict, as every column that is joined, stays with the column before it; where not all blocks
     are shown, it is in the first.
     """
-    widths, keys = [_width(*column) + 2 for column in columns], _keys(table)
+    widths, keys = [_width(*column) + 2 for column in columns], _key_columns(table)
     together: list[list[int]] = []
     for i, column in enumerate(table.columns):
         if (column.joined or column.header == "verdict") and together:
@@ -211,7 +213,7 @@ def _blocks(table: Table, columns: Cells, width: int, whole: bool) -> list[list[
         elif i not in keys:
             together.append([i])
     blocks: list[list[int]] = [[]]
-    if not whole:
+    if not all_shown:
         together.sort(key=lambda group: all(table.columns[i].header != "verdict" for i in group))
     for group in together:
         width_used = sum(widths[j] for j in (*keys, *blocks[-1], *group)) - 2
@@ -221,7 +223,7 @@ def _blocks(table: Table, columns: Cells, width: int, whole: bool) -> list[list[
     return [[*keys, *sorted(block)] for block in blocks]
 
 
-def _narrowed(
+def _break_widest(
     columns: Cells, table: Table, places: Sequence[int], width: int, *, names: bool = False,
     least: int = _NARROWEST,
 ) -> None:  # fmt: skip
@@ -230,8 +232,8 @@ def _narrowed(
     least : the columns that are left for them.
     """
     texts = [i for i in places if table.columns[i].kind == "text"
-             and (names or not _is_named(table.columns[i], columns[i][1]))]  # fmt: skip
-    over = _widths(columns, places) - width
+             and (names or not _has_names(table.columns[i], columns[i][1]))]  # fmt: skip
+    over = _total_width(columns, places) - width
     if texts and over > 0:
         widest = max(texts, key=lambda i: _width(*columns[i]))
         name, cells = columns[widest]
@@ -253,7 +255,7 @@ def _grid(table: Table, columns: Cells, places: Sequence[int]) -> RichTable:
             value, error = columns[i][1][row]
             number, line, below = value.partition("\n")
             stacked = table.columns[i].kind != "text"
-            text = Text(_unbreakable(number if stacked else value), style=_look(cells[i]))
+            text = Text(_unbreakable(number if stacked else value), style=_cell_style(cells[i]))
             if stacked and line:
                 text.append(f"\n{below}", style="dim")
             texts.append(text.append(" " * bool(value) + error, style="dim") if error else text)
@@ -261,7 +263,7 @@ def _grid(table: Table, columns: Cells, places: Sequence[int]) -> RichTable:
     return grid
 
 
-def _look(cell: Cell) -> str:
+def _cell_style(cell: Cell) -> str:
     """Bold where it stands out; a verdict green where better or held, red where worse or failed.
 
     No number has a colour: its sign may be so by construction, as of the model that is ahead.

@@ -57,7 +57,7 @@ class Estimate:
         return self.unit == "share"
 
     @property
-    def bare(self) -> Estimate:
+    def without_interval(self) -> Estimate:
         """It without its interval and its error, which stand elsewhere."""
         return replace(self, se=None, low=None, high=None)
 
@@ -69,7 +69,7 @@ class Estimate:
         return (self.low + self.high) / 2
 
     @property
-    def or_limits(self) -> Cell:
+    def value_or_limits(self) -> Cell:
         """It, or its limits if there are only these."""
         only = self.value is None and self.low is not None and self.high is not None
         return Limits(self.low, self.high) if only else self
@@ -149,7 +149,7 @@ class Hint:
         return ": ".join(filter(None, (self.words, spelling(self.option))))
 
 
-def ranged(low: float, high: float, unit: str = "share") -> Cell:
+def number_or_range(low: float, high: float, unit: str = "share") -> Cell:
     """A number, or a range of numbers where the two differ."""
     return Estimate(low, upper=high, unit=unit) if high > low else low
 
@@ -196,7 +196,7 @@ class Column:
     example: Any = field(default=None, compare=False, repr=False)
 
     @property
-    def stated(self) -> Column:
+    def with_example(self) -> Column:
         """The column as references have it: of a repeated one, that of its example."""
         if self.across is None or self.example is None:
             return self
@@ -232,12 +232,12 @@ class Table:
 
         most : so many rows, where there are clearly more and none has a verdict; 0 for any number.
         """
-        places = [at for at, column in enumerate(self.columns) if column.shown == ALWAYS]
-        columns = tuple(self.columns[at] for at in places)
-        rows = LazyRows.of(self.rows).cut(places, self.first or None)
+        visible = [at for at, column in enumerate(self.columns) if column.shown == ALWAYS]
+        columns = tuple(self.columns[at] for at in visible)
+        rows = LazyRows.from_rows(self.rows).select(visible, self.first or None)
         judges = any(column.header == "verdict" for column in columns)
         if most and len(rows) > most + 4 and not judges:
-            rows = rows.cut(range(len(columns)), most)
+            rows = rows.select(range(len(columns)), most)
         return replace(self, columns=columns, rows=rows)
 
 
@@ -252,13 +252,13 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
     cells: Sequence[Callable[[Any], Cell]]
 
     @classmethod
-    def of(cls, rows: Sequence[tuple[Cell, ...]]) -> LazyRows:
+    def from_rows(cls, rows: Sequence[tuple[Cell, ...]]) -> LazyRows:
         """Any rows as such, where they are not already."""
         if isinstance(rows, LazyRows):
             return rows
         return cls(rows, [itemgetter(at) for at in range(len(rows[0]) if rows else 0)])
 
-    def cut(self, places: Sequence[int], first: int | None) -> LazyRows:
+    def select(self, places: Sequence[int], first: int | None) -> LazyRows:
         """The first rows alone, and of their cells those in these places."""
         return LazyRows(self.records[:first], [self.cells[at] for at in places])
 
@@ -309,7 +309,7 @@ class BoardRow(NamedTuple):
     model: str
     numbers: tuple[Estimate, ...]
     places: tuple[str, ...]
-    others: tuple[Cell, ...]
+    extra_cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -320,7 +320,7 @@ class Board:
     """
 
     metrics: tuple[Column, ...]
-    others: tuple[Column, ...]
+    extra_columns: tuple[Column, ...]
     entries: tuple[BoardRow, ...]
 
     @property
@@ -330,12 +330,16 @@ class Board:
         lettered = any(entry.numbers[0].letters for entry in self.entries)
         heads = [Column("rank")] * ranked + [Column("model"), self.metrics[0]]
         rows = []
-        for model, numbers, places, others in self.entries:
+        for model, numbers, places, extra_cells in self.entries:
             ties = [numbers[0].letters] * lettered
-            rest = (replace(number.bare, letters="") for number in numbers[1:])
-            rows.append((*places[:ranked], model, numbers[0], *ties, *rest, *others))
+            further_numbers = (
+                replace(number.without_interval, letters="") for number in numbers[1:]
+            )
+            rows.append(
+                (*places[:ranked], model, numbers[0], *ties, *further_numbers, *extra_cells)
+            )
         heads += [Column("ties")] * lettered
-        return Table((*heads, *self.metrics[1:], *self.others), tuple(rows))
+        return Table((*heads, *self.metrics[1:], *self.extra_columns), tuple(rows))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -368,7 +372,7 @@ class ChangedTasks:
 
     summary: str
     significant: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
+    insignificant: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -527,13 +531,13 @@ class Report:
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """The messages that say why the numbers mean less than they seem."""
-        return tuple(said for said in self.messages if said.severity == WARNING)
+        return tuple(message for message in self.messages if message.severity == WARNING)
 
     @property
-    def listed(self) -> tuple[str, ...]:
+    def changed_lines(self) -> tuple[str, ...]:
         """The tasks that changed, a line each."""
-        every = ((c.summary, *c.significant, *c.others) for c in self.changes())
-        return tuple(line for lines in every for line in lines)
+        groups = ((c.summary, *c.significant, *c.insignificant) for c in self.changes())
+        return tuple(line for lines in groups for line in lines)
 
     @property
     def result(self) -> str:
@@ -569,12 +573,12 @@ def caveats(report: Report) -> str:
     there is nothing to say."""
     notes = len(report.messages) - len(report.warnings)
     numbers = ((len(report.warnings), "warning"), (notes, "note"))
-    counted = ", ".join(plural(number, noun) for number, noun in numbers if number)
-    chosen = (
+    counts = ", ".join(plural(number, noun) for number, noun in numbers if number)
+    policies = (
         f"{name} {value}" for name, value in report.signature.items()
         if value != _POLICIES.get(name, value)
     )  # fmt: skip
-    return " · ".join(filter(None, (counted, *chosen)))
+    return " · ".join(filter(None, (counts, *policies)))
 
 
 def signature_line(report: Report) -> str:

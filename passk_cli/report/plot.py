@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from passk_cli.report.words import SeriesName, natural
+from passk_cli.report.words import SeriesName, natural_key
 from passk_cli.text import printable
 
 Row = Mapping[str, Any]
@@ -105,8 +105,10 @@ class Plot:
 
     def setting(self, row: Row) -> tuple[int, int]:
         """The place of a row's groups among those of all rows, and how many these are."""
-        own = _setting_of(row)
-        return (self._settings.index(own) if own in self._settings else 0), len(self._settings)
+        row_setting = _setting_of(row)
+        return (self._settings.index(row_setting) if row_setting in self._settings else 0), len(
+            self._settings
+        )
 
     @cached_property
     def _models(self) -> dict[str | None, int]:
@@ -116,7 +118,7 @@ class Plot:
     @cached_property
     def _settings(self) -> list[tuple[str, ...]]:
         settings = set(map(_setting_of, (*self.rows, *self.points)))
-        return sorted(settings, key=lambda parts: [natural(part) for part in parts])
+        return sorted(settings, key=lambda parts: [natural_key(part) for part in parts])
 
     def has(self, *roles: str) -> bool:
         """Whether the rows have all of these roles."""
@@ -144,15 +146,15 @@ def curves(
     y_domain : None to fit the data, zero included unless log_y; (0, 1) for shares.
     shares : whether y is a share, or a difference of such, on another range as well.
     """
-    names = _named(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
+    names = _without_empty(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
     dotted = (*points, *hollow)
     shared = {role: name for role, name in names.items() if all(name in row for row in dotted)}
-    lines, dots = _tidy(rows, names, log_y), _tidy(points, shared, log_y)
+    lines, dots = _rows_by_role(rows, names, log_y), _rows_by_role(points, shared, log_y)
     dots += tuple(
         {role: value for role, value in row.items() if role not in ("low", "high")}
         for row in lines if row["x"] in marked
     )  # fmt: skip
-    dots += tuple({**row, "told": False} for row in _tidy(hollow, shared, log_y))
+    dots += tuple({**row, "filled": False} for row in _rows_by_role(hollow, shared, log_y))
     series = distinct((*lines, *dots), "series")
     lone = str(series[0]) if len(series) == 1 else ""
     titles["subtitle"] = " · ".join(filter(None, (lone, subtitle)))
@@ -164,7 +166,7 @@ def curves(
 
 def forest(
     rows: Sequence[Row], *, label: str, value: str, low: str, high: str, facet: str = "",
-    told: str = "", colour: str = "", head: str = "", tail: str = "", unit: str = "",
+    filled: str = "", colour: str = "", head: str = "", tail: str = "", unit: str = "",
     rules: Sequence[Rule] = (Rule(x=0.0, dashed=False),), **titles: str,
 ) -> Plot:  # fmt: skip
     """Points with their intervals, one under the other, beside a line at zero.
@@ -183,11 +185,12 @@ def forest(
         titles["subtitle"] = " · ".join(filter(None, parts))
         colour, label, facet, head, tail = colour or label, facet, "", "", ""
     # Numbers of different kinds have an axis each; differences of one unit share it.
-    names = _named(
-        label=label, x=value, low=low, high=high, panel=facet, told=told, series=colour, head=head,
+    names = _without_empty(
+        label=label, x=value, low=low, high=high, panel=facet, filled=filled, series=colour,
+        head=head,
         tail=tail, scale=unit if rules else facet,
     )  # fmt: skip
-    return _plot("forest", _tidy(rows, names), names, titles, rules)
+    return _plot("forest", _rows_by_role(rows, names), names, titles, rules)
 
 
 def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
@@ -212,8 +215,8 @@ def densities(rows: Sequence[Row], *, draws: str, within: str = "", **names: str
     return replace(
         points, kind="densities",
         rows=tuple(
-            {**one, "draws": row[draws], "within": row.get(within, (-math.inf, math.inf))}
-            for one, row in values
+            {**point, "draws": row[draws], "within": row.get(within, (-math.inf, math.inf))}
+            for point, row in values
         ),
     )  # fmt: skip
 
@@ -227,8 +230,8 @@ def heat(
     rows : one per cell; label names its row, low and high where it begins and ends, value its
         share or None, words what it is called.
     """
-    names = _named(label=label, low=low, high=high, y=value, words=words, panel=facet)
-    return _plot("heat", _tidy(rows, names), names, titles)
+    names = _without_empty(label=label, low=low, high=high, y=value, words=words, panel=facet)
+    return _plot("heat", _rows_by_role(rows, names), names, titles)
 
 
 def distinct(rows: Iterable[Row], role: str) -> list[Any]:
@@ -249,7 +252,7 @@ def _setting_of(row: Row) -> tuple[str, ...]:
     return name.parts[1:] if isinstance(name, SeriesName) else ()
 
 
-def _named(**names: str) -> dict[str, str]:
+def _without_empty(**names: str) -> dict[str, str]:
     return {role: name for role, name in names.items() if name}
 
 
@@ -263,18 +266,18 @@ def _plot(
     return Plot(kind, rows, names, rules=safe, **further)
 
 
-def _tidy(
+def _rows_by_role(
     rows: Sequence[Row], names: Mapping[str, str], positive: bool = False
 ) -> tuple[dict[str, Any], ...]:
     """The rows under their roles; with `positive`, no other heights."""
     return tuple(
-        {role: _plain(row[name], positive and role in ("y", "low", "high"))
+        {role: _plain_value(row[name], positive and role in ("y", "low", "high"))
          for role, name in names.items()}
         for row in rows
     )  # fmt: skip
 
 
-def _plain(value: Any, positive: bool = False) -> Any:
+def _plain_value(value: Any, positive: bool = False) -> Any:
     """A value that JSON and XML know."""
     if isinstance(value, SeriesName):
         return SeriesName([printable(part) for part in value.parts], value.joint)

@@ -11,18 +11,18 @@ from passk_cli.text import Category, all_of_count, first_few, listed, names_cut,
 __all__ = ["all_of_count", "first_few", "listed", "names_cut", "plural"]
 
 
-def span(low: int, high: int) -> str:
+def number_range(low: int, high: int) -> str:
     """One number, or two with a dash: "10", "1–3"."""
     return str(low) if low == high else f"{low}–{high}"
 
 
-def spanned(numbers: Collection[int], noun: str) -> str:
+def count_range(numbers: Collection[int], noun: str) -> str:
     """From the fewest to the most of something.
 
-    >>> spanned([3, 1], "task"), spanned([1], "task")
+    >>> count_range([3, 1], "task"), count_range([1], "task")
     ('1–3 tasks', '1 task')
     """
-    number = span(min(numbers), max(numbers))
+    number = number_range(min(numbers), max(numbers))
     return f"{number} {noun}{'s' * (number != '1')}"
 
 
@@ -30,10 +30,10 @@ def spanned(numbers: Collection[int], noun: str) -> str:
 _LONGEST = 4_000
 
 
-def natural(name: str) -> list[tuple[int, int, str]]:
+def natural_key(name: str) -> list[tuple[int, int, str]]:
     """Sort key of names: "task 3" before "task 28", values of an ordered column by their place.
 
-    >>> sorted(["t28", "t3", "a10"], key=natural)
+    >>> sorted(["t28", "t3", "a10"], key=natural_key)
     ['a10', 't3', 't28']
     """
     if isinstance(name, Category):
@@ -44,13 +44,13 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     ]
 
 
-def sized(tasks: Collection[int], attempts: Collection[int]) -> str:
+def tasks_and_attempts(tasks: Collection[int], attempts: Collection[int]) -> str:
     """How many tasks and attempts, from the fewest to the most.
 
-    >>> sized([800], [10]), sized([1], [1, 3])
+    >>> tasks_and_attempts([800], [10]), tasks_and_attempts([1], [1, 3])
     ('800 tasks × 10 attempts', '1 task × 1–3 attempts')
     """
-    return f"{spanned(tasks, 'task')} × {spanned(attempts, 'attempt')}"
+    return f"{count_range(tasks, 'task')} × {count_range(attempts, 'attempt')}"
 
 
 class SeriesName(str):
@@ -79,14 +79,14 @@ class SeriesName(str):
         return SeriesName((*self.parts[:place], *self.parts[place + 1 :]), self.joint)
 
 
-def numbers_of_models(pairs: Sequence[tuple[str, str]]) -> str:
+def model_numbers(pairs: Sequence[tuple[str, str]]) -> str:
     """Which numbers of which models, in a few words.
 
     pairs : (number, model), in any order.
 
-    >>> numbers_of_models([("pass@1", "a"), ("pass@2", "b")])
+    >>> model_numbers([("pass@1", "a"), ("pass@2", "b")])
     'pass@1 of a, pass@2 of b'
-    >>> numbers_of_models([(k, m) for m in "ab" for k in ("pass@1", "pass@2")] + [("pass@2", "c")])
+    >>> model_numbers([(k, m) for m in "ab" for k in ("pass@1", "pass@2")] + [("pass@2", "c")])
     'pass@1, pass@2 of a and 3 more of 2 models'
     """
     pairs = list(dict.fromkeys(pairs))
@@ -94,22 +94,22 @@ def numbers_of_models(pairs: Sequence[tuple[str, str]]) -> str:
     if len(pairs) < len(numbers) * len(models):
         if len(pairs) <= 3:
             return first_few([f"{number} of {model}" for number, model in pairs])
-        own = [number for number, model in pairs if model == models[0]]
-        others = f"{len(pairs) - len(own)} more of {plural(len(models) - 1, 'model')}"
-        return f"{first_few(own)} of {models[0]} and {others}"
+        first_numbers = [number for number, model in pairs if model == models[0]]
+        remainder = f"{len(pairs) - len(first_numbers)} more of {plural(len(models) - 1, 'model')}"
+        return f"{first_few(first_numbers)} of {models[0]} and {remainder}"
     return f"{first_few(numbers)} of {first_few(models)}"
 
 
-class DrawnP(float):
+class MonteCarloP(float):
     """A p-value from random draws: a number as any other, which knows its Monte-Carlo error."""
 
     error: float
 
-    def __new__(cls, p: float, error: float) -> DrawnP:
+    def __new__(cls, p: float, error: float) -> MonteCarloP:
         """p : in [0, 1].  error : its standard error over draws."""
-        drawn = super().__new__(cls, p)
-        drawn.error = error
-        return drawn
+        value = super().__new__(cls, p)
+        value.error = error
+        return value
 
 
 def amount_text(amount: float, unit: str) -> str:
@@ -143,16 +143,16 @@ def p_text(p: float) -> str:
 
     >>> p_text(0.2482), p_text(0.01467), p_text(1.0), p_text(0.00042), p_text(0.00001)
     ('0.25', '0.015', '1.00', '0.0004', '<0.0001')
-    >>> p_text(0.0499), p_text(DrawnP(0.5064, 0.005)), p_text(DrawnP(2e-4, 1.4e-4))
+    >>> p_text(0.0499), p_text(MonteCarloP(0.5064, 0.005)), p_text(MonteCarloP(2e-4, 1.4e-4))
     ('0.0499', '0.51', '<0.001')
     """
-    error = p.error if isinstance(p, DrawnP) and p.error > 0 else 1e-4
-    known = min(max(math.floor(-math.log10(error)), 1), 4)
-    smallest = 10.0**-known
+    error = p.error if isinstance(p, MonteCarloP) and p.error > 0 else 1e-4
+    decimals = min(max(math.floor(-math.log10(error)), 1), 4)
+    smallest = 10.0**-decimals
     if p < smallest:
-        return f"<{smallest:.{known}f}"
-    digits = min(max(2, 1 - math.floor(math.log10(p))), known)
-    while digits < known and round(p, digits) in (0.01, 0.05, 0.1) and round(p, digits) != p:
+        return f"<{smallest:.{decimals}f}"
+    digits = min(max(2, 1 - math.floor(math.log10(p))), decimals)
+    while digits < decimals and round(p, digits) in (0.01, 0.05, 0.1) and round(p, digits) != p:
         digits += 1
     return f"{p:.{digits}f}"
 

@@ -16,7 +16,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric, default_ks
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
-from passk_cli.report.words import SeriesName, plural, sized, spanned
+from passk_cli.report.words import SeriesName, count_range, plural, tasks_and_attempts
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import allowed_ks, usual_k
 from passk_cli.study.notes import (
@@ -184,7 +184,7 @@ class Analysis:
         sizes = [fact.size.tasks or 0 for fact in shared if fact.name == facts[0].name] or [0]
         k = self.short_of(facts)
         have = f"with {plural(k, 'attempt')} of all models" if k else "that all models have"
-        return shared, f" on the {spanned(sizes, 'task')} {have}"
+        return shared, f" on the {count_range(sizes, 'task')} {have}"
 
     def short_of(self, facts: Sequence[Result]) -> int:
         """The largest k that a task of one of these has too few attempts for; 0 for none."""
@@ -284,7 +284,7 @@ class Analysis:
     def sizes(self, facts: Iterable[Result]) -> str:
         """How many tasks and attempts the numbers rest on: "800 tasks × 10 attempts"."""
         tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
-        return sized(tasks, (*fewest, *most))
+        return tasks_and_attempts(tasks, (*fewest, *most))
 
     def basis(self, facts: Iterable[Result]) -> tuple[str, str]:
         """`sizes` of the numbers, and their intervals, as the line below a table has them."""

@@ -24,7 +24,7 @@ from passk_cli.inference.intervals import (
 from passk_cli.inference.labels import FEWEST_COMPARED
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import Change
-from passk_cli.report.model import Cell, Estimate, ranged
+from passk_cli.report.model import Cell, Estimate, number_or_range
 from passk_cli.study.result import Result, Size
 from passk_cli.study.rules import ALL
 from passk_cli.study.values import NO_TASKS, NO_VALUES, TaskValues
@@ -177,7 +177,7 @@ class Comparison:
             )
             unit = self.first.metric.unit
             first_range, second_range = (
-                ranged(float(a.mean()), float(b.mean()), unit) for a, b in value_pairs
+                number_or_range(float(a.mean()), float(b.mean()), unit) for a, b in value_pairs
             )
             return first_range, second_range
         if self._same_tasks:

@@ -12,7 +12,7 @@ from passk_cli.arrays import Bools, Floats, grouped
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import SeriesName, first_few, p_relation, plural, span
+from passk_cli.report.words import SeriesName, first_few, number_range, p_relation, plural
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 UNEVEN_ATTEMPTS = DiagnosticType(
@@ -151,7 +151,7 @@ def with_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
         if not differs[rows].any():
             continue
         cells = np.r_[rows][differs[rows]]
-        numbers = span(int(counts.n[cells].min()), int(counts.n[cells].max()))
+        numbers = number_range(int(counts.n[cells].min()), int(counts.n[cells].max()))
         names = first_few([counts.tasks[task] for task in counts.task_codes[cells].tolist()])
         lacking.append(
             f"{SeriesName(series)} has {numbers} at {plural(len(cells), 'task')} ({names})"

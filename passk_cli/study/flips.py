@@ -22,7 +22,7 @@ from passk_cli.inference.flips import (
 )
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
-from passk_cli.report.words import SeriesName, natural
+from passk_cli.report.words import SeriesName, natural_key
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, Size
 from passk_cli.study.values import Series
@@ -185,7 +185,7 @@ def find_flips(pairs: Sequence[tuple[RunSide, RunSide]], level: float = 0.95) ->
             cells = counts.rows_of(place)
             names = [counts.tasks[task] for task in counts.task_codes[cells].tolist()]
             rows.append(dict(zip(names, range(cells.start, cells.stop), strict=True)))
-        tasks = tuple(sorted(rows[0].keys() & rows[1].keys(), key=natural))
+        tasks = tuple(sorted(rows[0].keys() & rows[1].keys(), key=natural_key))
         at, base = (np.array([row[task] for task in tasks], dtype=np.int64) for row in rows)
         n, c = first.counts.n[at], first.counts.c[at]
         n_base, c_base = second.counts.n[base], second.counts.c[base]

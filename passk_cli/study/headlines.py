@@ -164,4 +164,4 @@ def find_extreme(
     if not certain:
         low, high = sorted((sign * least, sign * most))
         return Extreme(names, words, Estimate(low, upper=high, unit=first.unit), certain)
-    return Extreme(names, words, first.bare if len(facts) > 1 else first, certain)
+    return Extreme(names, words, first.without_interval if len(facts) > 1 else first, certain)

@@ -21,7 +21,7 @@ from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import FAMILIES, parse
 from passk_cli.report.model import Methods, Reference
-from passk_cli.report.words import plural, span, spanned
+from passk_cli.report.words import count_range, number_range, plural
 from passk_cli.study.metrics import judge_labels
 from passk_cli.study.rules import BH, BONFERRONI, HOLM, MIN_P, PRIMARY, TESTS, UNADJUSTED
 from passk_cli.text import listed
@@ -114,8 +114,8 @@ def _cited(keys: str) -> str:
 def _sizes(counts: Counts) -> tuple[str, str]:
     """Tasks, and attempts at each: "800 tasks", "10 attempts per task"."""
     tasks = [len(counts.n[counts.rows_of(s)]) for s in range(len(counts.series))]
-    attempts = spanned(counts.n.tolist(), "attempt")
-    return f"{span(min(tasks), max(tasks))} tasks", f"{attempts} per task"
+    attempts = count_range(counts.n.tolist(), "attempt")
+    return f"{number_range(min(tasks), max(tasks))} tasks", f"{attempts} per task"
 
 
 def _estimates(counts: Counts, facts: Sequence[Result]) -> str:

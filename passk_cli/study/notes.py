@@ -26,7 +26,7 @@ from passk_cli.inference.stopping import (
     stopping,
 )
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import SeriesName, numbers_of_models
+from passk_cli.report.words import SeriesName, model_numbers
 from passk_cli.study.benchmarks import pooled_benchmarks
 from passk_cli.study.completeness import uneven_attempts
 from passk_cli.study.confidence import Confidence
@@ -486,7 +486,7 @@ def result_notes(
         reasons = [reason for _, reason in same]
         reason = common_reason(reasons)
         k = allowed_k({fact.name for fact, _ in same}, reasons)
-        diagnostic = message(numbers=numbers_of_models(pairs), reason=reason, k=k)
+        diagnostic = message(numbers=model_numbers(pairs), reason=reason, k=k)
         if message is UNKNOWN_BOUNDS and all(_up_to_1(fact) for fact, _ in same):
             from_0 = SuggestedFix({"--bounds": "0,1"}, "gives them if scores go from 0 to 1")
             diagnostic = replace(diagnostic, settles=(from_0,))

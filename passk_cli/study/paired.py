@@ -18,7 +18,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import refuse_many_steps
 from passk_cli.option import loaded
-from passk_cli.report.words import span
+from passk_cli.report.words import number_range
 from passk_cli.study.comparison import Comparison, count_discordant, difference_samples
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import (
@@ -98,9 +98,9 @@ def _require_valid(comparison: Comparison, confidence: Confidence, test: str) ->
         first, second = comparison.n
         problem = (
             f"attempts differ at {int((first != second).sum())} of {len(first)} shared tasks"
-            f" ({comparison.first.name} n={span(int(first.min()), int(first.max()))},"
-            f" {comparison.second.name} n={span(int(second.min()), int(second.max()))}), so the"
-            " values of equal models have different laws"
+            f" ({comparison.first.name} n={number_range(int(first.min()), int(first.max()))},"
+            f" {comparison.second.name} n={number_range(int(second.min()), int(second.max()))}),"
+            " so the values of equal models have different laws"
         )
     if problem:
         raise ParameterError(

@@ -19,7 +19,7 @@ from passk_cli.inference.min_p import Family, MinP, draw_min_p
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import MOST_CELLS, refuse_many_pairs
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import DrawnP
+from passk_cli.report.words import MonteCarloP
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import (
     Comparison,
@@ -286,7 +286,7 @@ def _adjusted(
         elif at in laws:
             law = laws[at]
             with_errors = zip(law.adjusted(p).tolist(), law.error(p).tolist(), strict=True)
-            adjusted = [DrawnP(*pair) if pair[1] else pair[0] for pair in with_errors]
+            adjusted = [MonteCarloP(*pair) if pair[1] else pair[0] for pair in with_errors]
             name = BONFERRONI if law.tests > 1 and not len(law.draws) else MIN_P
             equivalence, level = law.adjusted_one_sided(equivalence), law.level(alpha)
         else:

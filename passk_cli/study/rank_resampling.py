@@ -12,8 +12,8 @@ from passk_cli.arrays import Floats, grouped
 from passk_cli.inference.ranking import lead_shares, letters, rank_limits
 from passk_cli.inference.streams import named_generator
 from passk_cli.inference.weights import bootstrap_means
-from passk_cli.report.model import Cell, ranged
-from passk_cli.report.words import span
+from passk_cli.report.model import Cell, number_or_range
+from passk_cli.report.words import number_range
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairs import BETTER, WORSE, ranking_scores
@@ -86,7 +86,7 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict
             columns = other_means.copy()
             columns[:, i] = rival_means[:, i]
             ends.append(float(lead_shares(columns)[i]))
-        shares.append(ranged(ends[0], ends[1]))
+        shares.append(number_or_range(ends[0], ends[1]))
     return dict(zip(names, shares, strict=True))
 
 
@@ -114,7 +114,7 @@ class Rank:
     @property
     def places(self) -> str | None:
         """As "2", or "1–3"."""
-        return None if self.low is None or self.high is None else span(self.low, self.high)
+        return None if self.low is None or self.high is None else number_range(self.low, self.high)
 
 
 def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Iterator[Rank]:

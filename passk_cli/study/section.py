@@ -31,7 +31,7 @@ from passk_cli.report.model import (
     Report,
     Table,
 )
-from passk_cli.report.words import plural, span
+from passk_cli.report.words import number_range, plural
 from passk_cli.study.answer import Answer, all_true, first_true
 from passk_cli.study.result import SHARED, Result, tidy
 from passk_cli.study.signature import signature
@@ -222,7 +222,7 @@ NUMBER = Column(
 def _cell(estimate: Estimate) -> Cell:
     if estimate.value is None and estimate.high is None:
         return at_least(estimate)
-    return estimate.or_limits
+    return estimate.value_or_limits
 
 
 class NumberTable(Section[SeriesRow]):
@@ -263,7 +263,7 @@ class NumberTable(Section[SeriesRow]):
 
 def _ends(numbers: Iterable[int | None]) -> str:
     present = [number for number in numbers if number is not None]
-    return span(min(present), max(present)) if present else ""
+    return number_range(min(present), max(present)) if present else ""
 
 
 def _choice_words(counts: Counts) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from passk_cli.metrics.registry import FAMILIES, Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import span
+from passk_cli.report.words import number_range
 from passk_cli.version import __version__
 
 
@@ -36,7 +36,7 @@ def signature(
         facts = counts.facts
         entries |= {
             "tasks": len(counts.tasks),
-            "n": span(int(counts.n.min()), int(counts.n.max())).replace("–", "-"), **more,
+            "n": number_range(int(counts.n.min()), int(counts.n.max())).replace("–", "-"), **more,
             "missing": facts.missing_policy, "duplicates": facts.duplicates_policy,
             "skip_bad": "yes" if facts.skipped or facts.empty_files else None,
             "threshold": ",".join(f"{t:g}" for t in facts.thresholds) or facts.threshold,

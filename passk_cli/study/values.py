@@ -22,8 +22,8 @@ from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import AMOUNTS, Metric, needs, task_values
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Cell, ranged
-from passk_cli.report.words import SeriesName, plural, span, spanned
+from passk_cli.report.model import Cell, number_or_range
+from passk_cli.report.words import SeriesName, count_range, number_range, plural
 from passk_cli.study.confidence import Confidence
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -62,7 +62,9 @@ class TooFewAttempts(str):
         are."""
         condition, least, most = f"k={k}{unsolved}", int(n.min()), int(n.max())
         tasks_short = f"{len(n)} of {plural(tasks, 'task')}"
-        reason = super().__new__(cls, f"n={span(least, most)} < {condition} on {tasks_short}")
+        reason = super().__new__(
+            cls, f"n={number_range(least, most)} < {condition} on {tasks_short}"
+        )
         reason.condition, reason.least, reason.most = condition, least, most
         reason.few, reason.tasks = len(n), tasks
         return reason
@@ -86,10 +88,12 @@ def common_reason(reasons: Sequence[str]) -> str:
     ]
     if {*similar} == {first}:
         return first
-    n = span(min(reason.least for reason in similar), max(reason.most for reason in similar))
+    n = number_range(
+        min(reason.least for reason in similar), max(reason.most for reason in similar)
+    )
     few, tasks = [reason.few for reason in similar], [reason.tasks for reason in similar]
     tasks_short = f"{min(few)} to {max(few)}" if min(few) < max(few) else few[0]
-    return f"n={n} < {first.condition} on {tasks_short} of {spanned(tasks, 'task')}, by model"
+    return f"n={n} < {first.condition} on {tasks_short} of {count_range(tasks, 'task')}, by model"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,7 +192,7 @@ class TaskValues:
         """The mean; a range where outcomes are missing that may pass or fail."""
         if self.passing is None:
             return self.mean
-        return ranged(self.mean, self.passing.mean, self.metric.unit)
+        return number_or_range(self.mean, self.passing.mean, self.metric.unit)
 
     def restrict(self, tasks: Ints) -> TaskValues:
         """The values of some of its tasks."""

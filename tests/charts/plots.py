@@ -38,13 +38,13 @@ def curve(models: int = 2, last: int = 10, **more: Any) -> Plot:
 def trees() -> Plot:
     rows = [
         {"pair": f"model-{a} − model-{b}", "metric": metric, "difference": 0.1 * (b - a),
-         "low": 0.1 * (b - a) - 0.12, "high": 0.1 * (b - a) + 0.12, "told": b - a > 1}
+         "low": 0.1 * (b - a) - 0.12, "high": 0.1 * (b - a) + 0.12, "filled": b - a > 1}
         for metric in ("pass@1", "pass@10")
         for a, b in itertools.combinations(range(3), 2)
     ]  # fmt: skip
     return forest(
         rows, label="pair", value="difference", low="low", high="high", facet="metric",
-        told="told", title="Differences", x_title="difference",
+        filled="filled", title="Differences", x_title="difference",
     )  # fmt: skip
 
 

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.charts.axes import Axis, apart, span, tick_words
+from passk_cli.charts.axes import Axis, axis_from_values, spread_places, tick_labels
 
 SHARES = st.floats(0, 1)
 
 
 @given(st.lists(SHARES, min_size=1, max_size=20), st.floats(0.001, 0.1))
 def test_apart_keeps_distance_and_order(places: list[float], least: float) -> None:
-    moved = apart(places, least)
+    moved = spread_places(places, least)
     order = np.argsort(places, kind="stable")
     assert np.all(np.diff(np.array(moved)[order]) >= least - 1e-9)
     assert sum(moved) == pytest.approx(sum(places), abs=1e-9)
@@ -30,11 +30,11 @@ def test_apart_keeps_distance_and_order(places: list[float], least: float) -> No
 def test_an_axis_holds_its_values_and_its_ticks(
     values: list[float], log: bool, room: float
 ) -> None:
-    axis = span(values, log=log, margin=room)
+    axis = axis_from_values(values, log=log, margin=room)
     for value in values:
         assert -1e-9 <= axis.place(value) <= 1 + 1e-9
         assert axis.at(axis.place(value)) == pytest.approx(value, rel=1e-6)
-    places = list(tick_words(replace(axis, length=100), extent=lambda word: 5.0 * len(word)))
+    places = list(tick_labels(replace(axis, length=100), extent=lambda word: 5.0 * len(word)))
     assert all(-1e-9 <= place <= 100 + 1e-6 for place in places)
     assert 1 <= len(places) <= 12
     assert len(places) == 1 or np.diff(places).min() >= 5
@@ -42,8 +42,8 @@ def test_an_axis_holds_its_values_and_its_ticks(
 
 def ticks(values: Iterable[float], room: float = 200, **more: Any) -> str:
     """The labels of an axis of 200 units, whose letters are 5.2 units wide."""
-    axis = replace(span(values, at_values=True, **more), length=room)
-    return " ".join(tick_words(axis, extent=lambda word: 5.2 * len(word) + 4).values())
+    axis = replace(axis_from_values(values, at_values=True, **more), length=room)
+    return " ".join(tick_labels(axis, extent=lambda word: 5.2 * len(word) + 4).values())
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_ticks_are_the_values_or_round_ones(values: list[float], room: float, wo
 
 
 def test_room_is_not_made_below_zero() -> None:
-    assert span([0.0, 0.5], zero=True, margin=0.1) == span([0.0, 0.55])
+    assert axis_from_values([0.0, 0.5], zero=True, margin=0.1) == axis_from_values([0.0, 0.55])
 
 
 def test_uneven_values_give_way_to_round_ones() -> None:
@@ -78,25 +78,25 @@ def test_uneven_values_give_way_to_round_ones() -> None:
 
 
 def test_apart_stays_inside_where_there_is_room() -> None:
-    places = apart([0.97, 0.98, 0.99], 0.05, 0.0, 1.0)
+    places = spread_places([0.97, 0.98, 0.99], 0.05, 0.0, 1.0)
     assert places == pytest.approx([0.9, 0.95, 1.0])
 
 
 def test_ticks_end_where_values_end_and_stand_where_they_are_asked_for() -> None:
     def words(axis: Axis, wide: float = 2.0) -> list[str]:
-        return list(tick_words(axis, extent=lambda text: wide * len(text)).values())
+        return list(tick_labels(axis, extent=lambda text: wide * len(text)).values())
 
-    attempts = Axis(1, 11, own=tuple(range(1, 12)), length=30)
+    attempts = Axis(1, 11, tick_values=tuple(range(1, 12)), length=30)
     assert words(attempts) == ["1", "3", "5", "7", "9", "11"]
-    tasks = Axis(15, 394, log=True, kept=(394,), length=28)
+    tasks = Axis(15, 394, log=True, required_ticks=(394,), length=28)
     assert words(tasks) == ["20", "50", "100", "394"]
     # Two that stand where they must and touch each other leave the others as they are.
-    assert words(replace(tasks, kept=(393, 394), length=40)) == ["20", "50", "100", "200"]
+    assert words(replace(tasks, required_ticks=(393, 394), length=40)) == ["20", "50", "100", "200"]
     days = {run: f"10-{run + 9}" for run in range(1, 13)}
-    runs = Axis(1, 12, own=tuple(range(1, 13)), names=days, length=60)
+    runs = Axis(1, 12, tick_values=tuple(range(1, 13)), names=days, length=60)
     assert words(runs) == ["10-11", "10-13", "10-15", "10-17", "10-19", "10-21"]
     assert words(replace(runs, length=40)) == ["10-12", "10-15", "10-18", "10-21"]
-    assert words(replace(runs, kept=(8,), length=40)) == ["10-13", "10-17", "10-21"]
+    assert words(replace(runs, required_ticks=(8,), length=40)) == ["10-13", "10-17", "10-21"]
     cost = Axis(0.0359, 0.0441, unit="$", length=90)
     assert words(cost) == ["$0.036", "$0.038", "$0.040", "$0.042", "$0.044"]
     assert words(Axis(0.1, 2, log=True, unit="$", length=90)) == [

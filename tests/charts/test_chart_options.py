@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import passk_cli
-from passk_cli.charts.chart_options import MOST_MODELS, Appearance, hues_of, prepared
+from passk_cli.charts.chart_options import MOST_MODELS, Appearance, assign_hues, prepare_plots
 from passk_cli.charts.svg import picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
@@ -23,18 +23,18 @@ COLOURS = len(THEMES["light"].series)
 
 def test_a_name_keeps_its_colour() -> None:
     names = [f"model-{i}" for i in range(COLOURS)]
-    hues = hues_of(names)
+    hues = assign_hues(names)
     assert sorted(hues.values()) == list(range(COLOURS))
-    assert hues_of(reversed(names)) == hues
+    assert assign_hues(reversed(names)) == hues
     # Alone, each has the place that its name gives; with others, one that nobody else has.
-    first = {name: hues_of([name])[name] for name in names}
+    first = {name: assign_hues([name])[name] for name in names}
     assert sum(hues[name] == first[name] for name in names) >= len(set(first.values()))
-    more = hues_of([*names, "another"])
+    more = assign_hues([*names, "another"])
     assert len(set(more.values())) == COLOURS + 1
 
 
 def test_all_charts_of_a_call_agree() -> None:
-    first, second = prepared([curve(3), curve(2)], Appearance())
+    first, second = prepare_plots([curve(3), curve(2)], Appearance())
     assert first.hues == second.hues
 
     assert {s: first.hues[s] for s in distinct(second.rows, "series")}.items() <= first.hues.items()
@@ -42,7 +42,7 @@ def test_all_charts_of_a_call_agree() -> None:
 
 @pytest.mark.parametrize("count", [MOST_MODELS, MOST_MODELS + 1, 25])
 def test_of_many_lines_the_best_five_are_coloured(count: int) -> None:
-    [plot] = prepared([curve(count)], Appearance())
+    [plot] = prepare_plots([curve(count)], Appearance())
     coloured = 5 if count > MOST_MODELS else count
     svg = picture([plot], THEMES["light"], percent=False)
     strokes = re.findall(
@@ -70,35 +70,35 @@ def test_the_same_models_are_coloured_in_every_chart() -> None:
     best = tuple(first)[-5:]
     plots = [replace(plot, answer=answer) for plot in (lines, points)
              for answer in ((), (("model-1 gains most, model-10 least.",),))]  # fmt: skip
-    leading = [set(plot.leading) for plot in prepared(plots, Appearance())]
+    leading = [set(plot.leading) for plot in prepare_plots(plots, Appearance())]
     assert leading == [{*best}, {*best, "model-1"}] * 2
 
 
 def test_named_models_are_coloured() -> None:
-    [plot] = prepared([curve(4)], Appearance(highlight=("model-0",)))
+    [plot] = prepare_plots([curve(4)], Appearance(highlight=("model-0",)))
     assert plot.leading == ("model-0",)
     assert {row["low"] is None for row in plot.rows if row["series"] != "model-0"} == {True}
-    [several] = prepared([curve(4)], Appearance(highlight=("model-[23]", "model-0")))
+    [several] = prepare_plots([curve(4)], Appearance(highlight=("model-[23]", "model-0")))
     assert sorted(several.leading) == ["model-0", "model-2", "model-3"]
     with pytest.raises(ParameterError, match="the chart has no such model"):
-        prepared([curve(4)], Appearance(highlight=("model-9",)))
+        prepare_plots([curve(4)], Appearance(highlight=("model-9",)))
 
 
 def test_a_picture_says_what_it_shows_to_those_who_cannot_see_it() -> None:
-    [plot] = prepared([replace(curve(2), title="a < b")], Appearance())
+    [plot] = prepare_plots([replace(curve(2), title="a < b")], Appearance())
     svg = picture([plot], THEMES["light"], percent=False)
     assert "<title>a &lt; b</title><desc>share of tasks over k; model-0, model-1" in svg
 
 
 def test_title_bands_and_size() -> None:
     look = Appearance(title=False, bands=False)
-    [plot] = prepared([curve(2)], look)
+    [plot] = prepare_plots([curve(2)], look)
     assert (plot.title, plot.subtitle, plot.has("low", "high")) == ("", "", False)
     svg = picture([plot], THEMES["light"], percent=False)
     assert "font-weight" not in svg
     assert "fill-opacity" not in svg
     for chart in (trees(), hills()):
-        [same] = prepared([chart], Appearance(bands=False))
+        [same] = prepare_plots([chart], Appearance(bands=False))
         assert same.rows == chart.rows
 
 
@@ -158,7 +158,7 @@ def test_a_model_has_one_short_name_in_all_pictures_and_their_words() -> None:
     points = forest(rows[::2], label="m", value="v", low="l", high="h", colour="m",
                     title=f"Most for {long(sizes[1])}. 2 of 60 tasks passed.")  # fmt: skip
     names = [f"…{size}…" for size in sizes]
-    first, second = prepared([lines, points], Appearance())
+    first, second = prepare_plots([lines, points], Appearance())
     assert [first.short[long(size)] for size in sizes] == names
     assert (first.short, first.title) == (second.short, f"{names[2]} leads.")
     assert second.title == f"Most for {names[1]}. 2 of 60 tasks passed."
@@ -173,26 +173,29 @@ def test_a_lone_model_is_named_once() -> None:
     rows = [{"m": "agent", "k": k, "v": 0.5} for k in (1, 8)]
     lines = curves(rows, x="k", y="v", colour="m", subtitle="60 tasks")
     titled = [replace(lines, title=title) for title in ("agent rose.", "agents rose.")]
-    subtitles = [plot.subtitle for plot in prepared(titled, Appearance())]
+    subtitles = [plot.subtitle for plot in prepare_plots(titled, Appearance())]
     assert subtitles == ["60 tasks", "agent · 60 tasks"]
 
 
 @pytest.mark.parametrize(("models", "bands"), [(2, 4), (4, 4), (8, 4), (25, 4)])
 def test_so_many_lines_have_bands_that_none_hides_others(models: int, bands: int) -> None:
-    [plot] = prepared([curve(models)], Appearance())
+    [plot] = prepare_plots([curve(models)], Appearance())
     svg = picture([plot], THEMES["light"], False)
     assert svg.count('fill-opacity="0.14"') == bands
     assert ("bands of 2 models" in plot.subtitle) == (models > 2)
     rows = [row for row in curve(8).rows if row["kind"] == "pass@k"]
-    [plot] = prepared([replace(curve(8), rows=tuple(rows))], Appearance())
+    [plot] = prepare_plots([replace(curve(8), rows=tuple(rows))], Appearance())
     assert plot.banded == ("model-7", "model-6", "model-5")
 
 
 def test_leaders_keep_their_colours_whoever_else_is_named() -> None:
     plots = [replace(curve(25), answer=((f"model-{least} gains most.",),)) for least in range(20)]
     leaders = [f"model-{i}" for i in range(20, 25)]
-    hues = [prepared([plot], Appearance())[0].hues for plot in plots]
+    hues = [prepare_plots([plot], Appearance())[0].hues for plot in plots]
     assert len({tuple(palette[name] for name in leaders) for palette in hues}) == 1
     # Of few models each has its colour, also where some are not drawn.
     few = replace(curve(2), models=tuple(f"model-{i}" for i in range(8)))
-    assert prepared([few], Appearance())[0].hues == prepared([curve(8)], Appearance())[0].hues
+    assert (
+        prepare_plots([few], Appearance())[0].hues
+        == prepare_plots([curve(8)], Appearance())[0].hues
+    )

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from passk_cli.charts.chart_options import Appearance, prepared
-from passk_cli.charts.layout import Lines, named_rows, ridges
+from passk_cli.charts.chart_options import Appearance, prepare_plots
+from passk_cli.charts.layout import CurveLayout, density_outlines, row_labels
 from passk_cli.charts.svg import drawings, picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.plot import Plot, Rule, curves, densities, forest
@@ -46,14 +46,14 @@ def curve_plot(rows: list[dict[str, Any]], **more: Any) -> Plot:
 @pytest.mark.parametrize("turned", [False, True])
 def test_pass_at_k_is_solid_and_pass_hat_k_dashed_in_whatever_order(turned: bool) -> None:
     rows = k_rows()
-    dashes = Lines.of(curve_plot(rows[::-1] if turned else rows)).dashes
+    dashes = CurveLayout.from_plot(curve_plot(rows[::-1] if turned else rows)).dashes
     assert dashes == {"pass@k": (1, 0), "pass^k": (6, 4)}
 
 
 def test_other_kinds_take_the_dashes_left() -> None:
     rows = [{"k": k, "value": 0.1, "kind": kind} for kind in "abc" for k in (1, 2)]
     rows += [{"k": k, "value": 0.1, "kind": "pass@k"} for k in (1, 2)]
-    dashes = Lines.of(curves(rows, x="k", y="value", dash="kind")).dashes
+    dashes = CurveLayout.from_plot(curves(rows, x="k", y="value", dash="kind")).dashes
     assert list(dashes.values()) == [(6, 4), (2, 3), (10, 3, 2, 3), (1, 0)]
 
 
@@ -67,7 +67,7 @@ def test_other_kinds_take_the_dashes_left() -> None:
 def test_two_decades_make_the_axis_logarithmic(
     ks: tuple[int, ...], log: bool | None, expected: bool
 ) -> None:
-    assert Lines.of(curve_plot(k_rows(ks=ks), log_x=log)).across.log is expected
+    assert CurveLayout.from_plot(curve_plot(k_rows(ks=ks), log_x=log)).across.log is expected
 
 
 def test_ends_are_labelled_where_that_fits_else_there_is_a_legend() -> None:
@@ -76,16 +76,16 @@ def test_ends_are_labelled_where_that_fits_else_there_is_a_legend() -> None:
         curve_plot(k_rows(6, gap=0.0)),
         curve_plot(k_rows(12)),
     )
-    assert [label["text"] for label in Lines.of(few).labels] == ["m0", "m1"]
+    assert [label["text"] for label in CurveLayout.from_plot(few).labels] == ["m0", "m1"]
     for plot in (crowded, many):
-        assert Lines.of(plot, 5).labels == []
+        assert CurveLayout.from_plot(plot, 5).labels == []
     legend = "".join(item.elements for item in drawings(many, LOOK, False, 120)[0])
     assert ">m5<" in legend
     assert ">m1<" not in "".join(item.elements for item in drawings(few, LOOK, False, 300)[0])
 
 
 def test_labels_never_overlap() -> None:
-    labels = Lines.of(curve_plot(k_rows(10, gap=0.03)), 20).labels
+    labels = CurveLayout.from_plot(curve_plot(k_rows(10, gap=0.03)), 20).labels
     places = sorted(label["at"] for label in labels)
     assert len(labels) == 10
     assert np.diff(places).min() >= 1 / 20 - 1e-9
@@ -93,7 +93,7 @@ def test_labels_never_overlap() -> None:
 
 def test_a_model_is_named_once_at_its_line_of_the_first_kind() -> None:
     plot = curve_plot(sorted(k_rows(8, gap=0.04), key=lambda row: row["kind"], reverse=True))
-    labels = Lines.of(plot, 14).labels
+    labels = CurveLayout.from_plot(plot, 14).labels
     assert {label["kind"] for label in labels} == {"pass^k"}
     assert len(labels) == 8
 
@@ -106,11 +106,11 @@ def test_of_long_names_what_differs_stays_and_groups_stay_whole() -> None:
     ]
     rows = [{"m": name, "k": k, "v": 0.1 + 0.2 * at, "l": 0, "h": 1} for at, name in
             enumerate(names) for k in (1, 2)]  # fmt: skip
-    lines = Lines.of(curves(rows, x="k", y="v", colour="m"), most=18)
+    lines = CurveLayout.from_plot(curves(rows, x="k", y="v", colour="m"), most=18)
     short = [f"…{size}b-instruct… {heat}" for size in (7, 70) for heat in ("0.2", "0.8")]
     assert [label["text"] for label in lines.labels] == short
     trees = forest(rows, label="m", value="v", low="l", high="h")
-    assert [text for _, text in named_rows(trees, 18, len)] == short
+    assert [text for _, text in row_labels(trees, 18, len)] == short
 
 
 def test_undefined_values_break_the_line_and_what_stands_alone_is_a_point() -> None:
@@ -118,21 +118,21 @@ def test_undefined_values_break_the_line_and_what_stands_alone_is_a_point() -> N
     rows = [{"k": k, "value": v} for k, v in enumerate(values, 1)]
     plot = curves(rows, x="k", y="value")
     assert [row["y"] for row in plot.rows] == [0.1, None, 0.3, None, 0.5, 0.6]
-    assert [row["x"] for row in Lines.of(plot).points] == [1, 3]
+    assert [row["x"] for row in CurveLayout.from_plot(plot).points] == [1, 3]
 
 
 def test_what_is_not_positive_has_no_place_on_a_logarithmic_axis() -> None:
     rows = [{"k": k, "value": v} for k, v in enumerate((0.0, 0.1, 10.0, -1.0, 5.0, 0.0), 1)]
     plot = curves(rows, x="k", y="value", log_y=True, y_domain=None)
     assert [row["y"] for row in plot.rows] == [None, 0.1, 10.0, None, 5.0, None]
-    lines = Lines.of(plot)
+    lines = CurveLayout.from_plot(plot)
     assert [row["x"] for row in lines.points] == [5]
     assert 0 < lines.up.low < 0.1 < 10 < lines.up.high
 
 
 def test_points_may_lack_what_lines_have() -> None:
     plot = curve_plot(k_rows(1), points=[{"k": 1, "value": 0.4, "model": "m0"}])
-    assert list(Lines.of(plot).points) == [{"x": 1, "y": 0.4, "series": "m0"}]
+    assert list(CurveLayout.from_plot(plot).points) == [{"x": 1, "y": 0.4, "series": "m0"}]
     assert 'stroke-width="1.7"' not in picture([plot], LOOK, False)
 
 
@@ -155,7 +155,7 @@ def test_keys_say_what_line_band_and_points_are() -> None:
 
 def test_rules_widen_the_axis_and_carry_their_words() -> None:
     plot = curve_plot(k_rows(), rules=[Rule(x=8, text="data end"), Rule(y=0.9, text="target")])
-    across = Lines.of(plot).across
+    across = CurveLayout.from_plot(plot).across
     assert (across.low, across.high) == (1, 8)
     svg = picture([plot], LOOK, False)
     assert ">data end<" in svg
@@ -175,7 +175,7 @@ def test_a_lone_series_is_named() -> None:
 def test_equal_draws_leave_the_point_alone() -> None:
     row = {"m": "a", "e": 1.0, "low": 1.0, "high": 1.0, "draws": np.ones(50)}
     plot = densities([row], label="m", draws="draws", value="e", low="low", high="high")
-    assert ridges(plot) == {("a", None): []}
+    assert density_outlines(plot) == {("a", None): []}
 
 
 def test_outlines_are_of_one_height() -> None:
@@ -185,7 +185,7 @@ def test_outlines_are_of_one_height() -> None:
         for m, d in zip("ab", draws, strict=True)
     ]
     plot = densities(rows, label="m", draws="draws", value="e", low="low", high="high")
-    outlines = ridges(plot)
+    outlines = density_outlines(plot)
     assert [len(outline) for outline in outlines.values()] == [97, 97]
     # A wide one stands out from its point as a narrow one does.
     highest = [max(height for _, height in outline) for outline in outlines.values()]
@@ -195,15 +195,15 @@ def test_outlines_are_of_one_height() -> None:
 def test_a_rule_without_words_has_a_tick() -> None:
     rows = [{"x": x, "y": y} for x, y in ((1, 0.1), (1000, 0.9))]
     rules = [Rule(y=0.33), Rule(y=0.5, text="target"), Rule(x=394, text="5 points")]
-    lines = Lines.of(curves(rows, x="x", y="y", rules=rules))
+    lines = CurveLayout.from_plot(curves(rows, x="x", y="y", rules=rules))
     assert (lines.up.kept, lines.across.kept) == ((0.33,), (394,))
 
 
 def test_grey_models_keep_the_points_that_are_the_data() -> None:
     points = [{"model": f"m{i}", "x": i + 1, "y": i / 20} for i in range(12)]
     chart = curves(points, x="x", y="y", colour="model", points=points)
-    assert len(prepared([chart], Appearance())[0].points) == 5
-    [scattered] = prepared([replace(chart, scattered=True)], Appearance())
+    assert len(prepare_plots([chart], Appearance())[0].points) == 5
+    [scattered] = prepare_plots([replace(chart, scattered=True)], Appearance())
     assert len(scattered.points) == 12
     assert all(scattered.leading and row["y"] is not None for row in scattered.points)
 

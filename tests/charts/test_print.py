@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from passk_cli.charts.chart_options import Appearance, PictureSize, prepared
+from passk_cli.charts.chart_options import Appearance, PictureSize, prepare_plots
 from passk_cli.charts.picture import picture
 from passk_cli.charts.svg import picture as drawn
-from passk_cli.charts.text_metrics import width_of
+from passk_cli.charts.text_metrics import text_width
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
 from passk_cli.report.model import Report
@@ -47,7 +47,7 @@ def plots(models: int) -> dict[str, Plot]:
     ]
     pairs = [
         {"pair": f"{a} − {b}", "head": a, "tail": str(b), "metric": metric, "x": 0.1,
-         "low": -0.1, "high": 0.2, "told": False}
+         "low": -0.1, "high": 0.2, "filled": False}
         for metric in ("pass@1", "pass@10", "pass^10")
         for a, b in list(combinations(names, 2))[:28]
     ]  # fmt: skip
@@ -68,7 +68,7 @@ def plots(models: int) -> dict[str, Plot]:
     }  # fmt: skip
     if pairs:
         examples["pairs"] = forest(pairs, label="pair", value="x", facet="metric", head="head",
-                                tail="tail", told="told", x_title="difference",
+                                tail="tail", filled="filled", x_title="difference",
                                 **limits)  # fmt: skip
     return examples
 
@@ -88,7 +88,7 @@ def boxes(svg: str) -> list[Box]:
             x, y = x + float(moved[1]), y + float(moved[2])
         if node.tag.endswith("text"):
             text, size = "".join(node.itertext()), float(style["font-size"])
-            wide = width_of(text, size, style.get("font-weight") == "bold")
+            wide = text_width(text, size, style.get("font-weight") == "bold")
             start = x + float(node.get("x", 0))
             start -= {"end": wide, "middle": wide / 2}.get(style.get("text-anchor", ""), 0)
             base = y + float(node.get("y", 0))
@@ -103,7 +103,7 @@ def boxes(svg: str) -> list[Box]:
 @pytest.mark.parametrize("models", [1, 4, 8, 25])
 def test_no_words_touch_or_leave_a_picture_of_half_a_page(models: int) -> None:
     for kind, plot in plots(models).items():
-        svg = drawn(prepared([plot], Appearance()), LIGHT, False, PictureSize.parse("3.25in"))
+        svg = drawn(prepare_plots([plot], Appearance()), LIGHT, False, PictureSize.parse("3.25in"))
         root = ElementTree.fromstring(svg)
         assert root.get("width") == "3.25in"
         width, height = map(float, root.get("viewBox", "").split()[2:])
@@ -123,7 +123,7 @@ def test_no_words_touch_or_leave_a_picture_of_half_a_page(models: int) -> None:
 
 @pytest.mark.parametrize("name", PLOTS)
 def test_letters_have_seven_points_where_the_usual_picture_is_half_a_page_wide(name: str) -> None:
-    svg = drawn(prepared([PLOTS[name]], Appearance()), LIGHT, False)
+    svg = drawn(prepare_plots([PLOTS[name]], Appearance()), LIGHT, False)
     width = float(ElementTree.fromstring(svg).get("viewBox", "").split()[2])
     sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)"', svg)]
     assert min(sizes) * 3.25 * 72 / width >= 7
@@ -185,7 +185,7 @@ def test_names_stand_once_in_one_line_each_and_stay_different() -> None:
     points = [{"model": SeriesName((name,)), "metric": metric, "x": 0.5, "low": 0.4, "high": 0.6}
               for metric in ("pass@1", "pass@5", "pass^5") for name in names]  # fmt: skip
     marks = {"value": "x", "low": "low", "high": "high", "label": "model", "facet": "metric"}
-    svg = drawn(prepared([forest(points, rules=(), **marks)], Appearance()), LIGHT, False)
+    svg = drawn(prepare_plots([forest(points, rules=(), **marks)], Appearance()), LIGHT, False)
     short_names = re.findall(r">([^<]*…[^<]*)</text>", svg)
     assert len(short_names) == len(set(short_names)) == 25
     # Those of one model stand on one axis, under its name.
@@ -197,7 +197,7 @@ def test_names_stand_once_in_one_line_each_and_stay_different() -> None:
 
 
 def test_without_a_title_the_axes_still_say_the_metric() -> None:
-    svg = drawn(prepared([plots(4)["curves"]], Appearance(title=False)), LIGHT, False)
+    svg = drawn(prepare_plots([plots(4)["curves"]], Appearance(title=False)), LIGHT, False)
     assert ">pass@k and pass^k<" in svg
     assert TITLE[:20] not in svg
 
@@ -210,8 +210,8 @@ def test_a_panel_for_each_setting_shares_its_axes_and_colours() -> None:
     plot = curves(rows, x="k", y="y", colour="model", y_domain=None)
     plot = Plot(**{**vars(plot), "groups": ("temperature",)})
     [single], [parts] = (
-        prepared([plot], Appearance()),
-        prepared([plot], Appearance(panel="temperature")),
+        prepare_plots([plot], Appearance()),
+        prepare_plots([plot], Appearance(panel="temperature")),
     )
     panels = [(row["panel"], str(row["series"])) for row in parts.rows[::2]]
     assert panels == [(f"temperature {t}", name) for t in ("0.2", "0.8") for name in "ab"]
@@ -222,7 +222,7 @@ def test_a_panel_for_each_setting_shares_its_axes_and_colours() -> None:
     svg = drawn([parts], LIGHT, False)
     assert len(set(re.findall(r'stroke="(#[^"]+)" stroke-width="1.4"', svg))) == 2
     with pytest.raises(ParameterError, match="the models like this; --panel temperature"):
-        prepared([plot], Appearance(panel="suite"))
+        prepare_plots([plot], Appearance(panel="suite"))
 
 
 def test_a_line_of_no_model_is_in_every_panel_and_titles_keep_to_theirs() -> None:
@@ -232,7 +232,7 @@ def test_a_line_of_no_model_is_in_every_panel_and_titles_keep_to_theirs() -> Non
     title = "cost of an attempt (US dollars, log scale)"
     # Once in the middle, where panels stand beside each other.
     plot = curves(frontier, x="x", y="y", colour="model", points=points, x_title=title)
-    [parts] = prepared([Plot(**{**vars(plot), "groups": ("set",)})], Appearance(panel="set"))
+    [parts] = prepare_plots([Plot(**{**vars(plot), "groups": ("set",)})], Appearance(panel="set"))
     svg = drawn([parts], LIGHT, False)
     # The frontier has a path of its own in each panel.
     assert len(re.findall(r'stroke="#1b1f24" stroke-width="1.4"', svg)) == 2

@@ -9,7 +9,7 @@ import pytest
 
 from passk_cli.charts.chart_options import ON_SCREEN, PictureSize
 from passk_cli.charts.svg import drawings, picture
-from passk_cli.charts.text_metrics import width_of
+from passk_cli.charts.text_metrics import text_width
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.plot import Plot, curves, forest, heat
 from tests.charts.plots import PLOTS
@@ -137,4 +137,4 @@ def test_names_are_text_and_not_too_long() -> None:
     assert "<b>&" in texts
     assert panel.width < 900
     assert "a: " + "long" * 75 in tooltips(forest(rows, label="a", value="v", low="l", high="h"))[1]
-    assert width_of("wide 漢字", 10) > width_of("wide ab", 10)
+    assert text_width("wide 漢字", 10) > text_width("wide ab", 10)

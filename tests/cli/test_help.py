@@ -121,8 +121,8 @@ def test_every_column_of_a_table_has_a_name_and_a_meaning_without_data(name: str
     for section in command_of(name).question.sections:
         for column in section.columns:
             if (column.header or column.name) not in fields:
-                assert column.stated.meaning, column
-                assert "{" not in column.stated.header + column.stated.meaning, column
+                assert column.with_example.meaning, column
+                assert "{" not in column.with_example.header + column.with_example.meaning, column
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from passk_cli import pages, render
 from passk_cli.charts.picture import picture
 from passk_cli.cli.output import Output
 from passk_cli.option import loaded
-from passk_cli.render.style import Style, shown
+from passk_cli.render.style import Style, visible_parts
 from passk_cli.report.model import Report
 from passk_cli.text import printable, unsafe
 from tests.conftest import SAMPLES, Passk, Write, jsonl, only
@@ -177,7 +177,7 @@ def assert_latex(text: str, report: Report) -> None:
     assert set(re.findall(r"\\([a-zA-Z]+)", "\n".join(lines))) <= set(commands)
     assert not any(line.startswith(("[", "*")) for line in lines)
     rows = [line for line in lines if line.endswith(r" \\")]
-    assert len(rows) == sum(len(table.rows) + 1 for table in shown(report, WIDE).tables)
+    assert len(rows) == sum(len(table.rows) + 1 for table in visible_parts(report, WIDE).tables)
     for line in lines:
         assert "%" not in line.replace(r"\%", "")
         assert line in rows or re.match(
@@ -195,7 +195,7 @@ def assert_github(text: str, report: Report) -> None:
     assert_lines(text)
     lines = text.splitlines()
     warnings = [note for note in report.messages if note.severity == "warning"]
-    flips = 1 if report.listed else 0
+    flips = 1 if report.changed_lines else 0
     assert len(lines) == len(report.checks) + len(warnings) + flips
     assert all(re.match("::(error|warning|notice) title=[^:,]*::", line) for line in lines)
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from passk_cli.charts.layout import Lines
+from passk_cli.charts.layout import CurveLayout
 from passk_cli.commands.cost import OF
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import roles
@@ -348,7 +348,10 @@ def test_the_chart_has_both_intervals_and_the_frontier(tmp_path: Path) -> None:
     many = [(f"m{i}", [[(t % 10 < i, 0.1 * (i % 4 + 1))] for t in range(10)]) for i in range(1, 10)]
     (plot,) = passk_cli.cost(made(*many), resamples=100).report.plots
     # It is drawn as where there is no frontier of several models.
-    assert Lines.of(plot).dashes == {"$0.125 per solved task": (1, 0), "frontier": (2, 3)}
+    assert CurveLayout.from_plot(plot).dashes == {
+        "$0.125 per solved task": (1, 0),
+        "frontier": (2, 3),
+    }
     assert (plot.kind, plot.log_x, plot.leading) == ("curves", True, ("m8", "m9"))
     corners = [(round(r["x"], 9), r["y"]) for r in plot.rows if r["kind"] == "frontier"]
     assert corners == [(0.1, 0.8), (0.2, 0.9)]

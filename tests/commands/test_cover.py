@@ -262,7 +262,7 @@ def test_missing_outcomes_are_no_second_range(passk: Passk, write: Write) -> Non
 
 
 def test_an_estimate_without_a_value_gives_its_limits() -> None:
-    limits = Estimate(None, low=0.2, high=0.9).or_limits
+    limits = Estimate(None, low=0.2, high=0.9).value_or_limits
     assert (limits.low, limits.high) == (0.2, 0.9)
     for estimate in (Estimate(0.5, low=0.2, high=0.9), Estimate(None, low=0.2), Estimate(None)):
-        assert estimate.or_limits is estimate
+        assert estimate.value_or_limits is estimate

@@ -86,7 +86,7 @@ def facts(report: Report) -> list[dict[str, object]]:
 
 
 def first_sentence(report: Report) -> str:
-    return style.answer(report, style.Style())
+    return style.answer_text(report, style.Style())
 
 
 @pytest.mark.parametrize("name", but(COMMANDS, "extrapolate-models"))

@@ -499,8 +499,8 @@ def test_a_board_marks_a_model_that_lacks_attempts() -> None:
             for m in "abc" for t in range(9)]  # fmt: skip
     findings = quiet(rows, metrics="pass@1", board=True)
     board = board_of(findings)
-    at = [column.header for column in board.others].index("attempts")
-    cells = {entry.model: entry.others[at] for entry in board.entries}
+    at = [column.header for column in board.extra_columns].index("attempts")
+    cells = {entry.model: entry.extra_cells[at] for entry in board.entries}
     assert cells == {"a": "4", "b": "31 / 36 ⚠", "c": "4"}
     # A narrow screen hides other columns, but not this one.
     assert '<td class="number kept">31 / 36 ⚠</td>' in html(findings.report, Style())

@@ -396,7 +396,7 @@ def test_tasks_that_one_temperature_lacks_are_left_out_of_its_choice() -> None:
 
 
 def said(cells: list[tuple[str, str, str, int, int]], metrics: str = "pass@1") -> str:
-    return style.answer(answer(counts_of(cells), metrics), style.Style())
+    return style.answer_text(answer(counts_of(cells), metrics), style.Style())
 
 
 def rates(model: str, *passes: tuple[str, int], tasks: int = 40) -> list[
@@ -435,7 +435,7 @@ def test_the_answer_names_equal_temperatures() -> None:
 
 def test_toy_answers() -> None:
     def said(*families: str, spreads: tuple[float, ...], ks: tuple[int, ...]) -> str:
-        return style.answer(toy_report(families, spreads, 2.0, ks), style.Style())
+        return style.answer_text(toy_report(families, spreads, 2.0, ks), style.Style())
 
     assert said("gaussian", spreads=(16.0,), ks=(2, 64)) == (
         "T* is 11.50 at k = 2 and 188.2 at k = 64 for gaussian tasks with spread 16."

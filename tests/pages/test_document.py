@@ -24,7 +24,7 @@ import passk_cli
 from passk_cli import pages
 from passk_cli.charts.theme import THEMES, rgb
 from passk_cli.pages.board import board_view
-from passk_cli.render.style import Style, answer
+from passk_cli.render.style import Style, answer_text
 from passk_cli.report.model import Board, BoardRow, Column, Estimate
 
 EVIL = (
@@ -224,7 +224,7 @@ def test_drawings_are_xml_with_the_colours_of_the_page(text: str) -> None:
 
 def test_the_answer_is_the_headline(evil: passk_cli.Findings, text: str) -> None:
     (headline,) = re.findall(r"<h1[^>]*>(.*?)</h1>", text)
-    expected = answer(evil.report, Style().typeset)
+    expected = answer_text(evil.report, Style().typeset)
     assert expected
     assert unescape(headline) == expected
 

@@ -73,7 +73,7 @@ def test_five_long_names_stay_in_a_line_each_and_letters_at_their_numbers(
     number = Estimate(0.4896, low=0.4567, high=0.5242)
     item = Table(
         (Column("model"), Column("pass@1", "share"), Column("ahead", "share")),
-        tuple((name, replace(number.bare, letters="a"), number) for name in names),
+        tuple((name, replace(number.without_interval, letters="a"), number) for name in names),
     )
     lines = table_text(item, width).splitlines()
     assert [line for line in lines if row in line]

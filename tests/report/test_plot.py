@@ -41,7 +41,7 @@ def test_a_forest_holds_the_differences_of_the_report() -> None:
         assert (point["x"], point["low"], point["high"]) == (
             row["estimate"], row["low"], row["high"],
         )  # fmt: skip
-        assert point["told"] == (row["verdict"] in ("better", "worse"))
+        assert point["filled"] == (row["verdict"] in ("better", "worse"))
     assert [rule.x for rule in plot.rules] == [0.0, -0.02, 0.02]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from passk_cli import read
 from passk_cli.diagnostic import Diagnostic
-from passk_cli.render.style import Style, said
+from passk_cli.render.style import Style, sentence_text
 from passk_cli.study.notes import reading_notes
 from tests.conftest import Passk, Write, jsonl
 
@@ -74,7 +74,7 @@ def test_the_warning_says_what_can_be_estimated() -> None:
     at_once = frame[frame.attempt == 1].passed.mean()
     solved = frame.groupby("task").passed.any().mean()
     read_as = frame.groupby("task").passed.mean().mean()
-    text = said(warning.pieces(), Style())
+    text = sentence_text(warning.pieces(), Style())
     assert f"pass@1 reads {read_as:.3f}, first attempts passed at {at_once:.3f}" in text
     assert f"first@k for k ≤ 10 (first@10 is {solved:.3f})" in text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from passk_cli.render.style import Style, answer
+from passk_cli.render.style import Style, answer_text
 from passk_cli.report.model import Estimate, Report
 from passk_cli.study.headlines import name_with_groups, range_of
 from passk_cli.study.result import Result
@@ -17,7 +17,7 @@ def said(
 ) -> str:
     facts = [Result(tuple(name.split("/")), "pass@1", 1, cell) for name, cell in cells.items()]
     report = Report(answer=(range_of(facts, groups),))
-    return answer(report, style or Style())
+    return answer_text(report, style or Style())
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, densities
-from passk_cli.report.words import SeriesName, numbers_of_models, plural
+from passk_cli.report.words import SeriesName, model_numbers, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.headlines import range_of
@@ -229,7 +229,7 @@ class Distributions(Section[Distribution]):
         for flaw, facts in grouped(flawed, lambda fact: fact.flaw).items():
             pairs = dict.fromkeys((fact.name, SeriesName(fact.series)) for fact in facts)
             methods = list(dict.fromkeys(fact.method for fact in facts))
-            numbers = numbers_of_models(list(pairs))
+            numbers = model_numbers(list(pairs))
             yield PARTICULAR(methods=methods, numbers=numbers, flaw=flaw)
         fewer: dict[tuple[str, int, int], dict[str, None]] = {}
         for d in self.records:

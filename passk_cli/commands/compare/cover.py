@@ -12,7 +12,7 @@ from passk_cli.commands.compare.pairs import PairRecord
 from passk_cli.inference.extrapolation import WIDEST
 from passk_cli.inference.intervals import RANGE
 from passk_cli.report.model import AnswerSentence, Cell, Column, Estimate
-from passk_cli.report.words import spanned
+from passk_cli.report.words import count_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.comparison import match_tasks
@@ -144,11 +144,11 @@ class CoverPairs(Section[CoverPair]):
         Column("metric", meaning="The metric, as in `-m`.", cell=lambda pair: pair.fact.name),
         Column("range", "share", meaning="Range of the metric of the model on the tasks that both"
                " have, with an estimate before it if it is narrow enough.",
-               cell=lambda pair: pair.sides[0].estimate.or_limits),
+               cell=lambda pair: pair.sides[0].estimate.value_or_limits),
         Column("of other", "share", meaning="Range of the other model.",
-               cell=lambda pair: pair.sides[1].estimate.or_limits),
+               cell=lambda pair: pair.sides[1].estimate.value_or_limits),
         Column("difference", "share", meaning="Range of the difference, from both ranges.",
-               cell=lambda pair: pair.fact.estimate.or_limits),
+               cell=lambda pair: pair.fact.estimate.value_or_limits),
         Column("verdict", joined=True, meaning="better, worse: ranges do not overlap; else tied.",
                cell=lambda pair: pair.fact.verdict),
         data_field("low_model", "Lower end of the range of the model."),
@@ -169,5 +169,7 @@ class CoverPairs(Section[CoverPair]):
             confidence = self.study.confidence
             metrics = {pair.comparison.first.metric for pair in self.records}
             if len(metrics) == len(self.study.metrics):
-                yield spanned([len(pair.comparison.tasks) for pair in self.records], "shared task")
+                yield count_range(
+                    [len(pair.comparison.tasks) for pair in self.records], "shared task"
+                )
             yield f"{100 * confidence.level:g} % ranges; tied: they overlap"

@@ -186,7 +186,7 @@ def against(baseline: str, pairs: Sequence[Pair], groups: Sequence[str]) -> Mapp
         "baseline": baseline, "metric": pairs[0].metric.name, "direction": sign,
         "verdicts": [f"{count[name]:,} {word}" for name, word in _WORDS.items() if count[name]],
         "best": "" if groups else SeriesName(best.series),
-        "difference": estimate if len(pairs) == 1 else estimate.bare,
+        "difference": estimate if len(pairs) == 1 else estimate.without_interval,
         **{name: count[name] for name in _WORDS},
     }  # fmt: skip
 

@@ -9,7 +9,7 @@ from passk_cli.commands.compare.pairs import PairRecord
 from passk_cli.inference.noise import NoiseSplit, noise_split
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.report.model import FULL, Column
-from passk_cli.report.words import span
+from passk_cli.report.words import number_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
@@ -46,7 +46,7 @@ class Noise(Section[NoisyPair]):
     def details(self) -> Iterator[str]:
         gains = sorted(1 - pair.split.se(attempts=2) / pair.split.se() for pair in self.records)
         if gains:
-            ends = span(round(100 * gains[0]), round(100 * gains[-1]))
+            ends = number_range(round(100 * gains[0]), round(100 * gains[-1]))
             yield (
                 f"at pass@1, twice the attempts would shorten intervals of differences by {ends} %,"
                 " twice the tasks by 29 %"

@@ -63,7 +63,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, forest
-from passk_cli.report.words import SeriesName, first_few, plural, span, spanned
+from passk_cli.report.words import SeriesName, count_range, first_few, number_range, plural
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
@@ -355,7 +355,7 @@ class Baseline(RankedModel[BaselineRow]):
                cell=lambda line, metric: line.of(metric, _verdict) if line.pairs else "baseline",
                across=lambda section: [section.metric], example=_METRIC),
         *(replace(_TO_BASELINE, shown=shown, across=across,
-                  cell=lambda line, metric: line.difference(metric).bare)
+                  cell=lambda line, metric: line.difference(metric).without_interval)
           for shown, across in _FURTHER),
         Column("tasks", meaning="Tasks that both have; of the baseline, its own.",
                cell=lambda line: _tasks(
@@ -400,7 +400,7 @@ def _verdict(pair: Pair) -> str:
 
 
 def _tasks(sizes: Sequence[int]) -> str:
-    return span(min(sizes), max(sizes))
+    return number_range(min(sizes), max(sizes))
 
 
 _DIFFERENCE = Column(
@@ -571,7 +571,7 @@ class AllPairs(PairSection):
         if margin:
             yield f"= within ±{margin:g}"
         sizes = [len(pair.comparison.tasks) for pair in self.records]
-        yield spanned(sizes, "shared task")
+        yield count_range(sizes, "shared task")
         yield self.adjustment.brief
         if confidence.population == THESE_TASKS:
             yield "for these tasks"
@@ -647,7 +647,7 @@ class AllPairs(PairSection):
                     "metric": fact.name if is_plain_unit else f"{fact.name} ({unit})",
                     "unit": unit, "difference": value,
                     "low": fact.estimate.low, "high": fact.estimate.high,
-                    "told": fact.verdict in _SIGNIFICANT,
+                    "filled": fact.verdict in _SIGNIFICANT,
                 }
             )  # fmt: skip
         margin, level = self.study.rules.margin, self.study.confidence.interval_level
@@ -655,7 +655,7 @@ class AllPairs(PairSection):
         heads = {} if self.baseline else {"head": "head", "tail": "tail"}
         chart = forest(
             rows, label="pair", value="difference", low="low", high="high", facet="metric",
-            told="told", colour="model", unit="unit", **heads,
+            filled="filled", colour="model", unit="unit", **heads,
             rules=[Rule(x=0.0, dashed=False), *(Rule(x=x) for x in (-margin, margin) if x)],
             title=f"Difference to {self.baseline}" if self.baseline
             else "Differences between models",

@@ -65,8 +65,10 @@ def cost_fields(
     same_tasks = all(np.array_equal(best.tasks, pair.second.tasks) for pair in best_pairs)
     per_success = best.per_success.estimate
     fields |= {
-        "model": name(best), "cost": best.cost.estimate.bare, "rate": best.rate.estimate.bare,
-        "estimate": per_success if len(ranked) == 1 else per_success.bare, "alike": same_tasks,
+        "model": name(best), "cost": best.cost.estimate.without_interval,
+        "rate": best.rate.estimate.without_interval,
+        "estimate": per_success if len(ranked) == 1 else per_success.without_interval,
+        "alike": same_tasks,
         "shared": not same_tasks, "tested": bool(tested), "ties": [name(pair.second) for pair
         in tied],
         "reason": best_pairs[0].difference.estimate.reason if best_pairs
@@ -79,7 +81,7 @@ def cost_fields(
     if tested:
         nearest, second = (tied or tested)[0], tested[0].ratio.estimate.value
         p, prices = nearest.difference.p_adjusted or 0.0, [
-            pair.second.per_success.estimate.bare for pair in tied
+            pair.second.per_success.estimate.without_interval for pair in tied
         ]  # fmt: skip
         fields |= {
             "other": name(nearest.second), "p": p, "relation": p_relation(p),

@@ -129,9 +129,9 @@ class OneCurve:
                  if (step.start, step.gain.k) == (self.first.k, self.last.k))  # fmt: skip
         gain = next(gains, None) if self.curve == AT else None
         self.comparable_ends = not self.fewer or None not in (gain, last)
-        self.start = replace(self.first.estimate.bare, value=last - gain) if (
+        self.start = replace(self.first.estimate.without_interval, value=last - gain) if (
             self.fewer and last is not None and gain is not None
-        ) else self.first.estimate.bare  # fmt: skip
+        ) else self.first.estimate.without_interval  # fmt: skip
 
     @property
     def flat(self) -> bool:
@@ -150,9 +150,9 @@ class OneCurve:
         )
         return {
             "model": self.name, "curve": self.curve, "number": self.last.name, "k": self.last.k,
-            "start": self.first.k, "first": self.start, "last": self.last.estimate.bare,
+            "start": self.first.k, "first": self.start, "last": self.last.estimate.without_interval,
             "estimate": self.first.estimate, "change": rises, "both": self.has_both_curves,
-            "hat": self.hat.estimate.bare, "hat_change": falls,
+            "hat": self.hat.estimate.without_interval, "hat_change": falls,
             "tasks": self.last.size.tasks, "all": self.first.size.tasks,
         }  # fmt: skip
 
@@ -194,4 +194,4 @@ def _limits(fact: Result, *, exact: bool) -> tuple[float, float]:
 
 def _signed(fact: Result) -> Estimate:
     """A gain without an interval."""
-    return replace(fact.estimate.bare, signed=True)
+    return replace(fact.estimate.without_interval, signed=True)

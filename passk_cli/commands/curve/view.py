@@ -43,7 +43,7 @@ from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Estimate, Hint, Report
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import SeriesName, span, spanned
+from passk_cli.report.words import SeriesName, count_range, number_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import first_true
 from passk_cli.study.confidence import Confidence
@@ -148,7 +148,7 @@ class CurveColumn(NamedTuple):
     def value(self, model: Curves) -> Estimate:
         """The number without its interval, which --full has; of a gain, with it."""
         fact = self.fact(model)
-        return fact.estimate if self.start else fact.estimate.bare
+        return fact.estimate if self.start else fact.estimate.without_interval
 
 
 _OVER_K = Column(
@@ -276,7 +276,7 @@ class AcrossK(Section[Curves]):
         if self.records[0].exact:
             sizes = [model.never.size.tasks or 0 for model in self.records]
             families = "1 family" if len(self.records) == 1 else f"{len(self.records)} families"
-            yield f"{families} of {spanned(sizes, 'task')}"
+            yield f"{families} of {count_range(sizes, 'task')}"
             yield "exact success rates, so no intervals"
             return
         confidence = self.study.confidence
@@ -670,7 +670,7 @@ class Curve(Question, CurveOptions):
         ends = [model.ks[-1] for model in models]
         decided: dict[str, Any] = {
             "curves": ",".join(models[0].measured),
-            "max_k": span(min(ends), max(ends)).replace("–", "-"),
+            "max_k": number_range(min(ends), max(ends)).replace("–", "-"),
             "points": ",".join(map(str, sorted(self.k))) or self.points,
             **confidence.signature(),
         }

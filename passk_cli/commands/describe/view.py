@@ -30,9 +30,9 @@ from passk_cli.report.model import (
     Phrase,
     Report,
     Table,
-    ranged,
+    number_or_range,
 )
-from passk_cli.report.words import names_cut, plural, spanned
+from passk_cli.report.words import count_range, names_cut, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.completeness import uneven_models
@@ -104,7 +104,7 @@ class ReadingSummary(Section[Fact]):
         has_message = any(message.name == "missing-outcome" for message in facts.messages)
         return {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
-            "attempts": spanned(counts.n.tolist(), "attempt"), "k": int(counts.n.min()),
+            "attempts": count_range(counts.n.tolist(), "attempt"), "k": int(counts.n.min()),
             "settings": [column.column for column in facts.columns if column.pooled],
             "missing": facts.missing, "unclear": facts.not_understood,
             "repeated": facts.duplicates, "kept": facts.duplicates_policy == "error",
@@ -237,7 +237,7 @@ class Describe(Question, DescribeOptions):
         for s, series in enumerate(counts.series):
             n = counts.n[counts.rows_of(s)]
             low, high = (float(c[counts.rows_of(s)].sum() / n.sum()) for c in ends)
-            rate = None if counts.facts.not_understood else ranged(low, high)
+            rate = None if counts.facts.not_understood else number_or_range(low, high)
             sizes.append(ModelSize(series, n, rate))
         odd = [model.series for model in uneven_models(counts)]
         sizes.sort(key=lambda size: odd.index(size.series) if size.series in odd else len(odd))

@@ -190,7 +190,8 @@ class Headline(ValueRange):
         total_tasks = len(self.study.counts.tasks)
         tasks = at.size.tasks or 0
         return {
-            "k": at.k, "at": at.estimate.bare, "hat": hat.estimate.bare, "tasks": tasks,
+            "k": at.k, "at": at.estimate.without_interval, "hat": hat.estimate.without_interval,
+            "tasks": tasks,
             "all": total_tasks if 0 < tasks < total_tasks else 0,
         }  # fmt: skip
 

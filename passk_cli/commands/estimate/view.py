@@ -15,7 +15,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import ALWAYS, FULL, AnswerSentence, Column, Estimate, Report, Table
-from passk_cli.report.words import SeriesName, first_few, numbers_of_models
+from passk_cli.report.words import SeriesName, first_few, model_numbers
 from passk_cli.study.analysis import Analysis, ranked
 from passk_cli.study.answer import first_true
 from passk_cli.study.cover import stated
@@ -138,7 +138,7 @@ class Estimates(NumberTable):
         ]
         if noisy:
             pairs = [(fact.name, SeriesName(fact.series)) for fact in noisy]
-            yield NOISY_ATTEMPTS(numbers=numbers_of_models(pairs))
+            yield NOISY_ATTEMPTS(numbers=model_numbers(pairs))
 
     def plots(self) -> tuple[Plot, ...]:
         from passk_cli.report.plot import forest

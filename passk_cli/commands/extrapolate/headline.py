@@ -44,9 +44,9 @@ class RankedPredictions:
         fields: dict[str, Any] = {
             "number": f"{best.family}{self.k}", "model": best.rates.name, "where": self.where,
             "models": len(self.models), "all": all_series(len(self.models)), "estimate": self.top,
-            "highest": self.top.bare, "rivals": self.rivals, "count": len(self.rivals),
+            "highest": self.top.without_interval, "rivals": self.rivals, "count": len(self.rivals),
             "within": self.k <= best.known_k, "open": len(self.open), "last": last.rates.name,
-            "lowest": (self.top, *self.lower_estimates)[-1].bare,
+            "lowest": (self.top, *self.lower_estimates)[-1].without_interval,
         }  # fmt: skip
         if self.open:
             widest = max(self.open, key=lambda row: _width(row.numbers[self.k].estimate))

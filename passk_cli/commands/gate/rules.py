@@ -454,7 +454,7 @@ class Minimum(GateRule):
             to_decide = _needed_if_all_agree(fact, least, context) or _needed_to_decide(
                 fact, context, 0.0, truth
             )
-        shown = fact.estimate.or_limits
+        shown = fact.estimate.value_or_limits
         line = self.judgement(
             fact, verdict, rates.metric, to_decide, least, estimate=shown, **words
         )

@@ -31,7 +31,14 @@ from passk_cli.report.model import (
     Phrase,
     Table,
 )
-from passk_cli.report.words import SeriesName, all_of_count, first_few, plural, sized, span
+from passk_cli.report.words import (
+    SeriesName,
+    all_of_count,
+    first_few,
+    number_range,
+    plural,
+    tasks_and_attempts,
+)
 from passk_cli.study.adjustment import tests_shown
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.benchmarks import disagreements
@@ -375,7 +382,7 @@ class RuleTable(Section[Judgement]):
         Column(
             "evidence", "share", meaning="The number that decides, with its interval; a number with"
             " a sign is a difference, model minus baseline. Or what was counted.",
-            cell=lambda line: line.evidence.or_limits
+            cell=lambda line: line.evidence.value_or_limits
             if isinstance(line.evidence, Estimate) else line.evidence),
         Column(
             "verdict", meaning="pass, fail; undecided: the interval contains the limit; error: the"
@@ -446,7 +453,7 @@ class RuleTable(Section[Judgement]):
             yield plural(len(book.entries), "suite")
             counts = [run.context.sides.counts for run in self.runs]
             tasks = [len({*codes.task_codes.tolist()}) for codes in counts]
-            yield sized(
+            yield tasks_and_attempts(
                 tasks,
                 [int(n) for run_counts in counts for n in (run_counts.n.min(), run_counts.n.max())],
             )
@@ -584,7 +591,7 @@ class RuleTable(Section[Judgement]):
                 "level": book.level, "verdicts": book.statements, "tier": book.tier or None,
                 "suites": ",".join(e.suite.name for e in book.entries),
                 "tasks": sum(len({*run_counts.task_codes.tolist()}) for run_counts in counts),
-                "n": span(int(n.min()), int(n.max())).replace("–", "-"),
+                "n": number_range(int(n.min()), int(n.max())).replace("–", "-"),
             }  # fmt: skip
         (run,) = self.runs
         study, context, label, rules = (

@@ -28,7 +28,7 @@ from passk_cli.errors import DataError
 from passk_cli.files.request import Request
 from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Estimate, Hint, Report
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import duration, span
+from passk_cli.report.words import duration, number_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, all_true, first_true
 from passk_cli.study.result import Result
@@ -226,7 +226,7 @@ class Horizons(Section[ModelHorizon]):
         if few and self.study.confidence.cluster:
             sizes = [model.families for model in few]
             yield FEW_FAMILIES(
-                models=[model.name for model in few], families=span(min(sizes), max(sizes)),
+                models=[model.name for model in few], families=number_range(min(sizes), max(sizes)),
                 least=_FEW_FAMILIES,
             )  # fmt: skip
         undated = [model.name for model in self.records if model.date is None]

@@ -38,7 +38,7 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Report
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import first_few, plural, span
+from passk_cli.report.words import first_few, number_range, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.dependence import DEPENDENT_ATTEMPTS
@@ -385,13 +385,14 @@ class Rates(Section[Position]):
     title = "Pass rate by attempt"
     shown = FULL
     columns = (
-        Column("attempt", meaning="Place of the attempt.", cell=lambda at: span(*at.stretch)),
+        Column("attempt", meaning="Place of the attempt.", cell=lambda at: number_range(
+        *at.stretch)),
         Column("{0}", "share", meaning="Pass rate of the attempt, by model.", example="MODEL",
                across=lambda section: dict.fromkeys(m for at in section.records for m in at.rates),
                cell=lambda at, model: at.rates[model].estimate if model in at.rates
                else Estimate(None, reason="no task has so many attempts")),
         Column("tasks", meaning="Fewest and most tasks that have the attempt.",
-               cell=lambda at: span(min(r.size.tasks for r in at.rates.values()),
+               cell=lambda at: number_range(min(r.size.tasks for r in at.rates.values()),
                                     max(r.size.tasks for r in at.rates.values()))),
     )  # fmt: skip
 

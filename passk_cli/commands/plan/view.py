@@ -34,7 +34,14 @@ from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Hint, Report, Table
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import SeriesName, amount_text, first_few, plural, sized, span
+from passk_cli.report.words import (
+    SeriesName,
+    amount_text,
+    first_few,
+    number_range,
+    plural,
+    tasks_and_attempts,
+)
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.noise import noise_of
@@ -336,7 +343,7 @@ class DesignChoices(Section[DesignChoice]):
         if self.designs.aims.in_dollars and cost and cost.low and cost.high:
             least, most = (math.floor(amount / cost_limit) for cost_limit in (cost.high, cost.low))
             yield (
-                f"{self.designs.aims.words(amount)} pays for {span(least, most)} attempts"
+                f"{self.designs.aims.words(amount)} pays for {number_range(least, most)} attempts"
                 f" ({100 * self.designs.aims.level:g} % interval of the mean cost)"
             )
         metric_components, aims = self.designs.metric_components, self.designs.aims
@@ -487,7 +494,7 @@ def _basis_words(designs: Designs) -> str:
     if not pilots:
         return f"Beta success rates: {_rates_words(designs.aims)}"
     n = np.concatenate([pilot.n for pilot in pilots]).tolist()
-    return f"pilot of {sized([len(pilot.n) for pilot in pilots], n)}"
+    return f"pilot of {tasks_and_attempts([len(pilot.n) for pilot in pilots], n)}"
 
 
 def _rates_words(rates: BetaRates | PlanTargets) -> str:

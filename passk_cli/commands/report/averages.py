@@ -19,7 +19,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ranking import letter_ranges, letters, rank_limits
 from passk_cli.limits import MOST_PAIRS
 from passk_cli.report.model import Column, Estimate, Panel, Report, Table
-from passk_cli.report.words import plural, span
+from passk_cli.report.words import number_range, plural
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison, difference_intervals, match_tasks
 from passk_cli.study.result import Result, Size, tidy
@@ -44,7 +44,8 @@ class ModelRanking(NamedTuple):
         """Possible ranks of the models, and letters that tied models share."""
         limits = rank_limits(self.better).tolist()
         ranks = {
-            model: span(*rank_range) for model, rank_range in zip(self.models, limits, strict=True)
+            model: number_range(*rank_range)
+            for model, rank_range in zip(self.models, limits, strict=True)
         }
         names = map(letter_ranges, letters(self.better | self.better.T))
         return Places(ranks, dict(zip(self.models, names, strict=True)))

@@ -12,7 +12,7 @@ from passk_cli.arrays import Ints
 from passk_cli.errors import ParameterError
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import TaskGrid
-from passk_cli.report.words import natural
+from passk_cli.report.words import natural_key
 from passk_cli.study.flips import strips_of
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import meant
@@ -35,7 +35,7 @@ def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
     >>> grid.tasks, grid.results, [list(row) for row in grid.codes]
     (('a', 'b'), ('', '1/2', '2/2'), [[0, 1], [1, 2]])
     """
-    order = sorted(range(len(counts.tasks)), key=lambda task: natural(counts.tasks[task]))
+    order = sorted(range(len(counts.tasks)), key=lambda task: natural_key(counts.tasks[task]))
     place_of_task = np.argsort(order, kind="stable")
     place_of_model = [models.index(model) for model, *_ in counts.series]
     present = np.unique(np.asarray(place_of_model))

@@ -16,7 +16,7 @@ from passk_cli.inference.flips import boschloo
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.report.model import ALWAYS, FULL, AnswerSentence, ChangedTasks, Column, Report, Table
 from passk_cli.report.plot import Plot, forest
-from passk_cli.report.words import SeriesName, p_relation, plural, sized, span
+from passk_cli.report.words import SeriesName, number_range, p_relation, plural, tasks_and_attempts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.flips import Flips, compared_sides, find_flips, flip_results
@@ -126,7 +126,7 @@ class FlippedPairs(Section[Flips]):
         half, level = most_attempts // 2, self.records[0].level
         least = float(boschloo(most_attempts - half, most_attempts - half, half, 0))
         if least > 1 - level:
-            yield NO_TASK_SIGNIFICANT(attempts=span(half, most_attempts - half))
+            yield NO_TASK_SIGNIFICANT(attempts=number_range(half, most_attempts - half))
         elif least * tests > 1 - level:
             yield SIGNIFICANT_TOGETHER(
                 attempts=half, alone=int(np.ceil(least * tests / (1 - level)))
@@ -226,7 +226,7 @@ class FlippedTasks(Section[Result]):
                 if self.several else task,
                 "head": SeriesName(fact.series), "tail": f"{fact.against} · {task}",
                 "change": fact.estimate.value, "low": None, "high": None,
-                "told": bool(fact.verdict),
+                "filled": bool(fact.verdict),
             }
             for fact in largest
             for task in [str(fact.more["task"])]
@@ -234,7 +234,7 @@ class FlippedTasks(Section[Result]):
         names = "" if self.several else " − ".join(self.sides)
         return (
             forest(
-                rows, label="task", value="change", low="low", high="high", told="told",
+                rows, label="task", value="change", low="low", high="high", filled="filled",
                 title="Change of the pass rate at each task",
                 subtitle=" · ".join(filter(None, (names, "○ not significant"))), x_title="change",
                 head="head" * self.several, tail="tail" * self.several,
@@ -279,7 +279,7 @@ def _expected(flips: Flips) -> str:
     """As "12.3 (6–19)", or "0 to 40" where there is one attempt each."""
     if flips.single.all():
         return f"0 to {flips.most_single:.0f}"
-    several = f"{flips.expected:.1f} ({span(*flips.range)})"
+    several = f"{flips.expected:.1f} ({number_range(*flips.range)})"
     return f"{several} + 0 to {flips.most_single:.0f}" if flips.single.any() else several
 
 
@@ -328,7 +328,7 @@ def _pair_fields(flips: Flips) -> dict[str, Any]:
         "tasks": len(flips.tasks), "gains": gains, "losses": losses,
         "most": round(flips.most_single), "several": int((~flips.single).sum()),
         "repeated": flips.repeated, "expected": f"{flips.expected:.1f}",
-        "range": span(*flips.range),
+        "range": number_range(*flips.range),
     }  # fmt: skip
 
 
@@ -417,7 +417,7 @@ def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
         study,
         [FlippedPairs(study, all_flips), ComparedTasks(study, flip_results(all_flips), first=rows,
                                                     rows_requested=rows_requested)],
-        context=[sized([len(flips.tasks) for flips in all_flips], n)],
+        context=[tasks_and_attempts([len(flips.tasks) for flips in all_flips], n)],
         messages=study.messages(()), interval=None, test="boschloo", adjust="bh",
         level=study.confidence.level,
     )  # fmt: skip

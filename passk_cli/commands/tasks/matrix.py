@@ -18,7 +18,7 @@ from passk_cli.inference.binomial_rate import passes_needed, rate_limits
 from passk_cli.limits import MOST_EMPTY, refuse_many
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
-from passk_cli.report.words import natural
+from passk_cli.report.words import natural_key
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.flips import strips_of
 from passk_cli.study.result import Result, Size
@@ -95,7 +95,7 @@ class TaskRates:
         # A pass of a better model weighs more, each model more than all that are worse together.
         pattern = (np.nan_to_num(rates) @ 0.5 ** np.arange(len(best))).round(12).tolist()
         hard = sorted(
-            range(len(means)), key=lambda t: (-means[t], -pattern[t], natural(self.tasks[t]))
+            range(len(means)), key=lambda t: (-means[t], -pattern[t], natural_key(self.tasks[t]))
         )
         return replace(
             self, series=self.series[best], tasks=tuple(self.tasks[t] for t in hard),
@@ -165,7 +165,7 @@ def facts_by_task(
     low, high = rate_limits(counts.n, counts.c, level)
     strips = strips_of(counts)
     places = np.argsort(study.best_first, kind="stable")
-    tasks = sorted(counts.tasks, key=natural)
+    tasks = sorted(counts.tasks, key=natural_key)
     rank_of = {task: rank for rank, task in enumerate(tasks)}
     parts = []
     for group in task_rates(counts):
@@ -260,6 +260,6 @@ def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
         suspects,
         key=lambda task: (
             *(math.inf if number is None else number for number in (task.p, task.correlation)),
-            KINDS.index(task.kind), natural(task.task),
+            KINDS.index(task.kind), natural_key(task.task),
         ),
     )  # fmt: skip

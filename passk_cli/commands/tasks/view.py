@@ -57,7 +57,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, bars, heat
-from passk_cli.report.words import SeriesName, names_cut, natural, plural, sized
+from passk_cli.report.words import SeriesName, names_cut, natural_key, plural, tasks_and_attempts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.baseline import RunAndBaseline, label_of, only_models
@@ -191,7 +191,7 @@ class PassesOfTasks(Section[PassCountGroup]):
 
     def context(self) -> Iterator[str | Hint]:
         n = self.study.counts.n
-        yield sized([len(n)], n.tolist())
+        yield tasks_and_attempts([len(n)], n.tolist())
         if all(passes.limits for passes in self.records):
             yield f"true rate: {100 * self.study.confidence.level:g} % Clopper–Pearson"
         yield Hint("each task")
@@ -288,7 +288,9 @@ class FlakyModels(Section[ClassesOfModel]):
         }  # fmt: skip
 
     def context(self) -> Iterator[str | Hint]:
-        yield sized([model.number for model in self.records], self.study.counts.n.tolist())
+        yield tasks_and_attempts(
+            [model.number for model in self.records], self.study.counts.n.tolist()
+        )
         yield Hint("each task")
 
 
@@ -366,7 +368,7 @@ class TaskList(Section[Result]):
 
     def context(self) -> Iterator[str]:
         if self.rate is not None:
-            yield sized([len(self.study.counts.tasks)], self.study.counts.n.tolist())
+            yield tasks_and_attempts([len(self.study.counts.tasks)], self.study.counts.n.tolist())
             yield f"shown: one-sided {100 * self.study.confidence.level:g} % limit"
 
     def details(self) -> Iterator[str]:
@@ -402,7 +404,7 @@ def classes_of_models(study: Analysis) -> list[ClassesOfModel]:
     """The classes of every model, the best model first."""
     models: dict[int, ClassesOfModel] = {}
     for group in task_rates(study.counts):
-        order = sorted(range(len(group.tasks)), key=lambda task: natural(group.tasks[task]))
+        order = sorted(range(len(group.tasks)), key=lambda task: natural_key(group.tasks[task]))
         names = np.array(group.tasks, dtype=object)[order]
         for s, codes in zip(group.series.tolist(), group.codes[:, order], strict=True):
             classes = {name: names[codes == code].tolist() for code, name in enumerate(CLASSES)}

@@ -35,7 +35,7 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, AnswerSentence, Check, Column, Estimate, Phrase, Report
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import DrawnP, SeriesName, p_relation, plural, span
+from passk_cli.report.words import MonteCarloP, SeriesName, number_range, p_relation, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.duplicate_runs import COPIED_RUN
@@ -394,7 +394,7 @@ class RunSeries:
     @property
     def p(self) -> float | None:
         """The p-value of no effect of the run, before the adjustment; None without an effect."""
-        return None if self.effect is None else DrawnP(self.effect.p, self.p_error)
+        return None if self.effect is None else MonteCarloP(self.effect.p, self.p_error)
 
     @property
     def deviation(self) -> Estimate:
@@ -556,7 +556,7 @@ class RunSeriesTable(Section[RunSeries]):
         yield f"last run: {self.study.sizes(sizes)}"
         if run_counts := [len(course.effect_runs.runs) for course in self.records if course.effect]:
             since = "since the last change, " * any(course.changes for course in self.records)
-            yield f"run effect {since}from {span(min(run_counts), max(run_counts))} runs"
+            yield f"run effect {since}from {number_range(min(run_counts), max(run_counts))} runs"
             if len(run_counts) > 1 and _is_pass_rate(self):
                 yield f"p: Holm over {len(run_counts)} models, intervals unadjusted"
         if _seeks_changes(self) and any(len(c.setup.runs) >= 5 for c in self.records):
@@ -611,7 +611,7 @@ class RunSeriesTable(Section[RunSeries]):
             )  # fmt: skip
             yield (RUN_FLIPS if flipping else SAMPLING_FLIPS)(
                 model=course.name, tasks=tasks, between=between, within=within,
-                p=f"p {p_relation(DrawnP(p, course.p_error))}",
+                p=f"p {p_relation(MonteCarloP(p, course.p_error))}",
             )  # fmt: skip
         noisiest = max(several, key=lambda course: course.noise, default=None)
         if noisiest is not None:
@@ -847,7 +847,7 @@ def _adjust_p_values(courses: Sequence[RunSeries]) -> list[RunSeries]:
     """The series with the p-values of their run effects adjusted for all tested effects (Holm)."""
     tested = iter(holm([course.effect.p for course in courses if course.effect]).tolist())
     return [
-        replace(course, p_adjusted=DrawnP(p, course.p_error))
+        replace(course, p_adjusted=MonteCarloP(p, course.p_error))
         if course.effect and (p := next(tested)) is not None else course
         for course in courses
     ]  # fmt: skip

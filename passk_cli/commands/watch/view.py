@@ -46,7 +46,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.option import filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import AnswerSentence, Column, Hint, Provisional, Report, Table
-from passk_cli.report.words import plural, span
+from passk_cli.report.words import number_range, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.metrics import refuse_ranges
@@ -240,7 +240,7 @@ class RulesAtLooks(RuleTable):
         fewest = [min(by_model.values()) for by_model in attempts_made.values()]
         short = [n for n in fewest if n < plan.attempts]
         if short and len(attempts_made) >= plan.total_tasks and not self.outcome:
-            few = span(min(short), max(short))
+            few = number_range(min(short), max(short))
             yield SHORT_OF_PLAN(short=len(short), made=few, attempts=plan.attempts)
         if progress.waiting and not self.outcome:
             yield WAITING_FOR(behind=progress.waiting, task=progress.tasks[progress.countable])
