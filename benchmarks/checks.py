@@ -18,10 +18,10 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.files.checks.check import CheckContext, Finding
-from passk_cli.files.checks.evenness import Evenness, evenness
-from passk_cli.files.checks.laid_out import arms as pooled_arms
-from passk_cli.files.checks.laid_out import laid_out
-from passk_cli.files.checks.verdicts import second
+from passk_cli.files.checks.evenness import Evenness, column_evenness
+from passk_cli.files.checks.settings import arm_findings as pooled_arms
+from passk_cli.files.checks.settings import setting_findings
+from passk_cli.files.checks.verdicts import second_verdict_findings
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.reading.profile import DataProfile, SampledColumn, ValueKind
 from passk_cli.files.request import Request
@@ -53,7 +53,7 @@ def honest(random: np.random.Generator, kind: str, tasks: int, n: int, values: i
     elif kind == "by the outcome":
         passed = random.random(len(cell)) < random.beta(1, 1, tasks)[cell]
         value = np.where(passed, 0, 1 + random.integers(0, max(values - 1, 1), len(cell)))
-    return evenness(cell, np.minimum(value, values - 1))
+    return column_evenness(cell, np.minimum(value, values - 1))
 
 
 def arms(random: np.random.Generator, sizes: tuple[int, ...], tasks: int, half: bool) -> Evenness:
@@ -63,7 +63,7 @@ def arms(random: np.random.Generator, sizes: tuple[int, ...], tasks: int, half: 
     kept = random.random(len(cell)) >= LOST
     if half:
         kept &= (value < len(sizes) - 1) | (cell % 2 == 0)
-    return evenness(cell[kept], value[kept])
+    return column_evenness(cell[kept], value[kept])
 
 
 class Simulated(DataProfile):
@@ -156,7 +156,7 @@ def second_verdict(random: np.random.Generator, kind: str, tasks: int, n: int) -
     else:
         flipped = random.random(rows) < float(kind.split()[0]) / 100
         columns["verified"] = np.where(flipped, 1 - passed, passed).tolist()
-    return certain_and_likely(second, task, passed, columns)
+    return certain_and_likely(second_verdict_findings, task, passed, columns)
 
 
 def setting_by_name(
@@ -166,7 +166,9 @@ def setting_by_name(
     task, passed = attempts(random, tasks, n)
     value = random.integers(0, 3, tasks)[task]
     odd = (random.random(tasks) < varies / 100)[task] & (random.random(len(task)) < 0.5)
-    return certain_and_likely(laid_out, task, passed, {"temperature": np.where(odd, 3, value)})
+    return certain_and_likely(
+        setting_findings, task, passed, {"temperature": np.where(odd, 3, value)}
+    )
 
 
 def shared_out(
@@ -218,8 +220,8 @@ def columns_section(times: int, random: np.random.Generator) -> str:
 def share(times: int, make: Callable[[], Evenness]) -> tuple[float, float]:
     """Shares of the repetitions that are certain, and certain or likely, in percent."""
     found = [make() for _ in range(times)]
-    certain = [each.certain for each in found]
-    either = [each.certain or each.likely for each in found]
+    certain = [each.is_certain for each in found]
+    either = [each.is_certain or each.is_likely for each in found]
     return 100 * float(np.mean(certain)), 100 * float(np.mean(either))
 
 

@@ -167,7 +167,7 @@ def read(
         full_names = {name: quote_names(name, value) for name, value in arguments.items()}
         # An empty text is no condition.
         request = filled(Reading, full_names | {"where": where or None})
-        request = replace(request, given=frozenset(non_defaults))
+        request = replace(request, given_options=frozenset(non_defaults))
         counts = load(data, request)
         require_met(request.chosen_names, [counts])
     for message in counts.facts.messages:

@@ -419,7 +419,7 @@ ELSEWHERE: Mapping[str, str] = {
     "pooled-runs": "tests/files/formats: runs of harnesses",
     "pooled-temperatures": "tests/commands/test_temperature.py: files of one model",
     "unclear-score": "tests/files/formats/test_inspect.py: a log of version 1",
-    "no-task-column": "tests/files/reading/test_asking.py: the screen",
+    "no-task-column": "tests/files/reading/test_column_questions.py: the screen",
     "possible-clusters": "tests/study/test_dependence.py",
     "one-task": "tests/commands/test_headlines.py",
     "new-model": "tests/commands/test_nights.py",

@@ -47,7 +47,9 @@ def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
     draft = Draft.from_data([*files], filled(Request, values))
     try:
         for role in _QUESTIONS:
-            if role in draft.open or (role == "setting" and draft.found.get("setting")):
+            if role in draft.open_questions or (
+                role == "setting" and draft.best_place.get("setting")
+            ):
                 _ask(console, draft, role)
     except (KeyboardInterrupt, EOFError):
         # Without rich: a process that was interrupted has a third of a second left.
@@ -88,13 +90,13 @@ def _ask(console: Console, draft: Draft, role: str) -> None:
         if not reply and optional:
             return
         if reply.isdecimal() and 0 < int(reply) <= len(choices):
-            draft.chosen[role] = choices[int(reply) - 1][0]
+            draft.choices[role] = choices[int(reply) - 1][0]
             return
         fix = _fix_of_reply(draft, role, reply) if reply else None
         if fix is not None:
-            draft.chosen[role] = fix
+            draft.choices[role] = fix
             return
-        names = [*draft.found.columns]
+        names = [*draft.best_place.columns]
         question = meant(reply, names, f"the columns are {first_few(names)}")
         if role == "passes" and draft.outcome:
             question = f"no outcome is {reply}; there are {draft.outcome.tally}"
@@ -108,10 +110,12 @@ def _choices(draft: Draft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
         yield from ((way, way.why) for way in (outcome.passing if outcome else ()))
         return
     for name in (role, *["counts"] * (role == "outcome")):
-        yield from ((candidate.option, candidate.tally) for candidate in draft.found.get(name, ()))
+        yield from (
+            (candidate.option, candidate.tally) for candidate in draft.best_place.get(name, ())
+        )
     if role == "outcome" and draft.all_of:
         yield draft.all_of, "all of these pass"
-    if role == "task" and not draft.found.get("task"):
+    if role == "task" and not draft.best_place.get("task"):
         yield SuggestedFix({"--field": {"task": POSITION}}), "the place of a record in its list"
 
 
@@ -124,7 +128,7 @@ def _fix_of_reply(draft: Draft, role: str, reply: str) -> SuggestedFix | None:
             tally = draft.outcome.tally.lower() if draft.outcome else ""
             occurs = all(word.lower() in re.split(r"\W*[,×]?\s", tally) for word in split(reply))
             return SuggestedFix({"--passes": split(reply)}, f"{reply} passes") if occurs else None
-    columns = {root(column) for column in draft.found.columns} | {*draft.found.columns}
+    columns = {root(column) for column in draft.best_place.columns} | {*draft.best_place.columns}
     if not all({part, root(part)} & columns for part in parts(reply)):
         return None
     return SuggestedFix({"--by": (reply,)} if role == "setting" else {"--field": {role: reply}})

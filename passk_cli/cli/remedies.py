@@ -34,7 +34,7 @@ def with_commands(error: PasskError, words: Sequence[str]) -> str:
     open_fixes = [str(settle) for settle in error.settles if not settle.complete]
     lines = [clauses(str(error.args[0]), *open_fixes)]
     if error.candidates:
-        from passk_cli.files.reading.asking import screen
+        from passk_cli.files.reading.column_questions import screen
 
         describe = words[:1] == ["describe"]
         lines += screen(error.candidates, str, columns=describe, full="--full" in words)

@@ -16,8 +16,8 @@ from passk_cli.suggestions import meant
 # Modules that declare messages or errors, besides those of commands.
 _DECLARING_MODULES = (
     "passk_cli.error_names", "passk_cli.files.counting.checks",
-    "passk_cli.files.counting.words", "passk_cli.files.formats",
-    "passk_cli.files.reading.schema_detection", "passk_cli.files.reading.asking",
+    "passk_cli.files.counting.outcome_words", "passk_cli.files.formats",
+    "passk_cli.files.reading.schema_detection", "passk_cli.files.reading.column_questions",
     "passk_cli.files.load", "passk_cli.files.attempts.spending", "passk_cli.files.attempts.labels",
     "passk_cli.study.baseline", "passk_cli.study.history", "passk_cli.study.missing_outcomes",
     "passk_cli.study.benchmarks", "passk_cli.study.completeness", "passk_cli.study.duplicate_runs",

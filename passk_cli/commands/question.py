@@ -14,7 +14,7 @@ from passk_cli.diagnostic import DiagnosticType
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
-from passk_cli.files.request import BOUNDS, COUNTED, Request, first_absent
+from passk_cli.files.request import BOUNDS, MISSING_FIXES, Request, require_names
 from passk_cli.files.roles import TRUTH
 from passk_cli.files.sources.arguments import is_read_once, paths_of, split_label
 from passk_cli.limits import refuse_many
@@ -117,7 +117,9 @@ class Question:
         request, metrics = filled(Request, shared), filled(Metrics, shared)
         if not cls.ranged:
             refuse_ranges(metrics.metrics, "-m")
-        request = replace(request, given=frozenset(k for k, v in shared.items() if is_given(v)))
+        request = replace(
+            request, given_options=frozenset(k for k, v in shared.items() if is_given(v))
+        )
         confidence, rules = filled(Confidence, shared), filled(Rules, shared)
         if confidence.bounds is not None:
             request = replace(request, lowest=confidence.bounds[0])
@@ -214,10 +216,10 @@ class Question:
         names = changed_options(self)
         refuse(
             "no-bounds",
-            (self.unbounded, OptionValue("--missing", BOUNDS), self.unbounded, COUNTED),
+            (self.unbounded, OptionValue("--missing", BOUNDS), self.unbounded, MISSING_FIXES),
             *((option.option in names, option,
             f"with bounds of missing outcomes {reason}",
-               (*COUNTED, SuggestedFix({option.option: None})))
+               (*MISSING_FIXES, SuggestedFix({option.option: None})))
               for option, reason in self.unbounded_options.items()),
         )  # fmt: skip
 
@@ -255,7 +257,7 @@ def require_met(names: Collection[tuple[str, str]], data: Sequence[Counts]) -> N
     nearest_names = {
         name: [c.facts.option_names.get(name, "there are none") for c in data] for name in names
     }
-    first_absent(
+    require_names(
         sorted(names), {name: texts[0] for name, texts in nearest_names.items() if all(texts)}
     )
 
@@ -291,7 +293,7 @@ def answer(
     def counts_of(request: Request, source: Any = None) -> Counts:
         if request.missing == BOUNDS and question.unbounded:
             question.refuse_ranges()
-        if request.labelled or request.truth_from is not None:
+        if request.has_labels or request.truth_from is not None:
             refuse_labels(question)
         suits = partial(question.require, options)
         request = replace(

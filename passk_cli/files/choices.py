@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError
 from passk_cli.files.checks import CheckContext, Finding
-from passk_cli.files.checks.laid_out import POOLED_SETTINGS
+from passk_cli.files.checks.settings import POOLED_SETTINGS
 from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.request import Request
 from passk_cli.files.roles import parts
@@ -24,28 +24,33 @@ if TYPE_CHECKING:
     from passk_cli.files.sources.source import Source
 
 # Roles in the order in which other candidates are shown: an outcome matters most.
-_OTHERS = ("outcome", "counts", "task", "model", "setting")
+_CANDIDATE_ROLES = ("outcome", "counts", "task", "model", "setting")
 # Values of a column that are shown, and their letters.
-_SHOWN, _LETTERS = 3, 16
+_SHOWN_VALUES, _SHOWN_LETTERS = 3, 16
 
 
-def choices(
+def column_choices(
     con: duckdb.DuckDBPyConnection,
     sources: Sequence[Source],
     context: CheckContext,
-    found: Sequence[Finding],
+    findings: Sequence[Finding],
 ) -> Iterator[ColumnChoice]:
     """The columns in use, the other candidates of each role, settings that were pooled, and the
     rest.  A harness's format says what its columns are, so they have no options."""
-    request, survey = context.request, context.survey
+    request, profile = context.request, context.profile
     roles = dict.fromkeys(pair for b in context.batches for pair in b.roles.columns().items())
-    used = {part for _, column in roles for part in parts(column)}
-    place = None if context.harness else _place(con, sources, request, used)
-    tallies = {name: _values(survey, name) for name in survey.columns}
+    used_columns = {part for _, column in roles for part in parts(column)}
+    place = (
+        None if context.is_known_format else _place_of_columns(con, sources, request, used_columns)
+    )
+    tallies = {name: _values_text(profile, name) for name in profile.columns}
     if place is not None:
-        known = {**place.columns, **{each.column: each.tally for each in place.get("task", ())}}
+        known_tallies = {
+            **place.columns,
+            **{task.column: task.tally for task in place.get("task", ())},
+        }
         # The beginning of a long file may have one value only.
-        tallies = known | tallies if place.some else tallies | known
+        tallies = known_tallies | tallies if place.coverage else tallies | known_tallies
     for role, column in roles:
         option = SuggestedFix({"--field": {role: column}}) if place else None
         yield ColumnChoice(role, column, option, tallies.get(column, ""), used=True)
@@ -53,43 +58,54 @@ def choices(
         yield ColumnChoice(
             "setting", column, SuggestedFix({"--by": (column,)}), tallies.get(column, ""), True
         )
-        used.add(column)
-    for role in _OTHERS:
-        for each in place.get(role, ()) if place else ():
-            own = {*parts(each.column)}
-            if not own & used or (role == "outcome" and (role, each.column) not in roles):
-                values = tallies.get(each.column, each.tally)
-                yield ColumnChoice(role, each.column, each.option, values)
-                used |= own
-    pooled = {str(f.fields["column"]) for f in found if f.message is POOLED_SETTINGS} - used
+        used_columns.add(column)
+    for role in _CANDIDATE_ROLES:
+        for candidate in place.get(role, ()) if place else ():
+            candidate_columns = {*parts(candidate.column)}
+            if not candidate_columns & used_columns or (
+                role == "outcome" and (role, candidate.column) not in roles
+            ):
+                values = tallies.get(candidate.column, candidate.tally)
+                yield ColumnChoice(role, candidate.column, candidate.option, values)
+                used_columns |= candidate_columns
+    pooled = {
+        str(f.fields["column"]) for f in findings if f.message is POOLED_SETTINGS
+    } - used_columns
     for column in sorted(pooled):
         option = SuggestedFix({"--by": (column,)})
         yield ColumnChoice("setting", column, option, tallies.get(column, ""), pooled=True)
     for column in tallies:
-        if column not in used | pooled:
+        if column not in used_columns | pooled:
             yield ColumnChoice("", column, None, tallies[column])
 
 
-def _place(
-    con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request, used: set[str]
+def _place_of_columns(
+    con: duckdb.DuckDBPyConnection,
+    sources: Sequence[Source],
+    request: Request,
+    used_columns: set[str],
 ) -> Candidates | None:
     """The candidates at the place whose columns are read; None if there is none."""
     from passk_cli.files.reading.candidates import find_candidates
 
     if any(is_read_once(source.frame) for source in sources):
         return None
-    found: Sequence[Candidates] = ()
+    places: Sequence[Candidates] = ()
     with suppress(DataError):
-        found = find_candidates(con, sources, request)
-    place = max(found, key=lambda each: len(used & each.columns.keys()), default=None)
-    return place if place is not None and used & place.columns.keys() else None
+        places = find_candidates(con, sources, request)
+    place = max(
+        places,
+        key=lambda candidate_place: len(used_columns & candidate_place.columns.keys()),
+        default=None,
+    )
+    return place if place is not None and used_columns & place.columns.keys() else None
 
 
-def _values(survey: DataProfile, name: str) -> str:
+def _values_text(profile: DataProfile, name: str) -> str:
     """The first values of a column, and how many more there are."""
-    column = survey.columns[name]
-    values = [shortened(text) for text in survey.texts(name, _SHOWN)]
-    texts = short_names(values, _LETTERS)
+    column = profile.columns[name]
+    values = [shortened(text) for text in profile.texts(name, _SHOWN_VALUES)]
+    texts = short_names(values, _SHOWN_LETTERS)
     more = column.distinct - len(texts)
     missing = f"; {1 - column.share:.0%} missing" if column.share < 1 else ""
     return ", ".join(texts) + (f" and {more:,} more" if more > 0 else "") + missing

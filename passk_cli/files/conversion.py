@@ -15,18 +15,23 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.attempts.prices import cost_sql
 from passk_cli.files.attempts.query import VALUE_SQL
 from passk_cli.files.counting.statement import Statement, Tally
-from passk_cli.files.database import disable_join_reordering, models_kept, quote_name, quote_text
-from passk_cli.files.export import copy
+from passk_cli.files.database import (
+    disable_join_reordering,
+    models_condition,
+    quote_name,
+    quote_text,
+)
+from passk_cli.files.export import copy_rows
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, record_sql
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.request import COUNTED, Request
+from passk_cli.files.request import MISSING_FIXES, Request
 from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, addends, find
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import meant
 
 # Numbers that read as they are written: 0.80 and 1e5 would read as 0.8 and 100000.0.
-_PLAIN = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9])"
-_GIVEN_BY_OTHERS = ("task", "attempt", "outcome", "score")
+_PLAIN_NUMBER = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9])"
+_CANONICAL_ROLES = ("task", "attempt", "outcome", "score")
 
 
 def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> None:
@@ -40,10 +45,10 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
     request, batches = statement.request, statement.batches
     conversion = request.conversion
     assert conversion is not None
-    statement = statement.exact.having(carried=_carried(batches, request))
-    own = {name.lower(): name for name in CANONICAL}
+    statement = statement.exact.with_changes(carried=_carried_columns(batches, request))
+    canonical_names = {name.lower(): name for name in CANONICAL}
     for name in (*request.by, *statement.carried):
-        if name in _GIVEN_BY_OTHERS or own.setdefault(name.lower(), name) != name:
+        if name in _CANONICAL_ROLES or canonical_names.setdefault(name.lower(), name) != name:
             option = "--by" if name in request.by else "--with"
             raise ParameterError(
                 OptionValue(option, name),
@@ -53,10 +58,10 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
     _require_writable(conversion.form, batches[0].sources[0].name, request, tally)
     con.execute("SET preserve_insertion_order = true")
     disable_join_reordering(con)
-    kept = _kept_amounts(con, statement)
+    kept_amounts = _kept_amounts(con, statement)
     sql = _sql(statement, conversion.form, tally.keep, graded=bool(tally.cells["graded"].any()),
-               kept=kept)  # fmt: skip
-    copy(con, sql, conversion.file, conversion.form)
+               kept_amounts=kept_amounts)  # fmt: skip
+    copy_rows(con, sql, conversion.file, conversion.form)
 
 
 def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[str]:
@@ -66,8 +71,8 @@ def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[
     """
     request, batches = statement.request, statement.batches
     assert request.conversion is not None
-    named, priced = request.required_of_attempts, bool(request.price)
-    roles = [r for r in UNITS if r in named or any(batch.roles.column(r) for batch in batches)]
+    required, priced = request.required_of_attempts, bool(request.price)
+    roles = [r for r in UNITS if r in required or any(batch.roles.column(r) for batch in batches)]
     if not roles:
         return []
     least = {role: role for role in roles}
@@ -76,61 +81,61 @@ def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[
         least["tokens_cached"] = "least(tokens_cached, tokens_in - tokens_cached)"
     lows = ", ".join(f"min({sql})" for sql in least.values())
     (lowest,) = con.execute(f"WITH {statement.rows(None)} SELECT {lows} FROM rows").fetchall()
-    kept = []
+    kept_roles = []
     for role, low in zip(roles, lowest, strict=True):
         # What is no number is minus infinity.
         wrong = low is not None and low < 0
-        if role in named and wrong:
+        if role in required and wrong:
             problem = f"{role} below 0" if math.isfinite(low) else "values that are no number"
             problem += f" in {batches[0].roles.column(role)!r}"
             place, remedy = batches[0].sources[0].name, "correct it, or name another one"
             raise DataError(place, problem, remedy, name="missing-value")
-        computed = role in named or (role == "cost" and priced)
+        computed = role in required or (role == "cost" and priced)
         if request.conversion.amounts and not (computed or wrong or low is None):
-            kept.append(role)
-    return kept
+            kept_roles.append(role)
+    return kept_roles
 
 
 def _sql(statement: Statement, form: str, keep: str | None, *, graded: bool,
-         kept: Sequence[str]) -> str:  # fmt: skip
+         kept_amounts: Sequence[str]) -> str:  # fmt: skip
     """The statement: it streams, unless files are joined to what is known of them."""
     request = statement.request
-    every = statement.having(request=request.of_all_models())
+    all_models = statement.with_changes(request=request.of_all_models())
     # The only file needs no join for its name.
     only = statement.names.get(statement.only_file or "")
     by_name = bool(statement.names) and only is None
     model = "coalesce(names.name, model)" if by_name else "model"
-    model = model if only is None else quote_text(request.called(only))
-    columns = _columns(statement, form, model, kept, graded=graded)
-    shown = ", ".join(f"{sql} AS {quote_name(name)}" for name, sql in columns.items())
+    model = model if only is None else quote_text(request.alias_of(only))
+    columns = _columns(statement, form, model, kept_amounts, graded=graded)
+    selection = ", ".join(f"{sql} AS {quote_name(name)}" for name, sql in columns.items())
     conditions = ["task IS NOT NULL"]
     if request.missing == "drop":
         conditions.append("verdict IS NOT NULL")
-    if kept := models_kept(model, request.models, request.exclude_models):
-        conditions.append(kept)
+    if kept_amounts := models_condition(model, request.models, request.exclude_models):
+        conditions.append(kept_amounts)
     # A join keeps no order.
     joined = by_name or any(batch.layout.constants for batch in statement.batches)
     place = ", row_number() OVER () AS place" if joined and keep is None else ""
     row = record_sql(tuple(columns)) if form == EVERY_EVAL_EVER.name else "attempts.*"
     ordered = joined or keep is not None
     if ordered:
-        shown += ', place AS "#place"'
+        selection += ', place AS "#place"'
         row = row.replace("attempts.*", 'attempts.* EXCLUDE ("#place")')
     return f"""
-WITH {every.rows(keep, file_order=True)},
+WITH {all_models.rows(keep, file_order=True)},
 placed AS (SELECT *{place} FROM rows),
 judged AS (SELECT placed.*, {statement.verdict()} AS verdict FROM placed),
 attempts AS (
-  SELECT {shown} FROM judged{" LEFT JOIN names ON names.file = judged.file" * by_name}
+  SELECT {selection} FROM judged{" LEFT JOIN names ON names.file = judged.file" * by_name}
   WHERE {" AND ".join(conditions)})
 SELECT {row} FROM attempts{' ORDER BY "#place"' * ordered}"""
 
 
 def _columns(
-    statement: Statement, form: str, model: str, kept: Sequence[str], *, graded: bool
+    statement: Statement, form: str, model: str, kept_amounts: Sequence[str], *, graded: bool
 ) -> dict[str, str]:
     """Name → SQL of every column of the table, in order.  kept : amounts that nobody named."""
-    request, spelled = statement.request, _typed if form == "jsonl" else str
+    request, spelled = statement.request, _json_value if form == "jsonl" else str
     verdict = "coalesce(verdict, 0)" if request.missing == "fail" else "verdict"
     outcome = f"CASE {verdict} WHEN 1 THEN true WHEN 0 THEN false END"
     if graded:
@@ -138,7 +143,7 @@ def _columns(
         number = f"CAST({_finite('TRY_CAST(outcome AS DOUBLE)')} AS VARCHAR)"
         outcome = f"coalesce({number}, CASE {verdict} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
         outcome = f"CAST({outcome} AS JSON)" if form == "jsonl" else outcome
-    own = {
+    role_columns = {
         "model": model,
         "task": "task",
         "attempt": spelled("nullif(attempt, '')"),
@@ -146,11 +151,13 @@ def _columns(
         "score": _finite(VALUE_SQL["score"]("score", request)),
     }
     places = {name: f"carried{i}" for i, name in enumerate(statement.carried)}
-    columns = {name: own.get(name) or places.get(name) or "NULL::VARCHAR" for name in CANONICAL}
+    columns = {
+        name: role_columns.get(name) or places.get(name) or "NULL::VARCHAR" for name in CANONICAL
+    }
     further = [*zip(request.by, statement.groups, strict=True), *places.items()]
     columns |= {name: spelled(column) for name, column in further if name not in CANONICAL}
     facts = {role for role in request.attempts if ROLES.get(role) and role not in CANONICAL}
-    facts.update(kept)
+    facts.update(kept_amounts)
     for role in (name for name in ROLES if name in facts):
         value = cost_sql(request.price, model) if role == "cost" and request.price else role
         if form == "csv" and role in UNITS:
@@ -164,13 +171,13 @@ def _finite(number: str) -> str:
     return f"CASE WHEN isfinite({number}) THEN {number} END"
 
 
-def _typed(text: str) -> str:
+def _json_value(text: str) -> str:
     """SQL for a text as JSON: a number where it reads back as it is."""
-    plain = f"regexp_full_match({text}, '{_PLAIN}')"
+    plain = f"regexp_full_match({text}, '{_PLAIN_NUMBER}')"
     return f"CASE WHEN {plain} THEN CAST({text} AS JSON) ELSE to_json({text}) END"
 
 
-def _carried(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
+def _carried_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
     """The columns that are written as they are: settings, facts, and those that were asked for."""
     assert request.conversion is not None
     names: dict[str, None] = {}
@@ -178,27 +185,27 @@ def _carried(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
         layout, pairs = batch.layout, batch.roles.columns().items()
         roles = {part for role, c in pairs for part, _ in addends(role, c, layout.kinds)}
         facts = layout.kinds.keys() >= set(CANONICAL) or layout.harness
-        usual = {*SETTINGS, *layout.constants, *request.carried}
+        usual = {*SETTINGS, *layout.constants, *request.carried_columns}
         # Of tokens that were only needed for their sum.
-        halves = {"tokens_in", "tokens_out"} if layout.spool else set()
+        halves = {"tokens_in", "tokens_out"} if layout.row_file else set()
         for name in (column for column in layout.kinds if column not in halves):
             if (facts or name in usual) and name not in roles and name not in request.by:
                 names[name] = None
     for name in request.conversion.columns:
         if not any(find(name, batch.layout.kinds) for batch in batches):
-            there = dict.fromkeys(c for b in batches for c in b.layout.kinds)
-            problem = f"no such column; {meant(name, there)}"
+            available = dict.fromkeys(c for b in batches for c in b.layout.kinds)
+            problem = f"no such column; {meant(name, available)}"
             raise ParameterError(OptionValue("--with", name), problem, name="no-such-column")
         names[name] = None
-    return tuple(name for name in names if name not in (*_GIVEN_BY_OTHERS, "model"))
+    return tuple(name for name in names if name not in (*_CANONICAL_ROLES, "model"))
 
 
 def _require_writable(form: str, place: str, request: Request, tally: Tally) -> None:
     """DataError for what a form cannot hold: an empty name in csv, an attempt without a verdict."""
     for role in ("name", "task") if form == "csv" else ():
         if "" in tally.cells[role].names:
-            what = "model" if role == "name" else role
-            problem = f"a {what} whose name is empty, which csv cannot hold"
+            name_kind = "model" if role == "name" else role
+            problem = f"a {name_kind} whose name is empty, which csv cannot hold"
             raise DataError(place, problem, "write .jsonl or .parquet", name="missing-name")
     if form != EVERY_EVAL_EVER.name:
         return
@@ -208,4 +215,4 @@ def _require_writable(form: str, place: str, request: Request, tally: Tally) -> 
         raise DataError(place, problem, name="bad-outcome", settles=[judge])
     if request.missing == "keep" and tally.cells["missing"].any():
         problem = f"attempts without an outcome, and {form} has none"
-        raise DataError(place, problem, name="missing-outcome", settles=COUNTED)
+        raise DataError(place, problem, name="missing-outcome", settles=MISSING_FIXES)

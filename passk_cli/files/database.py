@@ -32,17 +32,17 @@ def quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def aliased(model: str, aliases: Mapping[str, str]) -> str:
+def alias_sql(model: str, aliases: Mapping[str, str]) -> str:
     """SQL for the name that a model counts as.
 
-    >>> aliased("model", {"new": "old"})
+    >>> alias_sql("model", {"new": "old"})
     "CASE model WHEN 'new' THEN 'old' ELSE model END"
     """
     cases = " ".join(f"WHEN {quote_text(n)} THEN {quote_text(o)}" for n, o in aliases.items())
     return f"CASE {model} {cases} ELSE {model} END" if cases else model
 
 
-def tasks_kept(task: str, only: Sequence[str], without: Sequence[str]) -> str:
+def tasks_condition(task: str, only: Sequence[str], without: Sequence[str]) -> str:
     """SQL for whether a task is to be kept; "" where all are.  A task without a name is."""
     conditions = [
         f"{task} {word} ({', '.join(map(quote_text, names))})"
@@ -65,10 +65,10 @@ def column_sql(name: str) -> str:
 def _reserved() -> frozenset[str]:
     """The words that are no names in SQL."""
     sql = "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'"
-    return frozenset(word for (word,) in ours().execute(sql).fetchall())
+    return frozenset(word for (word,) in shared_connection().execute(sql).fetchall())
 
 
-def models_kept(model: str, models: Sequence[str], exclude_models: Sequence[str]) -> str:
+def models_condition(model: str, models: Sequence[str], exclude_models: Sequence[str]) -> str:
     """The condition that a model, as SQL names it, is to be kept; "" where all are.
 
     models, exclude_models : names and patterns, as a request has them.
@@ -81,10 +81,12 @@ def models_kept(model: str, models: Sequence[str], exclude_models: Sequence[str]
             for pattern in patterns
         )
 
-    kept, out = fits(models), fits(exclude_models)
+    keep_condition, exclude_condition = fits(models), fits(exclude_models)
     # A row without a model stays, to be refused as what it is.
-    others = f"NOT coalesce({out}, false)"
-    return " AND ".join([f"({kept})"] * bool(kept) + [others] * bool(out))
+    exclusion = f"NOT coalesce({exclude_condition}, false)"
+    return " AND ".join(
+        [f"({keep_condition})"] * bool(keep_condition) + [exclusion] * bool(exclude_condition)
+    )
 
 
 def quote_text(text: str) -> str:
@@ -95,9 +97,9 @@ def quote_text(text: str) -> str:
 # What a statement of ours sets as it goes; everything else is locked.
 SETTABLE = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
 # Bytes that a thread may take before what does not fit goes to a file, and all of them at least.
-_OF_A_THREAD, _LEAST = 1 << 27, 1 << 28
+_THREAD_BYTES, _LEAST_BYTES = 1 << 27, 1 << 28
 # Rows of an answer whose memory is worth giving back.
-_MANY = 1 << 14
+_MANY_ROWS = 1 << 14
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 
@@ -140,7 +142,7 @@ def connect(
         ).fetchall()
         number, unit = most.split()
         # Grouping is not slower with so much memory, where there is more.
-        little = max(int(threads) * _OF_A_THREAD, _LEAST)
+        little = max(int(threads) * _THREAD_BYTES, _LEAST_BYTES)
         if little < float(number) * _UNITS[unit]:
             settings["memory_limit"] = f"'{little} bytes'"
     # These two forbid what comes after them.
@@ -190,14 +192,14 @@ class Texts:
         return self.codes < 0
 
     @property
-    def filled(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    def as_codes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         """Names and codes of the same where no text is the empty one; names may repeat."""
         codes = self.codes.astype("int64")
         codes[codes < 0] = len(self.names)
         return (*self.names, ""), codes
 
     @property
-    def present(self) -> list[str]:
+    def sorted_names(self) -> list[str]:
         """The texts that appear among the rows, sorted."""
         return [self.names[code] for code in sorted({*self.codes.tolist()} - {-1})]
 
@@ -216,7 +218,7 @@ def with_all_memory(con: duckdb.DuckDBPyConnection, run: Callable[[], Answer]) -
         return run()
 
 
-def coded(
+def coded_columns(
     con: duckdb.DuckDBPyConnection, query: str, texts: Sequence[str], keys: Sequence[str]
 ) -> dict[str, Any]:
     """The columns of an answer: those of texts as Texts, the others as arrays.
@@ -254,28 +256,32 @@ def coded(
         if low == high
     }
     columns = [column for column in columns if column not in cells]
-    shown, joins = [], ""
+    selection, joins = [], ""
     for place, column in enumerate(columns):
         if column not in texts:
-            shown.append(column)
+            selection.append(column)
         elif not names[column]:
             cells[column] = np.broadcast_to(np.int32(-1), rows)
         else:
-            shown.append(f"coalesce(t{place}.code, -1) AS {column}")
+            selection.append(f"coalesce(t{place}.code, -1) AS {column}")
             joins += (
                 f" LEFT JOIN (SELECT text, code FROM texts_ WHERE place = {texts.index(column)})"
                 f" AS t{place} ON t{place}.text = answer_.{column}"
             )
     varying: dict[str, Any] = {}
-    if shown:
-        varying = con.execute(f"SELECT {', '.join(shown)} FROM answer_{joins}").fetchnumpy()
-    if rows > _MANY:
+    if selection:
+        varying = con.execute(f"SELECT {', '.join(selection)} FROM answer_{joins}").fetchnumpy()
+    if rows > _MANY_ROWS:
         con.execute("DROP TABLE answer_; DROP TABLE texts_")
         # Setting a limit gives the memory of what has been dropped back to the system.
         ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
         con.execute(f"SET memory_limit = '{limit}'")
     codes = [np.asarray(varying[key]) for key in reversed(keys) if key in varying]
-    order = np.lexsort([np.where(each < 0, rows, each) for each in codes]) if codes else slice(None)
+    order = (
+        np.lexsort([np.where(key_codes < 0, rows, key_codes) for key_codes in codes])
+        if codes
+        else slice(None)
+    )
     del codes
     for name in varying:
         # In place: no more than one of them is there twice.
@@ -284,7 +290,7 @@ def coded(
     return cells | {column: Texts(cells[column], names[column]) for column in texts}
 
 
-def absent(values: NDArray[Any]) -> NDArray[np.bool_]:
+def is_absent(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Where a column of an answer has no value.
 
     DuckDB imports numpy.ma where there are such, which takes as long as to read a small file.
@@ -308,7 +314,7 @@ def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> lis
 
     try:
         query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($p)"
-        described = (con or ours()).execute(query, {"p": path})
+        described = (con or shared_connection()).execute(query, {"p": path})
         # An element is followed by those in it; the first is the table.
         elements = iter(described.fetchall())
     except duckdb.Error:
@@ -316,7 +322,7 @@ def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> lis
     return list(below(next(elements)[1], ""))
 
 
-def ours() -> duckdb.DuckDBPyConnection:
+def shared_connection() -> duckdb.DuckDBPyConnection:
     """A connection for statements of ours alone, to the one database that the process has for them:
     to make another takes as long as to read a small file."""
     return _database().cursor()

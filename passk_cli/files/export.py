@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.cleanup import atomic_write, unwritable_error
 from passk_cli.errors import ParameterError
-from passk_cli.files.database import ours, quote_text
+from passk_cli.files.database import quote_text, shared_connection
 from passk_cli.text import decode_name
 
 if TYPE_CHECKING:
     import duckdb
 
 FORMS = {"csv": "FORMAT csv, HEADER", "jsonl": "FORMAT json", "parquet": "FORMAT parquet"}
-_OPTIONS = FORMS | {"every-eval-ever": FORMS["jsonl"]}
+_FORM_OPTIONS = FORMS | {"every-eval-ever": FORMS["jsonl"]}
 
 
 def export_form(path: Path, form: str | None = None) -> str:
@@ -33,7 +33,7 @@ def export_form(path: Path, form: str | None = None) -> str:
         )
     require_folder(path)
     form = form or path.suffix[1:]
-    if form not in _OPTIONS:
+    if form not in _FORM_OPTIONS:
         suffixes = ", ".join(f".{name}" for name in FORMS)
         raise ParameterError(f"{path}: give it one of the suffixes {suffixes}", name="bad-output")
     return form
@@ -61,18 +61,18 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
     Errors: ParameterError for another suffix, or when it cannot be written.
     """
     form = export_form(path, form)
-    con = ours()
+    con = shared_connection()
     con.register("columns_", dict(columns))
     with atomic_write(path) as file:
-        copy(con, "FROM columns_", str(file), form)
+        copy_rows(con, "FROM columns_", str(file), form)
 
 
-def copy(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> None:
+def copy_rows(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> None:
     """Write the rows of a query.  Errors: OSError for a disk that is full; duckdb.Error."""
     import duckdb
 
     try:
-        con.execute(f"COPY ({query}) TO {quote_text(file)} ({_OPTIONS[form]})")
+        con.execute(f"COPY ({query}) TO {quote_text(file)} ({_FORM_OPTIONS[form]})")
     except duckdb.IOException as error:
         if file not in str(error):
             raise
@@ -80,7 +80,7 @@ def copy(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> No
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
+def write_errors(path: Path) -> Iterator[None]:
     """Errors of writing a file, or in a folder, are the user's to mend."""
     try:
         yield
@@ -89,7 +89,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def locked(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
+def exclusive(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
     """The block alone, among all processes; the end of a process lets go, however it ends.
 
     path : what it is about.  Systems and file systems without locks let every process in.
@@ -98,7 +98,7 @@ def locked(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
     """
     with ExitStack() as opened:
         while True:
-            with writing(path):
+            with write_errors(path):
                 file = opened.enter_context(open(lock, "ab"))
             try:
                 import fcntl

@@ -17,19 +17,19 @@ from typing import Any
 
 from passk_cli.cleanup import atomic_write
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.database import AS_IT_IS, ours, quote_name, quote_text
-from passk_cli.files.export import copy, locked, require_folder, writing
-from passk_cli.files.roles import OF_HISTORIES, UNITS
+from passk_cli.files.database import AS_IT_IS, quote_name, quote_text, shared_connection
+from passk_cli.files.export import copy_rows, exclusive, require_folder, write_errors
+from passk_cli.files.roles import HISTORY_COLUMNS, UNITS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # The columns of a run, besides those of its counts.
-OF_RUN = ("run", "at", "revision", "suite")
+RUN_COLUMNS = ("run", "at", "revision", "suite")
 SETTINGS = "settings"
-_NEEDED = OF_HISTORIES
+_REQUIRED_COLUMNS = HISTORY_COLUMNS
 # Lists with an entry for each attempt: whether it passed, and what it took (null: not known).
-_OF_UNIT = {"cost": "cost_usd", "duration": "duration_s"}
-OF_ATTEMPTS = {"outcome": "each_passed"} | {r: f"each_{_OF_UNIT.get(r, r)}" for r in UNITS}
-RESERVED = (*_NEEDED, *OF_ATTEMPTS.values())
+_UNIT_NAMES = {"cost": "cost_usd", "duration": "duration_s"}
+ATTEMPT_LISTS = {"outcome": "each_passed"} | {r: f"each_{_UNIT_NAMES.get(r, r)}" for r in UNITS}
+RESERVED = (*_REQUIRED_COLUMNS, *ATTEMPT_LISTS.values())
 
 
 def is_folder(to: str) -> bool:
@@ -62,56 +62,56 @@ def append(to: str, columns: Mapping[str, Any]) -> None:
     writers wait for each other too, so that none misses the run that another is writing.
 
     columns : name → array, of one run: run, at, revision, suite, model, groups, task, n, c,
-        settings; and those of OF_ATTEMPTS that the run has, as lists.
+        settings; and those of ATTEMPT_LISTS that the run has, as lists.
     Errors: DataError for a run that is there, other groups, or a file that is no history;
     ParameterError where it cannot be written.
     """
-    con = ours()
+    con = shared_connection()
     con.register("given_", dict(columns))
     # A list whose entries are all unknown has no type of its own.
     lists = ", ".join(
         f"{name}::{'BOOLEAN' if role == 'outcome' else 'DOUBLE'}[] AS {name}"
-        for role, name in OF_ATTEMPTS.items() if name in columns
+        for role, name in ATTEMPT_LISTS.items() if name in columns
     )  # fmt: skip
     con.execute(f"CREATE TEMP VIEW run_ AS SELECT *{lists and f' REPLACE ({lists})'} FROM given_")
     if not is_folder(to):
         path = Path(to)
-        with locked(path, path.with_name(f".{path.name}.lock"), wait=True):
+        with exclusive(path, path.with_name(f".{path.name}.lock"), wait=True):
             rows = "FROM run_"
             if path.exists() and path.stat().st_size:
                 _require_new(con, [path], columns)
-                rows = f"FROM {_table([path])} UNION ALL BY NAME FROM run_"
-            with atomic_write(path) as file, _read(path):
-                copy(con, rows, str(file), "parquet")
+                rows = f"FROM {_table_sql([path])} UNION ALL BY NAME FROM run_"
+            with atomic_write(path) as file, _readable(path):
+                copy_rows(con, rows, str(file), "parquet")
         return
     folder = Path(to)
-    with writing(folder):
+    with write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     run = str(columns["run"][0])
     models = sorted(set(map(str, columns["model"])))
-    what = "\0".join((run, str(columns["suite"][0]), *models))
-    digest = hashlib.sha256(what.encode()).hexdigest()[:10]
-    path = folder / f"{stem_of(run)}-{digest}.parquet"
-    with locked(folder, folder / ".passk.lock", wait=True):
+    identity = "\0".join((run, str(columns["suite"][0]), *models))
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
+    path = folder / f"{run_file_stem(run)}-{digest}.parquet"
+    with exclusive(folder, folder / ".passk.lock", wait=True):
         if files := sorted(folder.glob("*.parquet")):
             _require_new(con, files, columns)
         try:
             with atomic_write(path, new=True) as file:
-                copy(con, "FROM run_", str(file), "parquet")
+                copy_rows(con, "FROM run_", str(file), "parquet")
         except FileExistsError:
-            raise _twice(path, run, str(columns["suite"][0]), models[0]) from None
+            raise _run_exists_error(path, run, str(columns["suite"][0]), models[0]) from None
 
 
-def stem_of(run: str) -> str:
+def run_file_stem(run: str) -> str:
     """The beginning of the name of the file of a run in a folder.
 
-    >>> stem_of("nightly 2026/11"), stem_of("..")
+    >>> run_file_stem("nightly 2026/11"), run_file_stem("..")
     ('nightly-2026-11', 'run')
     """
     return re.sub(r"[^\w.-]+", "-", run)[:60].strip(".-") or "run"
 
 
-def _table(files: list[Path]) -> str:
+def _table_sql(files: list[Path]) -> str:
     names = ", ".join(quote_text(glob.escape(str(file))) for file in files)
     return f"read_parquet([{names}], union_by_name=true{AS_IT_IS})"
 
@@ -119,37 +119,39 @@ def _table(files: list[Path]) -> str:
 def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> None:
     """DataError unless these files are a history with the same columns that lacks the run."""
     for file in files:
-        with _read(file):
-            rows = con.execute(f"DESCRIBE FROM {_table([file])}").fetchall()
-        there = [name for name, *_ in rows]
-        if lacking := [name for name in _NEEDED if name not in there]:
+        with _readable(file):
+            rows = con.execute(f"DESCRIBE FROM {_table_sql([file])}").fetchall()
+        columns_in_file = [name for name, *_ in rows]
+        if lacking := [name for name in _REQUIRED_COLUMNS if name not in columns_in_file]:
             problem = f"no history of runs: it has no column {lacking[0]!r}"
             remedy = "name a file that `passk record` wrote, or a new one"
             raise DataError(str(file), problem, remedy, name="no-history")
-        groups, own = ([n for n in names if n not in RESERVED] for names in (there, columns))
-        if sorted(groups) != sorted(own):
-            split, by = (", ".join(sorted(names)) or "nothing" for names in (groups, own))
+        groups, run_groups = (
+            [n for n in names if n not in RESERVED] for names in (columns_in_file, columns)
+        )
+        if sorted(groups) != sorted(run_groups):
+            split, by = (", ".join(sorted(names)) or "nothing" for names in (groups, run_groups))
             problem = f"{file}: its runs are split by {split}, this one by {by}"
-            as_there = SuggestedFix({"--by": None} | ({"--by": tuple(groups)} if groups else {}))
+            with_groups = SuggestedFix({"--by": None} | ({"--by": tuple(groups)} if groups else {}))
             raise ParameterError(
-                f"{problem}; record to another file", name="other-groups", settles=[as_there]
+                f"{problem}; record to another file", name="other-groups", settles=[with_groups]
             )
     same = " AND ".join(
         f"old.{quote_name(name)} IS NOT DISTINCT FROM run_.{quote_name(name)}"
         for name in columns if name in ("run", "suite", "model") or name not in RESERVED
     )  # fmt: skip
     place = files[0] if len(files) == 1 else files[0].parent
-    with _read(place):
+    with _readable(place):
         clash = con.execute(
-            f"SELECT run_.run, run_.suite, run_.model FROM run_ SEMI JOIN {_table(files)} AS old"
-            f" ON {same} LIMIT 1"
+            f"SELECT run_.run, run_.suite, run_.model FROM run_"
+            f" SEMI JOIN {_table_sql(files)} AS old ON {same} LIMIT 1"
         ).fetchone()
     if clash:
-        raise _twice(place, *clash)
+        raise _run_exists_error(place, *clash)
 
 
 @contextmanager
-def _read(place: Path) -> Iterator[None]:
+def _readable(place: Path) -> Iterator[None]:
     """DataError where a history cannot be read.  place : its file or folder."""
     import duckdb
 
@@ -163,19 +165,21 @@ def _read(place: Path) -> Iterator[None]:
         ) from None  # fmt: skip
 
 
-def recorded_twice(what: str, suite: str, files: Sequence[str]) -> DataError:
+def repeated_run_error(run_name: str, suite: str, files: Sequence[str]) -> DataError:
     """The error of a run that a history has twice.
 
     what : the run.  files : those that contain it, if they are known.
     """
-    problem, remedy = f"{what} was recorded twice (suite {suite})", "read only one of its files"
+    problem, remedy = f"{run_name} was recorded twice (suite {suite})", "read only one of its files"
     if len(files) > 1:
         problem += f": {files[0]} and {files[1]} contain it"
         remedy = f"delete the wrong one, for example with: rm {shlex.quote(files[1])}"
     return DataError("history", problem, remedy, name="recorded-run")
 
 
-def _twice(place: Path, run: str, suite: str, model: str) -> DataError:
+def _run_exists_error(place: Path, run: str, suite: str, model: str) -> DataError:
     problem = f"run {run} of {model} is there already (suite {suite})"
-    own = SuggestedFix({"--run": Placeholder("NAME")}, "names a further run of the same revision")
-    return DataError(str(place), problem, name="recorded-run", settles=[own])
+    named_run = SuggestedFix(
+        {"--run": Placeholder("NAME")}, "names a further run of the same revision"
+    )
+    return DataError(str(place), problem, name="recorded-run", settles=[named_run])

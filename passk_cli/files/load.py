@@ -1,9 +1,10 @@
-"""Files or a frame in, Counts out.
+"""Reads files or a frame into Counts.
 
-The way of a row, a function per step: `sources_of` finds the files, `_CountsReader.recognised`
-parts those of harnesses from tables, `tallied` reads them (`look`: how rows are laid out, what
-columns mean; `Statement`, `run`: one SQL statement), `checked` looks for what contradicts the
-reading, `policies.decide` counts, and `with_attempts` adds what else is to be known of attempts.
+Each step is a function. `sources_of` finds the files. `_CountsReader.recognise_inputs` separates
+the files of harnesses from tables. `detect_and_count` reads them: `detect_batches` finds the layout
+of the rows and the meaning of the columns, and `run_statement` runs one SQL statement. `run_checks`
+looks for contradictions, `policies.build_counts` makes the counts, and `with_attempts` adds the
+facts of attempts that a metric needs.
 """
 
 from __future__ import annotations
@@ -21,28 +22,33 @@ from passk_cli.cleanup import disk_full_error, temporary_folder
 from passk_cli.diagnostic import NOTE, DiagnosticType, refused
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.checks import (
-    CELLS,
     DISTINGUISHING,
+    ENOUGH_TASKS,
     CheckContext,
     Finding,
     attempt_number,
-    error_of,
+    finding_error,
+    finding_warning,
     findings,
-    warning_of,
 )
-from passk_cli.files.counting.checks import require_as_written, require_sound
-from passk_cli.files.counting.diagnosis import explain
-from passk_cli.files.counting.policies import decide
-from passk_cli.files.counting.sample import of_cells, surveyed
-from passk_cli.files.counting.statement import LateColumn, Statement, Tally, run
-from passk_cli.files.counting.words import judged_words
+from passk_cli.files.counting.checks import require_complete_rows, require_original_spelling
+from passk_cli.files.counting.diagnosis import explained_error
+from passk_cli.files.counting.outcome_words import named_outcome_messages
+from passk_cli.files.counting.policies import build_counts
+from passk_cli.files.counting.sample import profile_cells, profile_files
+from passk_cli.files.counting.statement import LateColumn, Statement, Tally, run_statement
 from passk_cli.files.database import connect, parquet_keys
-from passk_cli.files.mapping import mapped
-from passk_cli.files.reading.condition import columns_in, ordered
+from passk_cli.files.mapping import apply_maps
+from passk_cli.files.reading.condition import columns_in, with_less_than
 from passk_cli.files.reading.non_result_files import is_empty
 from passk_cli.files.reading.profile import DataProfile
-from passk_cli.files.reading.schema_detection import Inputs, NormalizedFiles, first_columns, look
-from passk_cli.files.request import TABLES, Request, first_absent
+from passk_cli.files.reading.schema_detection import (
+    Inputs,
+    NormalizedFiles,
+    detect_batches,
+    first_columns,
+)
+from passk_cli.files.request import TABLES, Request, require_names
 from passk_cli.files.roles import TRUTH, UNITS, find
 from passk_cli.files.roles import words as words_of
 from passk_cli.files.sources.memory import sources_of
@@ -62,15 +68,15 @@ HIDDEN_FILES = DiagnosticType(
     " results. Files in them are not read unless they are named on the command line.",
 )  # fmt: skip
 # Files without an outcome in a folder of results that are looked at again.
-_FEW_FOREIGN = 3
-# Rows that are enough for a survey of complete cells, and tasks that it has at least.
-_CELL_ROWS, _FEW_CELLS = 100_000, 50
+_MOST_REREAD = 3
+# Rows that are enough for a profile of complete cells, and tasks that it has at least.
+_ENOUGH_ROWS, _FEWEST_TASKS = 100_000, 50
 # What JSON and archives begin with; "" of a file that has not been looked at.
 _OPENINGS = {"", "{", "[", "PK"}
 # One of these columns is in each Parquet file of a format, which only lighteval writes.
-_METRICS = {"metric", "metrics"}
+_METRIC_COLUMNS = {"metric", "metrics"}
 # What a file that holds nothing may begin with.
-_EMPTY = ("", "{", "[")
+_EMPTY_OPENINGS = ("", "{", "[")
 
 
 def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
@@ -87,11 +93,11 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
         return with_judge_errors(load, data, request, tolerant=tolerant)
     with temporary_folder("passk-") as folder, _system_errors(request):
         hidden: list[str] = []
-        found = sources_of(data, folder, hidden)
-        sources, request, said = mapped(data, found, request, first_columns)
+        all_sources = sources_of(data, folder, hidden)
+        sources, request, messages = apply_maps(data, all_sources, request, first_columns)
         if hidden:
-            said.append(HIDDEN_FILES(count=len(hidden), files=hidden))
-        counts = _read(data, sources, request.as_read(), folder, tolerant).with_messages(*said)
+            messages.append(HIDDEN_FILES(count=len(hidden), files=hidden))
+        counts = _read(data, sources, request.as_read(), folder, tolerant).with_messages(*messages)
         several = len(request.threshold) > 1
         return counts.at_thresholds(request.threshold) if several else counts
 
@@ -102,8 +108,8 @@ def _system_errors(request: Request) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        ours = request.conversion is not None and error.filename == request.conversion.file
-        if ours or error.strerror is None:
+        is_output = request.conversion is not None and error.filename == request.conversion.file
+        if is_output or error.strerror is None:
             raise
         raise disk_full_error(error, "temporary files") or DataError(
             decode_name(error.filename or "files"), f"cannot be read ({error.strerror})",
@@ -137,20 +143,20 @@ def _read(
         reading = _CountsReader(con, sources, folder)
         try:
             counts = reading.counts(request, tolerant=tolerant)
-            missing = reading.without_outcomes(counts, request, tolerant) if files else None
+            missing = reading.missing_outcome_error(counts, request, tolerant) if files else None
             if missing is None:
                 return counts
-            from passk_cli.files.reading.asking import asking
+            from passk_cli.files.reading.column_questions import question_error
 
-            asked = asking(missing, con, sources, request, reading.again, data)
-            return counts if asked is missing else counts.with_messages(refused(asked))
+            explained = question_error(missing, con, sources, request, reading.retry, data)
+            return counts if explained is missing else counts.with_messages(refused(explained))
         except DataError as error:
             if not files and sources[0].label is not None:
                 # Of frames by model each has an error of its own.
                 raise
-            from passk_cli.files.reading.asking import asking
+            from passk_cli.files.reading.column_questions import question_error
 
-            raise asking(error, con, sources, request, reading.again, data) from None
+            raise question_error(error, con, sources, request, reading.retry, data) from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,49 +170,53 @@ class _CountsReader:
     sources: Sequence[Source]
     folder: Path
 
-    def again(self, request: Request) -> Counts:
+    def retry(self, request: Request) -> Counts:
         """The counts of the beginning of each file with another request."""
         sources = [beginning_of(source, self.folder) for source in self.sources]
         # With tables of its own, but no database: to make one takes as long as a small file.
-        with self.con.cursor() as own:
-            return replace(self, con=own, sources=sources).counts(request, tolerant=False)
+        with self.con.cursor() as cursor:
+            return replace(self, con=cursor, sources=sources).counts(request, tolerant=False)
 
     def counts(self, request: Request, *, tolerant: bool) -> Counts:
         """The way of a row: recognise, read, check, count, and what is to be known of attempts."""
-        states = [*map(_state, self.sources)]
-        inputs = self.recognised(request, skip_empty=request.skip_bad or tolerant)
+        states = [*map(_file_state, self.sources)]
+        inputs = self.recognise_inputs(request, skip_empty=request.skip_bad or tolerant)
         statement, tally = self.read(inputs, request)
-        statement, tally, context, found = self.checked(
+        statement, tally, context, findings_found = self.run_checks(
             inputs, statement, tally, first=not tolerant
         )
         request, batches = statement.request, statement.batches
-        judged = judged_words(self.con, statement)
-        errors = [error_of(finding, batches) for finding in found if finding.certain]
+        judged = named_outcome_messages(self.con, statement)
+        errors = [finding_error(finding, batches) for finding in findings_found if finding.certain]
         if errors and not tolerant:
             raise errors[0]
-        if not (tolerant or "outcome" in request.named):
+        if not (tolerant or "outcome" in request.named_columns):
             self.require_one_name(inputs, request)
-        named = _near_names(self.con, statement)
-        counts = decide(self.con, statement, inputs.attempts, tally, tolerant)
-        warnings = [warning_of(finding) for finding in found if not finding.certain]
+        near_names = _near_names(self.con, statement)
+        counts = build_counts(self.con, statement, inputs.attempts, tally, tolerant)
+        warnings = [finding_warning(finding) for finding in findings_found if not finding.certain]
         counts = counts.with_messages(*map(refused, errors), *warnings, *judged)
-        alias = {new: old for new, old in request.alias.items() if not named["--alias", new]}
-        facts: dict[str, Any] = {"option_names": named, "alias": alias}
+        alias = {new: old for new, old in request.alias.items() if not near_names["--alias", new]}
+        facts: dict[str, Any] = {"option_names": near_names, "alias": alias}
         if request.sampled and not (statement.has_counts or tally.repeats.attempts):
-            from passk_cli.files.counting.sampled import sampled_rows
+            from passk_cli.files.counting.sampled_rows import sampled_rows
 
-            settings = {str(finding.fields.get("column", "")) for finding in found}
+            settings = {str(finding.fields.get("column", "")) for finding in findings_found}
             facts["sampled"] = sampled_rows(context, statement, settings)
         if tolerant:
-            from passk_cli.files.choices import choices
+            from passk_cli.files.choices import column_choices
 
-            facts["columns"] = tuple(choices(self.con, self.sources, context, found))
+            facts["columns"] = tuple(
+                column_choices(self.con, self.sources, context, findings_found)
+            )
         counts = replace(counts, facts=replace(counts.facts, **facts))
         try:
             counts = self.with_attempts(statement, tally, counts)
         except duckdb.Error as error:
-            raise explain(self.con, error, batches, request) from None
-        changed = [s for s, state in zip(self.sources, states, strict=True) if _state(s) != state]
+            raise explained_error(self.con, error, batches, request) from None
+        changed = [
+            s for s, state in zip(self.sources, states, strict=True) if _file_state(s) != state
+        ]
         if changed:
             # Its numbers would mix.
             problem = "changed while it was read"
@@ -214,7 +224,7 @@ class _CountsReader:
             raise DataError(changed[0].name, problem, remedy, name="changed-file")
         return counts
 
-    def recognised(self, request: Request, *, skip_empty: bool) -> Inputs:
+    def recognise_inputs(self, request: Request, *, skip_empty: bool) -> Inputs:
         """The attempts that formats find in these files, and the files that are tables as they are.
 
         skip_empty : whether empty files among others are left out instead of refused.
@@ -231,19 +241,23 @@ class _CountsReader:
                 source.first_sign in _OPENINGS
                 or (
                     source.first_sign == "PAR1"
-                    and not _METRICS.isdisjoint(parquet_keys(source.path, self.con))
+                    and not _METRIC_COLUMNS.isdisjoint(parquet_keys(source.path, self.con))
                 )
                 for source in tables
             )
         )
         if by_formats:
-            from passk_cli.files.reading.normalize import recognised, spooled
+            from passk_cli.files.reading.normalize import recognise_files, write_row_files
 
             # What repeats another file is gone by now, empty or not.
-            files, tables = recognised(self.sources, request)
-        every = [*(file.source for file in files), *tables]
-        empty = [source for source in every if source.first_sign in _EMPTY and is_empty(source)]
-        if len(empty) == len(every):
+            files, tables = recognise_files(self.sources, request)
+        all_sources = [*(file.source for file in files), *tables]
+        empty = [
+            source
+            for source in all_sources
+            if source.first_sign in _EMPTY_OPENINGS and is_empty(source)
+        ]
+        if len(empty) == len(all_sources):
             empty = []
         if empty and not skip_empty:
             # A run that ended early lost its results.
@@ -256,101 +270,107 @@ class _CountsReader:
         attempts = NormalizedFiles()
         if by_formats:
             files = [file for file in files if file.source not in empty]
-            attempts = spooled(files, request, self.folder)
+            attempts = write_row_files(files, request, self.folder)
         attempts.empty += [source.name for source in empty]
         return Inputs(self.sources, [s for s in tables if s not in empty], attempts)
 
     def read(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
         """The statement and its answer; once more if a model's own name looks like a pattern."""
-        statement, tally = self.tallied(inputs, request)
+        statement, tally = self.detect_and_count(inputs, request)
         if request.models or request.exclude_models:
             names = self.con.execute(statement.models()).fetchall()
-            exact = request.naming([name for (name,) in names])
+            exact = request.with_exact_models([name for (name,) in names])
             if exact is not request:
-                return self.tallied(inputs, exact)
+                return self.detect_and_count(inputs, exact)
         return statement, tally
 
-    def tallied(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
+    def detect_and_count(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
         """The statement and its answer; once more when columns that matter appear further down."""
         con = self.con
-        for whole in (False, True):
-            batches, names = look(con, inputs, request, whole=whole)
+        for to_the_end in (False, True):
+            batches, names = detect_batches(con, inputs, request, to_the_end=to_the_end)
             try:
                 where = columns_in(con, request.where, batches) if request.where else []
                 statement = Statement(batches, names, request, where)
                 if request.where:
-                    for sql in statement.compared(ordered(con, request.where)):
+                    for sql in statement.condition_checks(with_less_than(con, request.where)):
                         con.execute(sql)
-                statement, tally = run(con, statement)
+                statement, tally = run_statement(con, statement)
                 # Records without an outcome or a number may have it in a column not seen so far.
-                numbered, attempts = tally.every["numbered"], tally.every["attempts"]
-                empty = ["outcome"] * bool(tally.every["missing"].any())
+                numbered, attempts = tally.all_cells["numbered"], tally.all_cells["attempts"]
+                empty = ["outcome"] * bool(tally.all_cells["missing"].any())
                 empty += ["attempt"] * bool(numbered.any() and (numbered < attempts).any())
-                queries = (sql for role in empty for sql in statement.renamed(role))
+                queries = (sql for role in empty for sql in statement.renamed_columns(role))
                 if any(con.execute(sql).fetchone() is not None for sql in queries):
                     continue
             except LateColumn:
                 continue
             except duckdb.Error as error:
-                raise explain(con, error, batches, request) from None
+                raise explained_error(con, error, batches, request) from None
             for batch in batches:
-                require_as_written(batch, tally)
-                require_sound(batch.layout, batch.sources, request)
+                require_original_spelling(batch, tally)
+                require_complete_rows(batch.layout, batch.sources, request)
             return statement, tally
         raise AssertionError("a complete layout has no columns that appear further down")
 
-    def checked(
+    def run_checks(
         self, inputs: Inputs, statement: Statement, tally: Tally, *, first: bool
     ) -> tuple[Statement, Tally, CheckContext, list[Finding]]:
         """The statement and its answer, once more if a column numbers the attempts, and what checks
         find in them.  first : whether what is certain ends the search."""
         try:
-            context = self.context(statement, tally)
+            context = self.check_context(statement, tally)
             if column := attempt_number(context):
                 # A table without it among others has no numbers.
                 fields = {**statement.request.fields, "attempt": column}
-                statement, tally = self.tallied(inputs, replace(statement.request, fields=fields))
-                context = self.context(statement, tally)
-            found = list[Finding]()
+                statement, tally = self.detect_and_count(
+                    inputs, replace(statement.request, fields=fields)
+                )
+                context = self.check_context(statement, tally)
+            reported = list[Finding]()
             for finding in findings(context):
-                found.append(finding)
+                reported.append(finding)
                 if first and finding.certain:
                     break
         except duckdb.Error as error:
-            raise explain(self.con, error, statement.batches, statement.request) from None
+            raise explained_error(self.con, error, statement.batches, statement.request) from None
         if tally.repeats.attempts:
             # Attempts that repeat speak for what tells them apart.
-            found = [replace(f, certain=f.certain or f.message in DISTINGUISHING) for f in found]
-        return statement, tally, context, found
+            reported = [
+                replace(f, certain=f.certain or f.message in DISTINGUISHING) for f in reported
+            ]
+        return statement, tally, context, reported
 
-    def context(self, statement: Statement, tally: Tally) -> CheckContext:
+    def check_context(self, statement: Statement, tally: Tally) -> CheckContext:
         """What checks of a reading see."""
-        request, batches, tasks = statement.request, statement.batches, tally.every["task"]
+        request, batches, tasks = statement.request, statement.batches, tally.all_cells["task"]
         columns = {"file", *(column for batch in batches for column in batch.layout.kinds)}
         for name in request.pool:
             if find(name, {column: set() for column in columns}) is None:
                 problem = f"no such column; {meant(name, sorted(columns - {'file'}))}"
                 raise ParameterError(OptionValue("--pool", name), problem, name="no-such-column")
-        rows, size = int(tally.every["attempts"].sum()), len(tasks.names)
-        one_in = max(1, size // CELLS, min(rows // _CELL_ROWS, size // _FEW_CELLS))
+        rows, size = int(tally.all_cells["attempts"].sum()), len(tasks.names)
+        one_in = max(1, size // ENOUGH_TASKS, min(rows // _ENOUGH_ROWS, size // _FEWEST_TASKS))
 
         def refined(columns: Sequence[str]) -> DataProfile:
-            return of_cells(self.con, statement, columns, one_in)
+            return profile_cells(self.con, statement, columns, one_in)
 
-        survey = surveyed(self.con, statement, self.folder)
-        return CheckContext(survey, batches, request, tally.every, refined)
+        profile = profile_files(self.con, statement, self.folder)
+        return CheckContext(profile, batches, request, tally.all_cells, refined)
 
     def require_one_name(self, inputs: Inputs, request: Request) -> None:
         """DataError for a file of a folder with a task and a verdict of another name than the
         others: it would be passed over as one without results."""
         passed_over = inputs.attempts.passed_over
-        for error in [e for e in passed_over if e.name == "no-outcome-column"][:_FEW_FOREIGN]:
+        for error in [e for e in passed_over if e.name == "no-outcome-column"][:_MOST_REREAD]:
             from passk_cli.files.reading.candidates import find_candidates
 
-            own = [source for source in self.sources if source.name == str(error.place)]
-            for place in find_candidates(self.con, own, request) if own else ():
-                named = (c for c in place.get("outcome", ()) if words_of(c.column) & CORRECT_WORDS)
-                if place.certain("task") and any(not each.passing for each in named):
+            file_sources = [source for source in self.sources if source.name == str(error.place)]
+            for place in find_candidates(self.con, file_sources, request) if file_sources else ():
+                outcomes = (
+                    c for c in place.get("outcome", ()) if words_of(c.column) & CORRECT_WORDS
+                )
+                if place.certain("task") and any(not candidate.passing for candidate in outcomes):
                     raise error.with_changes(
                         DataError, remedy="other files have an outcome's usual name"
                     )
@@ -367,7 +387,7 @@ class _CountsReader:
 
             convert(con, statement, tally)
             return counts
-        numbering = _is_numbering_telling(statement, tally, counts)
+        numbering = _may_show_stopping(statement, tally, counts)
         if not (numbering or request.attempts or request.order or request.labelling is not None):
             return counts
         from passk_cli.files.attempts import query as attempts
@@ -394,25 +414,26 @@ class _CountsReader:
             counts = replace(counts, facts=facts)
         return counts
 
-    def without_outcomes(
+    def missing_outcome_error(
         self, counts: Counts, request: Request, tolerant: bool
     ) -> DataError | None:
         """Error for missing outcomes that another column may have: if a model has no outcome at
         all, or if files are only described; None if no other column is asked about."""
-        losses = counts.facts.missing_outcomes
-        if losses is None:
+        missing_outcomes = counts.facts.missing_outcomes
+        if missing_outcomes is None:
             return None
         # Who names the outcome means the one that is missing.
-        named = request.outcome is not None or "outcome" in request.fields
-        lost = not named and any(
-            lost == made for lost, made in map(losses.shares_of_model, losses.models)
+        is_named = request.outcome is not None or "outcome" in request.fields
+        lost = not is_named and any(
+            lost == attempts
+            for lost, attempts in map(missing_outcomes.shares_of_model, missing_outcomes.models)
         )
         missing = f"{plural(counts.facts.missing, 'attempt')} without an outcome"
         error = DataError(self.sources[0].name, missing, name="missing-outcome")
         return error if tolerant or lost else None
 
 
-def _is_numbering_telling(statement: Statement, tally: Tally, counts: Counts) -> bool:
+def _may_show_stopping(statement: Statement, tally: Tally, counts: Counts) -> bool:
     """Whether numbers may show that sampling stopped because of outcomes: if they have gaps, or if
     a model's n varies and none of its tasks has two passes."""
     if statement.has_counts or not tally.cells["numbered"].any():
@@ -433,16 +454,22 @@ def _near_names(con: duckdb.DuckDBPyConnection, statement: Statement) -> dict[tu
     request = statement.request
     if not request.chosen_names:
         return {}
-    rows = con.execute(statement.there()).fetchall()
+    rows = con.execute(statement.data_names()).fetchall()
     models, tasks = ({name for name in names if name} for names in zip(*rows, strict=True))
-    asked = [(o, n, models if o == "--alias" else tasks) for o, n in request.chosen_names]
-    named = {(o, n): "" if n in names else meant(n, sorted(names)) for o, n, names in asked}
-    if request.only_tasks and all(named["--only-task", name] for name in request.only_tasks):
-        first_absent([("--only-task", name) for name in request.only_tasks], named)
-    return named
+    options_with_names = [
+        (o, n, models if o == "--alias" else tasks) for o, n in request.chosen_names
+    ]
+    near_by_option = {
+        (o, n): "" if n in names else meant(n, sorted(names)) for o, n, names in options_with_names
+    }
+    if request.only_tasks and all(
+        near_by_option["--only-task", name] for name in request.only_tasks
+    ):
+        require_names([("--only-task", name) for name in request.only_tasks], near_by_option)
+    return near_by_option
 
 
-def _state(source: Source) -> tuple[int, int] | None:
+def _file_state(source: Source) -> tuple[int, int] | None:
     """Size and time of the last change of a file that is here; None where it is gone."""
     with suppress(OSError):
         status = os.stat(source.path)

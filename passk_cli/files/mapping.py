@@ -20,7 +20,7 @@ from typing import Any
 from passk_cli.diagnostic import NOTE, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request, parse_fields
-from passk_cli.files.roles import CANONICAL, OF_COUNTS, OF_HISTORIES, ROLES, VALUE
+from passk_cli.files.roles import CANONICAL, COUNTS_COLUMNS, HISTORY_COLUMNS, ROLES, VALUE
 from passk_cli.files.sources.arguments import paths_of, points_outside, split_label
 from passk_cli.files.sources.source import Source
 from passk_cli.option import DeclaredOption, checked, declared
@@ -30,15 +30,15 @@ from passk_cli.toml import read_toml
 
 #: The file next to the data that may contain a map; the tables in it; reads without a map.
 NAME, TABLE, NO_MAP = "passk.toml", "data", "none"
-_OWN = ("files", "has")
+_FILE_KEYS = ("files", "has")
 # Options that choose models and tasks, or say how the question is asked, not what columns mean.
-_NO_KEYS = (
+_EXCLUDED_OPTIONS = (
     "--map --field --model --truth --truth-from --exclude-model --alias --exclude-task --only-task"
 ).split()
 # Of what passk wrote itself, columns mean what it says.
-_WRITTEN = "written by passk"
+_OWN_OUTPUT = "written by passk"
 # A caller who names the outcome does not mean what a map says about another one.
-_OF_OUTCOME = ("outcome", "all_of", "passes", "fails", "threshold")
+_OUTCOME_OPTIONS = ("outcome", "all_of", "passes", "fails", "threshold")
 MAPPED = DiagnosticType(
     "mapped", NOTE, "read as {map} says", "",
     "A map says what the columns of these files mean. passk reads the file passk.toml next to the"
@@ -60,8 +60,12 @@ class FoundMap(str):
 @cache
 def keys() -> dict[str, DeclaredOption]:
     """Key of a map → the option that it sets, except for roles."""
-    options = {each.option.name: each for each in declared(Request).values()}
-    return {name.lstrip("-"): each for name, each in options.items() if name not in _NO_KEYS}
+    options = {option.option.name: option for option in declared(Request).values()}
+    return {
+        name.lstrip("-"): option
+        for name, option in options.items()
+        if name not in _EXCLUDED_OPTIONS
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,21 +97,21 @@ class Map:
         names = (path, os.path.basename(path), source.name)
         return any(fnmatch(name, pattern) for name in names for pattern in self.files)
 
-    def lacking(self, columns: Sequence[str]) -> list[str]:
+    def missing_columns(self, columns: Sequence[str]) -> list[str]:
         """The columns that must be there and are not, at any depth."""
         return [n for n in self.has if not any(f".{c}".endswith(f".{n}") for c in columns)]
 
-    def merged(self, request: Request) -> Request:
+    def merged_request(self, request: Request) -> Request:
         """The request with what the table says, as far as the caller did not."""
         fields, options = dict(self.fields), dict(self.options)
-        if "outcome" in request.named:
+        if "outcome" in request.named_columns:
             fields = {role: c for role, c in fields.items() if role not in ("n", "c")}
-            options = {name: v for name, v in options.items() if name not in _OF_OUTCOME}
-        options = {name: v for name, v in options.items() if name not in request.given}
-        return replace(request, fields={**fields, **request.fields}, mapped=True, **options)
+            options = {name: v for name, v in options.items() if name not in _OUTCOME_OPTIONS}
+        options = {name: v for name, v in options.items() if name not in request.given_options}
+        return replace(request, fields={**fields, **request.fields}, is_mapped=True, **options)
 
 
-def mapped(
+def apply_maps(
     data: Any,
     sources: Sequence[Source],
     request: Request,
@@ -119,46 +123,52 @@ def mapped(
     Errors: ParameterError for a map that is not as it should be, or is for none of the files.
     """
     without = replace(request, map=NO_MAP)
-    path = _found(data) if request.map is None else request.map
+    path = _adjacent_map(data) if request.map is None else request.map
     if path in ("", NO_MAP):
         return [*sources], without, []
     maps = read_maps(path)
     if not maps and isinstance(path, FoundMap):
         return [*sources], without, []
-    found = {source.path: _fitting(source, maps, columns) for source in sources}
-    chosen = [each for each in dict.fromkeys(found.values()) if isinstance(each, Map)]
-    left = [source for source in sources if not isinstance(found[source.path], Map)]
-    written = any(found[source.path] == _WRITTEN for source in left)
-    if not chosen and (written or isinstance(path, FoundMap)):
+    fit_by_path = {source.path: _fitting_map(source, maps, columns) for source in sources}
+    maps_used = [fit for fit in dict.fromkeys(fit_by_path.values()) if isinstance(fit, Map)]
+    unmapped = [source for source in sources if not isinstance(fit_by_path[source.path], Map)]
+    is_own_output = any(fit_by_path[source.path] == _OWN_OUTPUT for source in unmapped)
+    if not maps_used and (is_own_output or isinstance(path, FoundMap)):
         return [*sources], without, []
-    apart = [source for source in left if source.is_explicit] if chosen else left
+    refused = [source for source in unmapped if source.is_explicit] if maps_used else unmapped
     name = maps[0].place if maps else str(path)
-    if apart:
-        problem = f"[{TABLE}] is not for {apart[0].name}{found[apart[0].path]}"
-        remedy = "add a table for it, or leave the file out" if chosen else "add a table for it"
+    if refused:
+        problem = f"[{TABLE}] is not for {refused[0].name}{fit_by_path[refused[0].path]}"
+        remedy = "add a table for it, or leave the file out" if maps_used else "add a table for it"
         raise ParameterError(name, problem, remedy, name="bad-map")
-    if len(chosen) > 1:
-        ends = [next(s.name for s in sources if found[s.path] is each) for each in chosen[:2]]
+    if len(maps_used) > 1:
+        ends = [
+            next(s.name for s in sources if fit_by_path[s.path] is fit) for fit in maps_used[:2]
+        ]
         problem = f"{' and '.join(ends)} have a table of their own each"
         raise ParameterError(name, problem, "read them in two commands", name="bad-map")
-    said = [MAPPED(map=chosen[0].place)] if isinstance(path, FoundMap) else []
-    if left:
-        said.append(UNMAPPED(count=len(left), map=chosen[0].place, files=[s.name for s in left]))
+    messages = [MAPPED(map=maps_used[0].place)] if isinstance(path, FoundMap) else []
+    if unmapped:
+        messages.append(
+            UNMAPPED(count=len(unmapped), map=maps_used[0].place, files=[s.name for s in unmapped])
+        )
     # What a table is for is never passed over.
-    read = [replace(source, is_explicit=True) for source in sources if source not in left]
-    return read, chosen[0].merged(without), said
+    read = [replace(source, is_explicit=True) for source in sources if source not in unmapped]
+    return read, maps_used[0].merged_request(without), messages
 
 
-def read_maps(given: Any) -> list[Map]:
+def read_maps(map_source: Any) -> list[Map]:
     """The tables of a map: of a file, or as Python has them.
 
     Errors: ParameterError with the line for an unknown key, a wrong value or an open role.
     """
-    if isinstance(given, Mapping | list | tuple):
+    if isinstance(map_source, Mapping | list | tuple):
         text, name = "", ""
-        tables = given.get(TABLE, given) if isinstance(given, Mapping) else given
+        tables = (
+            map_source.get(TABLE, map_source) if isinstance(map_source, Mapping) else map_source
+        )
     else:
-        name = os.fspath(given)
+        name = os.fspath(map_source)
         text, document = read_toml(name, "bad-map", f'write [{TABLE}] with task = "COLUMN"')
         tables = document.get(TABLE, document.get("tool", {}).get("passk", {}).get(TABLE, []))
     tables = tables if isinstance(tables, list | tuple) else [tables]
@@ -178,15 +188,15 @@ class _DataTable:
 
     def map(self) -> Map:
         fields, options = dict[str, str](), dict[str, Any]()
-        known = (*_OWN, *ROLES, *keys())
-        for written, value in self.table.items():
+        known_keys = (*_FILE_KEYS, *ROLES, *keys())
+        for written_key, value in self.table.items():
             # As in rules, hyphens may be underscores.
-            key = written if written in known else written.replace("_", "-")
-            if key not in known:
-                near = meant(key, known, f"the keys are {', '.join(known)}")
-                raise self.refused(written, "there is no such key", near)
+            key = written_key if written_key in known_keys else written_key.replace("_", "-")
+            if key not in known_keys:
+                suggestion = meant(key, known_keys, f"the keys are {', '.join(known_keys)}")
+                raise self.refused(written_key, "there is no such key", suggestion)
             if value in ("", []):
-                raise self.open(written)
+                raise self.open(written_key)
             try:
                 if key == "outcome":
                     options["outcome"] = self.column(key, value)
@@ -203,7 +213,7 @@ class _DataTable:
         if "outcome" in options and "all_of" in options:
             raise self.refused("all", "there is an outcome as well; leave one of the two out")
         files, has = ((v,) if isinstance(v, str) else tuple(v)
-                      for v in (self.table.get(key, ()) for key in _OWN))  # fmt: skip
+                      for v in (self.table.get(key, ()) for key in _FILE_KEYS))  # fmt: skip
         folder = os.path.dirname(os.path.abspath(self.name)) if self.name else os.getcwd()
         place = self.name or "map"
         return Map(place, folder, files, has, fields, options)
@@ -225,7 +235,7 @@ class _DataTable:
             if [*value] != ["value"]:
                 raise self.refused(key, "a table", 'write a column, or {value = "TEXT"}')
             return f"{VALUE}{_as_text(value['value'])}"
-        if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
+        if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
             value = ",".join(value)
         if not isinstance(value, str):
             raise self.refused(key, f"{value} is not a column", "write its name in quotes")
@@ -237,8 +247,10 @@ class _DataTable:
     def open(self, key: str) -> ParameterError:
         """Error for a role that is still open, with the candidates that the file names."""
         lines = self.text.split("\n")[self.line(key) :]
-        named = (re.fullmatch(rf"# ({key}|all) = (.*)", line.strip()) for line in lines)
-        choices = [re.sub(r" {2,}# ", " (", f"{each[1]} = {each[2]}") for each in named if each]
+        matches = (re.fullmatch(rf"# ({key}|all) = (.*)", line.strip()) for line in lines)
+        choices = [
+            re.sub(r" {2,}# ", " (", f"{match[1]} = {match[2]}") for match in matches if match
+        ]
         texts = [f"{text})" if " (" in text else text for text in choices]
         remedy = f"choose one: {'; '.join(texts[:8])}" if texts else "give it a column"
         remedy += f" and {len(texts) - 8} more" if len(texts) > 8 else ""
@@ -262,7 +274,7 @@ class _DataTable:
 def _as_text(value: Any) -> Any:
     """A value as the command line has it, so that both are checked by the same rules."""
     if isinstance(value, list | tuple):
-        return [_as_text(each) for each in value]
+        return [_as_text(item) for item in value]
     if isinstance(value, bool | str | Mapping):
         return value
     return str(value)
@@ -276,22 +288,27 @@ def folders_of(data: Any) -> Iterator[str]:
             yield path if os.path.isdir(path) else os.path.dirname(path)
 
 
-def _found(data: Any) -> str:
+def _adjacent_map(data: Any) -> str:
     """The map next to the data; "" if there is none."""
     names = (os.path.join(folder, NAME) for folder in folders_of(data))
     return next((FoundMap(name) for name in names if os.path.isfile(name)), "")
 
 
-def _fitting(
+def _fitting_map(
     source: Source, maps: Sequence[Map], columns_of: Callable[[Source], Sequence[str]]
 ) -> Map | str:
     """The first table that is for a file; else why none is, in words."""
-    named = [each for each in maps if each.is_named(source)]
-    if not named:
+    candidates = [table for table in maps if table.is_named(source)]
+    if not candidates:
         return ""
     columns = columns_of(source)
-    if any({*own} <= {*columns} for own in (CANONICAL, OF_COUNTS, OF_HISTORIES)):
-        return _WRITTEN
-    lacking = [each.lacking(columns) for each in named]
-    fits = next((each for each, names in zip(named, lacking, strict=True) if not names), None)
+    if any(
+        {*written_columns} <= {*columns}
+        for written_columns in (CANONICAL, COUNTS_COLUMNS, HISTORY_COLUMNS)
+    ):
+        return _OWN_OUTPUT
+    lacking = [table.missing_columns(columns) for table in candidates]
+    fits = next(
+        (table for table, names in zip(candidates, lacking, strict=True) if not names), None
+    )
     return fits or f", which has no column {first_few(lacking[0])}"

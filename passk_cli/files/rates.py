@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.database import ours
+from passk_cli.files.database import shared_connection
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.records import first_fault, records
+from passk_cli.files.reading.records import first_bad_record, records
 from passk_cli.files.reading.schema_detection import sniff
 from passk_cli.files.request import Request
 from passk_cli.files.roles import Roles, candidates
@@ -70,7 +70,7 @@ def exact_rates(
         )  # fmt: skip
     if not families:
         return read_rates(data, request)
-    _refuse(request)
+    _require_no_options(request)
     return tuple(families)
 
 
@@ -114,20 +114,20 @@ def read_rates(data: Any, request: Request) -> tuple[RateFamily, ...]:
         sources = _sources(data, spool)
         if not sources:
             return ()
-        con = ours()
-        batches = [_batch(con, source, request) for source in sources]
+        con = shared_connection()
+        batches = [_rates_batch(con, source, request) for source in sources]
         exact = [batch for batch in batches if batch is not None]
         if not exact:
             return ()
         if len(exact) < len(batches):
-            other = sources[batches.index(None)].name
-            place, problem = exact[0].sources[0].name, f"holds exact rates, {other} outcomes"
+            outcome_file = sources[batches.index(None)].name
+            place, problem = exact[0].sources[0].name, f"holds exact rates, {outcome_file} outcomes"
             raise DataError(place, problem, "give one kind")
-        _refuse(request)
+        _require_no_options(request)
         names = model_names(sources)
         rates: dict[str, dict[str, tuple[float, str]]] = {}
         for batch in exact:
-            _collect(batch, names[batch.sources[0].path], rates)
+            _add_rates(batch, names[batch.sources[0].path], rates)
     return tuple(
         RateFamily(name, np.array([rate for rate, _ in tasks.values()]))
         for name, tasks in rates.items()
@@ -145,7 +145,7 @@ def _sources(data: Any, spool: Path) -> list[Source]:
     return expand(files, spool) if plain and not is_read_once(files) else []
 
 
-def _batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Batch | None:
+def _rates_batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Batch | None:
     """The file as something to read rates from; None when it holds outcomes."""
     layout = sniff(con, source, request.format)
     columns = {name.lower(): name for name in layout.kinds}
@@ -159,7 +159,7 @@ def _batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> 
     return Batch(layout, Roles("rates", task or "", columns[COLUMN], model=family), (source,))
 
 
-def _refuse(request: Request) -> None:
+def _require_no_options(request: Request) -> None:
     """ParameterError for reading options that mean nothing for rates: all but the format."""
     for option in (*changed_options(request), *["--cluster"] * bool(request.cluster)):
         if option != "--from":
@@ -169,10 +169,10 @@ def _refuse(request: Request) -> None:
             )  # fmt: skip
 
 
-def _collect(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, str]]]) -> None:
+def _add_rates(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, str]]]) -> None:
     """Add a file's rates: family → task → (rate, where it stands)."""
     source, layout, roles = batch.sources[0], batch.layout, batch.roles
-    if wrong := first_fault(source, layout):
+    if wrong := first_bad_record(source, layout):
         raise DataError(wrong.place, wrong.problem, "a row needs every column", name="bad-rate")
     family, before = name, sum(len(tasks) for tasks in rates.values())
     for place, record in records(batch):

@@ -15,17 +15,17 @@ from typing import Annotated, Any, ClassVar
 from passk_cli.errors import DataError, ParameterError, unknown_name_error
 from passk_cli.files.roles import (
     ALL,
+    ATTEMPT_ROLES,
     EQUAL,
-    OF_ATTEMPTS,
     ROLES,
-    SLACK,
+    THRESHOLD_SLACK,
     TRUTH,
     UNITS,
     JoinedColumns,
     Roles,
-    assign,
+    assign_roles,
     candidates,
-    joined,
+    joined_columns,
     parts,
     verdict_sql,
 )
@@ -45,14 +45,14 @@ RESERVED = frozenset(
 # What a missing outcome is; with the last, it may pass or fail, and numbers are ranges.
 MISSING = (*_, BOUNDS) = ("error", "fail", "drop", "bounds")
 # What settles where a missing outcome can be no range.
-COUNTED = (
+MISSING_FIXES = (
     SuggestedFix({"--missing": "fail"}, "counts missing outcomes as failures"),
     SuggestedFix({"--missing": "drop"}, "leaves them out"),
 )
 # What helps where labels are too few, or none.
-MORE_LABELS = SuggestedFix({"--list": Placeholder("FILE")}, "writes attempts to label", "judge")
+MORE_LABELS_FIX = SuggestedFix({"--list": Placeholder("FILE")}, "writes attempts to label", "judge")
 # What helps where attempts lack an amount.
-WITHOUT_AMOUNTS = (
+MISSING_COST_FIXES = (
     SuggestedFix({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
     SuggestedFix({"--missing-cost": "drop"}, "takes means over those that have one"),
 )
@@ -70,7 +70,7 @@ TABLES = {
 }
 DUPLICATES = ("error", "first", "last", "keep")
 NORMALISE = ("none", "space", "python")
-ATTEMPTS = (*OF_ATTEMPTS, "attempt", "line")
+ATTEMPTS = (*ATTEMPT_ROLES, "attempt", "line")
 
 
 def parse_fields(value: Any) -> Mapping[str, str]:
@@ -91,11 +91,13 @@ def parse_fields(value: Any) -> Mapping[str, str]:
             raise ParameterError(
                 OptionValue("--field", text), f"write ROLE=COLUMN with a role of {', '.join(ROLES)}"
             )
-        if EQUAL in column and any(len(parts(each)) != 2 for each in column.split(",")):
+        if EQUAL in column and any(len(parts(part)) != 2 for part in column.split(",")):
             raise ParameterError(
                 OptionValue("--field", text), "one column is compared with one other"
             )
-        if len({*(given := [each.partition(EQUAL)[0] for each in column.split(",")])}) < len(given):
+        if len(
+            {*(first_columns := [part.partition(EQUAL)[0] for part in column.split(",")])}
+        ) < len(first_columns):
             raise ParameterError(OptionValue("--field", text), "a column is there twice")
         if role in fields:
             raise ParameterError(
@@ -114,14 +116,14 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
     """
     pairs = value.items() if isinstance(value, Mapping) else [t.partition("=")[::2] for t in value]
     aliases: dict[str, str] = {}
-    for name, other in pairs:
-        if not name or not other or name == other:
+    for name, canonical in pairs:
+        if not name or not canonical or name == canonical:
             raise ParameterError(
-                OptionValue("--alias", f"{name}={other}"), "write NEW=OLD, two names of models"
+                OptionValue("--alias", f"{name}={canonical}"), "write NEW=OLD, two names of models"
             )
-        if aliases.setdefault(name, other) != other:
+        if aliases.setdefault(name, canonical) != canonical:
             raise ParameterError(
-                OptionValue("--alias", name), f"given twice ({aliases[name]}, {other})",
+                OptionValue("--alias", name), f"given twice ({aliases[name]}, {canonical})",
                 name="contradicting-options",
             )  # fmt: skip
     return aliases
@@ -138,38 +140,44 @@ class ListedTask(str):
     file: str
 
     @classmethod
-    def of_line(cls, line: str, file: str) -> ListedTask:
+    def from_line(cls, line: str, file: str) -> ListedTask:
         """The name on a line of a file."""
         name = cls(line.strip())
         name.file = file
         return name
 
 
-def unfit_lists(names: Iterable[str], absent: Collection[str]) -> dict[str, int]:
+def lists_without_match(names: Iterable[str], absent: Collection[str]) -> dict[str, int]:
     """Path → the number of its names, of each list of tasks without a name that is in the data.
 
     names : those that are given.  absent : those that the data does not have.
     """
-    listed: dict[str, list[str]] = {}
+    names_by_file: dict[str, list[str]] = {}
     for name in names:
         if isinstance(name, ListedTask):
-            listed.setdefault(name.file, []).append(name)
-    return {file: len(own) for file, own in listed.items() if absent and {*own} <= {*absent}}
+            names_by_file.setdefault(name.file, []).append(name)
+    return {
+        file: len(file_names)
+        for file, file_names in names_by_file.items()
+        if absent and {*file_names} <= {*absent}
+    }
 
 
-def first_absent(names: Sequence[tuple[str, str]], near: Mapping[tuple[str, str], str]) -> None:
+def require_names(names: Sequence[tuple[str, str]], similar: Mapping[tuple[str, str], str]) -> None:
     """Raise the error of the first name that the data does not have.
 
     names : pairs of an option and a name.  near : such a pair → what the name may have meant; it
         lacks the names that the data has, or has "" for them.
     """
-    absent = [pair for pair in names if near.get(pair)]
+    absent = [pair for pair in names if similar.get(pair)]
     if not absent:
         return
     option, name = absent[0]
-    lists = unfit_lists(*([name for o, name in pairs if o == option] for pairs in (names, absent)))
+    lists = lists_without_match(
+        *([name for o, name in pairs if o == option] for pairs in (names, absent))
+    )
     if not isinstance(name, ListedTask) or name.file not in lists:
-        raise unknown_name_error(option, name, near[option, name])
+        raise unknown_name_error(option, name, similar[option, name])
     problem = f"the data has no task of the {lists[name.file]:,} that it lists"
     raise ParameterError(
         OptionValue(option, name.file), f"{problem}; write the name of a task on each line",
@@ -198,7 +206,7 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
         if len(content) > MOST_LISTED:
             problem = f"longer than {MOST_LISTED:,} bytes; name a file with one task on each line"
             raise ParameterError(OptionValue(option, text), problem)
-        tasks = [ListedTask.of_line(line, text) for line in lines if line.strip()]
+        tasks = [ListedTask.from_line(line, text) for line in lines if line.strip()]
         if not tasks:
             raise ParameterError(
                 OptionValue(option, text), "it names no task; write one on each line"
@@ -248,11 +256,13 @@ def parse_where(value: Any) -> str:
     )
 
 
-def fits(model: str, pattern: str) -> bool:
+def matches_pattern(model: str, pattern: str) -> bool:
     """Whether a model has this name, or one that fits the pattern.
 
-    >>> fits("gpt-4", "gpt-*"), fits("m[1]", "m[1]"), fits("GPT-4", "gpt-*")
-    (True, True, False)
+    >>> matches_pattern("gpt-4", "gpt-*"), matches_pattern("m[1]", "m[1]")
+    (True, True)
+    >>> matches_pattern("GPT-4", "gpt-*")
+    False
     """
     return model == pattern or fnmatchcase(model, pattern)
 
@@ -446,24 +456,24 @@ class Request:
     lowest: float | None = None
     labelling: int | None = None
     suits: Callable[[Any], None] | None = field(default=None, repr=False)
-    given: frozenset[str] = frozenset()
-    mapped: bool = False
+    given_options: frozenset[str] = frozenset()
+    is_mapped: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.map, str | os.PathLike | Mapping | list | tuple | None):
-            shown = f"<{type(self.map).__name__}>"
+            type_name = f"<{type(self.map).__name__}>"
             problem = "a map is a TOML file or a mapping"
-            raise ParameterError(OptionValue("--map", shown), problem, name="bad-map")
+            raise ParameterError(OptionValue("--map", type_name), problem, name="bad-map")
         if self.all_of:
-            every = ALL.join(self.all_of)
-            other = self.outcome or self.fields.get("outcome", every)
-            if other != every:
+            all_outcome = ALL.join(self.all_of)
+            other_outcome = self.outcome or self.fields.get("outcome", all_outcome)
+            if other_outcome != all_outcome:
                 raise ParameterError(
                     OptionValue("--all", ",".join(self.all_of)),
-                    f"the outcome is {other} as well; give one of the two",
+                    f"the outcome is {other_outcome} as well; give one of the two",
                     name="contradicting-options", settles=[SuggestedFix({"--all": None})],
                 )  # fmt: skip
-            object.__setattr__(self, "fields", {**self.fields, "outcome": every})
+            object.__setattr__(self, "fields", {**self.fields, "outcome": all_outcome})
         if self.similarity is not None and not 0 < self.similarity <= 1:
             raise ParameterError(
                 OptionValue("--similarity", f"{self.similarity:g}"), "it lies above 0, at most at 1"
@@ -475,7 +485,7 @@ class Request:
                     f"{decode_name(text)}: this is not UTF-8, as all names in data are"
                 )
         _ = self.template
-        labels, outcome = self.labels, self.named.get("outcome", "")
+        labels, outcome = self.labels, self.named_columns.get("outcome", "")
         if labels and labels in parts(outcome):
             raise ParameterError(
                 OptionValue("--field", f"outcome={outcome}"),
@@ -501,8 +511,8 @@ class Request:
         computed, the tokens that it is computed from."""
         if not self.price or "cost" not in self.attempts:
             return self.attempts
-        others = (role for role in self.attempts if role != "cost")
-        return tuple(dict.fromkeys((*others, "tokens_in", "tokens_out", "tokens_cached")))
+        other_roles = (role for role in self.attempts if role != "cost")
+        return tuple(dict.fromkeys((*other_roles, "tokens_in", "tokens_out", "tokens_cached")))
 
     @property
     def read_of_attempts(self) -> tuple[str, ...]:
@@ -511,7 +521,7 @@ class Request:
         amounts = UNITS if self.conversion is not None and self.conversion.amounts else ()
         return tuple(dict.fromkeys((*self.required_of_attempts, *amounts)))
 
-    def roles_of(
+    def assign_roles(
         self, place: str, kinds: Mapping[str, set[str]], fields: Mapping[str, str]
     ) -> Roles:
         """The role of each column of a file, with the amounts that a table keeps.
@@ -519,20 +529,22 @@ class Request:
         kinds : column → the kinds of its values.  fields : role → the column named for it.
         Errors: DataError at `place` when a needed role has no column, or two.
         """
-        needed, by = self.required_of_attempts, self.by
-        kept = [
+        required, by = self.required_of_attempts, self.by
+        kept_roles = [
             role
             for role in self.read_of_attempts
-            if role not in needed
+            if role not in required
             and (role in fields or len([c for c in candidates(role, kinds) if c not in by]) == 1)
         ]
-        if kept:
+        if kept_roles:
             try:
-                return assign(place, kinds, fields, (*needed, *kept), self.unjudged, by)
+                return assign_roles(
+                    place, kinds, fields, (*required, *kept_roles), self.judges_no_score, by
+                )
             except DataError:
                 # One amount beside a list of outcomes, say, is that of no attempt.
                 pass
-        return assign(place, kinds, fields, needed, self.unjudged, by)
+        return assign_roles(place, kinds, fields, required, self.judges_no_score, by)
 
     def as_read(self) -> Request:
         """The request as files are read: with labels, and for several thresholds with the scores
@@ -542,15 +554,15 @@ class Request:
         pass, and for thresholds with what they do not judge.
         """
         request = self
-        if self.labelled and TRUTH not in self.attempts:
+        if self.has_labels and TRUTH not in self.attempts:
             request = replace(self, attempts=(*self.attempts, TRUTH))
         if request.missing == BOUNDS:
             request._require_passes()
-        return request._of_scores() if len(request.threshold) > 1 else request
+        return request._with_scores() if len(request.threshold) > 1 else request
 
-    def _of_scores(self) -> Request:
+    def _with_scores(self) -> Request:
         lowest, threshold = self.lowest or 0.0, self.threshold[0]
-        if self.missing == "fail" and lowest >= threshold - SLACK:
+        if self.missing == "fail" and lowest >= threshold - THRESHOLD_SLACK:
             raise ParameterError(
                 OptionValue("--missing", "fail"),
                 f"a failure scores {lowest:g}, which passes at {threshold:g};"
@@ -567,40 +579,40 @@ class Request:
     def _require_passes(self) -> None:
         problem = ""
         # What an attempt took is known whether it passes or fails.
-        others = [role for role in self.attempts if role not in UNITS]
+        other_roles = [role for role in self.attempts if role not in UNITS]
         if len(self.threshold) > 1:
             problem = "a missing score passes every threshold or none; give one threshold"
-        elif others or self.scores_only:
-            role = next(iter(others), "score")
+        elif other_roles or self.scores_only:
+            role = next(iter(other_roles), "score")
             fact = {TRUTH: "label"} | dict.fromkeys(("attempt", "line"), "place in the order")
             problem = f"a missing attempt could pass or fail, but its {fact.get(role, role)} is"
             problem += " unknown"
             # Labels correct metrics of passes; there the metric is not what is wrong.
-            problem += "; use metrics of passes, as pass@k and pass^k" * (not self.labelled)
+            problem += "; use metrics of passes, as pass@k and pass^k" * (not self.has_labels)
         if problem:
             place = OptionValue("--missing", BOUNDS)
-            raise ParameterError(place, problem, name="no-bounds", settles=COUNTED)
+            raise ParameterError(place, problem, name="no-bounds", settles=MISSING_FIXES)
 
     @property
     def labels(self) -> str:
         """The column, or the outcome, of labels beside the judge's outcome; "" where none is."""
-        named = self.fields.get(TRUTH, "") if self.truth is None else self.truth
-        return named if isinstance(named, str) else ""
+        label_column = self.fields.get(TRUTH, "") if self.truth is None else self.truth
+        return label_column if isinstance(label_column, str) else ""
 
     @property
-    def labelled(self) -> bool:
+    def has_labels(self) -> bool:
         """Whether labels of attempts correct a judge's verdicts."""
         return self.truth is not None or (TRUTH in self.fields and self.truth_from is None)
 
     @property
-    def joins(self) -> bool:
+    def joins_labels(self) -> bool:
         """Whether attempts are joined to labels, so that each has to have a name."""
         of_labels = self.conversion is not None and self.conversion.labels
         return of_labels or self.truth is not None or self.labelling is not None
 
-    def keeping(self, model: str | None) -> Request:
+    def with_model(self, model: str | None) -> Request:
         """The request with a model among those that are kept, where not all are."""
-        if not self.models or model is None or self.keeps(model):
+        if not self.models or model is None or self.keeps_model(model):
             return self
         return replace(self, models=(*self.models, glob.escape(model)))
 
@@ -608,21 +620,25 @@ class Request:
         """The request for all models."""
         return replace(self, models=(), exclude_models=())
 
-    def keeps(self, model: str) -> bool:
+    def keeps_model(self, model: str) -> bool:
         """Whether a model is among those that are to be kept.
 
-        >>> Request(models=("gpt-*",), exclude_models=("gpt-4",)).keeps("gpt-5")
+        >>> Request(models=("gpt-*",), exclude_models=("gpt-4",)).keeps_model("gpt-5")
         True
         """
-        chosen = not self.models or any(fits(model, pattern) for pattern in self.models)
-        return chosen and not any(fits(model, pattern) for pattern in self.exclude_models)
+        is_selected = not self.models or any(
+            matches_pattern(model, pattern) for pattern in self.models
+        )
+        return is_selected and not any(
+            matches_pattern(model, pattern) for pattern in self.exclude_models
+        )
 
-    def called(self, name: str) -> str:
+    def alias_of(self, name: str) -> str:
         """The name that a model counts as."""
         return self.alias.get(name, name)
 
     @property
-    def named(self) -> dict[str, str]:
+    def named_columns(self) -> dict[str, str]:
         """Role → the column that is named for it, whatever option names it."""
         outcome = {} if self.outcome is None else {"outcome": self.outcome}
         return {**self.fields, **outcome}
@@ -636,37 +652,37 @@ class Request:
             *(("--only-task", name) for name in self.only_tasks),
         }
 
-    def settled(self, settle: SuggestedFix) -> Request:
+    def with_fix(self, settle: SuggestedFix) -> Request:
         """The request with the options of a remedy; None takes an option away.
 
-        >>> Request(by=("x",)).settled(SuggestedFix({"--by": ("y",),
+        >>> Request(by=("x",)).with_fix(SuggestedFix({"--by": ("y",),
         ...     "--field": {"task": "case"}})).by
         ('x', 'y')
         """
-        own = {
-            name: each.default if value is None else with_value(name, getattr(self, name), value)
-            for name, each in declared(Request).items()
-            if each.option.name in settle.options
-            for value in [settle.options[each.option.name]]
+        changes = {
+            name: option.default if value is None else with_value(name, getattr(self, name), value)
+            for name, option in declared(Request).items()
+            if option.option.name in settle.options
+            for value in [settle.options[option.option.name]]
         }
-        return replace(self, **own)
+        return replace(self, **changes)
 
-    def naming(self, models: Sequence[str]) -> Request:
+    def with_exact_models(self, models: Sequence[str]) -> Request:
         """The request in which a model's own name with brackets is no pattern.
 
         Errors: ParameterError where a model to keep or to leave out is not there, or none stays.
 
-        >>> Request(models=("gpt-4[1]", "gpt-*")).naming(["gpt-4[1]", "gpt-41"]).models
+        >>> Request(models=("gpt-4[1]", "gpt-*")).with_exact_models(["gpt-4[1]", "gpt-41"]).models
         ('gpt-4[[]1]', 'gpt-*')
         """
         names = {name: glob.escape(name) for name in models}
-        chosen, excluded = (
+        kept_models, excluded = (
             tuple(names.get(pattern, pattern) for pattern in patterns)
             for patterns in (self.models, self.exclude_models)
         )
         exact = self
-        if (chosen, excluded) != (self.models, self.exclude_models):
-            exact = replace(self, models=chosen, exclude_models=excluded)
+        if (kept_models, excluded) != (self.models, self.exclude_models):
+            exact = replace(self, models=kept_models, exclude_models=excluded)
         select_models(models, self.models, self.exclude_models, ("--model", "--exclude-model"))
         return exact
 
@@ -676,29 +692,33 @@ class Request:
         return None if self.path is None else Template(self.path)
 
     @property
-    def carried(self) -> tuple[str, ...]:
+    def carried_columns(self) -> tuple[str, ...]:
         """Columns that are written as they are, if they are there."""
         return (
             () if self.conversion is None else ("suite", "run", "reason", *self.conversion.columns)
         )
 
-    def joined(self, columns: Mapping[str, set[str]]) -> dict[str, JoinedColumns]:
+    def joined_columns(self, columns: Mapping[str, set[str]]) -> dict[str, JoinedColumns]:
         """Column → what its values are made of, as `roles.joined` has it."""
         # Of several outcomes a word that is not known is neither, whichever words are named.
         judged = partial(
-            verdict_sql, threshold=self.bar, passes=self.passes, fails=self.fails, strict=True
+            verdict_sql,
+            threshold=self.passing_score,
+            passes=self.passes,
+            fails=self.fails,
+            strict=True,
         )
         # Groups, and keys that --records names, separate lists.
         within = (*self.by, *re.findall(r"\{(\w+)\}", self.records or ""))
-        return joined(self.named, columns, judged, within)
+        return joined_columns(self.named_columns, columns, judged, within)
 
     @property
-    def unjudged(self) -> bool:
+    def judges_no_score(self) -> bool:
         """Whether reading judges no score, because none is asked for or several thresholds are."""
-        return self.bar == math.inf
+        return self.passing_score == math.inf
 
     @property
-    def bar(self) -> float | None:
+    def passing_score(self) -> float | None:
         """Smallest score that passes; infinity where that is not asked while reading."""
         if self.scores_only and not self.threshold:
             return math.inf

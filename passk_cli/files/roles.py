@@ -40,13 +40,15 @@ class Role:
     @cached_property
     def names(self) -> tuple[tuple[str, ...], ...]:
         """Usual names, then generic ones, likelier ones first."""
-        return tuple(tuple(each.split()) for each in (self.usual, *self.generic.split("|")))
+        return tuple(
+            tuple(name_list.split()) for name_list in (self.usual, *self.generic.split("|"))
+        )
 
     @cached_property
     def ranks(self) -> Mapping[str, int]:
         """Name → its place among these: 0 of a usual one."""
-        every = [*enumerate(self.names)]
-        return {name: place for place, names in reversed(every) for name in names}
+        ranked_names = [*enumerate(self.names)]
+        return {name: place for place, names in reversed(ranked_names) for name in names}
 
 
 # Names of tasks that anything may have, whether it holds results or not.
@@ -160,12 +162,12 @@ ROLES: dict[str, Role] = {
 }
 ROLE_WORDS = {name: {*role.words.split()} for name, role in ROLES.items() if role.words}
 # What a model has or gives: a name that ends so is none of a model, as system_output_hash.
-_OF_MODELS = (
+_MODEL_ATTRIBUTES = (
     *"hash sha sha256 digest prompt output answer response text message reasoning error status"
     " score cost tokens judge".split(),
 )
 # Roles that are read only when something asks for them.
-OF_ATTEMPTS = tuple(name for name, role in ROLES.items() if role.values)
+ATTEMPT_ROLES = tuple(name for name, role in ROLES.items() if role.values)
 # What an attempt took: role → its unit, and the units that names of columns end in, each with the
 # SQL that makes a number of them one of that unit.
 UNITS: dict[str, tuple[str, dict[str, str]]] = {
@@ -192,9 +194,9 @@ UNITS: dict[str, tuple[str, dict[str, str]]] = {
 # What a table of `passk convert` always holds; the columns are their roles, whatever else is there.
 CANONICAL = tuple("model suite task run attempt outcome score reason".split())
 # What a table of `passk convert --counts` always holds.
-OF_COUNTS = ("model", "task", "n", "c")
+COUNTS_COLUMNS = ("model", "task", "n", "c")
 # What a history of `passk record` always holds.
-OF_HISTORIES = tuple("run at revision suite settings model task n c".split())
+HISTORY_COLUMNS = tuple("run at revision suite settings model task n c".split())
 # Roles that say whose attempt a row is; a column with one of them plays no other role.
 _NAMING = {"task", "attempt", "model"}
 # Settings under which the same model is really several: pooling them deserves a word.
@@ -227,13 +229,13 @@ ENDINGS = frozenset(
     " fault crash ended".split()
 )
 MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WORDS)
-SLACK = 1e-9
+THRESHOLD_SLACK = 1e-9
 # What a number becomes that a threshold judged, for and against; no word of a file is like them.
 REACHED, BELOW = "≥ threshold", "< threshold"
 # Characters of a text that may tell rows of a task apart, as a name does.
 SHORT = 100
 # Columns that every report in csv and json has, and no result file.
-OF_REPORTS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
+REPORT_COLUMNS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
 
 HOLDS_COUNTS = "holds counts"
 # A step into every entry of a list, in the path of a nested field.
@@ -297,7 +299,7 @@ class Roles:
         return {role: columns[role] for role in ROLES if columns.get(role) is not None}
 
 
-def assign(
+def assign_roles(
     place: str,
     columns: Mapping[str, set[str]],
     overrides: Mapping[str, str],
@@ -316,7 +318,12 @@ def assign(
     """
     for role, column in overrides.items():
         absent = (part for part, _ in addends(role, column, columns) if not find(part, columns))
-        for name in (part for whole in absent for part in parts(whole) if not find(part, columns)):
+        for name in (
+            part
+            for absent_column in absent
+            for part in parts(absent_column)
+            if not find(part, columns)
+        ):
             if name == COLUMN:
                 raise NoResults(
                     place, f"{COLUMN} names the columns of outcomes, and there are not several",
@@ -324,15 +331,15 @@ def assign(
                     settles=[SuggestedFix({"--field": {"outcome": Placeholder("A,B")}},
                     "names one a model")],
                 )  # fmt: skip
-            remedy = meant(name, columns, _there_are(columns))
+            remedy = meant(name, columns, _columns_text(columns))
             raise NoResults(place, f"no column {name!r}", remedy, name="no-such-column")
-    choices, counts = _choices(place, columns, overrides, attempt_roles, scores_only, by)
+    choices, counts = _role_choices(place, columns, overrides, attempt_roles, scores_only, by)
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:
             problem = f"no column has {'an' if role == 'outcome' else 'a'} {role}'s usual name"
             raise NoResults(
-                place, problem, _there_are(columns), name=f"no-{role}-column",
-                settles=[_named(role)],
+                place, problem, _columns_text(columns), name=f"no-{role}-column",
+                settles=[_column_fix(role)],
             )  # fmt: skip
     for role, names in choices.items():
         if len(names) > 1:
@@ -346,25 +353,25 @@ def assign(
     if lists:
         by_role.pop("attempt", None)
     if attempt_roles:
-        _require(place, by_role, attempt_roles, shape, columns)
-    of_attempts = tuple((role, by_role.pop(role)) for role in OF_ATTEMPTS if role in by_role)
-    apart = [each for each in of_attempts if each[1] != outcome]
-    if by_role.get("model") == COLUMN and apart:
-        role, column = apart[0]
+        _require_attempt_roles(place, by_role, attempt_roles, shape, columns)
+    of_attempts = tuple((role, by_role.pop(role)) for role in ATTEMPT_ROLES if role in by_role)
+    separate = [pair for pair in of_attempts if pair[1] != outcome]
+    if by_role.get("model") == COLUMN and separate:
+        role, column = separate[0]
         problem = f"{column!r} is one {role} beside outcomes of several models"
         raise DataError(place, problem, "write a row per model and task", name="ambiguous-column")
     for role, column in of_attempts if lists else ():
-        (part, _), *others = addends(role, column, columns)
-        if role in (*UNITS, TRUTH) and (others or not is_listed(part, columns)):
+        (part, _), *further = addends(role, column, columns)
+        if role in (*UNITS, TRUTH) and (further or not is_listed(part, columns)):
             problem = f"{column!r} is one {role} beside a list of outcomes"
-            listed = SuggestedFix(
+            list_fix = SuggestedFix(
                 {"--field": {role: Placeholder("COLUMN")}}, "names a list of each attempt's"
             )
-            raise DataError(place, problem, name="ambiguous-column", settles=[listed])
+            raise DataError(place, problem, name="ambiguous-column", settles=[list_fix])
     return Roles(shape, **by_role, of_attempts=of_attempts)
 
 
-def _choices(
+def _role_choices(
     place: str,
     columns: Mapping[str, set[str]],
     overrides: Mapping[str, str],
@@ -375,24 +382,26 @@ def _choices(
     """Role → the columns that may play it, the likeliest first; whether the table holds counts."""
     choices: dict[str, list[str]] = {}
     for role in ROLES:
-        if role in attempt_roles or role not in OF_ATTEMPTS:
+        if role in attempt_roles or role not in ATTEMPT_ROLES:
             # sample_id, say, is the task's where nothing else is.
             task = choices["task"] if role == "attempt" else []
-            taken = {*task} if len(task) == 1 else set[str]()
-            choices[role] = _of_role(role, columns, overrides, taken, by)
+            used_columns = {*task} if len(task) == 1 else set[str]()
+            choices[role] = _role_columns(role, columns, overrides, used_columns, by)
     if "score" in choices:
         # It stands for the outcome as well where nothing else does.
         choices["score"] = choices["score"] or [*choices["outcome"]]
         if "outcome" not in overrides:
-            others = [c for c in choices["outcome"] if c not in choices["score"]]
-            choices["outcome"] = [*choices["score"]] if scores_only or not others else others
+            other_outcomes = [c for c in choices["outcome"] if c not in choices["score"]]
+            choices["outcome"] = (
+                [*choices["score"]] if scores_only or not other_outcomes else other_outcomes
+            )
     if "tokens" in choices and not choices["tokens"]:
         halves = (
-            _of_role(role, columns, overrides, (), ()) for role in ("tokens_in", "tokens_out")
+            _role_columns(role, columns, overrides, (), ()) for role in ("tokens_in", "tokens_out")
         )
         choices["tokens"] = [f"{into}+{out}" for into, out in product(*halves)]
     if "model" not in overrides:
-        choices["model"] = _named_models(place, choices["model"], columns)
+        choices["model"] = _model_columns(place, choices["model"], columns)
     if "c" not in overrides:
         choices["c"] = [c for c in choices["c"] if columns[c] <= {"number", "text", "null"}]
     if choices["n"] and choices["c"] and "outcome" not in overrides:
@@ -402,7 +411,7 @@ def _choices(
     if "score" in overrides and not choices["outcome"]:
         # What it lacks is a threshold.
         choices["outcome"] = [overrides["score"]]
-    outcomes = _likely_outcomes(choices["outcome"], columns)
+    outcomes = _outcomes_by_likelihood(choices["outcome"], columns)
     if "attempt" not in overrides:
         # An object numbers nothing.
         choices["attempt"] = [c for c in choices["attempt"] if "record" not in columns[c]]
@@ -411,41 +420,47 @@ def _choices(
     return choices | {"n": [], "c": [], "outcome": outcomes}, False
 
 
-def _of_role(
+def _role_columns(
     role: str,
     columns: Mapping[str, set[str]],
     overrides: Mapping[str, str],
-    taken: Container[str],
+    used_columns: Container[str],
     by: Sequence[str],
 ) -> list[str]:
     """The column that is named for a role, or those of a usual name that name nothing else.
 
-    taken : columns that play another role.
+    used_columns : columns that play another role.
     """
     if role in overrides:
         return [overrides[role]]
     naming = {*_NAMING, TRUTH}
-    named = {column for other, column in overrides.items() if naming & {role, other}}
+    named_columns = {
+        column for other_role, column in overrides.items() if naming & {role, other_role}
+    }
     # A column of nulls names no model.
     empty = {c for c, kinds in columns.items() if kinds == {"null"}} if role == "model" else set()
-    usual = candidates(role, [c for c in columns if not (c in named or c in taken or c in empty)])
+    usual = candidates(
+        role, [c for c in columns if not (c in named_columns or c in used_columns or c in empty)]
+    )
     if role in UNITS:
         usual = [column for column in usual if "record" not in columns[column]]
     return [column for column in usual if column not in by] or usual
 
 
-def _named_models(place: str, choices: Sequence[str], columns: Mapping[str, set[str]]) -> list[str]:
+def _model_columns(
+    place: str, choices: Sequence[str], columns: Mapping[str, set[str]]
+) -> list[str]:
     """The columns that name models; DataError where only an object is called so."""
-    named = [column for column in choices if "record" not in columns[column]]
+    name_columns = [column for column in choices if "record" not in columns[column]]
     # What else is called a model may be a machine or a configuration.
     objects = [column for column in choices if spelled(column).startswith("model")]
-    if objects and not named:
+    if objects and not name_columns:
         problem = f"{objects[0]!r} is an object, which names no model"
         key = SuggestedFix(
             {"--field": {"model": Placeholder(f"{objects[0]}.KEY")}}, "names its key"
         )
         raise DataError(place, problem, name="no-model-column", settles=[key])
-    return named
+    return name_columns
 
 
 def _require_no_outcome(place: str, choices: Mapping[str, list[str]]) -> None:
@@ -458,7 +473,7 @@ def _require_no_outcome(place: str, choices: Mapping[str, list[str]]) -> None:
         raise DataError(place, problem, name="ambiguous-column", settles=settles)
 
 
-def _likely_outcomes(choices: Sequence[str], columns: Mapping[str, set[str]]) -> list[str]:
+def _outcomes_by_likelihood(choices: Sequence[str], columns: Mapping[str, set[str]]) -> list[str]:
     """The outcomes among columns, truth values first; a record only where nothing else may be."""
     if columns.keys() >= _HUMAN_EVAL and set(choices) == {"passed", "result"}:
         return ["passed"]
@@ -466,7 +481,7 @@ def _likely_outcomes(choices: Sequence[str], columns: Mapping[str, set[str]]) ->
     return sorted(plain or choices, key=lambda name: "bool" not in columns.get(name, set()))
 
 
-def _require(
+def _require_attempt_roles(
     place: str,
     by_role: Mapping[str, str],
     attempt_roles: Sequence[str],
@@ -482,34 +497,34 @@ def _require(
             # What was cached is known or not; labels without a column of their own are joined.
             continue
         if role != "attempt":
-            made = _made_of(columns)
+            derived = _derived_columns(columns)
             lists = [c for c, kinds in columns.items() if "list" in kinds and role in UNITS]
-            lists = [column for column in lists if column not in made]
+            lists = [column for column in lists if column not in derived]
             # Solutions are compared as texts, and an answer is one.
-            likely = [column for column in columns if role == "solution"
+            answer_columns = [column for column in columns if role == "solution"
                       and spelled(column) in ROLES["answer"].names[0]]  # fmt: skip
             entries = [Placeholder(f"{column}{EACH}.KEY") for column in lists[:1]]
-            settles = [_named(role, *likely[:1])]
+            settles = [_column_fix(role, *answer_columns[:1])]
             settles += [
                 SuggestedFix({"--field": {role: e}}, "adds entries of a list") for e in entries
             ]
-            problem, remedy = f"no {role} column", _there_are(columns)
+            problem, remedy = f"no {role} column", _columns_text(columns)
             raise DataError(place, problem, remedy, name="no-role-column", settles=settles)
         times = [c for c in columns if re.search(r"time|date|created|started|finished", c.lower())]
         problem = "no column with a usual name for the attempt's number or time"
-        named = _named("attempt", *times[:1])
+        column_fix = _column_fix("attempt", *times[:1])
         in_lines = SuggestedFix({"--order-from-lines": True}, "takes the order of lines", "order")
         if shape == "lists":
             problem = "the data do not say whether lists are in the order of the attempts"
-            named = replace(named, why="names a list of the attempts' numbers or times")
+            column_fix = replace(column_fix, why="names a list of the attempts' numbers or times")
             in_lines = replace(in_lines, why="takes the order of lists")
         raise DataError(
-            place, problem, _there_are(columns), name="unordered-attempts",
-            settles=[named, in_lines],
+            place, problem, _columns_text(columns), name="unordered-attempts",
+            settles=[column_fix, in_lines],
         )  # fmt: skip
 
 
-def _named(role: str, column: str = Placeholder("COLUMN")) -> SuggestedFix:
+def _column_fix(role: str, column: str = Placeholder("COLUMN")) -> SuggestedFix:
     """The remedy for a role without a column; column : the likeliest, if there is one."""
     return SuggestedFix({"--field": {role: column}}, "names it")
 
@@ -531,8 +546,8 @@ def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] 
     for cut in range(len(parts) - 1, 0, -1):
         base, keys = ".".join(parts[:cut]), parts[cut:]
         if base in columns:
-            listed = "list" in columns[base] and step(keys) == len(keys)
-            return base, [EACH, *keys] if listed else keys
+            is_list = "list" in columns[base] and step(keys) == len(keys)
+            return base, [EACH, *keys] if is_list else keys
     return None
 
 
@@ -608,10 +623,10 @@ def addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[
     return parts
 
 
-def columns_of(fields: Mapping[str, str]) -> list[str]:
+def field_columns(fields: Mapping[str, str]) -> list[str]:
     """The columns that roles are given, and those that they are made of."""
-    made = (addends(role, column) for role, column in fields.items() if role in UNITS)
-    sums = [part for of in made for part, _ in of]
+    sums_by_role = (addends(role, column) for role, column in fields.items() if role in UNITS)
+    sums = [part for of in sums_by_role for part, _ in of]
     return [*sums, *(part for c in fields.values() for part in (c, *parts(c)))]
 
 
@@ -625,9 +640,9 @@ class JoinedColumns(NamedTuple):
     """
 
     parts: list[str]
-    of: str
+    relation: str
     kinds: set[str]
-    judged: Callable[[str], str] | None = None
+    verdict_of: Callable[[str], str] | None = None
 
 
 #: The model of outcomes that are in a column of each model: the name of the column.
@@ -644,7 +659,7 @@ POSITION = "@position"
 VALUE = "@value:"
 
 
-def joined(
+def joined_columns(
     fields: Mapping[str, str],
     columns: Mapping[str, set[str]],
     judged: Callable[[str], str],
@@ -655,58 +670,65 @@ def joined(
     judged : as of `Joined`, for the columns of an outcome.
     within : columns that separate lists, in which a place is counted from 1.
     """
-    made: dict[str, JoinedColumns] = {}
+    columns_by_name: dict[str, JoinedColumns] = {}
     for role, column in fields.items():
         of = parts(column, columns) if role in _NAMING or role == "outcome" else []
         if column.startswith(VALUE) and role in _NAMING:
-            made[column] = JoinedColumns([], "a value", {"text"})
+            columns_by_name[column] = JoinedColumns([], "a value", {"text"})
         if column == POSITION and column not in columns:
-            apart = [*within]
+            separators = [*within]
             for name in ("model", "attempt"):
                 usual = [c for c in candidates(name, columns) if ROLES[name].ranks[spelled(c)] == 0]
-                apart += [fields[name]] if name in fields else usual
-            apart = [c for c in dict.fromkeys(apart) if find(c, columns)]
-            made[column] = JoinedColumns(apart, "a place", {"number"})
-        every = split_columns(column) if role == "outcome" else []
-        negated = {c for c in every if c.startswith(NOT) and c not in columns}
-        if column not in columns and (negated or (every and ALL in column)):
+                separators += [fields[name]] if name in fields else usual
+            separators = [c for c in dict.fromkeys(separators) if find(c, columns)]
+            columns_by_name[column] = JoinedColumns(separators, "a place", {"number"})
+        terms = split_columns(column) if role == "outcome" else []
+        negated = {c for c in terms if c.startswith(NOT) and c not in columns}
+        if column not in columns and (negated or (terms and ALL in column)):
             if all(find(part, columns) for part in of):
                 for name in negated:
-                    made[name] = JoinedColumns([name.removeprefix(NOT)], "the opposite", {"bool"})
+                    columns_by_name[name] = JoinedColumns(
+                        [name.removeprefix(NOT)], "the opposite", {"bool"}
+                    )
                 if ALL in column:
-                    made[column] = JoinedColumns(every, "all", {"bool"}, judged)
+                    columns_by_name[column] = JoinedColumns(terms, "all", {"bool"}, judged)
             continue
         if not (len(of) > 1 and all(find(part, columns) for part in of)):
             continue
         if role != "outcome":
-            made[column] = JoinedColumns(of, "a part", {"text"})
+            columns_by_name[column] = JoinedColumns(of, "a part", {"text"})
             continue
         several = _COMMA.split(column)
         if EITHER in column and not (EQUAL in column or len(several) > 1):
             kinds = {kind for part in of for kind in columns.get(part, {"text"})}
-            made[column] = JoinedColumns(of, "the one there is", kinds)
+            columns_by_name[column] = JoinedColumns(of, "the one there is", kinds)
             continue
-        made |= {e: JoinedColumns(parts(e), "an answer", {"text"}) for e in several if EQUAL in e}
+        columns_by_name |= {
+            e: JoinedColumns(parts(e), "an answer", {"text"}) for e in several if EQUAL in e
+        }
         if len(several) > 1:
-            made[column] = JoinedColumns(several, "an attempt", {"list"})
+            columns_by_name[column] = JoinedColumns(several, "an attempt", {"list"})
     outcome = fields.get("outcome", "")
-    if fields.get("model") == COLUMN and outcome in made and "," in outcome:
-        of = made[outcome].parts
+    if fields.get("model") == COLUMN and outcome in columns_by_name and "," in outcome:
+        of = columns_by_name[outcome].parts
         kinds = {kind for part in of for kind in columns.get(part, {"text"})}
-        made |= {
+        columns_by_name |= {
             outcome: JoinedColumns(of, "a model", kinds),
             COLUMN: JoinedColumns([], "a part", {"text"}),
         }
     if LINE in fields.values() and LINE not in columns:
-        made[LINE] = JoinedColumns([], "a part", {"number"})
-    return made
+        columns_by_name[LINE] = JoinedColumns([], "a part", {"number"})
+    return columns_by_name
 
 
-def without_absent(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[str, str]:
+def without_absent_fields(
+    fields: Mapping[str, str], columns: Mapping[str, set[str]]
+) -> dict[str, str]:
     """The fields without those that name a task, attempt or model by columns of which none is
     there, where another column has a usual name of the role: files may be laid out differently.
 
-    >>> without_absent({"task": "case", "model": "agent,llm"}, {"task": {"text"}, "llm": {"text"}})
+    >>> fields = {"task": "case", "model": "agent,llm"}
+    >>> without_absent_fields(fields, {"task": {"text"}, "llm": {"text"}})
     {'model': 'agent,llm'}
     """
     spellings = {spelled(column) for column in columns}
@@ -719,27 +741,27 @@ def without_absent(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -
     }
 
 
-def absent(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[str]:
+def absent_columns(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[str]:
     """The columns that fields of a task, attempt or model name and that are not there, and those
     that are made of them."""
-    named = (column for role, column in fields.items() if role in _NAMING)
-    every = (c for column in named for c in (column, *parts(column, columns)))
-    return [column for column in every if not find(column, columns)]
+    naming_columns = (column for role, column in fields.items() if role in _NAMING)
+    with_parts = (c for column in naming_columns for c in (column, *parts(column, columns)))
+    return [column for column in with_parts if not find(column, columns)]
 
 
-def agree_sql(one: str, other: str) -> str:
+def agree_sql(left: str, right: str) -> str:
     """SQL for whether two texts are the same answer, as text: numbers by their value, a letter and
     a number by the letter's place from 0 on, others without regard to case, to blanks around them
     and to a full stop at their end; NULL if there are not both.  A list of one is its entry."""
     only = r"""^\s*\[\s*["'']?([^\[\]"'',]*)["'']?\s*\]\s*$"""
-    one, other = (f"regexp_replace({text}, '{only}', '\\1')" for text in (one, other))
-    numbers = " = ".join(f"TRY_CAST({text} AS DOUBLE)" for text in (one, other))
+    left, right = (f"regexp_replace({text}, '{only}', '\\1')" for text in (left, right))
+    numbers = " = ".join(f"TRY_CAST({text} AS DOUBLE)" for text in (left, right))
     places = (
         f"CASE WHEN regexp_full_match({letter}, '[A-Za-z]') THEN ascii(upper({letter})) - 65 END"
         f" = TRY_CAST({number} AS DOUBLE)"
-        for letter, number in ((one, other), (other, one))
+        for letter, number in ((left, right), (right, left))
     )
-    texts = " = ".join(f"rtrim(lower(trim({text})), '.')" for text in (one, other))
+    texts = " = ".join(f"rtrim(lower(trim({text})), '.')" for text in (left, right))
     return f"(coalesce({numbers}, {', '.join(places)}, {texts}))::VARCHAR"
 
 
@@ -782,13 +804,14 @@ def verdict_sql(
     missing = f"{outcome} IS NULL OR {word} IN {MISSING_WORDS} OR isnan({number})"
     words = f"WHEN {word} IN {PASS_WORDS} THEN 1 WHEN {word} IN {FAIL_WORDS} THEN 0"
     words = "" if only else words
-    other = 0 if only and not fails else -1
-    named = "".join(
-        f" WHEN {word} IN ({', '.join(map(_quoted, each))}) THEN {verdict}"
-        for each, verdict in ((passes, 1), (fails, 0))
-        if each
+    unknown_verdict = 0 if only and not fails else -1
+    named_cases = "".join(
+        f" WHEN {word} IN ({', '.join(map(_quoted, option_words))}) THEN {verdict}"
+        for option_words, verdict in ((passes, 1), (fails, 0))
+        if option_words
     )
-    return f"CASE{usual}{named} WHEN {missing} THEN NULL {words} {numeric} ELSE {other} END"
+    cases = f"CASE{usual}{named_cases} WHEN {missing} THEN NULL {words} {numeric}"
+    return f"{cases} ELSE {unknown_verdict} END"
 
 
 def _quoted(word: str) -> str:
@@ -808,7 +831,7 @@ def amount_sql(text: str, unit: str) -> str:
 
 def reaches(number: str, threshold: float) -> str:
     """SQL for whether a number passes the threshold."""
-    return f"{number} >= '{threshold - SLACK!r}'::DOUBLE"
+    return f"{number} >= '{threshold - THRESHOLD_SLACK!r}'::DOUBLE"
 
 
 _CAPITAL = re.compile("(?<=[a-z0-9])(?=[A-Z])")
@@ -840,10 +863,10 @@ def leaf(column: str) -> str:
     return spelled(column.rpartition(".")[2])
 
 
-def above(column: str) -> str:
+def parent_path(column: str) -> str:
     """The keys above a column's last one; "" where there are none.
 
-    >>> above("config.promptVersion"), above("task")
+    >>> parent_path("config.promptVersion"), parent_path("task")
     ('config', '')
     """
     return column.rpartition(".")[0]
@@ -890,27 +913,27 @@ def strength(role: str, path: str) -> float:
         return 2.5
     if rank is not None:
         return 1.7
-    if role == "model" and name.rpartition("_")[2] in _OF_MODELS:
+    if role == "model" and name.rpartition("_")[2] in _MODEL_ATTRIBUTES:
         return 0.0
-    if any(name.endswith(f"_{each}") for each in ROLES[role].names[0]):
+    if any(name.endswith(f"_{usual_name}") for usual_name in ROLES[role].names[0]):
         return 1.6
     return 1.2 if words(last) & kind else 0.0
 
 
-def _made_of(columns: Mapping[str, set[str]]) -> set[str]:
+def _derived_columns(columns: Mapping[str, set[str]]) -> set[str]:
     """The columns among these that are made of others."""
     several = {
         name for name in columns if all(part != name and part in columns for part in parts(name))
     }
-    named = {name for name in columns if name.startswith(VALUE)}
-    return several | named | ({COLUMN, LINE, POSITION} & columns.keys())
+    constants = {name for name in columns if name.startswith(VALUE)}
+    return several | constants | ({COLUMN, LINE, POSITION} & columns.keys())
 
 
-def _there_are(columns: Mapping[str, set[str]]) -> str:
-    made = _made_of(columns)
-    own = [name for name in columns if name not in made]
-    names = [shortened(name, 40) for name in own[:12]]
-    text = ", ".join(names) + (", …" if len(own) > 12 else "")
+def _columns_text(columns: Mapping[str, set[str]]) -> str:
+    derived = _derived_columns(columns)
+    file_columns = [name for name in columns if name not in derived]
+    names = [shortened(name, 40) for name in file_columns[:12]]
+    text = ", ".join(names) + (", …" if len(file_columns) > 12 else "")
     nested = [c for c, kinds in columns.items() if "record" in kinds]
     hint = f"; write {nested[0]}.KEY for a field inside {nested[0]}" if nested else ""
     return f"the columns are {text}{hint}" if columns else "there are no columns"

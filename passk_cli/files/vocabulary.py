@@ -11,92 +11,92 @@ import re
 from collections.abc import Iterable
 
 
-def _listed(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 # Words of a verdict on an attempt, of a grade, and of columns that may be either.
-CORRECT_WORDS = _listed(
+CORRECT_WORDS = _word_set(
     "correct correctness match matches em verdict label resolved verified accepted pass passed"
     " solved success successful right judgment"
 )
-GRADE_WORDS = _listed("grade score scores reward accuracy acc rating f1")
+GRADE_WORDS = _word_set("grade score scores reward accuracy acc rating f1")
 VERDICT_WORDS = (
     CORRECT_WORDS
     | GRADE_WORDS
-    | _listed(
+    | _word_set(
         "passes passing win won outcome result valid points complied done achieved completed ok"
         " safe"
     )
 )
 # Words of what is bad if it is true, so that nobody knows whether true passes.
-BAD_WORDS = _listed(
+BAD_WORDS = _word_set(
     "attack refusal refused jailbreak jailbroken harmful toxic unsafe hallucinated violation leaked"
     " flagged failed wrong breach compromised obsolete duplicate error incorrect bad rejected"
 )
 # Words of columns next to which a success may be the attacker's.
-ATTACK_WORDS = _listed("attack asr injection injected jailbreak poisoned adversarial")
+ATTACK_WORDS = _word_set("attack asr injection injected jailbreak poisoned adversarial")
 # Words of how a run ended, which says less than any verdict; the last ones are never more.
-ENDED_WORDS = _listed("status success successful ok completed complete finished state done")
-ENDED_ONLY_WORDS = _listed("status ok completed complete finished state stop")
+ENDED_WORDS = _word_set("status success successful ok completed complete finished state done")
+ENDED_ONLY_WORDS = _word_set("status ok completed complete finished state stop")
 # Words of what an attempt is asked, of what is right, and of what was answered.
-STATEMENT_WORDS = _listed("question problem statement instruction query goal prompt input claim")
-EXPECTED_WORDS = _listed("expected gold golden gt gts target reference truth true label")
-PREDICTED_WORDS = _listed("pred predict predicted prediction predictions")
-ANSWER_WORDS = PREDICTED_WORDS | _listed("answer output response actual result")
+STATEMENT_WORDS = _word_set("question problem statement instruction query goal prompt input claim")
+EXPECTED_WORDS = _word_set("expected gold golden gt gts target reference truth true label")
+PREDICTED_WORDS = _word_set("pred predict predicted prediction predictions")
+ANSWER_WORDS = PREDICTED_WORDS | _word_set("answer output response actual result")
 # Words of what is written next to an answer, which names nothing.
-PROSE_WORDS = _listed(
+PROSE_WORDS = _word_set(
     "text message content note notes explanation rationale reason reasoning reply log patch"
     " completion solution"
 )
 # Words of what an outcome is not, whatever its values are.
-NOT_OUTCOME_WORDS = _listed(
+NOT_OUTCOME_WORDS = _word_set(
     "n num total max min enable enabled type first cached skipped retry timeout timed id idx index"
     " seed level turn step size rank confidence temperature k mock has exists"
 )
 # Names of settings, under which one model is really several; the first ones also end such names.
-SETTING_ENDS = _listed(
+SETTING_ENDS = _word_set(
     "arm condition strategy method approach treatment variant scaffold hash version shot shots"
     " fewshot args config template effort"
 )
-SETTING_NAMES = SETTING_ENDS | _listed(
+SETTING_NAMES = SETTING_ENDS | _word_set(
     "harness adapter pipeline route configuration checkpoint provider mode prompt_type"
     " prompt_style prompt_name policy setting settings experiment baseline quantization precision"
     " thinking thinking_budget temperature noise edit_format decoding n_shot num_fewshot"
     " prompt_hash prompt_version"
 )
 # Names of parts of the data that have tasks of their own.
-SUITE_NAMES = _listed(
+SUITE_NAMES = _word_set(
     "subject category domain split dataset benchmark suite subset topic language repo group"
     " difficulty level year"
 )
 # Words of what happens while attempts are made, which is never a setting or a task.
-HAPPENING_WORDS = _listed(
+HAPPENING_WORDS = _word_set(
     "disposition date time timestamp ts at started start finished end created updated host"
     " hostname machine node gpu worker pid thread rank shard device session batch part uuid hash"
     " day duration elapsed latency seconds ms token tokens truncated stopped cost costs usd price"
     " weight turns steps length len lines count"
 )
 # Words of what numbers attempts, and values that do.
-NUMBERING_WORDS = _listed(
+NUMBERING_WORDS = _word_set(
     "seed run runs rep repeat repetition replicate trial sample attempt epoch iteration iter try"
     " rollout generation index idx"
 )
 # Words of what a row is, but not its task.
-ROW_WORDS = (NUMBERING_WORDS - {"index", "idx"}) | _listed(
+ROW_WORDS = (NUMBERING_WORDS - {"index", "idx"}) | _word_set(
     "session completion response trajectory message request row"
 )
 NUMBERED = re.compile(rf"(?:(?:{'|'.join(NUMBERING_WORDS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I)
 # Words of numbers of attempts, of numbers of passes among them, and of averages of several.
-ATTEMPT_COUNT_WORDS = _listed(
+ATTEMPT_COUNT_WORDS = _word_set(
     "n trials episodes attempts samples evaluated total runs completions rollouts count size"
 )
-PASS_COUNT_WORDS = _listed("c successes success correct passed passes solved wins sum")
-AVERAGE_WORDS = _listed("rate rates percent pct avg mean median average std")
+PASS_COUNT_WORDS = _word_set("c successes success correct passed passes solved wins sum")
+AVERAGE_WORDS = _word_set("rate rates percent pct avg mean median average std")
 # Words of lists of what happened within one attempt.
-STEP_WORDS = _listed("steps turns actions events trajectory history log")
+STEP_WORDS = _word_set("steps turns actions events trajectory history log")
 # Words of who judges, whose name is not that of the model.
-JUDGE_WORDS = _listed("judge judged grader scorer evaluator annotator")
+JUDGE_WORDS = _word_set("judge judged grader scorer evaluator annotator")
 
 # What short names of models begin with, or end in: billions of parameters.
 MODEL_NAME = re.compile(
@@ -106,7 +106,7 @@ MODEL_NAME = re.compile(
     re.I | re.S,
 )
 # The share of names that have to look like models.
-_MOST = 0.6
+_MOST_SHARE = 0.6
 
 
 def look_like_models(names: Iterable[str]) -> bool:
@@ -118,5 +118,5 @@ def look_like_models(names: Iterable[str]) -> bool:
     False
     """
     names = [*names]
-    found = sum(MODEL_NAME.fullmatch(name) is not None for name in names)
-    return len(names) > 1 and found >= _MOST * len(names)
+    matches = sum(MODEL_NAME.fullmatch(name) is not None for name in names)
+    return len(names) > 1 and matches >= _MOST_SHARE * len(names)

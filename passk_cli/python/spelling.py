@@ -114,7 +114,7 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
         offers = [settle for settle in settles if settle.complete and call]
         translated.remedies = [call.with_options(fix) for fix in offers] if call else []
         if translated.candidates:
-            from passk_cli.files.reading.asking import screen
+            from passk_cli.files.reading.column_questions import screen
 
             for line in screen(
                 translated.candidates, lambda settle: str(in_python(settle, options))

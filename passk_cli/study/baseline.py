@@ -82,7 +82,7 @@ class RunAndBaseline:
         def fits(settle: SuggestedFix) -> bool:
             try:
                 if {"--by", "--where"} & {*settle.options}:
-                    read(request.settled(settle), self.files)
+                    read(request.with_fix(settle), self.files)
             except PasskError as error:
                 return error.name != "no-such-column"
             return not settle.command
@@ -101,7 +101,7 @@ def label_of(baseline: Any) -> str:
 
 def only_models(counts: Counts, request: Request) -> Counts:
     """The series of the models to be kept, where there are any of these; else all."""
-    names = [series if request.keeps(series[0]) else None for series in counts.series]
+    names = [series if request.keeps_model(series[0]) else None for series in counts.series]
     return counts.regrouped(names, counts.group_names) if any(names) else counts
 
 

@@ -21,7 +21,14 @@ from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.database import column_sql, quote_text
-from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, recorded_twice, stem_of
+from passk_cli.files.history import (
+    ATTEMPT_LISTS,
+    RESERVED,
+    RUN_COLUMNS,
+    SETTINGS,
+    repeated_run_error,
+    run_file_stem,
+)
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
 from passk_cli.files.sources.paths import is_day, run_labels
@@ -38,7 +45,7 @@ if TYPE_CHECKING:
     from passk_cli.inference.intervals import Interval
     from passk_cli.study.comparison import Comparison
 
-KEYS = (*OF_RUN, SETTINGS)
+KEYS = (*RUN_COLUMNS, SETTINGS)
 # Columns that tell the runs of a table, where it has one of them.
 _RUNS = (
     "run", "date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp",
@@ -219,7 +226,7 @@ def _record_fixes(
         where = {"--where": f"{column_sql(column)} = {quote_text(runs[0])}"} if runs[1:] else {}
         for keep in ({}, {"--duplicates": "keep"}):
             try:
-                read(request.settled(SuggestedFix(where | keep)), *source)
+                read(request.with_fix(SuggestedFix(where | keep)), *source)
             except DataError:
                 continue
             dated = {"--date": runs[0]} if is_day(runs[0]) else {}
@@ -277,10 +284,10 @@ def _add_amounts(
         are no counts.
     """
     (role,) = request.attempts
-    lists = {value: OF_ATTEMPTS.get(value, "") for value in ("outcome", role)}
+    lists = {value: ATTEMPT_LISTS.get(value, "") for value in ("outcome", role)}
     noun, place = AMOUNTS.get(role, ("", role))[1], all_runs.facts.inputs[0].name
     if lacking := [value for value, name in lists.items() if name not in columns]:
-        keeps = all(value in OF_ATTEMPTS for value in lacking)
+        keeps = all(value in ATTEMPT_LISTS for value in lacking)
         options = {"--to": place, "--at": Placeholder("REV"), "--with": (role,)}
         raise DataError(
             place, f"no {noun} in any run",
@@ -369,7 +376,7 @@ def complete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
 def _files_of(counts: Counts, run: str) -> list[str]:
     """The files of a run in the folders of a history: their names begin with the run's."""
     folders = dict.fromkeys(os.path.dirname(file.name) for file in counts.facts.inputs)
-    pattern = f"{glob.escape(stem_of(run))}-*.parquet"
+    pattern = f"{glob.escape(run_file_stem(run))}-*.parquet"
     return sorted(name for folder in folders
                   for name in glob.glob(os.path.join(glob.escape(folder), pattern)))  # fmt: skip
 
@@ -391,7 +398,7 @@ def find_setups(counts: Counts) -> list[Setup]:
         names = [run.run for run, _ in rows]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise recorded_twice(f"run {twice} of {series[0]}", suite, _files_of(counts, twice))
+            raise repeated_run_error(f"run {twice} of {series[0]}", suite, _files_of(counts, twice))
         cells = [counts.rows_of(s) for _, s in rows]
         tasks = [counts.task_codes[cell_range] for cell_range in cells]
         shared = reduce(np.intersect1d, tasks)

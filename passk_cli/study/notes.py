@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.arrays import Ints, gathered, grouped
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.files.request import MORE_LABELS
+from passk_cli.files.request import MORE_LABELS_FIX
 from passk_cli.files.roles import COLUMN, SETTINGS, leaf, strength
 from passk_cli.files.sources.paths import run_labels, temperature_template
 from passk_cli.files.vocabulary import SETTING_NAMES
@@ -171,7 +171,7 @@ SHORT_TASKS_DROPPED = DiagnosticType(
     " the other tasks, which may be easier or harder.")  # fmt: skip
 FEW_LABELS = DiagnosticType(
     "few-labels", WARNING, "no value of {numbers}: {reason}",
-    MORE_LABELS,
+    MORE_LABELS_FIX,
     "A judge's verdicts are corrected by labels only where there are enough of the right ones."
     " Labels that are scattered over attempts correct k = 1, and k = 2 where many tasks have two;"
     " k labels in each of some tasks correct any metric up to that k.")  # fmt: skip

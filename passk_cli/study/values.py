@@ -12,7 +12,7 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, NDArray
 from passk_cli.errors import DataError, ParameterError, refuse
-from passk_cli.files.request import COUNTED, WITHOUT_AMOUNTS
+from passk_cli.files.request import MISSING_COST_FIXES, MISSING_FIXES
 from passk_cli.files.roles import TRUTH
 from passk_cli.inference.attempts import within_variance, within_variance_of
 from passk_cli.inference.intervals import Sample
@@ -398,7 +398,7 @@ def _gaps(
             raise ParameterError(
                 OptionValue("--missing-cost", "bounds"),
                 "where an amount is not known, a mean has no highest value", name="no-bounds",
-                settles=WITHOUT_AMOUNTS,
+                settles=MISSING_COST_FIXES,
             )  # fmt: skip
     return {
         role: known_cells(bag) for role, bag in attempts.items()
@@ -496,14 +496,14 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
             "no-bounds",
             (metric.kind.needs, OptionValue("--missing", "bounds"), f"{metric.name} needs the"
              f" {metric.kind.needs} of each attempt, and that of a missing one is not known",
-             COUNTED),
+             MISSING_FIXES),
             (metric.kind.ranged, OptionValue("--missing", "bounds"),
             f"{metric.name} is a range already, which need not be highest with all missing"
-            " outcomes passing", COUNTED),
+            " outcomes passing", MISSING_FIXES),
             (not metric.kind.monotone, OptionValue("--missing", "bounds"),
             f"{metric.name} may be largest"
              " with some missing outcomes passing and others failing; use metrics that rise with"
-             " every pass, as pass@k and pass^k", COUNTED),
+             " every pass, as pass@k and pass^k", MISSING_FIXES),
         )  # fmt: skip
 
 

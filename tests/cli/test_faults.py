@@ -132,7 +132,7 @@ def test_a_file_that_changes_while_it_is_read(
     path, target = tmp_path / "x.csv", tmp_path / "out.csv"
     path.write_text(MANY_ROWS)
     target.write_text("old")
-    tallied = reading._CountsReader.tallied
+    tallied = reading._CountsReader.detect_and_count
 
     def late(*arguments: object) -> object:
         result = tallied(*arguments)  # type: ignore[arg-type]

@@ -113,7 +113,7 @@ def test_of_two_writers_of_one_run_one_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the other one comes in between the look and the end, and without links."""
-    copy = history.copy
+    copy = history.copy_rows
     for place, links in (("linked", True), ("moved", False)):
         folder = tmp_path / place
         monkeypatch.setattr(history, "copy", copy)

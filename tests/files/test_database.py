@@ -10,7 +10,7 @@ import pytest
 
 import passk_cli
 from passk_cli import DataError
-from passk_cli.files.database import coded, connect
+from passk_cli.files.database import coded_columns, connect
 
 
 def test_only_the_given_files_are_read(tmp_path: Path) -> None:
@@ -72,6 +72,6 @@ def test_what_cannot_go_to_the_spool_gets_all_memory(tmp_path: Path) -> None:
     )
     with pytest.raises(duckdb.OutOfMemoryException):
         con.execute(much)
-    answer = coded(con, much, ["name"], ["name"])
+    answer = coded_columns(con, much, ["name"], ["name"])
     assert answer["many"].tolist() == [500_000]
-    assert answer["name"].present == ["a"]
+    assert answer["name"].sorted_names == ["a"]

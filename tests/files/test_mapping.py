@@ -9,7 +9,7 @@ import pytest
 from passk_cli import read
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import mapping
-from passk_cli.files.roles import OF_ATTEMPTS, ROLES, TRUTH
+from passk_cli.files.roles import ATTEMPT_ROLES, ROLES, TRUTH
 from passk_cli.outcomes.counts import Counts
 from tests.conftest import jsonl, only
 
@@ -84,7 +84,7 @@ def test_a_key_is_the_option_of_its_name(key: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "role", [role for role in OF_ATTEMPTS if role not in (TRUTH, "tokens_cached")]
+    "role", [role for role in ATTEMPT_ROLES if role not in (TRUTH, "tokens_cached")]
 )
 def test_a_role_of_attempts_is_a_key(role: str, tmp_path: Path) -> None:
     rows = [{**row, "odd": 2.0, "passed": True} for row in ROWS]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, read
-from passk_cli.files.database import ours
+from passk_cli.files.database import shared_connection
 from passk_cli.files.roles import FAIL_WORDS, MISSING_WORDS, PASS_WORDS, verdict_sql
 from tests.conftest import Passk, Write, long
 
@@ -131,11 +131,17 @@ def test_verdicts_of_words_and_numbers_with_blanks_around_them() -> None:
     query = "SELECT text, {} FROM (SELECT unnest($1) AS text)"
     for start, end in product(("", " ", "\t"), ("", " ", "\r\n")):
         texts = [start + text + end for text in expected]
-        judged = ours().execute(query.format(verdict_sql("text", None)), [texts]).fetchall()
+        judged = (
+            shared_connection().execute(query.format(verdict_sql("text", None)), [texts]).fetchall()
+        )
         assert judged == [*zip(texts, expected.values(), strict=True)]
     for threshold, passing in ((0.5, "1 2 .5 0.4999999999 1E5 inf"), (float("inf"), "inf")):
         numbers = "1 2 .5 0.4999999999 0.499 -1 1e-3 1E5 inf -inf".split()
-        judged = ours().execute(query.format(verdict_sql("text", threshold)), [numbers]).fetchall()
+        judged = (
+            shared_connection()
+            .execute(query.format(verdict_sql("text", threshold)), [numbers])
+            .fetchall()
+        )
         assert judged == [(text, int(text in passing.split())) for text in numbers]
 
 

@@ -81,7 +81,7 @@ class OneModelRuns:
     ) -> Iterator[SuggestedFix]:
         """A remedy, if there are models that share tasks with it, and one in each file."""
         settle = SuggestedFix(options, labels=labels or {})
-        request = self.request.settled(settle)
+        request = self.request.with_fix(settle)
         try:
             if self._several and len(self.read(request, [self.files[0]]).series) > 1:
                 return

@@ -829,7 +829,8 @@ class Compare(Question, CompareOptions):
         )
         if runs.baseline is None:
             study = super().study(
-                options, lambda request, source=None: read(request.keeping(self.baseline), source)
+                options,
+                lambda request, source=None: read(request.with_model(self.baseline), source),
             )
             require_no_copies(study.counts, options.request.models)
             request = self.request(options)

@@ -14,8 +14,8 @@ from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.written_counts import WrittenTable, refuse_reserved, written_models
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.export import export_form, write_columns
-from passk_cli.files.request import COUNTED, KEEP, Conversion
-from passk_cli.files.roles import HOLDS_COUNTS, OF_COUNTS, UNITS
+from passk_cli.files.request import KEEP, MISSING_FIXES, Conversion
+from passk_cli.files.roles import COUNTS_COLUMNS, HOLDS_COUNTS, UNITS
 from passk_cli.files.sources.arguments import is_result, paths_of, split_label
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
@@ -81,7 +81,7 @@ class Convert(Question, ConvertOptions):
             }
             problem = "it is for attempts, and counts add them up"
             settles: tuple[SuggestedFix, ...] = (SuggestedFix({"--counts": None}),)
-            settles = COUNTED if self.missing == KEEP else settles
+            settles = MISSING_FIXES if self.missing == KEEP else settles
         else:
             thresholds = ",".join(map("{:g}".format, request.threshold))
             contradictions = {
@@ -97,14 +97,14 @@ class Convert(Question, ConvertOptions):
         reasons = ((applies, at, problem, settles) for at, applies in contradictions.items())
         refuse("contradicting-options", *reasons)
         if self.counts:
-            refuse_reserved(request.by, OF_COUNTS, "the output")
-            option_names = request.given | ({"missing"} if self.missing else set())
-            request = replace(request, missing=self.missing or "error", given=option_names)
+            refuse_reserved(request.by, COUNTS_COLUMNS, "the output")
+            option_names = request.given_options | ({"missing"} if self.missing else set())
+            request = replace(request, missing=self.missing or "error", given_options=option_names)
             if self.engine == "spark":
                 from passk_cli.files.spark.counting import count
 
                 counts, sums = count(options.files, request, self.spark_master)
-                refuse_reserved(counts.group_names, (*OF_COUNTS, *sums), "the output")
+                refuse_reserved(counts.group_names, (*COUNTS_COLUMNS, *sums), "the output")
                 write_columns(path, {**counts.columns, **sums}, form)
                 return Analysis(counts)
             study = super().study(replace(options, request=request), read)

@@ -14,7 +14,7 @@ import numpy as np
 from passk_cli.arrays import Bools, Floats, Ints, gathered
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.rates import RateFamily
-from passk_cli.files.request import MORE_LABELS
+from passk_cli.files.request import MORE_LABELS_FIX
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
 from passk_cli.inference.heterogeneity import (
     IntervalSetting,
@@ -331,7 +331,7 @@ class Measurement:
         if reason and largest_k > most:
             raise ParameterError(
                 f"k = {largest_k} of {rates.name}: {reason}", name="no-labels",
-                settles=[MORE_LABELS],
+                settles=[MORE_LABELS_FIX],
             )  # fmt: skip
         ks = self.grid.up_to(min(int(rates.n.min()), max(most, largest_k)))
         return [KRange(rates, ks, self.study.confidence.level)]

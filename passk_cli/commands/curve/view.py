@@ -35,7 +35,7 @@ from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.rates import RateFamily, exact_rates, parse_rates
-from passk_cli.files.request import COUNTED, Request
+from passk_cli.files.request import MISSING_FIXES, Request
 from passk_cli.inference.bands import spread_out
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric, needs, parse
@@ -90,7 +90,7 @@ CHANGING_TASKS = DiagnosticType(
     " due to the tasks and not to k. Column tasks of --full and csv has their number.")  # fmt: skip
 NO_GAINS = DiagnosticType(
     "gains-without-range", NOTE, "gains of pass@k are left out: outcomes are missing",
-    tuple(replace(settle, why="gives them") for settle in COUNTED),
+    tuple(replace(settle, why="gives them") for settle in MISSING_FIXES),
     "With --missing bounds every number is a range, from all missing outcomes failing to all"
     " passing. A gain of pass@k need not lie between its values at these two ends: it may be"
     " largest with some of them passing and others failing.")  # fmt: skip

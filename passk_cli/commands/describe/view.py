@@ -224,7 +224,9 @@ class Describe(Question, DescribeOptions):
         text = draft.text(path)
         lines = tuple((line,) for line in text.splitlines())
         table = Table((Column(path),), lines)
-        answer = tuple(first_true(DRAFTS, {"path": path, "open": [f"{r} =" for r in draft.open]}))
+        answer = tuple(
+            first_true(DRAFTS, {"path": path, "open": [f"{r} =" for r in draft.open_questions]})
+        )
         commit = partial(write_new, path, text)
         return Report((table,), lambda: table, commit=commit, answer=answer)
 

@@ -192,7 +192,7 @@ class Gate(Question, GateOptions):
         runs = RunAndBaseline.from_arguments(options.files, None if history else self.baseline)
         request = self.request(options)
         baseline = past = None
-        if history and (request.labelled or request.truth_from is not None):
+        if history and (request.has_labels or request.truth_from is not None):
             problem = "a history keeps verdicts, without labels"
             raise ParameterError(OptionValue("--baseline"), problem, name="no-labels")
         if history:
@@ -207,7 +207,7 @@ class Gate(Question, GateOptions):
                 raise
             baseline = past.counts
         elif runs.baseline is None:
-            counts = read(request.keeping(self.baseline), runs.files)
+            counts = read(request.with_model(self.baseline), runs.files)
         else:
             counts = read(request, runs.files)
             try:

@@ -19,7 +19,7 @@ from passk_cli.commands.gate.evidence import SHARED, CountEvidence
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.diagnostic import filled
 from passk_cli.errors import ParameterError, refuse
-from passk_cli.files.request import ListedTask, fits, parse_tasks, unfit_lists
+from passk_cli.files.request import ListedTask, lists_without_match, matches_pattern, parse_tasks
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.option import Option
@@ -759,7 +759,8 @@ class MustPass(EachRule):
         import numpy as np
 
         places = context.sides.places
-        matches = {name: [task for task in places if fits(task, name)] if set(name) & {*"*?["}
+        matches = {name: [task for task in places if matches_pattern(task, name)] if set(name) & {
+        *"*?["}
                  else [name] * (name in places) for name in self.must_pass}  # fmt: skip
         unknown = [name for name, tasks in matches.items() if not tasks]
         names = {task for tasks in matches.values() for task in tasks}
@@ -787,7 +788,7 @@ class MustPass(EachRule):
         )  # fmt: skip
         if not unknown:
             return line
-        lists = unfit_lists(self.must_pass, unknown)
+        lists = lists_without_match(self.must_pass, unknown)
         unlisted = [name for name in unknown if getattr(name, "file", "") not in lists]
         problems = [f"no task of the {number:,} that {file} lists is in the data"
                     for file, number in lists.items()]  # fmt: skip

@@ -530,7 +530,7 @@ class Judge(Question, JudgeOptions):
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The labelled data; attempts to label where there are no labels yet."""
-        if options.request.labelled:
+        if options.request.has_labels:
             return super().study(options, read)
         request = self.request(options)
         counts = read(request)
@@ -544,7 +544,7 @@ class Judge(Question, JudgeOptions):
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
         """ParameterError without labels, where no attempts to label are asked for."""
-        if self.to_label is None and not options.request.labelled:
+        if self.to_label is None and not options.request.has_labels:
             raise _no_labels_error(counts)
 
     def report(self, study: Analysis) -> Report:

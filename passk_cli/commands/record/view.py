@@ -15,7 +15,14 @@ from passk_cli.commands.record import RecordOptions
 from passk_cli.commands.written_counts import WrittenTable, refuse_reserved, written_models
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse
-from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, append, is_folder
+from passk_cli.files.history import (
+    ATTEMPT_LISTS,
+    RESERVED,
+    RUN_COLUMNS,
+    SETTINGS,
+    append,
+    is_folder,
+)
 from passk_cli.files.request import KEEP, Request
 from passk_cli.files.sources.arguments import paths_of, split_label
 from passk_cli.files.sources.paths import is_day
@@ -271,7 +278,7 @@ class Record(Question, RecordOptions):
             study.decided
         )
         run = (self.run or revision, at, revision, self.suite)
-        texts = dict(zip((*OF_RUN, SETTINGS), (*run, strict_json(settings)), strict=True))
+        texts = dict(zip((*RUN_COLUMNS, SETTINGS), (*run, strict_json(settings)), strict=True))
         run_columns = {
             name: np.full(len(counts.n), text, dtype=object) for name, text in texts.items()
         }  # fmt: skip
@@ -306,9 +313,9 @@ def _attempt_lists(counts: Counts) -> dict[str, Any]:
         cells = np.repeat(np.tile(amounts.cell, 2), times)
         values = np.repeat(np.tile(amounts.value, 2), times).astype(object)
         values[np.isnan(values.astype(float))] = None
-        columns[OF_ATTEMPTS[role]] = column(values[np.argsort(cells, kind="stable")])
+        columns[ATTEMPT_LISTS[role]] = column(values[np.argsort(cells, kind="stable")])
     if columns:
         passed = np.tile([True, False], len(counts.n))
         times = np.stack([counts.c, counts.n - counts.c], axis=1).ravel()
-        columns[OF_ATTEMPTS["outcome"]] = column(np.repeat(passed, times))
+        columns[ATTEMPT_LISTS["outcome"]] = column(np.repeat(passed, times))
     return columns

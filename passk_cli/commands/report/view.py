@@ -78,7 +78,7 @@ class OnePage(Question, ReportOptions):
         ))  # fmt: skip
         if self.link:
             check_link(self.link, request.by)
-        return replace(request, order=request.missing != BOUNDS).keeping(self.baseline)
+        return replace(request, order=request.missing != BOUNDS).with_model(self.baseline)
 
     def study(self, options: SharedOptions, read: Read) -> Page:
         """The data, and the separate counts that some parts need."""
@@ -115,7 +115,7 @@ class OnePage(Question, ReportOptions):
             {} if self.board else uncosted | _separate_counts(options, study.counts, read)
         )
         reading = self.request(options)
-        if reading.unjudged and not self.board:
+        if reading.judges_no_score and not self.board:
             # If scores are read without a threshold, nothing is a pass. Parts about passes then
             # need another reading of the data.
             judged = _read_separately(replace(reading, scores_only=False), options, read)

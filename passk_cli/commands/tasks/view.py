@@ -696,7 +696,7 @@ class TasksQuestion(Question, TasksOptions):
         runs = RunAndBaseline.from_arguments(options.files, self.against)
         if runs.baseline is None:
             study = super().study(
-                options, lambda request, source=None: read(request.keeping(self.against), source)
+                options, lambda request, source=None: read(request.with_model(self.against), source)
             )
             return replace(study, decided={"against": self.against})
         study = super().study(options, lambda request, source=None: read(request, runs.files))

@@ -17,7 +17,7 @@ from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, missing_file_error
 from passk_cli.files.attempts.query import LABEL_MATCH_SQL, AttemptQuery, cell_columns, values_sql
 from passk_cli.files.database import quote_text
-from passk_cli.files.request import KEEP, MORE_LABELS, Conversion, Request
+from passk_cli.files.request import KEEP, MORE_LABELS_FIX, Conversion, Request
 from passk_cli.files.roles import TRUTH
 from passk_cli.files.sources.arguments import is_read_once, is_result
 from passk_cli.outcomes.counts import Counts
@@ -164,7 +164,7 @@ def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Diagnostic]:
         statement.request.of_all_models(), alias=statement.request.alias, only_tasks=(),
         exclude_tasks=(), where="",
     )  # fmt: skip
-    rows_sql = statement.exact.having(request=rows, where=()).rows(query.keep)
+    rows_sql = statement.exact.with_changes(request=rows, where=()).rows(query.keep)
     query.con.execute(f"""
 CREATE OR REPLACE TEMP TABLE labels_ AS
 WITH {rows_sql},
@@ -179,7 +179,7 @@ SELECT *, alone OR model IN (FROM there) AS known FROM read, single""")
         "SELECT model, count(*), bool_or(known) FROM labels_ GROUP BY ALL ORDER BY ALL"
     ).fetchall()
     if not models:
-        raise DataError(place, "no label", name="missing-labels", settles=[MORE_LABELS])
+        raise DataError(place, "no label", name="missing-labels", settles=[MORE_LABELS_FIX])
     mismatches = query.con.execute(f"""
 WITH {rows_sql},
 fits AS (SELECT labels_.place, count(rows.task) AS times

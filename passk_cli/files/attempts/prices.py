@@ -19,8 +19,8 @@ from glob import has_magic
 from typing import Any
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.database import models_kept
-from passk_cli.files.request import Request, fits
+from passk_cli.files.database import models_condition
+from passk_cli.files.request import Request, matches_pattern
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.toml import read_toml
 
@@ -84,7 +84,11 @@ def require_prices(request: Request, models: Sequence[str]) -> None:
     """Raise ParameterError for models without a price, and for prices without a request for
     costs."""
     prices = request.price
-    without = [m for m in dict.fromkeys(models) if not any(fits(m, pattern) for pattern in prices)]
+    without = [
+        m
+        for m in dict.fromkeys(models)
+        if not any(matches_pattern(m, pattern) for pattern in prices)
+    ]
     if "cost" not in request.attempts:
         ask_for_costs = SuggestedFix({"--metric": ("cost",)}, "asks for them")
         raise ParameterError(
@@ -120,5 +124,5 @@ def cost_sql(prices: Mapping[str, Price], model: str) -> str:
         sum_of_parts = (
             f"CASE WHEN tokens_cached > tokens_in THEN '-inf'::DOUBLE ELSE {sum_of_parts} END"
         )
-        cases.append(f"WHEN {models_kept(model, [pattern], [])} THEN ({sum_of_parts}) / 1e6")
+        cases.append(f"WHEN {models_condition(model, [pattern], [])} THEN ({sum_of_parts}) / 1e6")
     return f"CASE {' '.join(cases)} END"

@@ -21,10 +21,10 @@ from passk_cli.files.attempts.solutions import (
     near_duplicates,
     solution_sql,
 )
-from passk_cli.files.database import absent, disable_join_reordering, quote_name
+from passk_cli.files.database import disable_join_reordering, is_absent, quote_name
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
-    OF_ATTEMPTS,
+    ATTEMPT_ROLES,
     ROLES,
     TRUTH,
     verdict_sql,
@@ -87,7 +87,7 @@ class AttemptQuery:
         columns : further columns of the data, as texts.  all_runs : whether to include repeated
             attempts that were left out.
         """
-        statement = self.statement.exact.having(carried=tuple(columns))
+        statement = self.statement.exact.with_changes(carried=tuple(columns))
         carried = "".join(f", carried{i} AS column{i}" for i in range(len(columns)))
         values = values_sql(statement, role, None if all_runs else self.keep, carried)
         selected = f"SELECT {select} FROM attempt_values WHERE {where} GROUP BY ALL ORDER BY ALL"
@@ -125,7 +125,8 @@ FROM attempt_values GROUP BY cell"""
     ).fetchnumpy()
     cell, numbered, passed = (np.asarray(rows[c]) for c in ("cell", "numbered", "passed"))
     lowest, highest = (
-        np.where(absent(rows[c]), np.nan, np.asarray(rows[c], float)) for c in ("lowest", "highest")
+        np.where(is_absent(rows[c]), np.nan, np.asarray(rows[c], float))
+        for c in ("lowest", "highest")
     )
     last, attempts_made = np.full(len(counts.n), -1), counts.n.copy()
     last[cell] = np.where(numbered, passed, -1)
@@ -168,7 +169,7 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     # The check for repeats reads numbers; a time is not a number.
     sql = _sql(statement.exact, role, query.keep)
     rows: dict[str, Any] = query.con.execute(sql).fetchnumpy()
-    value, empty = np.asarray(rows["value"]), absent(rows["value"])
+    value, empty = np.asarray(rows["value"]), is_absent(rows["value"])
     cell, count, passed = (np.asarray(rows[c]).astype(np.int64) for c in ("cell", "n", "passed"))
     values = VALUE_SQL[role]
     column = None if role == "line" else statement.batches[0].roles.column(role)
@@ -272,7 +273,7 @@ def values_sql(statement: Statement, role: str, keep: str | None, more: str = ""
     source, value = "rows", VALUE_SQL[role](role, statement.request)
     if role == "line" and keep is None:
         source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"
-    if role == TRUTH and not statement.request.labelled:
+    if role == TRUTH and not statement.request.has_labels:
         value = "NULL"
     elif role == TRUTH and statement.request.truth is not None:
         source = f"""(SELECT rows.*, labels_.truth FROM rows LEFT JOIN names AS named_ USING (file)
@@ -329,7 +330,7 @@ def _label(role: str, request: Request) -> str:
     # If other labels are scores such as 1 to 10, then 0 and 1 are scores as well.
     scores = f"bool_or(TRY_CAST({role} AS DOUBLE) NOT IN (0, 1)) OVER ()"
     judged, binary = (
-        verdict_sql(role, bar, passes=passes, fails=fails) for bar in (request.bar, None)
+        verdict_sql(role, bar, passes=passes, fails=fails) for bar in (request.passing_score, None)
     )
     return f"CAST(CASE WHEN {scores} THEN {judged} ELSE {binary} END AS DOUBLE)"
 
@@ -349,7 +350,7 @@ _KIND_SQL = {
 }  # fmt: skip
 # Role of a requested value → SQL of the value, from the role and the request.
 VALUE_SQL: dict[str, Callable[[str, Request], str]] = {
-    **{role: _KIND_SQL[ROLES[role].values] for role in OF_ATTEMPTS},
+    **{role: _KIND_SQL[ROLES[role].values] for role in ATTEMPT_ROLES},
     "attempt": lambda role, _: (
         f"coalesce(TRY_CAST({role} AS DOUBLE), epoch(TRY_CAST({role} AS TIMESTAMP)))"
     ),

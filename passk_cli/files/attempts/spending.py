@@ -17,9 +17,9 @@ from passk_cli.arrays import Ints
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.attempts.query import AttemptQuery, lacks_value_sql
-from passk_cli.files.counting.diagnosis import first_rows
+from passk_cli.files.counting.diagnosis import first_matching_rows
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.request import BOUNDS, KEEP, WITHOUT_AMOUNTS
+from passk_cli.files.request import BOUNDS, KEEP, MISSING_COST_FIXES
 from passk_cli.files.roles import PASS_WORDS, UNITS, addends, is_listed, spelled
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
@@ -305,8 +305,8 @@ def _missing_cost_error(
         remedy = "a missing amount is not 0"
         mean = SuggestedFix({"--missing-cost": "mean"}, "takes the mean of the other attempts")
         # A task without any known amount has no mean.
-        settles = [*[mean] * bool(has_known[lost > 0].all()), *WITHOUT_AMOUNTS]
-    (row,) = first_rows(query.con, query.statement, lacks_value_sql(role, request))
+        settles = [*[mean] * bool(has_known[lost > 0].all()), *MISSING_COST_FIXES]
+    (row,) = first_matching_rows(query.con, query.statement, lacks_value_sql(role, request))
     return DataError(row.place, problem, remedy, name="missing-cost", settles=settles)
 
 
@@ -361,7 +361,7 @@ def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
             OptionValue("--missing-cost", "mean"),
             problem,
             name="missing-cost",
-            settles=WITHOUT_AMOUNTS,
+            settles=MISSING_COST_FIXES,
         )
     mean = total / np.maximum(known_attempts, 1)
     filled = replace(attempts, value=np.where(lost, mean[attempts.cell], attempts.value))
@@ -488,7 +488,7 @@ def _column_messages(
         list_columns = [] if lists else [name for name, _ in parts if is_listed(name, kinds)]
         how = [f"the sum of {name}" if name in list_columns else name for name, _ in parts]
         how = [f"{text}{unit}" for text, (_, unit) in zip(how, parts, strict=True)]
-        timed = column != role and not batch.layout.spool and not _has_unit(role, parts)
+        timed = column != role and not batch.layout.row_file and not _has_unit(role, parts)
         converted = any(unit for _, unit in parts)
         added = not lists and (list_columns or (is_named and len(parts) > 1))
         if timed or converted or added:
@@ -509,7 +509,7 @@ def _column_messages(
                 and {*spelled(name).split("_")} & _OTHER_PAYERS
                 and {*spelled(name).split("_")} & kind
             ]
-            form = batch.layout.form
+            form = batch.layout.format
             if other_columns:
                 yield OTHER_COSTS(
                     role=role, column=column, others=other_columns, count=len(other_columns),

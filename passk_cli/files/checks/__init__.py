@@ -15,34 +15,34 @@ from passk_cli.files.checks import (
     amounts,
     errors,
     files,
-    laid_out,
     names,
     repeats,
+    settings,
     statements,
     verdicts,
 )
 from passk_cli.files.checks.check import CheckContext, Finding, ReadingCheck
-from passk_cli.files.checks.laid_out import DISTINGUISHING, attempt_number
+from passk_cli.files.checks.settings import DISTINGUISHING, attempt_number
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import find
 
 # Tasks that are enough for a test in files larger than a sample.
-CELLS = 500
+ENOUGH_TASKS = 500
 # The first certain finding is the one that is asked about.
-_RULES = (verdicts, statements, amounts, names, repeats, errors, laid_out, files)
+_RULES = (verdicts, statements, amounts, names, repeats, errors, settings, files)
 CHECKS: tuple[ReadingCheck, ...] = tuple(check for rule in _RULES for check in rule.CHECKS)
 
 __all__ = [
-    "CELLS",
     "CHECKS",
     "DISTINGUISHING",
+    "ENOUGH_TASKS",
     "Check",
     "CheckContext",
     "Finding",
     "attempt_number",
-    "error_of",
+    "finding_error",
+    "finding_warning",
     "findings",
-    "warning_of",
 ]
 
 
@@ -52,14 +52,17 @@ def findings(context: CheckContext) -> Iterator[Finding]:
         yield from test(context)
 
 
-def error_of(finding: Finding, batches: Sequence[Batch]) -> DataError:
+def finding_error(finding: Finding, batches: Sequence[Batch]) -> DataError:
     """The error that asks, at the finding's file or at the first file that has its column."""
-    said, column = finding.message(**finding.fields), finding.fields.get("column", "").strip("'")
+    diagnostic, column = (
+        finding.message(**finding.fields),
+        finding.fields.get("column", "").strip("'"),
+    )
     having = [batch for batch in batches if find(column, batch.layout.kinds)] or batches
     place = finding.place or having[0].sources[0].name
-    return DataError(place, said.text, name=said.name, settles=finding.settles)
+    return DataError(place, diagnostic.text, name=diagnostic.name, settles=finding.settles)
 
 
-def warning_of(finding: Finding) -> Diagnostic:
+def finding_warning(finding: Finding) -> Diagnostic:
     """The warning that reports a finding."""
     return replace(finding.message(**finding.fields), settles=finding.settles)

@@ -10,23 +10,23 @@ import numpy as np
 from passk_cli.arrays import Floats
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
-from passk_cli.files.reading.profile import distinct, joined_codes
-from passk_cli.files.roles import EQUAL, above, leaf, words
+from passk_cli.files.reading.profile import count_distinct, joined_codes
+from passk_cli.files.roles import EQUAL, leaf, parent_path, words
 from passk_cli.files.vocabulary import ATTEMPT_COUNT_WORDS, AVERAGE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
 # Names made of these words are those of weights, of numbers of attempts, of rates, of highest
 # scores, of tests that passed, and of all tests.
-_WEIGHTS = frozenset("count times weight weights".split())
-_SIZES = (ATTEMPT_COUNT_WORDS - {"count", "size"}) | {"num"}
-_RATES = AVERAGE_WORDS | {"accuracy", "acc", "score"}
-_MAXIMA = frozenset("max score points possible out of total".split())
-_PASSED = frozenset("passed passes correct successes tests num n".split())
-_TOTALS = frozenset("total tests count num n".split())
+_WEIGHT_WORDS = frozenset("count times weight weights".split())
+_SIZE_WORDS = (ATTEMPT_COUNT_WORDS - {"count", "size"}) | {"num"}
+_RATE_WORDS = AVERAGE_WORDS | {"accuracy", "acc", "score"}
+_MAXIMUM_WORDS = frozenset("max score points possible out of total".split())
+_PASS_COUNT_WORDS = frozenset("passed passes correct successes tests num n".split())
+_TOTAL_WORDS = frozenset("total tests count num n".split())
 # The digits after the point to which rates are rounded.
-_DIGITS = (2, 3, 4, 5)
+_ROUNDED_DIGITS = (2, 3, 4, 5)
 # Rows of costs that are enough to see that they only grow.
-_GROWING = 10
+_ENOUGH_GROWING_ROWS = 10
 
 WEIGHTED_ROWS = DiagnosticType(
     "weighted-rows", WARNING,
@@ -64,100 +64,108 @@ SUMMED_COSTS = DiagnosticType(
 )  # fmt: skip
 
 
-def next_to_outcomes(context: CheckContext) -> Iterator[Finding]:
+def row_count_findings(context: CheckContext) -> Iterator[Finding]:
     """Numbers of attempts, points or tests next to the outcome of a row."""
-    survey, outcome = context.survey, context.column("outcome")
-    if outcome not in survey.columns or context.harness:
+    profile, outcome = context.profile, context.column("outcome")
+    if outcome not in profile.columns or context.is_known_format:
         return
-    scored = survey.kind(outcome).name == "number"
-    names = [name for name in context.unread if survey.kind(name).name == "number"
-             and (scored or words(name) <= _WEIGHTS)]  # fmt: skip
+    scored = profile.kind(outcome).name == "number"
+    names = [name for name in context.unread_columns if profile.kind(name).name == "number"
+             and (scored or words(name) <= _WEIGHT_WORDS)]  # fmt: skip
     if not names:
         return
-    scores = survey.numbers(outcome)
+    scores = profile.numbers(outcome)
     for name in names:
-        numbers, whole = survey.numbers(name), survey.kind(name).whole
+        numbers, is_integer = profile.numbers(name), profile.kind(name).is_integer
         highest = float(np.nanmax(numbers, initial=0))
-        shown = {"column": quote(name), "values": survey.texts(name, 20), "outcome": quote(outcome)}
-        if scored and whole and _is_passed(outcome) and not context.named_outcome:
-            below_total = _is_total(name) and highest > 1 and bool(np.all(scores <= numbers))
+        fields = {
+            "column": quote(name),
+            "values": profile.texts(name, 20),
+            "outcome": quote(outcome),
+        }
+        if scored and is_integer and _is_pass_count_name(outcome) and not context.has_named_outcome:
+            below_total = _is_total_name(name) and highest > 1 and bool(np.all(scores <= numbers))
             # Two flags that are each other's opposite count nothing.
             failed = leaf(name) == "failed" and np.any(scores + numbers != 1)
             if below_total or (failed and not _has_total(context)):
                 compared = {"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}
                 all_tests = SuggestedFix(compared, "passes if all tests do")
-                yield Finding(COUNTED_TESTS, True, shown, (all_tests,) * below_total)
+                yield Finding(COUNTED_TESTS, True, fields, (all_tests,) * below_total)
                 return
         if highest <= 1:
             continue
-        if words(name) <= _WEIGHTS and whole:
-            yield from _weighted(context, name)
-        elif words(name) <= _SIZES and whole and _are_rates(outcome, scores, numbers):
-            yield Finding(RATES_OF_SEVERAL, True, shown)
+        if words(name) <= _WEIGHT_WORDS and is_integer:
+            yield from _weight_findings(context, name)
+        elif words(name) <= _SIZE_WORDS and is_integer and _are_rates(outcome, scores, numbers):
+            yield Finding(RATES_OF_SEVERAL, True, fields)
         elif _is_maximum(context, name, outcome):
             full = SuggestedFix({"--threshold": (highest,)}, "counts full scores as passes")
             only = bool(np.nanmin(numbers) == highest)
-            yield Finding(PARTIAL_SCORES, True, shown, (full,) * only)
+            yield Finding(PARTIAL_SCORES, True, fields, (full,) * only)
 
 
 def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
     """Whether scores are shares of numbers of attempts, exact or rounded, and named so or
     between 0 and 1."""
-    there = np.isfinite(scores * attempts) & (attempts > 0)
-    rates, n = scores[there], attempts[there]
-    named = words(outcome) & _RATES or np.any((rates > 0) & (rates < 1))
-    if not (named and len(n)) or rates.min() < 0 or rates.max() > 1:
+    is_known = np.isfinite(scores * attempts) & (attempts > 0)
+    rates, n = scores[is_known], attempts[is_known]
+    is_rate_name = words(outcome) & _RATE_WORDS or np.any((rates > 0) & (rates < 1))
+    if not (is_rate_name and len(n)) or rates.min() < 0 or rates.max() > 1:
         return False
     shares = np.round(rates * n) / n
-    return any(np.allclose(np.round(shares, d), rates, rtol=0, atol=1e-5) for d in _DIGITS)
+    return any(np.allclose(np.round(shares, d), rates, rtol=0, atol=1e-5) for d in _ROUNDED_DIGITS)
 
 
 def _is_maximum(context: CheckContext, name: str, outcome: str) -> bool:
     """Whether a column is named like the highest score, next to scores without a threshold."""
-    named = words(name) <= _MAXIMA and words(name) & {"max", "possible", "out"}
-    return bool(named) and above(name) == above(outcome) and context.request.bar is None
+    is_maximum_name = words(name) <= _MAXIMUM_WORDS and words(name) & {"max", "possible", "out"}
+    return (
+        bool(is_maximum_name)
+        and parent_path(name) == parent_path(outcome)
+        and context.request.passing_score is None
+    )
 
 
-def _is_passed(name: str) -> bool:
-    return words(name) <= _PASSED and words(name) != {"n"}
+def _is_pass_count_name(name: str) -> bool:
+    return words(name) <= _PASS_COUNT_WORDS and words(name) != {"n"}
 
 
-def _is_total(name: str) -> bool:
-    return words(name) <= _TOTALS and bool(words(name) & {"total", "tests"})
+def _is_total_name(name: str) -> bool:
+    return words(name) <= _TOTAL_WORDS and bool(words(name) & {"total", "tests"})
 
 
 def _has_total(context: CheckContext) -> bool:
     """Whether a column of all tests is there, with which the passed tests are compared."""
-    return any(map(_is_total, context.unread))
+    return any(map(_is_total_name, context.unread_columns))
 
 
-def _weighted(context: CheckContext, name: str) -> Iterator[Finding]:
+def _weight_findings(context: CheckContext, name: str) -> Iterator[Finding]:
     """The finding about a column of weights, if there is one row per task and outcome."""
-    survey = context.survey
-    pairs = joined_codes(survey.cell, survey.columns[context.column("outcome")].codes)
+    profile = context.profile
+    pairs = joined_codes(profile.cell, profile.columns[context.column("outcome")].codes)
     rows = np.sum(pairs >= 0)
-    if survey.columns[name].share < 1 or distinct(pairs) < 0.95 * rows:
+    if profile.columns[name].share < 1 or count_distinct(pairs) < 0.95 * rows:
         return
     # One weight per task says as often how much the task matters.
     once = SuggestedFix({"--pool": (name,)}, "counts each row once, whatever its weight")
-    weighs = "weight" in words(name) and distinct(survey.cell) == rows
-    shown = {"column": quote(name), "values": survey.texts(name, 20)}
-    yield Finding(WEIGHTED_ROWS, True, shown, (once,) if weighs else ())
+    weighs = "weight" in words(name) and count_distinct(profile.cell) == rows
+    fields = {"column": quote(name), "values": profile.texts(name, 20)}
+    yield Finding(WEIGHTED_ROWS, True, fields, (once,) if weighs else ())
 
 
-def summed(context: CheckContext) -> Iterator[Finding]:
+def running_total_findings(context: CheckContext) -> Iterator[Finding]:
     """Costs that add up from row to row."""
-    survey, name = context.survey, context.column("cost")
-    if name not in survey.columns or len(survey.files) > 1 or not survey.whole:
+    profile, name = context.profile, context.column("cost")
+    if name not in profile.columns or len(profile.files) > 1 or not profile.is_complete:
         return
-    costs = survey.numbers(name)
+    costs = profile.numbers(name)
     steps = np.diff(costs)
-    if len(costs) < _GROWING or not np.all(steps > 0):
+    if len(costs) < _ENOUGH_GROWING_ROWS or not np.all(steps > 0):
         return
     # Costs that are only sorted grow by less than the first of them.
     if costs[-1] > 0.5 * len(costs) * costs[0] and np.median(steps) > 0.5 * costs[0]:
-        shown = {"column": quote(name), "first": f"{costs[0]:g}", "last": f"{costs[-1]:g}"}
-        yield Finding(SUMMED_COSTS, False, shown)
+        fields = {"column": quote(name), "first": f"{costs[0]:g}", "last": f"{costs[-1]:g}"}
+        yield Finding(SUMMED_COSTS, False, fields)
 
 
 CHECKS = (
@@ -165,28 +173,28 @@ CHECKS = (
         COUNTED_TESTS, CERTAIN,
         "You chose no outcome, and it is a whole number named passed or correct next to a"
         " total, or to failed.",
-        ("--field outcome=passed==total",), next_to_outcomes,
+        ("--field outcome=passed==total",), row_count_findings,
     ),
     ReadingCheck(
         WEIGHTED_ROWS, CERTAIN,
         "A column such as count or weight has whole numbers above 1, and there is one row per"
         " task and outcome.",
-        ("--pool X",), next_to_outcomes,
+        ("--pool X",), row_count_findings,
     ),
     ReadingCheck(
         RATES_OF_SEVERAL, CERTAIN,
         "The outcome is a rate next to a number of attempts such as n or episodes, and their"
         " product is whole.",
-        (), next_to_outcomes,
+        (), row_count_findings,
     ),
     ReadingCheck(
         PARTIAL_SCORES, CERTAIN,
         "A score is next to a maximum above 1 such as max_score, and there is no threshold.",
-        ("--threshold X",), next_to_outcomes,
+        ("--threshold X",), row_count_findings,
     ),
     ReadingCheck(
         SUMMED_COSTS, LIKELY,
         "Costs grow in at least ten rows, by steps as large as the first cost.",
-        (), summed,
+        (), running_total_findings,
     ),
 )  # fmt: skip

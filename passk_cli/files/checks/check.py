@@ -1,4 +1,4 @@
-"""A check and what it sees: the reading of files, a survey of their rows, and what it finds."""
+"""A check and what it sees: the reading of files, a profile of their rows, and what it finds."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.request import RESERVED, Request
 from passk_cli.files.roles import (
+    ATTEMPT_ROLES,
     CANONICAL,
-    OF_ATTEMPTS,
-    OF_HISTORIES,
+    HISTORY_COLUMNS,
     SETTINGS,
     addends,
     candidates,
@@ -82,18 +82,18 @@ class ReadingCheck:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckContext:
-    """A reading, and a survey of the rows of its files.
+    """A reading, and a profile of the rows of its files.
 
     cells : name of the model, and task, of each cell.
-    refined : returns a survey of complete cells with these columns, for files larger than the
+    refined : returns a profile of complete cells with these columns, for files larger than the
         sample.
     """
 
-    survey: DataProfile
+    profile: DataProfile
     batches: Sequence[Batch]
     request: Request
     cells: Mapping[str, Texts]
-    refined: Callable[[Sequence[str]], DataProfile] = field(repr=False)
+    refined_profile: Callable[[Sequence[str]], DataProfile] = field(repr=False)
 
     @cached_property
     def sources(self) -> list[Source]:
@@ -114,7 +114,7 @@ class CheckContext:
         """The column of a role in the first files that have one; "" if there is none."""
         return next(filter(None, (batch.roles.column(role) for batch in self.batches)), "")
 
-    def condition(self, column: str) -> str:
+    def condition_sql(self, column: str) -> str:
         """A column as a condition names it; for a nested field, the text of that field."""
         paths = (find(column, batch.layout.kinds) for batch in self.batches)
         base, keys = next(filter(None, paths), (column, []))
@@ -124,23 +124,23 @@ class CheckContext:
         return f"({column_sql(base)}{''.join(f'->{key}' for key in upper)}->>{last})"
 
     @cached_property
-    def harness(self) -> bool:
+    def is_known_format(self) -> bool:
         """Whether harnesses, or passk itself, wrote all files."""
         return all(
             batch.layout.harness
-            or any(batch.layout.kinds.keys() >= {*names} for names in (CANONICAL, OF_HISTORIES))
+            or any(batch.layout.kinds.keys() >= {*names} for names in (CANONICAL, HISTORY_COLUMNS))
             for batch in self.batches
         )
 
     @cached_property
-    def named_outcome(self) -> bool:
+    def has_named_outcome(self) -> bool:
         """Whether the caller chose the outcome, or the words that pass."""
         request = self.request
-        chosen = "outcome" in request.fields or request.outcome is not None
-        return chosen or bool(request.passes or request.fails)
+        has_outcome_column = "outcome" in request.fields or request.outcome is not None
+        return has_outcome_column or bool(request.passes or request.fails)
 
     @cached_property
-    def numbered(self) -> bool:
+    def has_attempt_numbers(self) -> bool:
         """Whether a column numbers the attempts."""
         return any(batch.roles.attempt for batch in self.batches)
 
@@ -150,10 +150,10 @@ class CheckContext:
         return [name for name in self.tasks if _DIGIT.search(name) is None]
 
     @cached_property
-    def unread(self) -> list[str]:
+    def unread_columns(self) -> list[str]:
         """The columns from which nothing is read, and that no option mentions."""
         request = self.request
-        read = {*request.by, *request.pool, request.cluster, *request.carried}
+        read = {*request.by, *request.pool, request.cluster, *request.carried_columns}
         if request.conversion is not None:
             # They are columns of the table that is written.
             read |= {*SETTINGS}
@@ -162,9 +162,9 @@ class CheckContext:
             for role, column in batch.roles.columns().items():
                 read |= {part for part, _ in addends(role, column, kinds)}
             read |= {part for joined in batch.layout.joined.values() for part in joined.parts}
-            if batch.suited:
+            if batch.has_suites:
                 read.add("suite")
         # The cost, the answer and the like of an attempt are read when a metric needs them.
-        names = [column for column in self.survey.columns if column not in read]
-        facts = {c for role in OF_ATTEMPTS if role != "score" for c in candidates(role, names)}
+        names = [column for column in self.profile.columns if column not in read]
+        facts = {c for role in ATTEMPT_ROLES if role != "score" for c in candidates(role, names)}
         return [name for name in names if name not in facts]

@@ -35,19 +35,19 @@ _ERROR = (
     rf"|^(?:{'|'.join(ENDED_WORDS)})$"
 )
 # In LangSmith's tables a text in the column `error` says that the run raised, whatever the text.
-_RAISED = r"\w+"
+_ANY_TEXT = r"\w+"
 # What a failed test says, and limits that are the model's own.
-_JUDGED = r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context|syntax"
+_TEST_FAILURE = r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context|syntax"
 _FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".split())
 # Words of names of what a program printed, whose errors are the model's.
 _LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests".split())
 # What was asked or expected has no errors of the harness either.
 _NOT_ANSWERS = _LOG_WORDS | STATEMENT_WORDS | EXPECTED_WORDS
 # Characters of a value that are read; values that a condition names, and their length.
-_HEAD, _NAMED, _LENGTH = 200, 4, 40
+_READ_CHARACTERS, _MOST_NAMED, _LONGEST_NAMED = 200, 4, 40
 # The share of the rows with an error that fail; the share of the other failures that end like
 # passes; the errors, and the different texts of passes, that are enough.
-_FAIL, _ALIKE, _ENOUGH = 0.9, 0.5, 3
+_FAILING_SHARE, _PASS_LIKE_SHARE, _ENOUGH = 0.9, 0.5, 3
 
 ERRORS_AS_FAILURES = DiagnosticType(
     "errors-as-failures", WARNING,
@@ -61,132 +61,145 @@ ERRORS_AS_FAILURES = DiagnosticType(
 )  # fmt: skip
 
 
-def in_place_of_answers(context: CheckContext) -> Iterator[Finding]:
+def error_findings(context: CheckContext) -> Iterator[Finding]:
     """The column in which most failures are errors."""
-    survey = context.survey
-    if context.harness or not np.any(survey.verdict == 0):
+    profile = context.profile
+    if context.is_known_format or not np.any(profile.verdict == 0):
         return
     read = {context.column(role) for role in ("task", "outcome", "model", "attempt")}
     names = [
         name
-        for name in survey.columns
+        for name in profile.columns
         if name not in read | {*context.request.pool} and not words(name) & _NOT_ANSWERS
     ]
     flags = [name for name in names if leaf(name) in _FLAG_NAMES]
-    texts = [name for name in names if survey.kind(name).name == "text" and name not in flags]
-    found = [(name, _flagged(context, name)) for name in flags]
-    found += [(name, _written(context, name)) for name in _with_errors(survey, texts)]
-    name, kinds = max(found, key=lambda pair: sum(map(len, pair[1].values())), default=("", {}))
+    texts = [name for name in names if profile.kind(name).name == "text" and name not in flags]
+    kinds_by_column = [(name, _flagged_failures(context, name)) for name in flags]
+    kinds_by_column += [
+        (name, _failures_with_errors(context, name))
+        for name in _columns_with_errors(profile, texts)
+    ]
+    name, kinds = max(
+        kinds_by_column, key=lambda pair: sum(map(len, pair[1].values())), default=("", {})
+    )
     if not kinds:
         return
     rows = [row for of_kind in kinds.values() for row in of_kind]
     model = context.column("model")
-    models = survey.at(model, rows) if model in survey.columns else []
-    shown = {
-        "failures": len(rows), "sample": not survey.whole, "column": quote(name),
-        "kinds": _counted({kind: len(of_kind) for kind, of_kind in kinds.items()}),
-        "models": _counted(Counter(models)) if len(context.models) > 1 else "",
+    models = profile.texts_at(model, rows) if model in profile.columns else []
+    fields = {
+        "failures": len(rows), "sample": not profile.is_complete, "column": quote(name),
+        "kinds": _names_with_counts({kind: len(of_kind) for kind, of_kind in kinds.items()}),
+        "models": _names_with_counts(Counter(models)) if len(context.models) > 1 else "",
     }  # fmt: skip
-    without = _without(context.condition(name), {*survey.at(name, rows)}, kinds)
+    without = _exclusion_condition(
+        context.condition_sql(name), {*profile.texts_at(name, rows)}, kinds
+    )
     settles = (
         SuggestedFix({"--where": without}, "leaves them out"),
         SuggestedFix({"--pool": (name,)}, "counts them as failures on purpose"),
     )
     # If all attempts failed like this, none would be left.
-    yield Finding(ERRORS_AS_FAILURES, False, shown, settles[len(rows) == survey.rows :])
+    yield Finding(ERRORS_AS_FAILURES, False, fields, settles[len(rows) == profile.rows :])
 
 
-def _with_errors(survey: DataProfile, names: Sequence[str]) -> list[str]:
+def _columns_with_errors(profile: DataProfile, names: Sequence[str]) -> list[str]:
     """The columns of texts of which one matches a pattern, by one query."""
-    patterns = (_RAISED if _raises(survey, name) else f"{_ERROR}|{_CODE}" for name in names)
-    tests = [_matches(survey.columns[n].sql, p) for n, p in zip(names, patterns, strict=True)]
+    patterns = (
+        _ANY_TEXT if _is_raised_error(profile, name) else f"{_ERROR}|{_CODE}" for name in names
+    )
+    tests = [_matches(profile.columns[n].sql, p) for n, p in zip(names, patterns, strict=True)]
     if not tests:
         return []
-    query = f"SELECT {', '.join(f'bool_or({test})' for test in tests)} FROM {survey.table}"
-    return [n for n, any_row in zip(names, survey.con.execute(query).fetchall()[0], strict=True)
+    query = f"SELECT {', '.join(f'bool_or({test})' for test in tests)} FROM {profile.table}"
+    return [n for n, any_row in zip(names, profile.con.execute(query).fetchall()[0], strict=True)
             if any_row]  # fmt: skip
 
 
-def _raises(survey: DataProfile, name: str) -> bool:
-    return name == "error" and any(column.startswith(FEEDBACK) for column in survey.columns)
+def _is_raised_error(profile: DataProfile, name: str) -> bool:
+    return name == "error" and any(column.startswith(FEEDBACK) for column in profile.columns)
 
 
 def _matches(text: str, pattern: str) -> str:
     """SQL for whether the beginning of a text contains a pattern."""
-    return f"regexp_matches(left({text}, {_HEAD}), {quote_text('(?i)' + pattern)})"
+    return f"regexp_matches(left({text}, {_READ_CHARACTERS}), {quote_text('(?i)' + pattern)})"
 
 
-def _flagged(context: CheckContext, name: str) -> dict[str, list[int]]:
+def _flagged_failures(context: CheckContext, name: str) -> dict[str, list[int]]:
     """The failures in which a flag of errors is true, as one kind of error."""
-    return _of_failures(context, {name: np.flatnonzero(context.survey.verdicts(name) == 1)})
+    return _failing_rows(context, {name: np.flatnonzero(context.profile.verdicts(name) == 1)})
 
 
-def _written(context: CheckContext, name: str) -> dict[str, list[int]]:
+def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[int]]:
     """Kind of error → the failures with it; none if the texts of a column do not mean that.
 
     Words of a service are enough in a column that shows how attempts ended.  Any other error needs
     other failures that end like passes, or passes with texts of their own: a column with a reason
     for each failure shows why the model failed.
     """
-    survey = context.survey
-    column, named = survey.columns[name], bool(words(name) & ENDINGS)
-    judged = (survey.task >= 0) & np.isfinite(survey.verdict)
-    passing = np.unique(column.codes[judged & (survey.verdict == 1)])
+    profile = context.profile
+    column, is_ending_column = profile.columns[name], bool(words(name) & ENDINGS)
+    judged = (profile.task >= 0) & np.isfinite(profile.verdict)
+    passing = np.unique(column.codes[judged & (profile.verdict == 1)])
     # A number is a code only in a column that shows how attempts ended.
-    service = f"{_SERVICE}|{_CODE}" if named else _SERVICE
-    patterns = ((service, named), (_ERROR, False))
-    for pattern, enough in ((_RAISED, True),) if _raises(survey, name) else patterns:
-        kinds = _of_failures(context, _rows(survey, name, pattern))
+    service = f"{_SERVICE}|{_CODE}" if is_ending_column else _SERVICE
+    patterns = ((service, is_ending_column), (_ERROR, False))
+    for pattern, enough in ((_ANY_TEXT, True),) if _is_raised_error(profile, name) else patterns:
+        kinds = _failing_rows(context, _rows_by_error(profile, name, pattern))
         rows = [row for of_kind in kinds.values() for row in of_kind]
-        others = judged & (survey.verdict == 0)
-        others[rows] = False
-        same = not others.any() or np.mean(np.isin(column.codes[others], passing)) >= _ALIKE
-        alike = same or len(passing) > _ENOUGH
-        if rows and (enough or (alike and (named or len(rows) >= _ENOUGH))):
+        other_failures = judged & (profile.verdict == 0)
+        other_failures[rows] = False
+        same = (
+            not other_failures.any()
+            or np.mean(np.isin(column.codes[other_failures], passing)) >= _PASS_LIKE_SHARE
+        )
+        is_separate_text = same or len(passing) > _ENOUGH
+        if rows and (enough or (is_separate_text and (is_ending_column or len(rows) >= _ENOUGH))):
             return kinds
     return {}
 
 
-def _rows(survey: DataProfile, name: str, pattern: str) -> dict[str, Ints]:
+def _rows_by_error(profile: DataProfile, name: str, pattern: str) -> dict[str, Ints]:
     """The words that match a pattern → the rows with them, but for those of failed tests."""
-    text = survey.columns[name].sql
+    text = profile.columns[name].sql
     query = (
-        f"SELECT regexp_extract(left({text}, {_HEAD}), {quote_text('(?i)' + pattern)}) AS kind,"
-        f" list(rowid) FROM {survey.table} WHERE {_matches(text, pattern)}"
-        f" AND NOT {_matches(text, _JUDGED)} GROUP BY kind ORDER BY kind"
+        f"SELECT regexp_extract(left({text}, {_READ_CHARACTERS}),"
+        f" {quote_text('(?i)' + pattern)}) AS kind,"
+        f" list(rowid) FROM {profile.table} WHERE {_matches(text, pattern)}"
+        f" AND NOT {_matches(text, _TEST_FAILURE)} GROUP BY kind ORDER BY kind"
     )
-    return {kind: np.array(rows) for kind, rows in survey.con.execute(query).fetchall()}
+    return {kind: np.array(rows) for kind, rows in profile.con.execute(query).fetchall()}
 
 
-def _of_failures(context: CheckContext, kinds: Mapping[str, Ints]) -> dict[str, list[int]]:
+def _failing_rows(context: CheckContext, kinds: Mapping[str, Ints]) -> dict[str, list[int]]:
     """The failures among rows with errors; none if some of these rows pass."""
-    survey = context.survey
+    profile = context.profile
     failures = {
-        kind: rows[(survey.task[rows] >= 0) & (survey.verdict[rows] == 0)].tolist()
+        kind: rows[(profile.task[rows] >= 0) & (profile.verdict[rows] == 0)].tolist()
         for kind, rows in kinds.items()
     }
-    judged = sum(int(np.isfinite(survey.verdict[rows]).sum()) for rows in kinds.values())
-    if sum(map(len, failures.values())) < _FAIL * judged:
+    judged = sum(int(np.isfinite(profile.verdict[rows]).sum()) for rows in kinds.values())
+    if sum(map(len, failures.values())) < _FAILING_SHARE * judged:
         return {}
     return {kind: rows for kind, rows in failures.items() if rows}
 
 
-def _counted(counts: Mapping[str, int]) -> list[str]:
+def _names_with_counts(counts: Mapping[str, int]) -> list[str]:
     """Names with their numbers, the largest first.
 
-    >>> _counted({"a": 1, "b": 3})
+    >>> _names_with_counts({"a": 1, "b": 3})
     ['b (3)', 'a (1)']
     """
     return [f"{n} ({count:,})" for n, count in sorted(counts.items(), key=lambda e: (-e[1], e[0]))]
 
 
-def _without(column: str, texts: set[str], kinds: Iterable[str]) -> str:
+def _exclusion_condition(column: str, texts: set[str], kinds: Iterable[str]) -> str:
     """The condition that leaves errors out, by their texts or by the words of their kinds.
 
     column : as a condition names it.
     """
     value = f"coalesce({column}, '')"
-    if len(texts) <= _NAMED and max(map(len, texts)) <= _LENGTH:
+    if len(texts) <= _MOST_NAMED and max(map(len, texts)) <= _LONGEST_NAMED:
         return f"{value} NOT IN ({', '.join(map(quote_text, sorted(texts)))})"
     return f"NOT regexp_matches({value}, {quote_text('|'.join(map(re.escape, kinds)))})"
 
@@ -196,6 +209,6 @@ CHECKS = (
         ERRORS_AS_FAILURES, LIKELY,
         "Three failures contain an error message such as rate limit or 503 (one is enough in a"
         " column such as error); or a flag such as timed_out is true.",
-        ("--where \"coalesce(X, '') NOT IN ('timeout')\"", "--pool X"), in_place_of_answers,
+        ("--where \"coalesce(X, '') NOT IN ('timeout')\"", "--pool X"), error_findings,
     ),
 )  # fmt: skip

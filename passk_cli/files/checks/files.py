@@ -10,21 +10,21 @@ import numpy as np
 
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
-from passk_cli.files.checks.evenness import evenness
-from passk_cli.files.checks.laid_out import most_numbers
-from passk_cli.files.reading.non_result_files import copy_of
+from passk_cli.files.checks.evenness import column_evenness
+from passk_cli.files.checks.settings import most_numbers
+from passk_cli.files.reading.non_result_files import find_copy
 from passk_cli.files.sources.paths import run_labels
 from passk_cli.files.sources.source import Source
 from passk_cli.suggested_fix import SuggestedFix
 
 # Names of files that sum up the others.
-_SUMMARY = re.compile(
+_SUMMARY_NAME = re.compile(
     r"((results?|eval|runs?|models?|benchmark|all)[_-])?"
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
     re.I,
 )
 # Files that a line names, each with a label.
-_LABELLED = 6
+_MOST_LABELLED = 6
 FILES_SHARE_TASKS = DiagnosticType(
     "files-share-tasks", WARNING,
     "{values} contain attempts of one model at the same tasks and would be pooled", "",
@@ -44,12 +44,12 @@ SUMMARY_FILE = DiagnosticType(
 )  # fmt: skip
 
 
-def files_of_a_model(context: CheckContext) -> Iterator[Finding]:
+def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
     """Files of one model that have the same tasks evenly, and names that differ in more than
     numbers."""
     request, sources, batches = context.request, context.sources, context.batches
-    chosen = request.template or "file" in request.pool or request.duplicates == "first"
-    if len(sources) < 2 or context.harness or chosen:
+    is_decided = request.template or "file" in request.pool or request.duplicates == "first"
+    if len(sources) < 2 or context.is_known_format or is_decided:
         return
     if not any(s.label for s in sources) and not any(b.roles.model for b in batches):
         # Each file is a model.
@@ -58,20 +58,24 @@ def files_of_a_model(context: CheckContext) -> Iterator[Finding]:
     if counts and (len(counts) < len(batches) or all(source.is_explicit for source in sources)):
         # Counts next to attempts sum these up, or were named to be added.
         return
-    attempt, survey = context.column("attempt"), context.survey
-    survey = survey if survey.whole else context.refined([attempt] if attempt else [])
+    attempt, profile = context.column("attempt"), context.profile
+    profile = (
+        profile if profile.is_complete else context.refined_profile([attempt] if attempt else [])
+    )
     files: dict[int, list[str]] = {}
-    for series, file in {*zip(survey.series.tolist(), survey.file.tolist(), strict=True)}:
-        files.setdefault(series, []).append(survey.files[file])
-    if all(len({re.sub("[0-9]+", "0", name) for name in own}) == 1 for own in files.values()):
+    for series, file in {*zip(profile.series.tolist(), profile.file.tolist(), strict=True)}:
+        files.setdefault(series, []).append(profile.files[file])
+    if all(len({re.sub("[0-9]+", "0", name) for name in names}) == 1 for names in files.values()):
         return
-    numbers = survey.columns.get(attempt)
+    numbers = profile.columns.get(attempt)
     # Repeated numbers are asked about as such, and others go on from file to file.
-    if numbers and numbers.distinct <= most_numbers(int(np.bincount(survey.cell + 1).max())):
+    if numbers and numbers.distinct <= most_numbers(int(np.bincount(profile.cell + 1).max())):
         return
-    if not evenness(survey.cell, survey.file).likely or copy_of(("", s) for s in sources):
+    if not column_evenness(profile.cell, profile.file).is_likely or find_copy(
+        ("", s) for s in sources
+    ):
         return
-    ends = {name.partition(".")[2] for name in map(os.path.basename, survey.files)}
+    ends = {name.partition(".")[2] for name in map(os.path.basename, profile.files)}
     end = f".{ends.pop()}" if len(ends) == 1 else ".*"
     levels: dict[str, Callable[[str], str]] = {
         f"{{part}}{end}": os.path.basename,
@@ -79,49 +83,51 @@ def files_of_a_model(context: CheckContext) -> Iterator[Finding]:
     }
     ways = [SuggestedFix({"--path": path, "--by": ("part",)}, "keeps them apart")
             for path, part in levels.items()
-            if all(len({*map(part, own)}) == len(own) for own in files.values())]  # fmt: skip
+            if all(len({*map(part, names)}) == len(names) for names in files.values())]  # fmt: skip
     again = {"--duplicates": "keep"} if attempt or counts else {}
-    named = all(source.is_explicit for source in sources)
-    if named and len(sources) <= _LABELLED and len(files) == 1:
+    are_explicit = all(source.is_explicit for source in sources)
+    if are_explicit and len(sources) <= _MOST_LABELLED and len(files) == 1:
         # Whoever names a few files can label each, which keeps them apart in every command.
         runs = run_labels([source.name for source in sources])
         ways.insert(0, SuggestedFix({}, "keeps them apart as runs", labels=runs))
     ways = [*ways[:1], SuggestedFix({"--pool": ("file",), **again}, "pools them as runs")]
-    yield Finding(FILES_SHARE_TASKS, True, {"values": sorted(survey.files)}, tuple(ways))
+    yield Finding(FILES_SHARE_TASKS, True, {"values": sorted(profile.files)}, tuple(ways))
 
 
-def summaries(context: CheckContext) -> Iterator[Finding]:
+def summary_file_findings(context: CheckContext) -> Iterator[Finding]:
     """Files that would be models by their names, and sum up the others: their tasks are the models
     of these, or they lie in a folder and their names say so; and counts of what others hold."""
     names, tasks, models = context.cells["name"], context.cells["task"], {*context.models}
     files = [(batch, source) for batch in context.batches for source in batch.sources]
-    shown = {"tasks": "", "name": "", "counts": 0}
+    fields = {"tasks": "", "name": "", "counts": 0}
     for batch, source in files if len(models) > 1 else ():
         unnamed = batch.roles.model is None and source.label is None and not batch.layout.table
         if source.stem not in models or not unnamed:
             continue
-        others = models - {source.stem}
-        own = tasks[names.codes == names.names.index(source.stem)].present
-        if len(own) > 1 and others.issuperset(own):
-            why: dict[str, object] = {"tasks": own}
-        elif not source.is_explicit and _SUMMARY.fullmatch(source.stem):
-            why = {"name": sorted(others)}
+        other_models = models - {source.stem}
+        task_names = tasks[names.codes == names.names.index(source.stem)].sorted_names
+        if len(task_names) > 1 and other_models.issuperset(task_names):
+            why: dict[str, object] = {"tasks": task_names}
+        elif not source.is_explicit and _SUMMARY_NAME.fullmatch(source.stem):
+            why = {"name": sorted(other_models)}
         else:
             continue
         without = SuggestedFix({"--exclude-model": (source.stem,)}, "leaves it out")
-        yield Finding(SUMMARY_FILE, True, {**shown, **why}, (without,), source.name)
+        yield Finding(SUMMARY_FILE, True, {**fields, **why}, (without,), source.name)
     counts = [s for b, s in files if b.roles.shape == "counts" and not s.is_explicit]
     rows = [s for b, s in files if b.roles.shape != "counts"]
     if not counts or not rows or any(batch.layout.table for batch in context.batches):
         return
-    survey = context.survey if context.survey.whole else context.refined([])
+    profile = context.profile if context.profile.is_complete else context.refined_profile([])
 
     def cells(sources: Sequence[Source]) -> set[int]:
-        places = [survey.files.index(s.name) for s in sources if s.name in survey.files]
-        return {*survey.cell[np.isin(survey.file, places)].tolist()} - {-1}
+        places = [profile.files.index(s.name) for s in sources if s.name in profile.files]
+        return {*profile.cell[np.isin(profile.file, places)].tolist()} - {-1}
 
-    if both := cells(counts) & cells(rows):
-        yield Finding(SUMMARY_FILE, True, {**shown, "counts": len(both)}, (), counts[0].name)
+    if shared_cells := cells(counts) & cells(rows):
+        yield Finding(
+            SUMMARY_FILE, True, {**fields, "counts": len(shared_cells)}, (), counts[0].name
+        )
 
 
 CHECKS = (
@@ -129,12 +135,12 @@ CHECKS = (
         FILES_SHARE_TASKS, CERTAIN,
         "Files with names that differ in more than numbers contain the same tasks of one"
         " model.",
-        ("--path '{part}.jsonl' --by part", "--pool file"), files_of_a_model,
+        ("--path '{part}.jsonl' --by part", "--pool file"), shared_task_findings,
     ),
     ReadingCheck(
         SUMMARY_FILE, CERTAIN,
         "The tasks of a file are the models of other files; or a file is named summary or"
         " leaderboard, or counts attempts of other files.",
-        ("--exclude-model X",), summaries,
+        ("--exclude-model X",), summary_file_findings,
     ),
 )  # fmt: skip

@@ -22,7 +22,7 @@ _SUM_WORDS = frozenset(
     "total totals overall average avg mean all summary macro aggregate sum".split()
 )
 # What is more in a name than ASCII letters in another case.
-_ODD = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
+_SPELLING_VARIANT = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
 
 SUMMARY_ROWS = DiagnosticType(
     "summary-rows", WARNING, "the task {names:and} sums up other rows", "",
@@ -56,13 +56,13 @@ ROWS_AS_TASKS = DiagnosticType(
 )  # fmt: skip
 
 
-def sums(context: CheckContext) -> Iterator[Finding]:
+def summary_row_findings(context: CheckContext) -> Iterator[Finding]:
     """Tasks that sum up the others."""
     task = context.column("task")
     names = [name for name in context.tasks_without_digits if _is_sum(name)]
     if names and len(names) <= 3 and len(context.tasks) > 2 * len(names):
         texts = ", ".join(map(quote_text, names))
-        without = f"{context.condition(task)} NOT IN ({texts})"
+        without = f"{context.condition_sql(task)} NOT IN ({texts})"
         settle = SuggestedFix({"--where": without}, "leaves them out")
         yield Finding(SUMMARY_ROWS, True, {"names": [*map(repr, names)]}, (settle,))
 
@@ -77,14 +77,14 @@ def _is_sum(name: str) -> bool:
     return 0 < len(terms) <= 2 and _SUM_WORDS.issuperset(terms)
 
 
-def headers(context: CheckContext) -> Iterator[Finding]:
+def header_findings(context: CheckContext) -> Iterator[Finding]:
     """Headers among the rows of a table, in any case."""
     task = context.column("task")
     if not any(batch.layout.kind == "csv" for batch in context.batches):
         return
     for name in context.tasks if any(map(str.isdigit, task)) else context.tasks_without_digits:
         if spelled(name.strip("\ufeff \t")) == spelled(task) and _is_header(context, name):
-            without = f"{context.condition(task)} <> {quote_text(name)}"
+            without = f"{context.condition_sql(task)} <> {quote_text(name)}"
             settle = SuggestedFix({"--where": without}, "leaves it out")
             yield Finding(HEADER_ROWS, True, {"name": repr(name)}, (settle,))
             return
@@ -92,33 +92,33 @@ def headers(context: CheckContext) -> Iterator[Finding]:
 
 def _is_header(context: CheckContext, task: str) -> bool:
     """Whether half of the other values in the row of a task are names of columns."""
-    survey, column = context.survey, context.column("task")
-    if task not in (texts := survey.texts(column, 100_000)):
+    profile, column = context.profile, context.column("task")
+    if task not in (texts := profile.texts(column, 100_000)):
         return True
-    row = int(np.flatnonzero(survey.columns[column].codes == texts.index(task))[0])
-    names = {spelled(name) for name in survey.columns}
-    values = [survey.at(name, [row])[0] for name in survey.columns if name != column]
-    known = [spelled(value.strip()) in names for value in values if value]
-    return sum(known) >= 0.5 * len(known)
+    row = int(np.flatnonzero(profile.columns[column].codes == texts.index(task))[0])
+    names = {spelled(name) for name in profile.columns}
+    values = [profile.texts_at(name, [row])[0] for name in profile.columns if name != column]
+    is_column_name = [spelled(value.strip()) in names for value in values if value]
+    return sum(is_column_name) >= 0.5 * len(is_column_name)
 
 
-def spellings(context: CheckContext) -> Iterator[Finding]:
+def spelling_findings(context: CheckContext) -> Iterator[Finding]:
     """Tasks that are one in two spellings."""
     groups: dict[str, list[str]] = {}
     for name in context.tasks:
-        groups.setdefault(plain(name), []).append(name)
+        groups.setdefault(normalized_name(name), []).append(name)
     names = next((group for group in groups.values() if len(group) > 1), None)
     if names is not None:
         yield Finding(SIMILAR_TASKS, False, {"names": [repr(name) for name in names]})
 
 
-def plain(name: str) -> str:
+def normalized_name(name: str) -> str:
     r"""A name without what tools spell differently.
 
-    >>> plain("./A b"), plain("a_B"), plain("1.0"), plain("01"), plain("t0\u200b")
-    ('a b', 'a_b', '1', '1', 't0')
+    >>> [normalized_name(name) for name in ("./A b", "a_B", "1.0", "01", "t0\u200b")]
+    ['a b', 'a_b', '1', '1', 't0']
     """
-    if _ODD.search(name) is None:
+    if _SPELLING_VARIANT.search(name) is None:
         return name.lower()
     text = unicodedata.normalize("NFKC", name)
     text = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")
@@ -127,32 +127,36 @@ def plain(name: str) -> str:
     return re.sub(r"\s+", " ", number)
 
 
-def models(context: CheckContext) -> Iterator[Finding]:
+def model_name_findings(context: CheckContext) -> Iterator[Finding]:
     """Tasks that are named like models."""
     tasks, task = context.tasks, context.column("task")
-    if context.harness or "task" in context.request.named or not look_like_models(tasks):
+    if (
+        context.is_known_format
+        or "task" in context.request.named_columns
+        or not look_like_models(tasks)
+    ):
         return
     model = {} if len(context.models) > 1 else {"model": task}
-    finer = [name for name in context.unread if strength("task", name)][:2]
+    finer = [name for name in context.unread_columns if strength("task", name)][:2]
     settles = [SuggestedFix({"--field": {"task": name, **model}}) for name in finer]
     settles.append(SuggestedFix({"--field": {"task": task}}, "if these are tasks and not models"))
     yield Finding(UNLIKELY_TASKS, True, {"names": first_few(tasks)}, tuple(settles))
 
 
-def rows(context: CheckContext) -> Iterator[Finding]:
+def row_id_findings(context: CheckContext) -> Iterator[Finding]:
     """Ids of rows that are read as tasks, although each statement is in several rows."""
-    survey, task = context.survey, context.column("task")
-    column = survey.columns.get(task)
-    if context.harness or column is None or not 1 < survey.rows == column.distinct:
+    profile, task = context.profile, context.column("task")
+    column = profile.columns.get(task)
+    if context.is_known_format or column is None or not 1 < profile.rows == column.distinct:
         return
-    statements = [name for name in context.unread if words(name) & STATEMENT_WORDS]
-    if statements and all(_comes_again(survey.columns[name].codes) for name in statements):
-        shown = {"task": quote(task), "statement": quote(statements[0])}
+    statements = [name for name in context.unread_columns if words(name) & STATEMENT_WORDS]
+    if statements and all(_repeats(profile.columns[name].codes) for name in statements):
+        fields = {"task": quote(task), "statement": quote(statements[0])}
         by_statement = SuggestedFix({"--field": {"task": statements[0]}})
-        yield Finding(ROWS_AS_TASKS, False, shown, (by_statement,))
+        yield Finding(ROWS_AS_TASKS, False, fields, (by_statement,))
 
 
-def _comes_again(codes: Ints) -> bool:
+def _repeats(codes: Ints) -> bool:
     """Whether nearly all of several values come in several rows, as questions at each attempt."""
     sizes = np.bincount(codes[codes >= 0], minlength=1)
     return bool(len(sizes) >= 5 and codes.min() >= 0 and np.mean(sizes > 1) >= 0.9)
@@ -162,27 +166,27 @@ CHECKS = (
     ReadingCheck(
         SUMMARY_ROWS, CERTAIN,
         "A task is named total, overall, average or similar.",
-        ("--where \"task NOT IN ('overall')\"",), sums,
+        ("--where \"task NOT IN ('overall')\"",), summary_row_findings,
     ),
     ReadingCheck(
         HEADER_ROWS, CERTAIN,
         "A row of a CSV table repeats the name of the task column and half of the other names.",
-        ("--where \"task <> 'task_id'\"",), headers,
+        ("--where \"task <> 'task_id'\"",), header_findings,
     ),
     ReadingCheck(
         SIMILAR_TASKS, LIKELY,
         "Names of tasks differ only by case, blanks, invisible characters or ./, or as 1 and"
         " 1.0.",
-        (), spellings,
+        (), spelling_findings,
     ),
     ReadingCheck(
         UNLIKELY_TASKS, CERTAIN,
         "You named no task column, and most tasks are named like models, for example gpt-4o.",
-        ("--field task=X --field model=Y", "--field task=X"), models,
+        ("--field task=X --field model=Y", "--field task=X"), model_name_findings,
     ),
     ReadingCheck(
         ROWS_AS_TASKS, LIKELY,
         "The task differs in every row, but each question or prompt is in several rows.",
-        ("--field task=X",), rows,
+        ("--field task=X",), row_id_findings,
     ),
 )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import EITHER, LIKELY, CheckContext, Finding, ReadingCheck
-from passk_cli.files.reading.profile import distinct, joined_codes
+from passk_cli.files.reading.profile import count_distinct, joined_codes
 from passk_cli.files.roles import SHORT, leaf, words
 from passk_cli.files.vocabulary import ANSWER_WORDS, HAPPENING_WORDS, PROSE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
@@ -18,7 +18,7 @@ from passk_cli.suggested_fix import SuggestedFix
 _ATTEMPT_WORDS = HAPPENING_WORDS | ANSWER_WORDS | PROSE_WORDS | {"id"}
 _CACHED_NAMES = frozenset("cached cache_hit from_cache is_cached".split())
 # Tasks that pass and that fail in a run, so that a second run hardly has the same outcomes.
-_MIXED = 5
+_ENOUGH_OF_EACH = 5
 
 REPEATED_RECORDS = DiagnosticType(
     "repeated-records", WARNING,
@@ -39,68 +39,68 @@ CACHED_ATTEMPTS = DiagnosticType(
 )  # fmt: skip
 
 
-def repeated(context: CheckContext) -> Iterator[Finding]:
+def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
     """Complete records that are there again, if something in them does not repeat by chance."""
-    survey = context.survey
-    if context.harness or context.request.duplicates != "error" or survey.rows < 4:
+    profile = context.profile
+    if context.is_known_format or context.request.duplicates != "error" or profile.rows < 4:
         return
-    if context.numbered:
+    if context.has_attempt_numbers:
         # Attempts with a number are found by it.
         return
     # Files of two kinds may lack columns, and have long texts cut.
-    alike = len(context.batches) == 1
+    has_one_layout = len(context.batches) == 1
     columns = {
         name: column
-        for name, column in survey.columns.items()
-        if alike or (column.share == 1 and survey.kind(name).longest <= SHORT)
+        for name, column in profile.columns.items()
+        if has_one_layout or (column.share == 1 and profile.kind(name).longest <= SHORT)
     }
-    records = joined_codes(survey.series, *(column.codes + 1 for column in columns.values()))
+    records = joined_codes(profile.series, *(column.codes + 1 for column in columns.values()))
     firsts = np.unique(records, return_index=True)[1]
-    again, cells = survey.rows - len(firsts), distinct(survey.cell)
+    again, cells = profile.rows - len(firsts), count_distinct(profile.cell)
     if not again:
         return
     keep = SuggestedFix({"--duplicates": "keep"}, "counts them as attempts of their own")
     read = {column for batch in context.batches for column in batch.roles.columns().values()}
-    for name in (name for name in survey.columns if name not in read):
-        column = survey.columns[name]
-        unique = distinct(column.codes[firsts]) >= 0.98 * len(firsts)
+    for name in (name for name in profile.columns if name not in read):
+        column = profile.columns[name]
+        unique = count_distinct(column.codes[firsts]) >= 0.98 * len(firsts)
         # The statement of a task is in each of its records.
         of_attempts = column.distinct > cells or bool(words(name) & _ATTEMPT_WORDS)
-        long = survey.kind(name).longest > 4 or "id" in words(name)
+        long = profile.kind(name).longest > 4 or "id" in words(name)
         if column.share == 1 and unique and of_attempts and long:
             key = {"--field": {"attempt": name}, "--duplicates": "first"}
             once = SuggestedFix(key, "counts each record once")
-            shown = {"rows": again, "column": quote(name), "order": False}
-            yield Finding(REPEATED_RECORDS, True, shown, (once, keep))
+            fields = {"rows": again, "column": quote(name), "order": False}
+            yield Finding(REPEATED_RECORDS, True, fields, (once, keep))
             return
-    half = survey.rows // 2
-    halves = survey.whole and half * 2 == survey.rows and len(survey.files) == 1
-    if halves and _mixed(context, half) and np.all(records[:half] == records[half:]):
+    half = profile.rows // 2
+    halves = profile.is_complete and half * 2 == profile.rows and len(profile.files) == 1
+    if halves and _has_mixed_outcomes(context, half) and np.all(records[:half] == records[half:]):
         yield Finding(REPEATED_RECORDS, False, {"rows": half, "column": "", "order": True}, (keep,))
 
 
-def _mixed(context: CheckContext, half: int) -> bool:
+def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
     """Whether the outcomes of half of the rows are so mixed that another run has others."""
-    cell, verdict = context.survey.cell[:half], context.survey.verdict[:half]
+    cell, verdict = context.profile.cell[:half], context.profile.verdict[:half]
     failed, passed = np.unique(cell[verdict == 0]), np.unique(cell[verdict == 1])
-    if distinct(cell) < half:
+    if count_distinct(cell) < half:
         # Several attempts at a task that all pass, or all fail, are often equal.
-        return len(np.intersect1d(failed, passed)) >= _MIXED
-    return min(len(failed), len(passed)) >= _MIXED
+        return len(np.intersect1d(failed, passed)) >= _ENOUGH_OF_EACH
+    return min(len(failed), len(passed)) >= _ENOUGH_OF_EACH
 
 
-def cached(context: CheckContext) -> Iterator[Finding]:
+def cached_attempt_findings(context: CheckContext) -> Iterator[Finding]:
     """Attempts from a cache, at tasks that have others."""
-    survey = context.survey
-    flags = (name for name in survey.columns if leaf(name) in _CACHED_NAMES)
+    profile = context.profile
+    flags = (name for name in profile.columns if leaf(name) in _CACHED_NAMES)
     for name in (name for name in flags if name not in context.request.pool):
-        sizes = np.bincount(survey.cell[survey.cell >= 0], minlength=1)
-        several = (survey.cell >= 0) & (sizes[np.maximum(survey.cell, 0)] > 1)
-        rows = int(np.sum(several & (survey.verdicts(name) == 1)))
+        sizes = np.bincount(profile.cell[profile.cell >= 0], minlength=1)
+        several = (profile.cell >= 0) & (sizes[np.maximum(profile.cell, 0)] > 1)
+        rows = int(np.sum(several & (profile.verdicts(name) == 1)))
         if rows:
-            shown = {"rows": rows, "all": survey.rows, "column": quote(name)}
+            fields = {"rows": rows, "all": profile.rows, "column": quote(name)}
             pool = SuggestedFix({"--pool": (name,)}, "counts them on purpose")
-            yield Finding(CACHED_ATTEMPTS, False, shown, (pool,))
+            yield Finding(CACHED_ATTEMPTS, False, fields, (pool,))
             return
 
 
@@ -110,11 +110,11 @@ CHECKS = (
         "Records without attempt numbers are equal in every column, and a column is unique in"
         " all other records. It is a warning if the second half of a file repeats the first"
         " with mixed outcomes.",
-        ("--field attempt=X --duplicates first", "--duplicates keep"), repeated,
+        ("--field attempt=X --duplicates first", "--duplicates keep"), repeated_record_findings,
     ),
     ReadingCheck(
         CACHED_ATTEMPTS, LIKELY,
         "A flag such as cached is true in rows of tasks with several attempts.",
-        ("--pool X",), cached,
+        ("--pool X",), cached_attempt_findings,
     ),
 )  # fmt: skip

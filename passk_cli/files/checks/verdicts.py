@@ -23,7 +23,7 @@ from passk_cli.files.checks.check import (
     ReadingCheck,
     value_at,
 )
-from passk_cli.files.reading.profile import DataProfile, distinct, joined_codes
+from passk_cli.files.reading.profile import DataProfile, count_distinct, joined_codes
 from passk_cli.files.reading.records import records
 from passk_cli.files.roles import EQUAL, SHORT, leaf, words
 from passk_cli.files.vocabulary import (
@@ -56,9 +56,9 @@ _OTHER_WORDS = (
 )
 _SUCCESS_WORDS = frozenset("success successful succeeded achieved".split())
 # Rows of two columns that are compared; values of a verdict at most.
-_COMPARED, _VALUES = 200, 30
+_MOST_COMPARED, _MOST_VALUES = 200, 30
 # A second verdict is about most of the attempts.
-_MOST_ROWS = 0.5
+_ENOUGH_SHARE = 0.5
 
 TWO_VERDICTS = DiagnosticType(
     "two-verdicts", WARNING,
@@ -103,17 +103,24 @@ LISTS_IN_ORDER = DiagnosticType(
 )  # fmt: skip
 
 
-def second(context: CheckContext) -> Iterator[Finding]:
+def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
     """Verdicts next to an outcome that nobody chose."""
-    survey, outcome = context.survey, context.column("outcome")
+    profile, outcome = context.profile, context.column("outcome")
     attempts = all(batch.roles.shape == "attempts" for batch in context.batches)
-    if context.named_outcome or context.harness or outcome not in survey.columns or not attempts:
+    if (
+        context.has_named_outcome
+        or context.is_known_format
+        or outcome not in profile.columns
+        or not attempts
+    ):
         return
     if attack := _attack_next_to(context, outcome):
-        yield _ambiguous(context, outcome, attack)
+        yield _ambiguous_success(context, outcome, attack)
         return
-    for name in context.unread:
-        if leaf(name).startswith("expected") and _expects(context, name, outcome):
+    for name in context.unread_columns:
+        if leaf(name).startswith("expected") and _contains_expected_verdicts(
+            context, name, outcome
+        ):
             agree = SuggestedFix(
                 {"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}, "compares them"
             )
@@ -122,53 +129,58 @@ def second(context: CheckContext) -> Iterator[Finding]:
             return
     if context.request.scores_only:
         return
-    judged = survey.verdict[(survey.task >= 0) & np.isfinite(survey.verdict)]
-    constant = survey.texts(outcome, 1)[0] if len(judged) > 1 and np.ptp(judged) == 0 else ""
+    judged = profile.verdict[(profile.task >= 0) & np.isfinite(profile.verdict)]
+    constant = profile.texts(outcome, 1)[0] if len(judged) > 1 and np.ptp(judged) == 0 else ""
     always = bool(constant) and judged[0] == 1
-    expected = any(words(name) & EXPECTED_WORDS for name in context.unread)
-    rivals = [name for name in context.unread if _contradicts(context, name, outcome)]
+    expected = any(words(name) & EXPECTED_WORDS for name in context.unread_columns)
+    rivals = [name for name in context.unread_columns if _contradicts(context, name, outcome)]
     if rivals:
         less = constant or leaf(outcome) in ENDED_WORDS
         order = [*rivals, outcome] if less else [outcome, *rivals]
-        shown = {"names": [outcome, *rivals], "outcome": outcome, "constant": constant}
-        yield Finding(TWO_VERDICTS, True, shown, tuple(_chosen(context, n) for n in order[:4]))
+        fields = {"names": [outcome, *rivals], "outcome": outcome, "constant": constant}
+        yield Finding(
+            TWO_VERDICTS, True, fields, tuple(_outcome_fix(context, n) for n in order[:4])
+        )
     elif always and leaf(outcome) in (ENDED_WORDS if expected else ENDED_ONLY_WORDS):
-        counted: dict[str, Any] = {"attempts": len(judged), "sample": not survey.whole}
-        counted |= {"column": outcome, "value": constant}
+        facts: dict[str, Any] = {"attempts": len(judged), "sample": not profile.is_complete}
+        facts |= {"column": outcome, "value": constant}
         way = SuggestedFix({"--outcome": outcome}, "if it says that tasks were solved")
-        yield Finding(ALWAYS_SUCCESS, True, counted, (way,))
+        yield Finding(ALWAYS_SUCCESS, True, facts, (way,))
 
 
-def sets(context: CheckContext) -> Iterator[Finding]:
+def list_order_findings(context: CheckContext) -> Iterator[Finding]:
     """Lists that are compared in order and have the same entries in another order."""
     outcome = context.column("outcome")
-    one, equal, other = outcome.partition(EQUAL)
+    left, equal, right = outcome.partition(EQUAL)
     frame = context.batches[0].layout.kind == "frame"
-    if not equal or "," in outcome or context.harness or frame:
+    if not equal or "," in outcome or context.is_known_format or frame:
         return
     compared = reordered = 0
-    for _, record in islice(records(context.batches[0]), _COMPARED):
-        lists = [value_at(record, column) for column in (one, other)]
+    for _, record in islice(records(context.batches[0]), _MOST_COMPARED):
+        lists = [value_at(record, column) for column in (left, right)]
         if all(isinstance(entries, list) for entries in lists):
             first, second = ([str(entry) for entry in entries] for entries in lists)
             compared += 1
             reordered += first != second and sorted(first) == sorted(second)
     if reordered:
-        shown = {"outcome": quote(outcome), "rows": reordered, "all": compared}
-        yield Finding(LISTS_IN_ORDER, False, shown)
+        fields = {"outcome": quote(outcome), "rows": reordered, "all": compared}
+        yield Finding(LISTS_IN_ORDER, False, fields)
 
 
 def _attack_next_to(context: CheckContext, outcome: str) -> str:
     """The first column of attacks next to an outcome named success; "" if there is none."""
     if not words(outcome) & _SUCCESS_WORDS or EQUAL in outcome:
         return ""
-    return next((name for name in context.survey.columns if words(name) & ATTACK_WORDS), "")
+    return next((name for name in context.profile.columns if words(name) & ATTACK_WORDS), "")
 
 
-def _ambiguous(context: CheckContext, outcome: str, attack: str) -> Finding:
+def _ambiguous_success(context: CheckContext, outcome: str, attack: str) -> Finding:
     """The finding about a success that may be the attack's, with the words of the data."""
-    texts, verdicts = context.survey.texts(outcome, _VALUES), context.survey.verdicts(outcome)
-    codes = context.survey.columns[outcome].codes
+    texts, verdicts = (
+        context.profile.texts(outcome, _MOST_VALUES),
+        context.profile.verdicts(outcome),
+    )
+    codes = context.profile.columns[outcome].codes
     words_of = {
         verdict: tuple(texts[code] for code in np.unique(codes[verdicts == verdict]).tolist())
         for verdict in (1, 0)
@@ -178,16 +190,16 @@ def _ambiguous(context: CheckContext, outcome: str, attack: str) -> Finding:
         SuggestedFix({"--passes": passes}, "if the attack's success passes"),
         SuggestedFix({"--passes": fails, "--fails": passes}, "if withstanding it passes"),
     )
-    shown = {"column": quote(outcome), "attack": quote(attack)}
-    return Finding(AMBIGUOUS_SUCCESS, True, shown, ways)
+    fields = {"column": quote(outcome), "attack": quote(attack)}
+    return Finding(AMBIGUOUS_SUCCESS, True, fields, ways)
 
 
-def _expects(context: CheckContext, name: str, outcome: str) -> bool:
+def _contains_expected_verdicts(context: CheckContext, name: str, outcome: str) -> bool:
     """Whether all values of a column are verdicts, and the outcome has some of them, as words."""
-    survey = context.survey
-    expected, given = ({text.lower() for text in survey.texts(c, 50)} for c in (name, outcome))
-    known = survey.verdicts(name)[survey.columns[name].codes >= 0]
-    return bool(np.all(known >= 0)) and not expected.isdisjoint(given)
+    profile = context.profile
+    expected, outcomes = ({text.lower() for text in profile.texts(c, 50)} for c in (name, outcome))
+    verdicts = profile.verdicts(name)[profile.columns[name].codes >= 0]
+    return bool(np.all(verdicts >= 0)) and not expected.isdisjoint(outcomes)
 
 
 def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
@@ -196,73 +208,84 @@ def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
     A grade agrees with an outcome if some threshold on it reproduces the outcome.  A verdict agrees
     if it is the same, or the opposite, in every row that has both.
     """
-    survey, terms, ended = context.survey, words(name), leaf(outcome) in ENDED_WORDS
-    if _stem(name) == _stem(outcome):
-        return _unlike(context, name, outcome)
-    predicted = "label" in terms and any(words(n) & PREDICTED_WORDS for n in survey.columns)
-    if predicted or _is_of_task(survey, name, outcome):
+    profile, terms, ended = context.profile, words(name), leaf(outcome) in ENDED_WORDS
+    if _without_number(name) == _without_number(outcome):
+        return _values_differ(context, name, outcome)
+    predicted = "label" in terms and any(words(n) & PREDICTED_WORDS for n in profile.columns)
+    if predicted or _is_of_task(profile, name, outcome):
         # The label of a task, or another fact about it.
         return False
-    if terms & (_OTHER_WORDS | BAD_WORDS) or survey.kind(name).longest > SHORT:
+    if terms & (_OTHER_WORDS | BAD_WORDS) or profile.kind(name).longest > SHORT:
         return False
     graded = terms <= GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "correctness"}
     # A column of a few rows holds labels of these attempts, not another outcome of all.
-    if not terms & (CORRECT_WORDS | GRADE_WORDS) or survey.columns[name].share < _MOST_ROWS:
+    if not terms & (CORRECT_WORDS | GRADE_WORDS) or profile.columns[name].share < _ENOUGH_SHARE:
         return False
-    numbers = survey.numbers(name)
+    numbers = profile.numbers(name)
     present = numbers[np.isfinite(numbers)]
-    if survey.kind(name).name == "number" and np.any((present != 0) & (present != 1)):
-        return bool(graded) and _no_threshold(numbers, survey.verdict, ended=ended)
-    values = survey.verdicts(name)
-    there = survey.columns[name].codes >= 0
+    if profile.kind(name).name == "number" and np.any((present != 0) & (present != 1)):
+        return bool(graded) and _lacks_threshold(numbers, profile.verdict, ended=ended)
+    values = profile.verdicts(name)
+    is_present = profile.columns[name].codes >= 0
     # A word that is no verdict makes the column something else.
-    if survey.columns[name].distinct >= _VALUES or np.any(values[there] < 0):
+    if profile.columns[name].distinct >= _MOST_VALUES or np.any(values[is_present] < 0):
         return False
-    both = np.isfinite(values) & np.isfinite(survey.verdict)
-    if both.sum() < 2 or (np.ptp(values[both]) == 0 and np.ptp(survey.verdict[both]) > 0):
+    has_both = np.isfinite(values) & np.isfinite(profile.verdict)
+    if has_both.sum() < 2 or (
+        np.ptp(values[has_both]) == 0 and np.ptp(profile.verdict[has_both]) > 0
+    ):
         # What never varies says nothing about an outcome that does.
         return False
-    equal = values[both] == survey.verdict[both]
+    equal = values[has_both] == profile.verdict[has_both]
     return bool(equal.any() and not equal.all()) or bool(
-        not equal.any() and np.ptp(survey.verdict[both]) == 0
+        not equal.any() and np.ptp(profile.verdict[has_both]) == 0
     )
 
 
-def _is_of_task(survey: DataProfile, name: str, outcome: str) -> bool:
+def _is_of_task(profile: DataProfile, name: str, outcome: str) -> bool:
     """Whether a column has one value at each task, and the outcome has several at some."""
-    pairs = (distinct(joined_codes(survey.cell, survey.columns[c].codes)) for c in (name, outcome))
-    return next(pairs) <= distinct(survey.cell) < next(pairs)
+    pairs = (
+        count_distinct(joined_codes(profile.cell, profile.columns[c].codes))
+        for c in (name, outcome)
+    )
+    return next(pairs) <= count_distinct(profile.cell) < next(pairs)
 
 
-def _stem(name: str) -> str:
+def _without_number(name: str) -> str:
     """A name without the number at its end, as pandas numbers a column that was joined twice."""
     return re.sub(r"[._ -]?[0-9]+$", "", name)
 
 
-def _unlike(context: CheckContext, one: str, other: str) -> bool:
+def _values_differ(context: CheckContext, column: str, other_column: str) -> bool:
     """Whether two columns have different values in some row, but for upper and lower case."""
-    survey = context.survey
-    rows = np.flatnonzero((survey.columns[one].codes >= 0) & (survey.columns[other].codes >= 0))
-    pairs = joined_codes(survey.columns[one].codes[rows], survey.columns[other].codes[rows])
-    firsts = rows[np.unique(pairs, return_index=True)[1][:_COMPARED]].tolist()
-    texts = zip(survey.at(one, firsts), survey.at(other, firsts), strict=True)
+    profile = context.profile
+    rows = np.flatnonzero(
+        (profile.columns[column].codes >= 0) & (profile.columns[other_column].codes >= 0)
+    )
+    pairs = joined_codes(
+        profile.columns[column].codes[rows], profile.columns[other_column].codes[rows]
+    )
+    firsts = rows[np.unique(pairs, return_index=True)[1][:_MOST_COMPARED]].tolist()
+    texts = zip(
+        profile.texts_at(column, firsts), profile.texts_at(other_column, firsts), strict=True
+    )
     return any(first.lower() != second.lower() for first, second in texts)
 
 
-def _no_threshold(numbers: Floats, verdict: Floats, *, ended: bool) -> bool:
+def _lacks_threshold(numbers: Floats, verdict: Floats, *, ended: bool) -> bool:
     """Whether no threshold on a grade reproduces the outcome, in the rows that have both.
 
     ended : whether the outcome may only say that a run ended, so that a grade that varies
         contradicts an outcome that never fails.
 
     >>> grades, verdict = np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.0])
-    >>> _no_threshold(grades, verdict, ended=False)
+    >>> _lacks_threshold(grades, verdict, ended=False)
     True
-    >>> _no_threshold(grades, np.array([0.0, 0.0, 1.0]), ended=False)
+    >>> _lacks_threshold(grades, np.array([0.0, 0.0, 1.0]), ended=False)
     False
     """
-    both = np.isfinite(numbers) & np.isfinite(verdict)
-    numbers, verdict = numbers[both], verdict[both]
+    has_both = np.isfinite(numbers) & np.isfinite(verdict)
+    numbers, verdict = numbers[has_both], verdict[has_both]
     if len(numbers) < 2 or np.ptp(numbers) == 0:
         return False
     passed, failed = numbers[verdict == 1], numbers[verdict == 0]
@@ -271,9 +294,9 @@ def _no_threshold(numbers: Floats, verdict: Floats, *, ended: bool) -> bool:
     return bool(passed.min() <= failed.max()) and bool(failed.min() <= passed.max())
 
 
-def _chosen(context: CheckContext, name: str) -> SuggestedFix:
+def _outcome_fix(context: CheckContext, name: str) -> SuggestedFix:
     """The option that makes a column the outcome, with a threshold if it is a grade."""
-    numbers = context.survey.numbers(name)
+    numbers = context.profile.numbers(name)
     numbers = numbers[np.isfinite(numbers)]
     if not np.any((numbers != 0) & (numbers != 1)):
         return SuggestedFix({"--outcome": name})
@@ -287,27 +310,28 @@ CHECKS = (
         "You chose no outcome, and it disagrees in some rows with a column such as correct or"
         " verdict, or with every threshold on a score; or another column has its name and a"
         " number.",
-        ("--outcome X", "--outcome X --threshold Y"), second,
+        ("--outcome X", "--outcome X --threshold Y"), second_verdict_findings,
     ),
     ReadingCheck(
         ALWAYS_SUCCESS, CERTAIN,
         "The outcome is a status such as ok or completed and passes in every row; or it is"
         " named success, and expected answers are not read.",
-        ("--outcome X",), second,
+        ("--outcome X",), second_verdict_findings,
     ),
     ReadingCheck(
         EXPECTED_VERDICTS, CERTAIN,
         "A column named expected contains the words of the outcome.",
-        ("--field outcome=X==Y", "--outcome X"), second,
+        ("--field outcome=X==Y", "--outcome X"), second_verdict_findings,
     ),
     ReadingCheck(
         AMBIGUOUS_SUCCESS, CERTAIN,
         "The outcome is named success, next to a column such as attack or jailbreak.",
-        ("--passes true", "--passes false --fails true", "--field outcome=X"), second,
+        ("--passes true", "--passes false --fails true", "--field outcome=X"),
+        second_verdict_findings,
     ),
     ReadingCheck(
         LISTS_IN_ORDER, LIKELY,
         "The outcome compares two columns of lists, and some pairs differ only in their order.",
-        (), sets,
+        (), list_order_findings,
     ),
 )  # fmt: skip

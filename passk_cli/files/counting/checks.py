@@ -57,27 +57,31 @@ SEVERAL_SCORES = DiagnosticType(
 )  # fmt: skip
 
 
-def mixed_tasks(kinds: Mapping[str, str], tasks: Texts) -> Iterator[Diagnostic]:
+def mixed_task_messages(kinds: Mapping[str, str], tasks: Texts) -> Iterator[Diagnostic]:
     """The message that a number is the same task as its text in another file.
 
     kinds : kind of value, "number" or "text" → the first file whose tasks are that.
     """
     files = {kinds.get("number"), kinds.get("text")}
-    if None not in files and len(files) == 2 and all(task.isdecimal() for task in tasks.present):
+    if (
+        None not in files
+        and len(files) == 2
+        and all(task.isdecimal() for task in tasks.sorted_names)
+    ):
         yield MIXED_TASKS(numbers=kinds["number"], texts=kinds["text"], task=tasks.at(0))
 
 
-def several_scores(batches: Iterable[Batch], request: Request) -> Iterator[Diagnostic]:
+def several_scores_messages(batches: Iterable[Batch], request: Request) -> Iterator[Diagnostic]:
     """The message that a table of attempts has none of several scores, of the first such file."""
-    kept = request.conversion.columns if request.conversion else ()
+    kept_columns = request.conversion.columns if request.conversion else ()
     for batch in batches:
         kinds, outcome = batch.layout.kinds, batch.roles.outcome
         scores = [column for column in candidates("score", kinds) if column not in request.by]
-        named = "score" in request.fields or kinds.keys() >= set(CANONICAL)
+        has_score = "score" in request.fields or kinds.keys() >= set(CANONICAL)
         if (
             len(scores) > 1
-            and not named
-            and not {*scores} <= {*kept}
+            and not has_score
+            and not {*scores} <= {*kept_columns}
             and batch.roles.column("score") == outcome
         ):
             joined = ",".join(scores)
@@ -86,15 +90,15 @@ def several_scores(batches: Iterable[Batch], request: Request) -> Iterator[Diagn
 
 
 # A number with a fraction or an exponent.
-_REAL = re.compile(r"-?[0-9]+(\.[0-9]+([eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)")
+_FRACTION = re.compile(r"-?[0-9]+(\.[0-9]+([eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)")
 
 
-def require_as_written(batch: Batch, tally: Tally) -> None:
+def require_original_spelling(batch: Batch, tally: Tally) -> None:
     """DataError for a header among the rows, and for names that were read in another spelling."""
     layout = batch.layout
     names = {name for name, _ in layout.columns}
     # There is no header among the rows unless a task is called as a column is.
-    if layout.kind == "csv" and names & {*tally.every["task"].names}:
+    if layout.kind == "csv" and names & {*tally.all_cells["task"].names}:
         for source in batch.sources:
             for line, row in csv_rows(source, layout.delimiter):
                 if {*row} == names:
@@ -104,17 +108,17 @@ def require_as_written(batch: Batch, tally: Tally) -> None:
     for role, column in batch.roles.columns().items() if layout.kind in ("json", "jsonl") else ():
         key = {"task": "task", "model": "name"}.get(role)
         # Only where a name looks as such a number does the file have to be searched.
-        if key is None or not any(map(_REAL.fullmatch, tally.every[key].names)):
+        if key is None or not any(map(_FRACTION.fullmatch, tally.all_cells[key].names)):
             continue
         for source in batch.sources:
-            if (number := _respelled(source, column)) is not None:
+            if (number := _first_respelled_number(source, column)) is not None:
                 line, spelled = number
                 problem = f'"{column}" is the number {spelled}, which reads as {float(spelled)!r}'
                 remedy = "names are text: put it in quotes"
                 raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
 
 
-def require_sound(layout: Layout, sources: Sequence[Source], request: Request) -> None:
+def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Request) -> None:
     """DataError for what DuckDB reads and drops: a delimiter too many, an array without its end."""
     uneven = layout.kind == "csv" and not request.skip_bad
     for source in sources:
@@ -145,7 +149,7 @@ def require_even_rows(source: Source, layout: Layout) -> None:
             raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
 
 
-def _respelled(source: Source, column: str) -> tuple[int, str] | None:
+def _first_respelled_number(source: Source, column: str) -> tuple[int, str] | None:
     """The first JSON number of a column, or of a key below others, that reads in another spelling,
     and its line: 1e5 and 1.10 read as 100000.0 and 1.1, as they would without the quotes of a text.
     """
@@ -156,7 +160,9 @@ def _respelled(source: Source, column: str) -> tuple[int, str] | None:
         while block := stream.read(1 << 20):
             text = before + block
             for spelled in set(number.findall(text)):
-                if _REAL.fullmatch(spelled.decode()) and spelled.decode() != repr(float(spelled)):
+                if _FRACTION.fullmatch(spelled.decode()) and spelled.decode() != repr(
+                    float(spelled)
+                ):
                     place = next(m.start() for m in number.finditer(text) if m[1] == spelled)
                     return line + text.count(b"\n", 0, place), spelled.decode()
             # A number that the block cuts in two is found whole in the next one.
@@ -172,10 +178,10 @@ def may_be_uneven(source: Source, delimiter: bytes, columns: int) -> bool:
     """
     with open_bytes(source) as stream:
         end = delimiter + (b"\r" if stream.readline().endswith(b"\r\n") else b"\n")
-        last, found = b"", False
-        while not found and (block := stream.read(1 << 20)):
-            found, last = _has_pair(last + block, end), block[-1:]
-    if not found and last != delimiter:
+        last, has_pair = b"", False
+        while not has_pair and (block := stream.read(1 << 20)):
+            has_pair, last = _has_pair(last + block, end), block[-1:]
+    if not has_pair and last != delimiter:
         return False
     with open_bytes(source) as stream:
         delimiters, breaks, last = 0, 0, b"\n"
@@ -195,8 +201,8 @@ def _has_pair(text: bytes, pair: bytes) -> bool:
     >>> _has_pair(b"a,b,\\n", b",\\n"), _has_pair(b"a,b\\n,", b",\\n")
     (True, False)
     """
-    (wanted,) = np.frombuffer(pair, dtype=np.uint16)
+    (pair_number,) = np.frombuffer(pair, dtype=np.uint16)
     return any(
-        bool((np.frombuffer(text, np.uint16, (len(text) - start) // 2, start) == wanted).any())
+        bool((np.frombuffer(text, np.uint16, (len(text) - start) // 2, start) == pair_number).any())
         for start in range(min(2, len(text)))
     )

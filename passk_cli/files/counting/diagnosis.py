@@ -16,14 +16,14 @@ from passk_cli.errors import BadRecord, DataError, ParameterError
 from passk_cli.files.counting.statement import ARE_COUNTS, Repeats, Statement
 from passk_cli.files.database import NUMBER_COLUMN, disable_join_reordering, quote_name, quote_text
 from passk_cli.files.export import os_error
-from passk_cli.files.history import recorded_twice
+from passk_cli.files.history import repeated_run_error
 from passk_cli.files.reading.condition import CONDITION, names_in
 from passk_cli.files.reading.layout import Batch, json_path
-from passk_cli.files.reading.non_result_files import copy_of
+from passk_cli.files.reading.non_result_files import find_copy
 from passk_cli.files.reading.records import (
     Record,
-    first_fault,
-    mixed_ends,
+    first_bad_record,
+    mixed_line_ends_error,
     record_at,
 )
 from passk_cli.files.request import BOUNDS, Request
@@ -31,7 +31,7 @@ from passk_cli.files.roles import (
     EACH,
     ENDED_WORDS,
     FAIL_WORDS,
-    OF_HISTORIES,
+    HISTORY_COLUMNS,
     PASS_WORDS,
     PICK,
     SETTINGS,
@@ -57,26 +57,26 @@ from passk_cli.text import plural, shortened
 if TYPE_CHECKING:
     import duckdb
 
-_OF_REPEATS: tuple[SuggestedFix, ...] = (
+_REPEAT_FIXES: tuple[SuggestedFix, ...] = (
     SuggestedFix({"--duplicates": "first"}, "counts the first, as of a copy"),
     SuggestedFix({"--duplicates": "last"}, "counts the last, as of a resumed run"),
     SuggestedFix({"--duplicates": "keep"}, "counts each as an attempt of its own"),
 )
 # How often an attempt comes again, on average, where its number is none.
-_NO_NUMBER = 2
-_OF_TWO_FILES = "name files of different models as label=path"
+_TOO_MANY_REPEATS = 2
+_TWO_FILES_REMEDY = "name files of different models as label=path"
 # How many records without a task may be summaries of the others, where these are many more.
-_SUMMARIES = 5
+_MOST_SUMMARIES = 5
 # Records whose fields are named where none has the one asked for.
-_LOOKED_AT = 1000
+_PROBED_RECORDS = 1000
 # What DuckDB says first when an expression, not a file, is wrong.
-_OF_EXPRESSIONS = re.compile(
+_EXPRESSION_ERRORS = re.compile(
     "(Binder|Catalog|Conversion|Out of Range|Permission|Not implemented) Error"
 )
-_COUNTS = "they need whole numbers, n ≥ 1 and 0 ≤ c ≤ n"
+_COUNTS_REMEDY = "they need whole numbers, n ≥ 1 and 0 ≤ c ≤ n"
 
 
-def explain(
+def explained_error(
     con: duckdb.DuckDBPyConnection, error: duckdb.Error, batches: Sequence[Batch], request: Request
 ) -> Exception:
     """The error DuckDB ended with, as one the user can act on."""
@@ -97,27 +97,27 @@ def explain(
         remedy = "unpack it yourself and give that file" if packed else "split it into several"
         problem = f"a record over {object_bytes([source]):,} bytes"
         return BadRecord(source.name, problem, remedy)
-    if request.where and _OF_EXPRESSIONS.match(message):
-        return _wrong_condition(message, request)
+    if request.where and _EXPRESSION_ERRORS.match(message):
+        return _condition_error(message, request)
     for source in sources:
         if "GZIP" in message and source.path in message:
             problem = "the gzip stream is cut off or damaged"
             return DataError(source.name, problem, "copy the file again", name="damaged-file")
     for batch in batches:
         for source in batch.sources:
-            fault = first_fault(source, batch.layout)
+            fault = first_bad_record(source, batch.layout)
             if batch.layout.kind == "csv":
-                fault = fault or mixed_ends(source)
+                fault = fault or mixed_line_ends_error(source)
                 if (line := re.search(r"CSV Error on Line: (\d+)", message)) is not None:
                     fault = fault or BadRecord(f"{source.name}:{line[1]}", *UNCLOSED_QUOTE)
                 elif "state machine" in message:
                     fault = fault or BadRecord(
                         source.name, "mixed line ends, or quotes", UNCLOSED_QUOTE[1]
                     )
-            if fault := fault or _not_a_list(con, source, batch):
+            if fault := fault or _not_a_list_error(con, source, batch):
                 return fault
     if request.where and message.startswith("Invalid Input Error"):
-        return _wrong_condition(message, request)
+        return _condition_error(message, request)
     for batch in batches:
         if batch.layout.kind == "parquet":
             return damaged_parquet(batch.sources[0], message)
@@ -125,7 +125,7 @@ def explain(
     return DataError(first, reason, remedy, name="unreadable-file")
 
 
-def _wrong_condition(message: str, request: Request) -> ParameterError:
+def _condition_error(message: str, request: Request) -> ParameterError:
     problem = message.split("\n")[0].rstrip("!.")
     remedy = CONDITION
     if "Malformed JSON" in message:
@@ -139,7 +139,7 @@ def _wrong_condition(message: str, request: Request) -> ParameterError:
     )
 
 
-class _BadRow(NamedTuple):
+class _RowOfInterest(NamedTuple):
     """A row that is wrong, with what was asked of it, and where it stands."""
 
     batch: Batch
@@ -149,13 +149,13 @@ class _BadRow(NamedTuple):
     values: Sequence[Any]
 
 
-def first_rows(
+def first_matching_rows(
     con: duckdb.DuckDBPyConnection,
     statement: Statement,
     condition: str,
-    shown: Sequence[str] = ("task",),
+    selected: Sequence[str] = ("task",),
     most: int = 1,
-) -> list[_BadRow]:
+) -> list[_RowOfInterest]:
     """The first rows that fulfil a condition, in the order of the arguments.
 
     condition, shown : SQL, as of `Statement.matching`.  A row that is not found in its file comes
@@ -163,51 +163,59 @@ def first_rows(
     """
     import duckdb
 
-    def ask(own: Statement, selection: str) -> list[tuple[Any, ...]]:
+    def ask(attempted: Statement, selection: str) -> list[tuple[Any, ...]]:
         try:
-            return con.execute(f"{own.matching(condition)} SELECT {selection}").fetchall()
+            return con.execute(
+                f"{attempted.matching_rows(condition)} SELECT {selection}"
+            ).fetchall()
         except duckdb.Error as error:
-            again = own.with_more_care(error)
+            again = attempted.with_more_care(error)
             return [] if again is None else ask(again, selection)
 
     disable_join_reordering(con)
     con.execute("SET preserve_insertion_order = true")
-    columns, rows = ", ".join(shown), list[_BadRow]()
+    columns, rows = ", ".join(selected), list[_RowOfInterest]()
     files = {s.path: (s, batch) for batch in statement.batches for s in batch.sources}
     paths = [*files]
     if len(paths) > 1:
-        every = ask(statement.of_files(statement.batches), "DISTINCT file FROM matching")
-        paths = sorted((path for (path,) in every), key=lambda path: files[path][0].position)
+        file_rows = ask(statement.for_files(statement.batches), "DISTINCT file FROM matching")
+        paths = sorted((path for (path,) in file_rows), key=lambda path: files[path][0].position)
     for source, batch in map(files.__getitem__, paths):
-        own = statement.of_files([replace(batch, sources=(source,))]).having(numbered=True)
+        file_statement = statement.for_files([replace(batch, sources=(source,))]).with_changes(
+            numbered=True
+        )
         in_file = f"FROM matching WHERE file = {quote_text(source.path)}"
         # Entries of a list stand at one place.
         order = f"ORDER BY place, TRY_CAST(attempt AS BIGINT) LIMIT {most - len(rows)}"
-        for number, *values in ask(own, f"place, {columns} {in_file} {order}"):
-            rows.append(_BadRow(batch, source, *record_at(batch, source, number), values))
+        for number, *values in ask(file_statement, f"place, {columns} {in_file} {order}"):
+            rows.append(_RowOfInterest(batch, source, *record_at(batch, source, number), values))
         if len(rows) == most:
             return rows
     if not rows:
         batch = statement.batches[0]
-        nowhere = _BadRow(batch, batch.sources[0], batch.sources[0].name, {}, (None,) * len(shown))
-        found = ask(statement, f"{columns} FROM matching LIMIT 1")
-        rows = [nowhere._replace(values=found[0]) if found else nowhere]
+        nowhere = _RowOfInterest(
+            batch, batch.sources[0], batch.sources[0].name, {}, (None,) * len(selected)
+        )
+        first_values = ask(statement, f"{columns} FROM matching LIMIT 1")
+        rows = [nowhere._replace(values=first_values[0]) if first_values else nowhere]
     return rows
 
 
-def bad_value(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError:
+def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError:
     """Where the first outcome stands that is neither a pass nor a fail (or impossible counts)."""
     sizes = ["n_text", "c_text", ARE_COUNTS] if statement.has_counts else []
-    (row,) = first_rows(con, statement, "task IS NOT NULL AND verdict = -1", ["outcome", *sizes])
+    (row,) = first_matching_rows(
+        con, statement, "task IS NOT NULL AND verdict = -1", ["outcome", *sizes]
+    )
     (outcome, *counts), roles = row.values, row.batch.roles
     if roles.shape == "counts":
         n, c, too_many = counts
         if too_many:
             return DataError(row.place, f"{roles.n} = {n}", TOO_MANY, name="bad-counts")
-        shown = [f"{name} = {text}" if text else f"{name} is empty"
+        count_texts = [f"{name} = {text}" if text else f"{name} is empty"
                  for name, text in ((roles.n, n), (roles.c, c))]  # fmt: skip
-        problem = f"{' and '.join(shown)} cannot be counts"
-        return DataError(row.place, problem, _COUNTS, name="bad-counts")
+        problem = f"{' and '.join(count_texts)} cannot be counts"
+        return DataError(row.place, problem, _COUNTS_REMEDY, name="bad-counts")
     if _is_cut(row, str(outcome)):
         problem = f"{shortened(str(outcome))!r} ends the file, without an end of the line"
         return DataError(row.place, problem, "is the file cut off?", name="damaged-file")
@@ -215,11 +223,11 @@ def bad_value(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError
     value = outcome if number else json.dumps(outcome, ensure_ascii=False)
     problem = f'"{roles.outcome}" is {shortened(str(value))}'
     remedy, settles = "expected a number or true/false", list[SuggestedFix]()
-    if not number and (plain := _plain(str(outcome))):
+    if not number and (plain := _plain_number(str(outcome))):
         remedy = f"write numbers with a decimal point and without %, as {plain}"
-    elif not statement.request.unjudged:
+    elif not statement.request.judges_no_score:
         remedy = "expected true/false, 0/1 or a score"
-        judged = statement.request.bar is not None
+        judged = statement.request.passing_score is not None
         says = SuggestedFix({"--threshold": Placeholder("X")}, "says from where on a score passes")
         settles = [] if judged else [says]
     if number:
@@ -227,7 +235,7 @@ def bad_value(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError
     return DataError(row.place, problem, remedy, name="bad-outcome", settles=settles)
 
 
-def _is_cut(row: _BadRow, outcome: str) -> bool:
+def _is_cut(row: _RowOfInterest, outcome: str) -> bool:
     """Whether a table ends in the beginning of a word for an outcome."""
     begins = any(word.startswith(outcome.lower()) for word in (*PASS_WORDS, *FAIL_WORDS))
     if row.batch.layout.kind != "csv" or row.source.frame is not None or not begins:
@@ -238,11 +246,11 @@ def _is_cut(row: _BadRow, outcome: str) -> bool:
     return last.endswith(outcome.encode()) and str(row.place).endswith(f":{number}")
 
 
-def _plain(text: str) -> str:
+def _plain_number(text: str) -> str:
     """A number that has a decimal comma or a percent sign, as it is read; "" for others, and for
     1,234, which may be a thousand.
 
-    >>> _plain("0,48"), _plain("85 %"), _plain("1,234"), _plain("maybe")
+    >>> _plain_number("0,48"), _plain_number("85 %"), _plain_number("1,234"), _plain_number("maybe")
     ('0.48', '85', '', '')
     """
     thousands = "(?![1-9][0-9]{0,2},[0-9]{3}$)"
@@ -250,31 +258,33 @@ def _plain(text: str) -> str:
     return ".".join(filter(None, number.groups())) if number else ""
 
 
-def missing_value(
-    con: duckdb.DuckDBPyConnection, statement: Statement, total: int, *, some: bool
+def missing_outcome_error(
+    con: duckdb.DuckDBPyConnection, statement: Statement, total: int, *, has_outcomes: bool
 ) -> DataError:
     """Where the first null outcome stands, and why there is no default for it.
 
     total : how many there are.  some : whether there are others.
     """
-    (row,) = first_rows(con, statement, "task IS NOT NULL AND verdict IS NULL", ["outcome"])
+    (row,) = first_matching_rows(
+        con, statement, "task IS NOT NULL AND verdict IS NULL", ["outcome"]
+    )
     request, column, (outcome,) = statement.request, row.batch.roles.outcome, row.values
     settles = [SuggestedFix({"--missing": "drop"}, "leaves such attempts out")]
-    if not request.unjudged:
+    if not request.judges_no_score:
         settles.insert(0, SuggestedFix({"--missing": "fail"}, "counts them as failures"))
         if request.ends and not request.attempts:
             settles.append(SuggestedFix({"--missing": BOUNDS}, "gives the range of both"))
     ended = outcome is not None and outcome.strip().lower() in ENDED_WORDS
-    if not (some or ended or row.batch.layout.spool):
+    if not (has_outcomes or ended or row.batch.layout.row_file):
         # Of a column without values nothing fails.
         problem = f'"{column}" has no value in any of {plural(total, "attempt")}'
-        named = SuggestedFix(
+        other_column = SuggestedFix(
             {"--field": {"outcome": Placeholder("COLUMN")}}, "names another column"
         )
-        return DataError(row.place, problem, name="missing-outcome", settles=[named])
+        return DataError(row.place, problem, name="missing-outcome", settles=[other_column])
     absent = f'"{column}" is {json.dumps(outcome)}, which is no outcome' if ended else ""
     problem, reason = absent or f'"{column}" has no value', ""
-    if row.batch.layout.spool:
+    if row.batch.layout.row_file:
         reason = f": {row.record['reason']}" if row.record.get("reason") else ""
         # A format's outcomes stand in no column of that name.
         problem = "no outcome" if column == "outcome" else problem
@@ -282,7 +292,7 @@ def missing_value(
     return DataError(row.place, problem, name="missing-outcome", settles=settles)
 
 
-def absent_field(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError | None:
+def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError | None:
     """Error for an outcome inside a column that no record has: it is not missing, it is not there.
 
     Among the first records, which is all that is looked at.
@@ -294,11 +304,11 @@ def absent_field(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataEr
         if not keys or batch.layout.typed or any(map(PICK.fullmatch, keys)):
             continue
         column, path = quote_name(base), json_path(keys).replace(f'."{EACH}"', "[*]")
-        rows = statement.of_files([batch]).relation(batch, {base: "JSON"})
+        rows = statement.for_files([batch]).relation(batch, {base: "JSON"})
         # Of every entry of a list it says whether the field is there.
         sql = f"SELECT {column}, json_exists({column}, {path})::VARCHAR FROM {rows}"
-        values = con.execute(f"{sql} LIMIT {_LOOKED_AT}").fetchall()
-        if any("true" in (there or "") for _, there in values):
+        values = con.execute(f"{sql} LIMIT {_PROBED_RECORDS}").fetchall()
+        if any("true" in (has_field or "") for _, has_field in values):
             continue
         names: dict[str, None] = {}
         for value in (json.loads(text) for text, _ in values if text):
@@ -310,19 +320,19 @@ def absent_field(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataEr
     return None
 
 
-def values_there(con: duckdb.DuckDBPyConnection, statement: Statement) -> str:
+def condition_values(con: duckdb.DuckDBPyConnection, statement: Statement) -> str:
     """Values that the first column of a condition has among the first records, in words; "" of a
     condition on fields of records."""
-    column, there = [*names_in(con, statement.request.where), ""][0], dict[str, None]()
+    column, values = [*names_in(con, statement.request.where), ""][0], dict[str, None]()
     for batch in statement.batches:
         if "record" not in batch.layout.kinds.get(column, {"record"}):
-            rows = statement.of_files([batch]).relation(batch, {column: "VARCHAR"})
-            sql = f"SELECT {quote_name(column)}::VARCHAR FROM {rows} LIMIT {_LOOKED_AT}"
-            there |= dict.fromkeys(str(value) for (value,) in con.execute(sql).fetchall())
-    return f"Of {column} {there_are(sorted(there))}" if there else ""
+            rows = statement.for_files([batch]).relation(batch, {column: "VARCHAR"})
+            sql = f"SELECT {quote_name(column)}::VARCHAR FROM {rows} LIMIT {_PROBED_RECORDS}"
+            values |= dict.fromkeys(str(value) for (value,) in con.execute(sql).fetchall())
+    return f"Of {column} {there_are(sorted(values))}" if values else ""
 
 
-def no_name(
+def missing_name_error(
     con: duckdb.DuckDBPyConnection,
     statement: Statement,
     role: str,
@@ -333,14 +343,14 @@ def no_name(
     lacking : how many attempts have no task, of how many.
     """
     nameless = "task IS NULL" if role == "task" else "task IS NOT NULL AND model IS NULL"
-    (row,) = first_rows(con, statement, nameless)
-    some, every = lacking
-    if some > max(_SUMMARIES, every / 5) and not row.batch.layout.spool:
-        problem = f"{some:,} of {every:,} attempts have no {row.batch.roles.task}"
-        named = SuggestedFix(
+    (row,) = first_matching_rows(con, statement, nameless)
+    lacking_count, attempt_count = lacking
+    if lacking_count > max(_MOST_SUMMARIES, attempt_count / 5) and not row.batch.layout.row_file:
+        problem = f"{lacking_count:,} of {attempt_count:,} attempts have no {row.batch.roles.task}"
+        other_column = SuggestedFix(
             {"--field": {"task": Placeholder("COLUMN")}}, "names another task column"
         )
-        return DataError(row.source.name, problem, name="no-task-column", settles=[named])
+        return DataError(row.source.name, problem, name="no-task-column", settles=[other_column])
     if row.batch.layout.kind == "frame":
         column = row.batch.roles.column(role)
         remedy = f"drop such rows with .dropna(subset={[column]!r})"
@@ -355,7 +365,7 @@ def no_name(
     return DataError(row.place, problem, remedy, name="missing-name", settles=[settle])
 
 
-def repeated_attempt(
+def repeated_attempt_error(
     con: duckdb.DuckDBPyConnection, statement: Statement, repeats: Repeats
 ) -> DataError:
     """Where the first attempt that comes twice stands, both times."""
@@ -364,67 +374,73 @@ def repeated_attempt(
         f"{column} IS NOT DISTINCT FROM {'NULL' if value is None else quote_text(value)}"
         for column, value in zip(key, repeats.first, strict=True)
     )
-    first, *others = first_rows(con, statement, " AND ".join(same), ["task"], 2)
+    first, *later_rows = first_matching_rows(con, statement, " AND ".join(same), ["task"], 2)
     model, *_, task, attempt = repeats.first
     subject = f"attempt {attempt} of model {model!r} at task {task!r}"
     if all(batch.roles.shape == "counts" for batch in statement.batches):
         subject = f"task {task!r} of model {model!r}"
     remedy = before = ""
-    for other in others:
+    for later_row in later_rows:
         before = f", first seen at {first.place}"
-        remedy = _OF_TWO_FILES if other.source is not first.source else ""
-        if remedy and copy_of([("", first.source), ("", other.source)]):
-            remedy = f"the files are byte for byte the same: leave {other.source.name} out"
-    place = (others or [first])[0].place
+        remedy = _TWO_FILES_REMEDY if later_row.source is not first.source else ""
+        if remedy and find_copy([("", first.source), ("", later_row.source)]):
+            remedy = f"the files are byte for byte the same: leave {later_row.source.name} out"
+    place = (later_rows or [first])[0].place
     rows, contradicting = plural(repeats.rows, "duplicate row"), 0
     if not statement.has_counts:
         ((contradicting,),) = con.execute(statement.contradicting()).fetchall()
         if contradicting:
             rows += f", {plural(contradicting, 'attempt')} with different outcomes"
     problem = f"{subject} is duplicated{before} ({rows})"
-    settings = [*_settings_that_differ(first.record, others[0].record)] if others else []
+    settings = [*_settings_that_differ(first.record, later_rows[0].record)] if later_rows else []
     if settings:
         problem += f"; the two differ in {' and '.join(settings)}"
-    copy, resumed, own = _OF_REPEATS
+    copy, resumed, as_attempts = _REPEAT_FIXES
     # What differs is no copy.
-    differs = any(other.record != first.record for other in others)
-    settles: tuple[SuggestedFix, ...] = (resumed, copy, own) if differs else _OF_REPEATS
+    differs = any(later.record != first.record for later in later_rows)
+    settles: tuple[SuggestedFix, ...] = (resumed, copy, as_attempts) if differs else _REPEAT_FIXES
     if settings:
         # Attempts under several settings are neither copies nor resumed, and a command could not
         # know whether others differ as well.
         flags = " ".join(f"--by {shlex.quote(name)}" for name in settings)
         settles, remedy = (), f"keep them apart with {flags}"
     column = first.batch.roles.attempt
-    if column and contradicting and repeats.rows >= _NO_NUMBER * repeats.attempts:
+    if column and contradicting and repeats.rows >= _TOO_MANY_REPEATS * repeats.attempts:
         # Left out, most attempts would be lost.
-        named = f"WITH {statement.named(None)} SELECT count(DISTINCT model) FROM named"
-        ((models,),) = con.execute(named).fetchall()
+        model_count_sql = (
+            f"WITH {statement.named_rows(None)} SELECT count(DISTINCT model) FROM named"
+        )
+        ((models,),) = con.execute(model_count_sql).fetchall()
         way = {"--by": (column,), "--duplicates": "keep"}
-        apart = SuggestedFix({"--field": {"model": column}} if models == 1 else way,
+        split = SuggestedFix({"--field": {"model": column}} if models == 1 else way,
                        "keeps its values apart")  # fmt: skip
         several = len({source.path for batch in statement.batches for source in batch.sources}) > 1
-        settles = (apart, own) if several and column not in statement.request.by else (own,)
+        settles = (
+            (split, as_attempts)
+            if several and column not in statement.request.by
+            else (as_attempts,)
+        )
         problem, remedy = f"{problem}; {column} seems to number no attempts", ""
-    if all({*OF_HISTORIES} <= {*batch.layout.kinds} for batch in statement.batches):
-        files = list(dict.fromkeys(row.source.name for row in (first, *others)))
+    if all({*HISTORY_COLUMNS} <= {*batch.layout.kinds} for batch in statement.batches):
+        files = list(dict.fromkeys(row.source.name for row in (first, *later_rows)))
         if "run" in statement.request.by:
             run = str(first.record["run"])
-            return recorded_twice(f"run {run} of {model}", str(first.record["suite"]), files)
+            return repeated_run_error(f"run {run} of {model}", str(first.record["suite"]), files)
         problem = f"a history of runs; in another one {subject} is there as well"
-        settles, remedy = _of_runs(con, statement), ""
+        settles, remedy = _history_fixes(con, statement), ""
     return DataError(place, problem, remedy, name="duplicate-attempts", settles=settles)
 
 
 def _settings_that_differ(
-    one: Mapping[str, Any], other: Mapping[str, Any], above: str = ""
+    record: Mapping[str, Any], other_record: Mapping[str, Any], above: str = ""
 ) -> Iterator[str]:
     """The columns, at most one key below the top, that are named like settings and differ.
 
     >>> [*_settings_that_differ({"mode": "a", "x": {"effort": "low"}, "time": 1}, {"mode": "b"})]
     ['mode', 'x.effort']
     """
-    for key in {**one, **other}:
-        value, against = one.get(key), other.get(key)
+    for key in {**record, **other_record}:
+        value, against = record.get(key), other_record.get(key)
         if not above and (isinstance(value, dict) or isinstance(against, dict)):
             inside = [part if isinstance(part, dict) else {} for part in (value, against)]
             yield from _settings_that_differ(inside[0], inside[1], key)
@@ -432,18 +448,22 @@ def _settings_that_differ(
             yield f"{above}.{key}".removeprefix(".")
 
 
-def _of_runs(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[SuggestedFix, ...]:
+def _history_fixes(
+    con: duckdb.DuckDBPyConnection, statement: Statement
+) -> tuple[SuggestedFix, ...]:
     """Remedies where a history is given as results: its last run, or the command for histories."""
     course = SuggestedFix({}, "shows the course of its runs", "trend")
     runs = " UNION ALL ".join(
-        f'SELECT run, "at" FROM {batch.layout.relation([s.path for s in batch.sources], {})}'
+        f'SELECT run, "at" FROM {batch.layout.relation_sql([s.path for s in batch.sources], {})}'
         for batch in statement.batches
     )
     ((last,),) = con.execute(f'SELECT run FROM ({runs}) ORDER BY "at" DESC LIMIT 1').fetchall()
     return SuggestedFix({"--where": f"run = {quote_text(str(last))}"}, "takes its last run"), course
 
 
-def _not_a_list(con: duckdb.DuckDBPyConnection, source: Source, batch: Batch) -> DataError | None:
+def _not_a_list_error(
+    con: duckdb.DuckDBPyConnection, source: Source, batch: Batch
+) -> DataError | None:
     """Error for the first record of a file without a list of outcomes where others have one."""
     import duckdb
 
@@ -452,7 +472,7 @@ def _not_a_list(con: duckdb.DuckDBPyConnection, source: Source, batch: Batch) ->
         return None
     path = json_path(keys[: keys.index(EACH)] if EACH in keys else keys)
     value, place = f"json_extract({quote_name(base)}, {path})", quote_name(NUMBER_COLUMN)
-    rows = batch.layout.relation(
+    rows = batch.layout.relation_sql(
         [source.path], {base: "JSON"}, lenient=True, object_bytes=object_bytes([source]),
         numbered=True,
     )  # fmt: skip

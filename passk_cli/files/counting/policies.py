@@ -17,15 +17,15 @@ from passk_cli.files.counting import diagnosis
 from passk_cli.files.counting.checks import (
     OTHER_ENCODING,
     WITHOUT_GROUP,
-    mixed_tasks,
-    several_scores,
+    mixed_task_messages,
+    several_scores_messages,
 )
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.non_result_files import UnreadFile, repeated_file
+from passk_cli.files.reading.non_result_files import UnreadFile, repeated_file_error
 from passk_cli.files.reading.schema_detection import NormalizedFiles
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import COLUMN, OF_ATTEMPTS, addends, candidates, find
+from passk_cli.files.roles import ATTEMPT_ROLES, COLUMN, addends, candidates, find
 from passk_cli.outcomes.codes import cross_columns
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.missing_outcomes import MissingOutcomes
@@ -34,7 +34,7 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import Category, first_few
 
 
-def decide(
+def build_counts(
     con: duckdb.DuckDBPyConnection,
     statement: Statement,
     attempts: NormalizedFiles,
@@ -62,8 +62,8 @@ def decide(
     facts = replace(facts, messages=_messages(con, statement, attempts, cells, n, tolerant))
     undecided = cells["missing"][attempted].astype(np.int64)
     counts = Counts.from_codes(
-        _series(statement, cells, attempted),
-        cells["task"][attempted].filled,
+        _series_codes(statement, cells, attempted),
+        cells["task"][attempted].as_codes,
         n[attempted].astype(np.int64),
         cells["passed"][attempted].astype(np.int64),
         tuple(request.by),
@@ -74,8 +74,8 @@ def decide(
         place = statement.batches[0].sources[0].name
         counts = counts.with_clusters(_clusters(request.cluster, cells, place))
     for i, column in enumerate(statement.benchmarks):
-        if named := _benchmark_of_tasks(cells, i):
-            facts = replace(counts.facts, benchmark=column, benchmarks=named)
+        if benchmark_by_task := _benchmark_of_tasks(cells, i):
+            facts = replace(counts.facts, benchmark=column, benchmarks=benchmark_by_task)
             return replace(counts, facts=facts)
     return counts
 
@@ -84,12 +84,16 @@ def _benchmark_of_tasks(cells: Mapping[str, Any], place: int) -> dict[str, str]:
     """Task → its benchmark, by a column of which each task has one value; {} if it has several, or
     none, or if the column does not part the tasks into a few groups."""
     columns = ("task", f"benchmark{place}_low", f"benchmark{place}_high")
-    rows, _ = cross_columns([cells[name].filled for name in columns])
-    named: dict[str, str] = {}
+    rows, _ = cross_columns([cells[name].as_codes for name in columns])
+    benchmark_by_task: dict[str, str] = {}
     for task, low, high in rows:
-        if not low or low != high or named.setdefault(task, low) != low:
+        if not low or low != high or benchmark_by_task.setdefault(task, low) != low:
             return {}
-    return named if 1 < len({*named.values()}) <= len(named) / 2 else {}
+    return (
+        benchmark_by_task
+        if 1 < len({*benchmark_by_task.values()}) <= len(benchmark_by_task) / 2
+        else {}
+    )
 
 
 def _require_understood(
@@ -98,36 +102,36 @@ def _require_understood(
     """Refuse labels of several models, an outcome that is nowhere, and what no policy allows."""
     cells = tally.cells
     if any(source.label for batch in statement.batches for source in batch.sources):
-        _require_one_model(statement.batches, tally.every, statement.request)
+        _require_one_model(statement.batches, tally.all_cells, statement.request)
     judged = np.bincount(cells["name"].codes + 1, cells["n"] + cells["bad"])[1:]
     if cells["missing"].any() and not judged.all():
         # A path that leads nowhere is no outcome that failed.
-        absent = diagnosis.absent_field(con, statement)
+        absent = diagnosis.absent_field_error(con, statement)
         if absent is not None:
             raise absent
-    _refuse(con, statement, tally, tolerant)
+    _require_allowed(con, statement, tally, tolerant)
 
 
 def _refuse_empty(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> None:
     """Raise for data without an attempt: for what is wrong with its outcomes, if anything is."""
     request = statement.request
-    refusing = statement.having(request=replace(request, missing="error"))
-    _refuse(con, refusing, tally, tolerant=False)
+    refusing = statement.with_changes(request=replace(request, missing="error"))
+    _require_allowed(con, refusing, tally, tolerant=False)
     remedy = "is the file complete?"
     if request.where:
-        there = diagnosis.values_there(con, statement)
-        remedy = f"is the condition too narrow? {there}".rstrip()
+        values = diagnosis.condition_values(con, statement)
+        remedy = f"is the condition too narrow? {values}".rstrip()
     if request.only_tasks or request.exclude_tasks:
         remedy = "do the tasks that are left out leave one?"
     place = statement.batches[0].sources[0].name
     raise DataError(place, "no attempts in this data", remedy, name="no-attempts")
 
 
-def _series(statement: Statement, cells: Mapping[str, Any], attempted: Any) -> Any:
+def _series_codes(statement: Statement, cells: Mapping[str, Any], attempted: Any) -> Any:
     """The models and their groups, as codes; ordered columns with their order."""
     layouts = [batch.layout for batch in statement.batches]
     orders = dict(chain.from_iterable(layout.orders.items() for layout in layouts))
-    columns = [cells[column][attempted].filled for column in ("name", *statement.groups)]
+    columns = [cells[column][attempted].as_codes for column in ("name", *statement.groups)]
     for place, name in enumerate(statement.request.by, 1):
         if name in orders:
             names, codes = columns[place]
@@ -149,14 +153,14 @@ def _messages(
     Errors: DataError for copies of a file, and for one record that holds the others.
     """
     batches, request = statement.batches, statement.request
-    asked = _is_pooled(batches, cells) and request.duplicates != "keep"
-    copy = repeated_file(batches) if asked else None
-    within = None
+    is_doubtful = _is_pooled(batches, cells) and request.duplicates != "keep"
+    copy = repeated_file_error(batches) if is_doubtful else None
+    inner_records = None
     if int(cells["attempts"].sum()) == 1 and request.records is None:
-        from passk_cli.files.reading.asking import records_within
+        from passk_cli.files.reading.column_questions import inner_records_error
 
-        within = records_within(con, batches[0])
-    doubted = [error for error in (copy, within) if error is not None]
+        inner_records = inner_records_error(con, batches[0])
+    doubted = [error for error in (copy, inner_records) if error is not None]
     if doubted and not tolerant:
         raise doubted[0]
     messages = [*attempts.messages]
@@ -167,14 +171,14 @@ def _messages(
         messages.append(OTHER_ENCODING(files=files, encodings=encodings))
     messages += map(refused, doubted)
     if request.conversion is not None:
-        messages += several_scores(batches, request)
+        messages += several_scores_messages(batches, request)
     messages += [
         WITHOUT_GROUP(attempts=without, column=name)
         for name, column in zip(request.by, statement.groups, strict=True)
         if (without := int(n[cells[column].absent].sum()))
     ]
     if len(attempts.task_kinds) > 1:
-        messages += mixed_tasks(attempts.task_kinds, cells["task"][n > 0])
+        messages += mixed_task_messages(attempts.task_kinds, cells["task"][n > 0])
     return tuple(messages)
 
 
@@ -203,19 +207,22 @@ def _facts(
     # Of columns that are models each line is one of every model.
     without_task = lines.max() if request.fields.get("model") == COLUMN else lines.sum()
     sources = [source for batch in batches for source in batch.sources]
-    left = [error for error in attempts.passed_over if isinstance(error, UnreadFile)]
+    unread = [error for error in attempts.passed_over if isinstance(error, UnreadFile)]
     pooled = _is_pooled(batches, cells)
     some_numbered = any(b.roles.attempt for b in batches if b.roles.shape == "attempts")
     reasons: dict[str, Counter[str]] = {}
-    told = ((request.called(model), each) for model, each in attempts.reasons.items())
-    for model, each in chain(told, tally.kinds.items()):
-        reasons.setdefault(model, Counter()).update(each)
+    reported = (
+        (request.alias_of(model), counts_by_reason)
+        for model, counts_by_reason in attempts.reasons.items()
+    )
+    for model, counts_by_reason in chain(reported, tally.kinds.items()):
+        reasons.setdefault(model, Counter()).update(counts_by_reason)
     missing = int(cells["missing"].sum())
     return ReadFacts(
-        inputs=tuple(_input(b, request, attempts) for b in batches),
+        inputs=tuple(_input_facts(b, request, attempts) for b in batches),
         missing=missing,
         missing_policy=request.missing,
-        missing_outcomes=_losses(cells, statement.groups) if missing else None,
+        missing_outcomes=_missing_outcomes(cells, statement.groups) if missing else None,
         duplicates=tally.repeats.rows,
         duplicates_policy=request.duplicates,
         duplicates_checked=_are_numbered(batches),
@@ -228,7 +235,7 @@ def _facts(
         numeric=tuple(
             name
             for name in request.by
-            if all(b.layout.kinds_of(name) - {"null"} == {"number"} for b in batches)
+            if all(b.layout.column_kinds(name) - {"null"} == {"number"} for b in batches)
         ),
         where=request.where,
         pool=request.pool,
@@ -237,39 +244,41 @@ def _facts(
         records=request.records or "",
         path=request.path or "",
         cluster=request.cluster or "",
-        threshold=None if request.unjudged else request.bar,
+        threshold=None if request.judges_no_score else request.passing_score,
         order=next(iter(attempts.orders)) if len(attempts.orders) == 1 else (),
-        reasons={model: dict(each) for model, each in reasons.items()},
-        runs={request.called(model): number for model, number in attempts.runs.items()},
+        reasons={model: dict(counts_by_reason) for model, counts_by_reason in reasons.items()},
+        runs={request.alias_of(model): number for model, number in attempts.runs.items()},
         non_result_files=tuple(
-            str(error.place) for error in attempts.passed_over if error not in left
+            str(error.place) for error in attempts.passed_over if error not in unread
         ),
-        without_outcome=tuple(attempts.over),
-        left_out_files=tuple(f"{error.place} ({error.problem})" for error in left),
+        without_outcome=tuple(attempts.without_outcome),
+        left_out_files=tuple(f"{error.place} ({error.problem})" for error in unread),
     )
 
 
-def _refuse(
+def _require_allowed(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, tolerant: bool
 ) -> None:
     """Raise for what the policies do not allow, with the place where it stands."""
     request, nameless = statement.request, tally.cells["task"].absent
     if nameless.any() and not (request.skip_bad or tolerant):
-        made = tally.cells["attempts"]
-        lacking = int(made[nameless].sum()), int(made.sum())
-        raise diagnosis.no_name(con, statement, "task", lacking)
+        attempt_counts = tally.cells["attempts"]
+        lacking = int(attempt_counts[nameless].sum()), int(attempt_counts.sum())
+        raise diagnosis.missing_name_error(con, statement, "task", lacking)
     cells = {name: values[~nameless] for name, values in tally.cells.items()}
     if cells["name"].absent.any():
-        raise diagnosis.no_name(con, statement, "model")
+        raise diagnosis.missing_name_error(con, statement, "model")
     if tolerant:
         return
     if cells["bad"].any():
-        raise diagnosis.bad_value(con, statement)
+        raise diagnosis.bad_outcome_error(con, statement)
     if cells["missing"].any() and request.missing == "error":
-        some = bool(cells["n"].any() or cells["bad"].any())
-        raise diagnosis.missing_value(con, statement, int(cells["missing"].sum()), some=some)
+        has_outcomes = bool(cells["n"].any() or cells["bad"].any())
+        raise diagnosis.missing_outcome_error(
+            con, statement, int(cells["missing"].sum()), has_outcomes=has_outcomes
+        )
     if tally.repeats.attempts and request.duplicates == "error":
-        raise diagnosis.repeated_attempt(con, statement, tally.repeats)
+        raise diagnosis.repeated_attempt_error(con, statement, tally.repeats)
 
 
 def _require_one_model(
@@ -277,7 +286,7 @@ def _require_one_model(
 ) -> None:
     """A label names one model; over a file of several it would merge them, unless that is asked."""
     labels = {
-        request.called(s.label): (s, b.roles.model)
+        request.alias_of(s.label): (s, b.roles.model)
         for b in batches for s in b.sources
         if s.label and b.roles.model and b.roles.model not in request.pool
     }  # fmt: skip
@@ -285,7 +294,7 @@ def _require_one_model(
         if label not in cells["name"].names:
             continue
         rows = cells["name"].codes == cells["name"].names.index(label)
-        ends = (cells[column][rows].present for column in ("model_low", "model_high"))
+        ends = (cells[column][rows].sorted_names for column in ("model_low", "model_high"))
         models = {name for end in ends for name in end if name}
         if len(models) > 1:
             several = f"holds several models ({', '.join(sorted(models)[:4])})"
@@ -298,13 +307,16 @@ def _require_one_model(
             )  # fmt: skip
 
 
-def _losses(cells: Mapping[str, Any], groups: Sequence[str]) -> MissingOutcomes:
+def _missing_outcomes(cells: Mapping[str, Any], groups: Sequence[str]) -> MissingOutcomes:
     """Attempts made and missing of each model at each task, cells without any outcome included."""
-    made = (cells["n"] + cells["missing"] + cells["bad"]).astype(np.int64)
-    there = made > 0
-    units = cross_columns([cells[name][there].filled for name in ("task", *groups)])
+    attempt_counts = (cells["n"] + cells["missing"] + cells["bad"]).astype(np.int64)
+    is_present = attempt_counts > 0
+    units = cross_columns([cells[name][is_present].as_codes for name in ("task", *groups)])
     return MissingOutcomes.from_codes(
-        cells["name"][there].filled, units, made[there], cells["missing"][there].astype(np.int64)
+        cells["name"][is_present].as_codes,
+        units,
+        attempt_counts[is_present],
+        cells["missing"][is_present].astype(np.int64),
     )
 
 
@@ -313,22 +325,22 @@ def _clusters(column: str, cells: Mapping[str, Any], place: str) -> dict[str, st
     clusters: dict[str, str] = {}
     # Most models have the same: each row once, at its first place.
     rows, codes = cross_columns(
-        [cells[name].filled for name in ("task", "cluster_low", "cluster_high")]
+        [cells[name].as_codes for name in ("task", "cluster_low", "cluster_high")]
     )
     firsts = np.sort(np.unique(codes, return_index=True)[1])
     for task, low, high in (rows[code] for code in codes[firsts].tolist()):
         if not low:
             problem, remedy = f"task {task!r} has no {column}", "every task needs its cluster"
             raise DataError(place, problem, remedy, name="bad-cluster")
-        other = high if low != high else clusters.setdefault(task, low)
-        if low != other:
-            problem = f"task {task!r} lies in two clusters ({low}, {other})"
+        known_cluster = high if low != high else clusters.setdefault(task, low)
+        if low != known_cluster:
+            problem = f"task {task!r} lies in two clusters ({low}, {known_cluster})"
             remedy = "a cluster must hold whole tasks; is it the right column?"
             raise DataError(place, problem, remedy, name="bad-cluster")
     return clusters
 
 
-def _input(batch: Batch, request: Request, attempts: NormalizedFiles) -> InputFacts:
+def _input_facts(batch: Batch, request: Request, attempts: NormalizedFiles) -> InputFacts:
     roles = batch.roles.columns()
     parts = (part for of in batch.layout.joined.values() for part in of.parts)
     kinds = batch.layout.kinds
@@ -340,8 +352,8 @@ def _input(batch: Batch, request: Request, attempts: NormalizedFiles) -> InputFa
         name += f" and {len(batch.sources) - 1} more"
     packing = "" if batch.layout.packing == "none" else f", {batch.layout.packing}"
     # What a format can say of attempts is a column where it is asked for.
-    spent = {name: {"number"} for name in attempts.spent.get(batch.layout.kind, {})}
-    usual = {role: candidates(role, {**kinds, **spent}) for role in OF_ATTEMPTS}
+    spent = {name: {"number"} for name in attempts.amount_names.get(batch.layout.kind, {})}
+    usual = {role: candidates(role, {**kinds, **spent}) for role in ATTEMPT_ROLES}
     offered = {
         role: columns[0]
         for role, columns in usual.items()
@@ -351,11 +363,11 @@ def _input(batch: Batch, request: Request, attempts: NormalizedFiles) -> InputFa
     if "tokens" not in offered and all(halves) and "tokens" not in roles:
         offered["tokens"] = "+".join(map(str, halves))
     # What the spool of a harness's files adds is in the tasks, the attempts and the reasons.
-    own = ("suite", "run", "reason") if batch.layout.harness else ()
-    used = {*base_columns, *offered.values(), *own}
-    unused = tuple(column for column in batch.layout.kinds if column not in used)
+    added_columns = ("suite", "run", "reason") if batch.layout.harness else ()
+    used_columns = {*base_columns, *offered.values(), *added_columns}
+    unused = tuple(column for column in batch.layout.kinds if column not in used_columns)
     form = f"{batch.layout.kind} ({batch.layout.description}{packing})"
     outcomes = tuple(attempts.outcomes.get(batch.layout.kind, ()))
-    of_paths = (*request.by, *(request.template.names if request.template else ()))
-    in_path = tuple(name for name in batch.layout.constants if name in of_paths)
+    path_columns = (*request.by, *(request.template.names if request.template else ()))
+    in_path = tuple(name for name in batch.layout.constants if name in path_columns)
     return InputFacts(name, form, roles, unused, offered, outcomes, in_path)

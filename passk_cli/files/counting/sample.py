@@ -1,4 +1,4 @@
-"""Samples of the files, read by the statement that counts: what the survey is made of.
+"""Samples of the files, read by the statement that counts: what the profile is made of.
 
 Small files are read whole; of larger ones 64 blocks of 64 KB at even distances, cut at line ends,
 so that it takes as long for any file.
@@ -21,13 +21,13 @@ from passk_cli.arrays import Ints
 from passk_cli.files.counting.statement import SHARE_OF_COUNTS, Statement
 from passk_cli.files.database import (
     AS_IT_IS,
-    absent,
+    is_absent,
     quote_name,
     quote_text,
     with_all_memory,
 )
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.profile import DataProfile, SampledColumn, floats, joined_codes
+from passk_cli.files.reading.profile import DataProfile, SampledColumn, as_floats, joined_codes
 from passk_cli.files.roles import ENDINGS, find, is_listed, words
 from passk_cli.files.sources.source import PACKINGS, first_bytes
 
@@ -39,7 +39,7 @@ MOST_BYTES = 1 << 27
 # Rows of a sample of what has no lines; columns that are looked at; keys of a nested one.
 _ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
 # Records below each other that are looked into for how an attempt ended.
-_DEEP = 3
+_MOST_DEPTH = 3
 _SCALAR = {"null", "bool", "number", "text"}
 
 
@@ -51,46 +51,56 @@ class _SampleQuery(NamedTuple):
 
     batch: Batch
     origins: Mapping[str, str]
-    whole: bool
+    is_complete: bool
 
 
-def surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path) -> DataProfile:
-    """The survey of all files; of a sample of larger ones, whatever rows are asked for.
+def profile_files(
+    con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path
+) -> DataProfile:
+    """The profile of all files; of a sample of larger ones, whatever rows are asked for.
 
     folder : for samples, which the connection can read.  Errors: duckdb.Error.
     """
-    return with_all_memory(con, lambda: _surveyed(con, statement, folder))
+    return with_all_memory(con, lambda: _profile_files(con, statement, folder))
 
 
-def _surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path) -> DataProfile:
+def _profile_files(
+    con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path
+) -> DataProfile:
     con.execute("SET preserve_insertion_order = true")
-    samples = [_sample(con, batch, folder, i) for i, batch in enumerate(_kept(statement))]
-    whole = all(sample.whole for sample in samples)
+    samples = [_sample(con, batch, folder, i) for i, batch in enumerate(_kept_batches(statement))]
+    is_complete = all(sample.is_complete for sample in samples)
     request = replace(statement.request, attempts=(), conversion=None, skip_bad=False)
-    if not whole:
+    if not is_complete:
         # Rows that are asked for may be few of a sample.
         request = replace(request.of_all_models(), where="", only_tasks=(), exclude_tasks=())
-    batches = [_further(con, sample.batch) for sample in samples]
-    own = statement.having(request=request, where=statement.where if request.where else ())
-    every = [_columns(batch, request.by) for batch in batches]
-    plain, records = ([name for each in every for name in each[i]] for i in (0, 1))
+    batches = [_with_further_columns(con, sample.batch) for sample in samples]
+    profile_statement = statement.with_changes(
+        request=request, where=statement.where if request.where else ()
+    )
+    columns_by_batch = [_columns(batch, request.by) for batch in batches]
+    plain, records = (
+        [name for batch_columns in columns_by_batch for name in batch_columns[i]] for i in (0, 1)
+    )
     # Of names that differ in case alone an engine knows one.
     first_of: dict[str, str] = {}
     for name in (*plain, *records):
         first_of.setdefault(name.lower(), name)
     columns = tuple(first_of.values())
-    _fill(con, own, [*zip(batches, samples, strict=True)], columns)
+    _fill_table(con, profile_statement, [*zip(batches, samples, strict=True)], columns)
     sql = _texts(batches, columns)
     for record in (name for name in columns if name in records):
         value = f"TRY_CAST(carried{columns.index(record)} AS JSON)"
         objects = f"CASE WHEN json_type({value}) = 'OBJECT' THEN {value} END"
-        query = f"SELECT json_group_structure({objects}) FROM survey_"
+        query = f"SELECT json_group_structure({objects}) FROM profile_"
         ((structure,),) = con.execute(query).fetchall()
         for keys in _keys(json.loads(structure or "{}")):
             path = quote_text(".".join(["$", *map(quote_name, keys)]))
             sql.setdefault(".".join([record, *keys]), _scalar(f"({value} ->> {path})"))
-    only = {name: text for name, text in sql.items() if name not in records or name in plain}
-    return _survey(con, own, "survey_", only, batches, whole=whole)
+    scalar_sql = {name: text for name, text in sql.items() if name not in records or name in plain}
+    return _build_profile(
+        con, profile_statement, "profile_", scalar_sql, batches, is_complete=is_complete
+    )
 
 
 def _keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -100,68 +110,70 @@ def _keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ..
     [('a',), ('b',), ('b', 'error', 'type')]
     """
     # Keys without end are the names of something.
-    known = isinstance(structure, dict) and len(structure) <= _KEYS
-    for key, below in sorted(structure.items()) if known else ():
+    is_record = isinstance(structure, dict) and len(structure) <= _KEYS
+    for key, below in sorted(structure.items()) if is_record else ():
         path = (*above, key)
         ending = not isinstance(below, dict) and any(words(part) & ENDINGS for part in path)
         if not above or ending:
             yield path
-        if len(path) < _DEEP:
+        if len(path) < _MOST_DEPTH:
             yield from _keys(below, path)
 
 
-def _fill(
+def _fill_table(
     con: duckdb.DuckDBPyConnection,
     statement: Statement,
     batches: Sequence[tuple[Batch, _SampleQuery]],
     columns: Sequence[str],
 ) -> None:
-    """The rows of samples as the table `survey_`; of each batch the columns that it has."""
+    """The rows of samples as the table `profile_`; of each batch the columns that it has."""
     names, counts = statement.names, statement.has_counts
     fixed = ["file", "model", *statement.groups, "task", "outcome", *["n_text", "c_text"] * counts]
     texts = [*fixed, *(f"carried{i}" for i in range(len(columns)))]
-    made = [f"{name} VARCHAR" for name in texts] + ["is_count BOOLEAN"] * counts
-    con.execute(f"CREATE OR REPLACE TEMP TABLE survey_ ({', '.join(made)})")
+    column_types = [f"{name} VARCHAR" for name in texts] + ["is_count BOOLEAN"] * counts
+    con.execute(f"CREATE OR REPLACE TEMP TABLE profile_ ({', '.join(column_types)})")
     for batch, sample in batches:
         files = {source.path: source.path for source in batch.sources} | {**sample.origins}
-        own = {path: names[origin] for path, origin in files.items() if origin in names}
-        there = [i for i, name in enumerate(columns) if find(name, batch.layout.kinds)]
-        carried = tuple(columns[i] for i in there)
-        read = statement.having(names=own).of_files([batch])
-        shown = [*fixed, *["is_count"] * counts]
-        shown += [f"carried{place} AS carried{i}" for place, i in enumerate(there)]
-        limit = f" LIMIT {_ROWS}" * (batch.layout.typed and not sample.whole)
+        sample_names = {path: names[origin] for path, origin in files.items() if origin in names}
+        present = [i for i, name in enumerate(columns) if find(name, batch.layout.kinds)]
+        carried = tuple(columns[i] for i in present)
+        batch_statement = statement.with_changes(names=sample_names).for_files([batch])
+        selection = [*fixed, *["is_count"] * counts]
+        selection += [f"carried{place} AS carried{i}" for place, i in enumerate(present)]
+        limit = f" LIMIT {_ROWS}" * (batch.layout.typed and not sample.is_complete)
+        rows = batch_statement.with_changes(lenient=True, carried=carried).cell_rows(1)
         con.execute(
-            f"INSERT INTO survey_ BY NAME SELECT {', '.join(shown)}"
-            f" FROM ({read.having(lenient=True, carried=carried).cells(1)}){limit}"
+            f"INSERT INTO profile_ BY NAME SELECT {', '.join(selection)} FROM ({rows}){limit}"
         )
 
 
-def of_cells(
+def profile_cells(
     con: duckdb.DuckDBPyConnection, statement: Statement, columns: Sequence[str], one_in: int
 ) -> DataProfile:
-    """The survey of whole cells: all rows of one of so many tasks, chosen by hash.
+    """The profile of whole cells: all rows of one of so many tasks, chosen by hash.
 
     columns : the only ones that are looked at besides the task.  Errors: duckdb.Error.
     """
     tasks = [task for task in (b.roles.task for b in statement.batches) if task not in columns]
     columns = [*columns, *dict.fromkeys(tasks)]
-    own = statement.carrying(columns)
-    con.execute(f"CREATE OR REPLACE TEMP TABLE some_cells_ AS {own.cells(one_in)}")
-    sql = _texts(own.batches, columns)
-    return _survey(con, own, "some_cells_", sql, own.batches, whole=False)
+    cell_statement = statement.with_columns(columns)
+    con.execute(f"CREATE OR REPLACE TEMP TABLE some_cells_ AS {cell_statement.cell_rows(one_in)}")
+    sql = _texts(cell_statement.batches, columns)
+    return _build_profile(
+        con, cell_statement, "some_cells_", sql, cell_statement.batches, is_complete=False
+    )
 
 
-def _survey(
+def _build_profile(
     con: duckdb.DuckDBPyConnection,
     statement: Statement,
     table: str,
     columns: Mapping[str, str],
     batches: Sequence[Batch],
     *,
-    whole: bool,
+    is_complete: bool,
 ) -> DataProfile:
-    """The survey of a table with the rows of a statement.
+    """The profile of a table with the rows of a statement.
 
     columns : name → SQL of its text.  Errors: duckdb.Error.
     """
@@ -170,54 +182,58 @@ def _survey(
         verdict = f"CASE {verdict} WHEN 2 THEN {SHARE_OF_COUNTS} WHEN 1 THEN 1 WHEN 0 THEN 0 END"
     # Rows without a model, or without a value of a group, are those of one.
     series = [f"coalesce({column}, '')" for column in ("model", *statement.groups)]
-    every = [*series, "nullif(task, '')", *columns.values()]
+    expressions = [*series, "nullif(task, '')", *columns.values()]
     hashes = (f"CASE WHEN {sql} IS NOT NULL THEN hash({sql}) END AS h{i}"
-              for i, sql in enumerate(every))  # fmt: skip
+              for i, sql in enumerate(expressions))  # fmt: skip
     answer = con.execute(
         f"SELECT hash(file) AS file, ({verdict})::DOUBLE AS verdict, {', '.join(hashes)}"
         f" FROM {table} ORDER BY rowid"
     ).fetchnumpy()
-    codes = [_codes(answer[f"h{i}"]) for i in range(len(every))]
-    own = codes[len(series) + 1 :]
+    codes = [_codes(answer[f"h{i}"]) for i in range(len(expressions))]
+    column_codes = codes[len(series) + 1 :]
     observed = {
         name: SampledColumn(name, code, int(code.max(initial=-1)) + 1, sql)
-        for (name, sql), code in zip(columns.items(), own, strict=True)
+        for (name, sql), code in zip(columns.items(), column_codes, strict=True)
     }
     files = {source.path: source.name for batch in batches for source in batch.sources}
     hashed = "SELECT hash(path), path FROM (SELECT unnest($paths) AS path)"
     paths = dict(con.execute(hashed, {"paths": [*files]}).fetchall())
-    there, file = np.unique(answer["file"], return_inverse=True)
+    file_codes, file = np.unique(answer["file"], return_inverse=True)
     # Of rows that an engine put together it may not be known.
-    shown = tuple(files.get(paths.get(code, ""), "") for code in there.tolist())
-    judged = floats(answer["verdict"])
+    file_names = tuple(files.get(paths.get(code, ""), "") for code in file_codes.tolist())
+    judged = as_floats(answer["verdict"])
     judged[(judged < 0) | (judged > 1)] = np.nan
     series_codes, task = joined_codes(*codes[: len(series)]), codes[len(series)]
-    return DataProfile(observed, series_codes, task, file, judged, shown, whole, con, table)
+    return DataProfile(
+        observed, series_codes, task, file, judged, file_names, is_complete, con, table
+    )
 
 
 def _codes(hashes: Any) -> Ints:
     """Codes of hashes, from 0; −1 where there is none."""
     codes = np.full(len(hashes), -1, dtype=np.int64)
-    there = ~absent(hashes)
-    codes[there] = np.unique(np.asarray(hashes)[there], return_inverse=True)[1]
+    is_present = ~is_absent(hashes)
+    codes[is_present] = np.unique(np.asarray(hashes)[is_present], return_inverse=True)[1]
     return codes
 
 
-def _kept(statement: Statement) -> Iterator[Batch]:
+def _kept_batches(statement: Statement) -> Iterator[Batch]:
     """The batches with the files whose models are kept."""
     for batch in statement.batches:
-        named = ((source, statement.names.get(source.path)) for source in batch.sources)
+        named_sources = ((source, statement.names.get(source.path)) for source in batch.sources)
         request = statement.request
-        kept = tuple(s for s, n in named if n is None or request.keeps(request.called(n)))
-        if kept or len(statement.batches) == 1:
-            yield replace(batch, sources=kept or batch.sources)
+        kept_sources = tuple(
+            s for s, n in named_sources if n is None or request.keeps_model(request.alias_of(n))
+        )
+        if kept_sources or len(statement.batches) == 1:
+            yield replace(batch, sources=kept_sources or batch.sources)
 
 
 def _columns(batch: Batch, by: Sequence[str]) -> tuple[list[str], list[str]]:
     """Columns that may have scalar values, those that play a role first, and those of records."""
     kinds = batch.layout.kinds
     playing = [c for c in (*batch.roles.columns().values(), *by) if find(c, kinds)]
-    playing = [c for c in playing if not is_listed(c, kinds)] + ["suite"] * batch.suited
+    playing = [c for c in playing if not is_listed(c, kinds)] + ["suite"] * batch.has_suites
     plain = [column for column, of in kinds.items() if of <= _SCALAR][:_COLUMNS]
     records = [
         c for c, of in kinds.items() if of - {"null"} == {"record"} and not batch.layout.typed
@@ -240,7 +256,7 @@ def _scalar(text: str) -> str:
     return f"CASE WHEN left({text}, 1) NOT IN ('', '{{', '[') THEN {text} END"
 
 
-def _further(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
+def _with_further_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
     """A batch with the columns that its sample has further down than a layout looked.
 
     Of lists of outcomes it has the records, which are judged by none.
@@ -255,7 +271,7 @@ def _further(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
         paths = [source.path for source in batch.sources]
         answer = con.execute(query, {"paths": paths, "packing": PACKINGS[layout.packing]})
         names = (name for (name,) in answer.fetchall() if name not in layout.kinds)
-        layout = layout.further([*islice(names, _COLUMNS)])
+        layout = layout.with_further_columns([*islice(names, _COLUMNS)])
     roles = replace(batch.roles, of_attempts=())
     if roles.shape == "lists":
         roles = replace(roles, shape="attempts", outcome=None)
@@ -267,16 +283,16 @@ def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: i
     them."""
     layout = batch.layout
     if layout.kind == "parquet" or layout.table:
-        rows = layout.relation([source.path for source in batch.sources], {})
+        rows = layout.relation_sql([source.path for source in batch.sources], {})
         ((number,),) = con.execute(f"SELECT count(*) FROM {rows}").fetchall()
         return _SampleQuery(batch, {}, number <= _ROWS)
-    files = [layout.spool] if layout.spool else [source.path for source in batch.sources]
+    files = [layout.row_file] if layout.row_file else [source.path for source in batch.sources]
     total = sum(map(os.path.getsize, files))
-    plain = bool(layout.spool) or layout.packing == "none"
+    plain = bool(layout.row_file) or layout.packing == "none"
     if plain and total <= WHOLE_BYTES:
-        return _SampleQuery(batch, {}, whole=True)
-    if not layout.spool and layout.kind not in ("jsonl", "csv"):
-        return _SampleQuery(batch, {}, whole=False)
+        return _SampleQuery(batch, {}, is_complete=True)
+    if not layout.row_file and layout.kind not in ("jsonl", "csv"):
+        return _SampleQuery(batch, {}, is_complete=False)
     blocks = _blocks(files) if plain else _beginnings(files)
     samples: dict[str, str] = {}
     complete = not plain and len(blocks) == len(files)
@@ -289,19 +305,23 @@ def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: i
             size = WHOLE_BYTES // len(blocks)
             sample.write_bytes(first_bytes(batch.sources[number], size))
             complete = complete and os.path.getsize(sample) < size
-    if layout.spool:
+    if layout.row_file:
         return _SampleQuery(
-            replace(batch, layout=replace(layout, spool=next(iter(samples)))), {}, False
+            replace(batch, layout=replace(layout, row_file=next(iter(samples)))), {}, False
         )
     sources = (batch.sources[number] for number in blocks)
-    own = [replace(s, path=p, packing="none") for s, p in zip(sources, samples, strict=True)]
+    samples_as_sources = [
+        replace(s, path=p, packing="none") for s, p in zip(sources, samples, strict=True)
+    ]
     # What is constant in a file is so in its sample.
     constants = {
         name: {path: values[file] for path, file in samples.items() if file in values}
         for name, values in layout.constants.items()
     }
     layout = replace(layout, constants=constants, packing="none")
-    return _SampleQuery(replace(batch, layout=layout, sources=tuple(own)), samples, complete)
+    return _SampleQuery(
+        replace(batch, layout=layout, sources=tuple(samples_as_sources)), samples, complete
+    )
 
 
 def _blocks(files: Sequence[str]) -> dict[int, list[int]]:

@@ -22,14 +22,14 @@ from passk_cli.errors import DataError
 from passk_cli.files.database import (
     FILE_COLUMN,
     NUMBER_COLUMN,
-    aliased,
-    coded,
-    models_kept,
+    alias_sql,
+    coded_columns,
+    models_condition,
     quote_name,
     quote_text,
-    tasks_kept,
+    tasks_condition,
 )
-from passk_cli.files.reading.layout import NUMBERS, Batch, in_order, once_sql
+from passk_cli.files.reading.layout import NUMBERS, Batch, in_argument_order, unique_keys_sql
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     BELOW,
@@ -65,12 +65,12 @@ BENCHMARKS = ("suite", "benchmark", "dataset", "subset", "split")
 def _benchmarks(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
     """Columns that may name the benchmarks of tasks; none if one is pooled on purpose."""
     columns = {name for batch in batches for name in batch.layout.kinds}
-    found = {name: name.lower() for name in sorted(columns) if name.lower() in BENCHMARKS}
+    lower_names = {name: name.lower() for name in sorted(columns) if name.lower() in BENCHMARKS}
     if {name.lower() for name in request.pool} & {*BENCHMARKS}:
         return ()
     roles = {column for batch in batches for column in batch.roles.columns().values()}
-    rest = {*found} - {*request.by, request.cluster, *roles}
-    return tuple(sorted(rest, key=lambda name: BENCHMARKS.index(found[name])))
+    benchmarks = {*lower_names} - {*request.by, request.cluster, *roles}
+    return tuple(sorted(benchmarks, key=lambda name: BENCHMARKS.index(lower_names[name])))
 
 
 class LateColumn(Exception):
@@ -131,7 +131,7 @@ class Tally:
     """
 
     cells: dict[str, Any]
-    every: dict[str, Any]
+    all_cells: dict[str, Any]
     repeats: Repeats
     rejected: int
     kinds: dict[str, dict[str, int]]
@@ -161,7 +161,11 @@ class Statement:
         typed = all(batch.layout.typed and batch.roles.shape == "attempts" for batch in batches)
         # A column that is there, and not put together of others.
         kinds = [dict(b.layout.columns).get(b.roles.outcome or "", frozenset()) for b in batches]
-        self.truths = typed and request.bar is None and all(each == {"bool"} for each in kinds)
+        self.truths = (
+            typed
+            and request.passing_score is None
+            and all(column_kinds == {"bool"} for column_kinds in kinds)
+        )
         parts = {part for b in batches for of in b.layout.joined.values() for part in of.parts}
         grouping = {*request.by, request.cluster, *parts}
         self.carried: tuple[str, ...] = ()
@@ -185,11 +189,11 @@ class Statement:
         careful = request.skip_bad or all(batch.layout.kind != "csv" for batch in batches)
         self.care = ReadingCare(careful, numeric=numbered)
 
-    def having(self, **changes: Any) -> Statement:
+    def with_changes(self, **changes: Any) -> Statement:
         """The statement with another care or request, or other columns carried along."""
-        other = copy(self)
-        vars(other).update(changes)
-        return other
+        changed = copy(self)
+        vars(changed).update(changes)
+        return changed
 
     def with_more_care(self, error: Exception) -> Statement | None:
         """The statement as it is run when a row or a number did not fit; None at the end."""
@@ -200,11 +204,11 @@ class Statement:
             longest = max(object_bytes(batch.sources) for batch in self.batches)
             if care.object_bytes < longest:
                 # With room for the longest record there can be.
-                return self.having(care=replace(care, object_bytes=longest))
+                return self.with_changes(care=replace(care, object_bytes=longest))
         if not care.careful:
-            return self.having(care=replace(care, careful=True))
+            return self.with_changes(care=replace(care, careful=True))
         if self.where and care.numbers < len(NUMBERS) - 1:
-            return self.having(care=replace(care, numbers=care.numbers + 1))
+            return self.with_changes(care=replace(care, numbers=care.numbers + 1))
         # A CSV file reports a number that does not fit as a conversion, JSON as any other error.
         json = any(batch.layout.kind != "csv" for batch in self.batches)
         return self.exact if care.numeric and json else None
@@ -212,18 +216,18 @@ class Statement:
     @property
     def exact(self) -> Statement:
         """The statement with attempt numbers as they are written."""
-        return self.having(care=replace(self.care, numeric=False))
+        return self.with_changes(care=replace(self.care, numeric=False))
 
-    def carrying(self, columns: Sequence[str]) -> Statement:
+    def with_columns(self, columns: Sequence[str]) -> Statement:
         """The statement whose rows have these columns as well."""
-        batches = [replace(b, layout=b.layout.further(columns)) for b in self.batches]
-        return self.of_files(batches).having(carried=tuple(columns))
+        batches = [replace(b, layout=b.layout.with_further_columns(columns)) for b in self.batches]
+        return self.for_files(batches).with_changes(carried=tuple(columns))
 
-    def of_files(self, batches: Sequence[Batch]) -> Statement:
+    def for_files(self, batches: Sequence[Batch]) -> Statement:
         """The statement that reads these files with all care."""
-        own = Statement(batches, self.names, self.request, self.where)
+        file_statement = Statement(batches, self.names, self.request, self.where)
         care = replace(self.care, careful=True, numeric=False)
-        return own.having(care=care, has_counts=self.has_counts)
+        return file_statement.with_changes(care=care, has_counts=self.has_counts)
 
     def tally(self, keep: str | None) -> str:
         """The statement; keep ("first" or "last") leaves one row of a repeated attempt."""
@@ -287,7 +291,7 @@ FROM totals LEFT JOIN expected ON expected.count = totals.numbered"""
         key = ", ".join(columns)
         first = ", ".join(f"(first({c} ORDER BY {key}))" for c in columns)
         return f"""
-WITH {self.named(None)},
+WITH {self.named_rows(None)},
 keyed AS (
   SELECT {key}, count(*) AS times FROM named
   WHERE attempt IS NOT NULL AND task IS NOT NULL GROUP BY {key})
@@ -297,51 +301,51 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE t
         """How many attempts come more than once with outcomes that differ."""
         key = ", ".join(["model", *self.groups, "task", "attempt"])
         return f"""
-WITH {self.named(None)}
+WITH {self.named_rows(None)}
 SELECT count(*) FROM (SELECT 1 FROM named WHERE attempt IS NOT NULL AND task IS NOT NULL
 GROUP BY {key} HAVING count(DISTINCT trim(outcome)) > 1)"""
 
-    def kinds_missing(self, keep: str | None) -> str:
+    def missing_kinds(self, keep: str | None) -> str:
         """How many outcomes of each model are missing by each word that says why."""
         return f"""
-WITH {self.named(keep)}
+WITH {self.named_rows(keep)}
 SELECT model, lower(trim(outcome)) AS word, count(*)
 FROM named WHERE word IN {ENDED_WORDS} AND task IS NOT NULL GROUP BY 1, 2"""
 
-    def matching(self, condition: str) -> str:
+    def matching_rows(self, condition: str) -> str:
         """The CTE `matching`: the rows that fulfil a condition on what they hold and on their
         `verdict`."""
         return f"""
-WITH {self.named(None)},
+WITH {self.named_rows(None)},
 matching AS (SELECT named.*, {self.verdict()} AS verdict FROM named WHERE {condition})"""
 
-    def words(self) -> str:
+    def outcome_words(self) -> str:
         """How many outcomes there are of each word, and whether it passes."""
         return f"""
 WITH {self.rows(None)}
 SELECT trim(outcome) AS word, count(*) AS times, any_value({self.verdict()}) AS verdict
 FROM rows WHERE task IS NOT NULL AND outcome IS NOT NULL GROUP BY 1 ORDER BY times DESC, word"""
 
-    def cells(self, one_in: int) -> str:
+    def cell_rows(self, one_in: int) -> str:
         """The rows of one of so many tasks, chosen by hash."""
         return f"""
-WITH {self.named(None)}
+WITH {self.named_rows(None)}
 SELECT named.* FROM named WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
 
-    def there(self) -> str:
+    def data_names(self) -> str:
         """The names of models and tasks as they stand in the data: model, task."""
         unchosen = replace(self.request.of_all_models(), alias={}, only_tasks=(), exclude_tasks=())
         return f"""
-WITH {self.having(request=unchosen).named(None)}
+WITH {self.with_changes(request=unchosen).named_rows(None)}
 SELECT DISTINCT model, task FROM named"""
 
     def models(self) -> str:
         """The names of all models, whichever of them are to be kept."""
         return f"""
-WITH {self.having(request=self.request.of_all_models()).named(None)}
+WITH {self.with_changes(request=self.request.of_all_models()).named_rows(None)}
 SELECT DISTINCT model FROM named WHERE model IS NOT NULL ORDER BY model"""
 
-    def named(self, keep: str | None) -> str:
+    def named_rows(self, keep: str | None) -> str:
         """The CTEs of `rows`, and `named`: rows whose models are named as people see them."""
         return f"""{self.rows(keep)},
 named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
@@ -354,25 +358,27 @@ named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
         file_order : rows come in the order of the files and their lines, which a connection must be
         set to preserve.
         """
-        names = {path: self.request.called(name) for path, name in self.names.items()}
+        names = {path: self.request.alias_of(name) for path, name in self.names.items()}
         pairs = [f"({quote_text(path)}, {quote_text(n)})" for path, n in names.items()]
         ordered = file_order or keep is not None
-        batches = in_order(self.batches) if ordered else self.batches
-        rows = " UNION ALL ".join(self.rows_of(batch, truths=truths) for batch in batches)
-        both = f"names(file, name) AS (VALUES {', '.join(pairs) or '(NULL, NULL)'})"
-        kept = ""
+        batches = in_argument_order(self.batches) if ordered else self.batches
+        rows = " UNION ALL ".join(self.batch_rows(batch, truths=truths) for batch in batches)
+        names_sql = f"names(file, name) AS (VALUES {', '.join(pairs) or '(NULL, NULL)'})"
+        model_condition = ""
         if self.request.models or self.request.exclude_models:
             model = "coalesce(names.name, model)"
-            kept = models_kept(model, self.request.models, self.request.exclude_models)
-        condition = f"WHERE {kept}" if kept else ""
+            model_condition = models_condition(
+                model, self.request.models, self.request.exclude_models
+            )
+        condition = f"WHERE {model_condition}" if model_condition else ""
         if keep is None and not condition:
-            return f"{both}, rows AS ({rows})"
+            return f"{names_sql}, rows AS ({rows})"
         if keep is None:
-            return f"""{both}, rows AS (
+            return f"""{names_sql}, rows AS (
   SELECT every.* FROM ({rows}) AS every LEFT JOIN names ON names.file = every.file {condition})"""
         pick = "arg_min" if keep == "first" else "arg_max"
         # A NULL outcome must stay the first or last one, so the whole row is picked.
-        return f"""{both}, every AS (
+        return f"""{names_sql}, every AS (
   SELECT *, row_number() OVER () AS place FROM ({rows})),
 kept AS (SELECT every.*, coalesce(names.name, model) AS name
          FROM every LEFT JOIN names ON names.file = every.file {condition}),
@@ -381,39 +387,43 @@ picked AS (SELECT {pick}(kept, place) AS row FROM kept
            coalesce('attempt ' || attempt, 'row ' || place)),
 rows AS (SELECT row.* FROM picked)"""
 
-    def rows_of(self, batch: Batch, *, truths: bool = False) -> str:
+    def batch_rows(self, batch: Batch, *, truths: bool = False) -> str:
         """SQL for the rows of one batch's files.  truths : as of `rows`."""
         layout, roles, request = batch.layout, batch.roles, self.request
-        types, nested = self.types_of(batch)
+        types, nested = self.column_types(batch)
         paths = [s.path for s in batch.sources]
-        late = self.late_in(batch, types)
+        late = self.late_columns(batch, types)
         read = types | dict.fromkeys(late, "VARCHAR")
         relation = self.relation(batch, read)
         if looked_into := {name: paths for name, paths in nested.items() if paths}:
             # Of formats' rows each is checked as it is written.
-            inside = ", ".join(once_sql(name, paths) for name, paths in looked_into.items())
+            inside = ", ".join(unique_keys_sql(name, paths) for name, paths in looked_into.items())
             relation = f"(SELECT * REPLACE ({inside}) FROM {relation})"
 
-        text = partial(layout.text, nested=nested)
+        text = partial(layout.text_sql, nested=nested)
         task, attempt, outcome = text(roles.task), text(roles.attempt), text(roles.outcome)
         if self.care.numeric and layout.typed and roles.attempt in layout.kinds:
             attempt = quote_name(roles.attempt or "")
         if truths:
             outcome = quote_name(roles.outcome or "")
-        alone = len(paths) == 1 and not layout.spool
+        is_single_file = len(paths) == 1 and not layout.row_file
         roles_sql = {
-            "file": quote_text(paths[0]) if alone else quote_name(FILE_COLUMN),
-            "model": aliased(text(roles.model), request.alias),
+            "file": quote_text(paths[0]) if is_single_file else quote_name(FILE_COLUMN),
+            "model": alias_sql(text(roles.model), request.alias),
             **{g: text(column) for g, column in zip(self.groups, request.by, strict=True)},
-            "task": f"({text('suite')} || '/' || {task})" if batch.suited else task,
+            "task": f"({text('suite')} || '/' || {task})" if batch.has_suites else task,
             "attempt": f"CAST({attempt} AS {self.care.attempts_as})",
             "outcome": outcome if roles.shape == "attempts" else "NULL::VARCHAR",
         }
         if self.numbered:
             roles_sql["place"] = quote_name(NUMBER_COLUMN)
         if self.open:
-            seen = f"coalesce({', '.join(map(quote_name, late))}) IS NOT NULL" if late else "false"
-            roles_sql["late"] = f"{seen} AND {text(roles.task)} IS NOT NULL" if late else seen
+            late_seen = (
+                f"coalesce({', '.join(map(quote_name, late))}) IS NOT NULL" if late else "false"
+            )
+            roles_sql["late"] = (
+                f"{late_seen} AND {text(roles.task)} IS NOT NULL" if late else late_seen
+            )
         if request.cluster:
             roles_sql["cluster"] = text(request.cluster)
         for i, name in enumerate(self.benchmarks):
@@ -425,8 +435,8 @@ rows AS (SELECT row.* FROM picked)"""
             roles_sql |= {"is_count": is_count, "n_text": text(roles.n), "c_text": text(roles.c)}
         if roles.shape == "counts":
             roles_sql["attempt"] = f"0::{self.care.attempts_as}"
-        asked = request.read_of_attempts
-        attempt_columns = {role: column for role, column in roles.of_attempts if role in asked}
+        requested = request.read_of_attempts
+        attempt_columns = {role: column for role, column in roles.of_attempts if role in requested}
         unnested = {
             role: text(column, sql_type="VARCHAR[]")
             for role, column in attempt_columns.items()
@@ -439,24 +449,24 @@ rows AS (SELECT row.* FROM picked)"""
         }
         lists = roles.shape == "lists"
         roles_sql |= {
-            role: layout.amount(role, attempt_columns[role], nested, apart=lists)
+            role: layout.total_sql(role, attempt_columns[role], nested, as_list=lists)
             if role in attempt_columns
             else "NULL::DOUBLE"
-            for role in asked
+            for role in requested
             if role in UNITS
         }
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
         if roles.shape == "lists":
             inner.append(f'{text(roles.outcome, sql_type="VARCHAR[]")} AS "#list"')
         numbers = NUMBERS[self.care.numbers]
-        compared = {c: layout.compared(c, nested, numbers) for c in self.where}
+        compared = {c: layout.comparison_sql(c, nested, numbers) for c in self.where}
         inner += [f"{sql} AS {quote_name(name)}" for name, sql in compared.items()]
         outer = {name: quote_name("#" + name) for name in roles_sql}
         source = f"(SELECT {', '.join(inner)} FROM {relation})"
         if request.where:
             source = f'(SELECT * FROM {source} WHERE ({request.where}\n) OR "#task" IS NULL)'
-        if kept := tasks_kept('"#task"', request.only_tasks, request.exclude_tasks):
-            source = f"(SELECT * FROM {source} WHERE {kept})"
+        if task_condition := tasks_condition('"#task"', request.only_tasks, request.exclude_tasks):
+            source = f"(SELECT * FROM {source} WHERE {task_condition})"
         if roles.shape == "lists":
             # A record without outcomes is one missing outcome, not nothing; one without a task is
             # no record, but one line.
@@ -465,13 +475,13 @@ rows AS (SELECT row.* FROM picked)"""
             source = f'(SELECT * REPLACE ({filled} AS "#list") FROM {source})'
             outer["outcome"] = 'unnest("#list")'
             outer["attempt"] = f'unnest(range(len("#list")))::{self.care.attempts_as}'
-            listed = {*unnested, *(role for role in attempt_columns if role in UNITS)}
-            outer |= {role: f"unnest({quote_name('#' + role)})" for role in listed}
+            unnested_roles = {*unnested, *(role for role in attempt_columns if role in UNITS)}
+            outer |= {role: f"unnest({quote_name('#' + role)})" for role in unnested_roles}
         rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
-        if request.bar is not None and roles.shape != "counts":
+        if request.passing_score is not None and roles.shape != "counts":
             # Scores take many values; judged here they group as two.
             value = "TRY_CAST(outcome AS DOUBLE)"
-            passes = f"if({reaches(value, request.bar)}, '{REACHED}', '{BELOW}')"
+            passes = f"if({reaches(value, request.passing_score)}, '{REACHED}', '{BELOW}')"
             verdict = f"CASE WHEN isfinite({value}) THEN {passes} ELSE outcome END"
             return f"SELECT * REPLACE ({verdict} AS outcome) FROM (SELECT {rows} FROM {source})"
         return f"SELECT {rows} FROM {source}"
@@ -479,7 +489,7 @@ rows AS (SELECT row.* FROM picked)"""
     def relation(self, batch: Batch, types: Mapping[str, str]) -> str:
         """SQL for a batch's files as a table with these columns, read with this care."""
         document = batch.layout.kind == "json"
-        return batch.layout.relation(
+        return batch.layout.relation_sql(
             [source.path for source in batch.sources],
             types,
             skip_bad=self.request.skip_bad,
@@ -489,7 +499,7 @@ rows AS (SELECT row.* FROM picked)"""
             lenient=self.lenient,
         )
 
-    def late_in(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
+    def late_columns(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
         """Columns that would matter and have not been seen so far: a record with one is late.
 
         A model's and an attempt's usual names, where no column plays that role.  Each costs 2 % of
@@ -502,35 +512,37 @@ rows AS (SELECT row.* FROM picked)"""
         open_roles += ["attempt"] * (roles.attempt is None and roles.shape == "attempts")
         watched = [name for role in open_roles for name in ROLES[role].names[0]]
         watched += ["seed"] * ("attempt" in open_roles)
-        seen = {column.lower() for column in (*types, *layout.kinds)}
-        return tuple(name for name in dict.fromkeys(watched) if name not in seen)
+        known_columns = {column.lower() for column in (*types, *layout.kinds)}
+        return tuple(name for name in dict.fromkeys(watched) if name not in known_columns)
 
-    def compared(self, condition: str) -> Iterator[str]:
+    def condition_checks(self, condition: str) -> Iterator[str]:
         """Statements that read nothing and fail where this condition does not fit the columns."""
         for batch in self.batches:
-            layout, (types, nested) = batch.layout, self.types_of(batch)
-            every = (f"{layout.compared(c, nested)} AS {quote_name(c)}" for c in self.where)
-            rows = layout.relation([source.path for source in batch.sources[:1]], types)
-            table = f"SELECT {', '.join(every) or '1'} FROM {rows}"
+            layout, (types, nested) = batch.layout, self.column_types(batch)
+            comparisons = (
+                f"{layout.comparison_sql(c, nested)} AS {quote_name(c)}" for c in self.where
+            )
+            rows = layout.relation_sql([source.path for source in batch.sources[:1]], types)
+            table = f"SELECT {', '.join(comparisons) or '1'} FROM {rows}"
             yield f"EXPLAIN SELECT 1 FROM ({table}) WHERE {condition}"
 
-    def renamed(self, role: str) -> Iterator[str]:
+    def renamed_columns(self, role: str) -> Iterator[str]:
         """Queries, one for each batch, with an answer where a record's column of a role is empty
         and an unseen column with another of its usual names is not."""
         for batch in self.batches:
             layout, column = batch.layout, batch.roles.column(role) or ""
-            seen = {name.lower() for name in layout.kinds}
-            others = [name for name in ROLES[role].names[0] if name not in seen]
-            made = column in layout.joined or column not in layout.kinds
-            if layout.complete or made or not others:
+            known_columns = {name.lower() for name in layout.kinds}
+            other_names = [name for name in ROLES[role].names[0] if name not in known_columns]
+            is_derived = column in layout.joined or column not in layout.kinds
+            if layout.complete or is_derived or not other_names:
                 continue
-            rows = self.relation(batch, dict.fromkeys((column, *others), "VARCHAR"))
+            rows = self.relation(batch, dict.fromkeys((column, *other_names), "VARCHAR"))
             yield (
                 f"SELECT 1 FROM {rows} WHERE {quote_name(column)} IS NULL"
-                f" AND coalesce({', '.join(map(quote_name, others))}) IS NOT NULL LIMIT 1"
+                f" AND coalesce({', '.join(map(quote_name, other_names))}) IS NOT NULL LIMIT 1"
             )
 
-    def types_of(self, batch: Batch) -> tuple[dict[str, str], dict[str, list[list[str]]]]:
+    def column_types(self, batch: Batch) -> tuple[dict[str, str], dict[str, list[list[str]]]]:
         """Columns to read → SQL type, and those that are read as JSON → the paths inside."""
         layout, roles = batch.layout, batch.roles
         amounts = [
@@ -549,7 +561,7 @@ rows AS (SELECT row.* FROM picked)"""
         for column in (part for c in columns for part in layout.parts(c)):
             path = find(column, layout.kinds)
             if path is None:
-                raise _without(column, batch)
+                raise _missing_column_error(column, batch)
             name, keys = path
             if keys or (column in self.where and "record" in layout.kinds[name]):
                 paths = nested.setdefault(name, [])
@@ -557,9 +569,9 @@ rows AS (SELECT row.* FROM picked)"""
             types[name] = self.care.attempts_as if column == roles.attempt else "VARCHAR"
         folded: dict[str, str] = {}
         for name in types:
-            other = folded.setdefault(name.lower(), name)
-            if other != name:
-                problem = f"the columns {other!r} and {name!r} differ only in case"
+            first_spelling = folded.setdefault(name.lower(), name)
+            if first_spelling != name:
+                problem = f"the columns {first_spelling!r} and {name!r} differ only in case"
                 remedy = "rename one of them"
                 raise DataError(batch.sources[0].name, problem, remedy, name="ambiguous-column")
         list_columns = amounts
@@ -581,25 +593,27 @@ rows AS (SELECT row.* FROM picked)"""
         # Words and thresholds judged the columns of `--all`.
         request = self.request
         passes, fails = ((), ()) if request.all_of else (request.passes, request.fails)
-        of_attempt = verdict_sql("outcome", request.bar, passes=passes, fails=fails, graded=graded)
+        of_attempt = verdict_sql(
+            "outcome", request.passing_score, passes=passes, fails=fails, graded=graded
+        )
         if not self.has_counts:
             return of_attempt
         counts = f"CASE WHEN {ARE_COUNTS} AND {_N} <= {MOST_ATTEMPTS} THEN 2 ELSE -1 END"
         return f"CASE WHEN is_count THEN {counts} ELSE {of_attempt} END"
 
 
-def _without(column: str, batch: Batch) -> DataError:
+def _missing_column_error(column: str, batch: Batch) -> DataError:
     """The refusal of a column that is not there; of temperatures, with the template of names."""
     place = batch.sources[0].name
-    named = temperature_template(place) if column in TEMPERATURES else None
-    settles = [SuggestedFix({"--path": named[0]}, "reads it from names")] if named else []
+    template = temperature_template(place) if column in TEMPERATURES else None
+    settles = [SuggestedFix({"--path": template[0]}, "reads it from names")] if template else []
     return DataError(
         place, f"no column {column!r}", meant(column, batch.layout.kinds),
         name="no-such-column", settles=settles,
     )  # fmt: skip
 
 
-def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement, Tally]:
+def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement, Tally]:
     """Execute the statement; when attempts may repeat, count the repeats exactly.
 
     Returns the statement with as much care as the files needed, and its answer.
@@ -607,10 +621,10 @@ def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement
     """
     csv = any(b.layout.kind == "csv" for b in statement.batches)
     con.execute("SET preserve_insertion_order = false")
-    statement, cells = _tally(con, statement, None)
+    statement, cells = _run_tally(con, statement, None)
     if statement.open and cells["late"].any():
         raise LateColumn
-    every = cells
+    all_cells = cells
     rejected = 0
     if csv and statement.request.skip_bad:
         sql = "SELECT count(DISTINCT (file_id, line)) FROM reject_errors"
@@ -624,15 +638,15 @@ def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement
         if repeats.attempts and policy in ("first", "last"):
             keep = policy
             con.execute("SET preserve_insertion_order = true")
-            statement, cells = _tally(con, statement, keep)
+            statement, cells = _run_tally(con, statement, keep)
     kinds: dict[str, dict[str, int]] = {}
     if cells["worded"].any():
-        for name, word, times in con.execute(statement.kinds_missing(keep)).fetchall():
+        for name, word, times in con.execute(statement.missing_kinds(keep)).fetchall():
             kinds.setdefault(name, {})[word] = int(times)
-    return statement, Tally(cells, every, repeats, rejected, kinds, keep)
+    return statement, Tally(cells, all_cells, repeats, rejected, kinds, keep)
 
 
-def _tally(
+def _run_tally(
     con: duckdb.DuckDBPyConnection, statement: Statement, keep: str | None
 ) -> tuple[Statement, dict[str, Any]]:
     """The statement that stood, and its answer; each further one reads with more care."""
@@ -642,9 +656,9 @@ def _tally(
     texts += [f"benchmark{i}_{end}" for i in range(len(statement.benchmarks))
               for end in ("low", "high")]  # fmt: skip
     try:
-        return statement, coded(con, statement.tally(keep), texts, keys)
+        return statement, coded_columns(con, statement.tally(keep), texts, keys)
     except duckdb.Error as error:
         again = statement.with_more_care(error)
         if again is None:
             raise
-        return _tally(con, again, keep)
+        return _run_tally(con, again, keep)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import BadRecord, DataError
-from passk_cli.files.database import AS_IT_IS, ours, parquet_keys, quote_name
+from passk_cli.files.database import AS_IT_IS, parquet_keys, quote_name, shared_connection
 from passk_cli.files.sources import documents
 from passk_cli.files.sources.archive import Archive
 from passk_cli.files.sources.source import (
@@ -166,7 +166,7 @@ class File:
         selected = ", ".join(".".join(map(quote_name, column)) for column in columns)
         statement = f"SELECT {selected} FROM read_parquet($p{AS_IT_IS})"
         try:
-            rows = ours().execute(statement, {"p": self.source.path})
+            rows = shared_connection().execute(statement, {"p": self.source.path})
             while batch := rows.fetchmany(_ROWS):
                 yield from batch
         except duckdb.Error as error:

@@ -14,8 +14,8 @@ from passk_cli.limits import is_nested
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean, meant, there_are
 
-_QUOTES = " (text goes between single quotes)"
-_WORDS = ' (a column named as a word of SQL goes between double quotes: "end" > 3)'
+_QUOTES_HINT = " (text goes between single quotes)"
+_RESERVED_WORDS_HINT = ' (a column named as a word of SQL goes between double quotes: "end" > 3)'
 # Functions of the row alone whose value is no longer than what they are given, and operators.
 FUNCTIONS = frozenset(
     "abs ceil concat contains date_part date_trunc ends_with exp floor greatest instr isfinite"
@@ -43,17 +43,19 @@ def columns_in(
     absent = [n for n in names if n not in columns]
     if absent:
         problem, settles = f"no column {absent[0]!r}", list[SuggestedFix]()
-        roles = {role: column for each in batches for role, column in each.roles.columns().items()}
+        roles = {
+            role: column for batch in batches for role, column in batch.roles.columns().items()
+        }
         if absent[0] in roles:
             # As the tables call it, which the data call otherwise.
             problem += f"; {did_you_mean([roles[absent[0]]])}"
         elif absent[0] == "model":
             settles = [SuggestedFix({"--model": Placeholder("NAME")}, "keeps a model")]
         else:
-            there = sorted(columns)
-            problem += f"; {meant(absent[0], there, there_are(there) + _QUOTES)}"
-        given = OptionValue("--where", where)
-        raise ParameterError(given, problem, name="no-such-column", settles=settles)
+            available = sorted(columns)
+            problem += f"; {meant(absent[0], available, there_are(available) + _QUOTES_HINT)}"
+        option = OptionValue("--where", where)
+        raise ParameterError(option, problem, name="no-such-column", settles=settles)
     return names
 
 
@@ -61,18 +63,20 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     """The names in a --where expression; ParameterError when it is not one expression."""
     if not where:
         return []
-    tree = _parsed(con, where)
+    tree = _syntax_tree(con, where)
     if tree["error"]:
         syntax = tree["error_type"] == "parser"
-        problem = f"{tree['error_message']}{_WORDS}" if syntax else "not one expression"
+        problem = (
+            f"{tree['error_message']}{_RESERVED_WORDS_HINT}" if syntax else "not one expression"
+        )
         raise ParameterError(
             OptionValue("--where", where), f"{problem}; {CONDITION}", name="bad-condition"
         )
     # In a list, "a) OR (b" and "a, b" are no longer one expression.
-    listed = _parsed(con, f"len([{where}\n]) = 1") if ")" in where else tree
-    alike = _without_condition(tree) == _without_condition(_parsed(con, "true"))
+    wrapped_tree = _syntax_tree(con, f"len([{where}\n]) = 1") if ")" in where else tree
+    same_statement = _without_condition(tree) == _without_condition(_syntax_tree(con, "true"))
     star = any(_nodes(tree, "STAR")) and not any(_nodes(tree, "SUBQUERY"))
-    if listed["error"] or not alike or star:
+    if wrapped_tree["error"] or not same_statement or star:
         raise ParameterError(
             OptionValue("--where", where), f"not one expression; {CONDITION}", name="bad-condition"
         )
@@ -83,32 +87,32 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
             name="bad-condition",
         )  # fmt: skip
     # Nor may a value depend on chance, time or settings, or fill the memory.
-    called = {str(node["function_name"]) for node in _nodes(tree, "FUNCTION")}
-    if others := sorted(called - _OPERATORS - FUNCTIONS):
-        problem = f"{others[0]}() is not among the functions of a condition"
-        remedy = meant(others[0], sorted(FUNCTIONS), f"there are {', '.join(sorted(FUNCTIONS))}")
+    function_names = {str(node["function_name"]) for node in _nodes(tree, "FUNCTION")}
+    if forbidden := sorted(function_names - _OPERATORS - FUNCTIONS):
+        problem = f"{forbidden[0]}() is not among the functions of a condition"
+        remedy = meant(forbidden[0], sorted(FUNCTIONS), f"there are {', '.join(sorted(FUNCTIONS))}")
         raise ParameterError(
             OptionValue("--where", where), f"{problem}; {remedy}", name="bad-condition"
         )
     return list(dict.fromkeys(node["column_names"][0] for node in _nodes(tree, "COLUMN_REF")))
 
 
-def ordered(con: duckdb.DuckDBPyConnection, where: str) -> str:
+def with_less_than(con: duckdb.DuckDBPyConnection, where: str) -> str:
     """The condition with every = and IN as <, which DuckDB refuses between texts and numbers.
 
     For = it would make a whole number of each text: "0.2" = 0.
     """
-    tree = json.dumps(_ordered(_parsed(con, where)))
+    tree = json.dumps(_with_less_than(_syntax_tree(con, where)))
     ((sql,),) = con.execute("SELECT json_deserialize_sql($tree)", {"tree": tree}).fetchall()
     return str(sql).removeprefix("SELECT 1 WHERE ")
 
 
-def _ordered(node: Any) -> Any:
+def _with_less_than(node: Any) -> Any:
     if isinstance(node, list):
-        return [_ordered(child) for child in node]
+        return [_with_less_than(child) for child in node]
     if not isinstance(node, dict):
         return node
-    node = {key: _ordered(child) for key, child in node.items()}
+    node = {key: _with_less_than(child) for key, child in node.items()}
     if node.get("class") == "COMPARISON":
         return node | {"type": "COMPARE_LESSTHAN"}
     operands: list[Any] = []
@@ -120,13 +124,13 @@ def _ordered(node: Any) -> Any:
         return node
     common = {"alias": "", "query_location": 0}
     less = {"class": "COMPARISON", "type": "COMPARE_LESSTHAN", **common}
-    each = [{**less, "left": operands[0], "right": other} for other in operands[1:]]
+    comparisons = [{**less, "left": operands[0], "right": operand} for operand in operands[1:]]
     # Two of them at least, as an OR must have.
-    both = {"class": "CONJUNCTION", "type": "CONJUNCTION_OR", **common}
-    return {**both, "children": [*each, each[0]]}
+    disjunction = {"class": "CONJUNCTION", "type": "CONJUNCTION_OR", **common}
+    return {**disjunction, "children": [*comparisons, comparisons[0]]}
 
 
-def _parsed(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
+def _syntax_tree(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
     """DuckDB's syntax tree of a statement with this condition, or what is wrong with it.
 
     The line break ends a comment, which else would swallow what our statements say after it.

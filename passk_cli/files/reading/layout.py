@@ -74,9 +74,9 @@ class Layout:
     delimiter: str = ""
     packing: str = "none"
     complete: bool = True
-    spool: str = ""
-    longest: int = 0
-    form: Format | None = None
+    row_file: str = ""
+    longest_row: int = 0
+    format: Format | None = None
     table: str = ""
     constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     joined: Mapping[str, JoinedColumns] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class Layout:
             | {name: of.kinds for name, of in self.joined.items()}
         )
 
-    def kinds_of(self, column: str) -> set[str]:
+    def column_kinds(self, column: str) -> set[str]:
         """The kinds of values in a column, or in that in which a dotted path begins."""
         path = find(column, self.kinds)
         return self.kinds[path[0]] if path else set()
@@ -104,30 +104,32 @@ class Layout:
         """The columns that a column's values are made of: itself, unless it joins others."""
         if column not in self.joined:
             return [column]
-        return [each for part in self.joined[column].parts for each in self.parts(part)]
+        return [
+            part_column for part in self.joined[column].parts for part_column in self.parts(part)
+        ]
 
-    def further(self, names: Iterable[str]) -> Layout:
+    def with_further_columns(self, names: Iterable[str]) -> Layout:
         """The layout with those of these columns that may be further down than it looked."""
         names = () if self.complete or self.kind != "jsonl" else names
         unseen = (name for name in names if find(name, self.kinds) is None)
         columns = ((name, frozenset({"text"})) for name in unseen)
         return replace(self, columns=(*self.columns, *columns))
 
-    def constants_of(self, path: str) -> dict[str, str]:
+    def file_constants(self, path: str) -> dict[str, str]:
         """The constant columns of one file."""
         return {name: values[path] for name, values in self.constants.items() if path in values}
 
     @property
     def harness(self) -> bool:
         """Whether a harness wrote the files: its format knows what is a task and an attempt."""
-        return self.form is not None and not self.form.generic
+        return self.format is not None and not self.format.generic
 
     @property
     def typed(self) -> bool:
         """Whether values carry their own types (Parquet, frames), so that reading casts them."""
         return self.kind in ("parquet", "frame")
 
-    def relation(
+    def relation_sql(
         self,
         paths: Sequence[str],
         types: Mapping[str, str],
@@ -149,7 +151,7 @@ class Layout:
         file = quote_name(FILE_COLUMN)
         types = {name: kind for name, kind in types.items() if name not in self.constants}
         options = f", filename={quote_text(FILE_COLUMN)}{AS_IT_IS}"
-        size = f", maximum_object_size={max(object_bytes, self.longest + 1)}"
+        size = f", maximum_object_size={max(object_bytes, self.longest_row + 1)}"
         files = f"[{', '.join(map(quote_text, paths))}]"
         if self.kind not in ("frame", "parquet"):
             options += f", compression={quote_text(PACKINGS[self.packing])}"
@@ -160,10 +162,10 @@ class Layout:
             rows = self.table
             if not self.typed:
                 rows = f"(SELECT {', '.join([*casts, file])} FROM {rows})"
-        elif self.spool:
+        elif self.row_file:
             columns = struct_sql({FILE_COLUMN: "VARCHAR", **types})
             rows = (
-                f"read_json({quote_text(self.spool)}, columns={columns},"
+                f"read_json({quote_text(self.row_file)}, columns={columns},"
                 f" format='newline_delimited'{size}{AS_IT_IS})"
             )
         elif self.kind == "parquet":
@@ -191,17 +193,17 @@ class Layout:
             nested = {name for name, kind in types.items() if kind == "JSON"}
             # What is constant in a file separates nothing in it.
             within = (c for c in self.joined[place].parts if c not in self.constants)
-            apart = [self.text(column, nested) for column in within]
-            apart += [file] * (self.kind != "frame")
-            window = f"PARTITION BY {', '.join(apart)} " if apart else ""
+            partition = [self.text_sql(column, nested) for column in within]
+            partition += [file] * (self.kind != "frame")
+            window = f"PARTITION BY {', '.join(partition)} " if partition else ""
             number = f"row_number() OVER ({window}ORDER BY {quote_name('#row')})"
             rows = f"(SELECT *, row_number() OVER () AS {quote_name('#row')} FROM {rows})"
             rows = f"(SELECT *, {number}::VARCHAR AS {quote_name(place)} FROM {rows})"
         if COLUMN in self.joined:
-            models = next(of.parts for of in self.joined.values() if of.of == "a model")
+            models = next(of.parts for of in self.joined.values() if of.relation == "a model")
             answers = (model.partition(EQUAL)[0] for model in models)
-            named = f"(VALUES {', '.join(f'({quote_text(m)})' for m in answers)})"
-            rows = f"(SELECT * FROM {rows} CROSS JOIN {named} AS m({quote_name(COLUMN)}))"
+            answer_values = f"(VALUES {', '.join(f'({quote_text(m)})' for m in answers)})"
+            rows = f"(SELECT * FROM {rows} CROSS JOIN {answer_values} AS m({quote_name(COLUMN)}))"
         return self._with_constants(rows) if self.constants else rows
 
     def _with_constants(self, rows: str) -> str:
@@ -209,22 +211,26 @@ class Layout:
         file = quote_name(FILE_COLUMN)
         shadowed = [quote_name(name) for name, _ in self.columns if name in self.constants]
         # Their rows come with all columns, types or not.
-        whole = self.kind in ("csv", "parquet")
-        apart = f" EXCLUDE ({', '.join(shadowed)})" if shadowed and whole else ""
-        every = {path: None for values in self.constants.values() for path in values}
-        texts = {path: [values.get(path) for values in self.constants.values()] for path in every}
+        has_all_columns = self.kind in ("csv", "parquet")
+        exclusion = f" EXCLUDE ({', '.join(shadowed)})" if shadowed and has_all_columns else ""
+        all_paths = {path: None for values in self.constants.values() for path in values}
+        texts = {
+            path: [values.get(path) for values in self.constants.values()] for path in all_paths
+        }
         values = ", ".join(
             f"({', '.join('NULL::VARCHAR' if t is None else quote_text(t) for t in (path, *of))})"
             for path, of in texts.items()
         )
         names = [quote_name(name) for name in self.constants]
         return (
-            f"(SELECT inside.*{apart}, {', '.join(f'c.{name}' for name in names)}"
+            f"(SELECT inside.*{exclusion}, {', '.join(f'c.{name}' for name in names)}"
             f" FROM {rows} AS inside LEFT JOIN (VALUES {values}) AS c({', '.join([file, *names])})"
             f" ON c.{file} = inside.{file})"
         )
 
-    def text(self, column: str | None, nested: Container[str], sql_type: str = "VARCHAR") -> str:
+    def text_sql(
+        self, column: str | None, nested: Container[str], sql_type: str = "VARCHAR"
+    ) -> str:
         """SQL for a column, or what a dotted path finds in one, as text; NULL for none.
 
         nested : the columns that are read as JSON.  sql_type : "VARCHAR[]" for a list of texts.
@@ -237,13 +243,13 @@ class Layout:
             if column.startswith(VALUE):
                 return quote_text(column.removeprefix(VALUE))
             parts, of, _, judged = self.joined[column]
-            texts = [self.text(part, nested, sql_type) for part in parts]
+            texts = [self.text_sql(part, nested, sql_type) for part in parts]
             if of == "the opposite":
                 verdict = verdict_sql(texts[0], None)
                 return f"CASE {verdict} WHEN 1 THEN 'false' WHEN 0 THEN 'true' ELSE {texts[0]} END"
             if of == "all" and judged is not None:
                 # The opposite of a flag is true or false, whatever words pass.
-                flags = {p: self.text(self.joined[p].parts[0], nested) for p in parts
+                flags = {p: self.text_sql(self.joined[p].parts[0], nested) for p in parts
                          if p in self.joined}  # fmt: skip
                 verdicts = [
                     f"[-1, 1, 0][2 + {verdict_sql(flags[part], None)}]"
@@ -265,12 +271,12 @@ class Layout:
                 )
                 return f"CASE {quote_name(COLUMN)} {' '.join(whens)} END"
             if of == "an attempt":
-                return f"[{', '.join(self.text(part, nested) for part in parts)}]"
+                return f"[{', '.join(self.text_sql(part, nested) for part in parts)}]"
             if of == "the one there is":
                 filled = [f"nullif({text}, '')" for text in texts]
                 # Of two that differ neither counts: both together are no verdict.
-                both = f"array_to_string(list_distinct([{', '.join(filled)}]), ' and ')"
-                return f"nullif({both}, '')"
+                distinct_texts = f"array_to_string(list_distinct([{', '.join(filled)}]), ' and ')"
+                return f"nullif({distinct_texts}, '')"
             *before, last = texts
             if of == "an answer":
                 return agree_sql(texts[0], last)
@@ -291,7 +297,9 @@ class Layout:
             return f"({quote_name(name)} ->> {path})"
         return f"CAST(json_extract({quote_name(name)}, {path}) AS {sql_type})"
 
-    def amount(self, role: str, column: str, nested: Container[str], *, apart: bool = False) -> str:
+    def total_sql(
+        self, role: str, column: str, nested: Container[str], *, as_list: bool = False
+    ) -> str:
         """SQL for the number that a role's columns add up to, the entries of lists included; NULL
         where one of them has none.
 
@@ -301,11 +309,11 @@ class Layout:
         for part, unit in addends(role, column, self.kinds):
             base, keys = find(part, self.kinds) or (part, [])
             if EACH not in keys and ("list" not in self.kinds[base] or keys):
-                numbers.append(amount_sql(self.text(part, nested), unit))
+                numbers.append(amount_sql(self.text_sql(part, nested), unit))
                 continue
-            texts = self.text(part, nested, "VARCHAR[]")
+            texts = self.text_sql(part, nested, "VARCHAR[]")
             entries = f"[{amount_sql('entry', unit)} FOR entry IN {texts}]"
-            if apart:
+            if as_list:
                 return entries
             complete = f"len({entries}) > 0 AND list_count({entries}) = len({entries})"
             numbers.append(f"CASE WHEN {complete} THEN list_sum({entries}) END")
@@ -336,20 +344,20 @@ class Layout:
         entries = self._below(value, keys[:cut])
         if not self.typed:
             entries = f"CAST(json_extract({value}, {json_path(keys[:cut])}) AS JSON[])"
-        named = f"{self._picked(entry, key.split('.'))} = {quote_text(name)}"
-        found = f"[{self._picked(entry, keys[cut + 1 :])} FOR {entry} IN {entries} IF {named}]"
-        return f"nullif(array_to_string(list_distinct({found}), ' and '), '')"
+        is_match = f"{self._picked(entry, key.split('.'))} = {quote_text(name)}"
+        matches = f"[{self._picked(entry, keys[cut + 1 :])} FOR {entry} IN {entries} IF {is_match}]"
+        return f"nullif(array_to_string(list_distinct({matches}), ' and '), '')"
 
     def _below(self, value: str, keys: Sequence[str]) -> str:
         return ".".join((value, *map(quote_name, keys)))
 
-    def compared(self, column: str, nested: Container[str], numbers: str = NUMBERS[0]) -> str:
+    def comparison_sql(self, column: str, nested: Container[str], numbers: str = NUMBERS[0]) -> str:
         """SQL for a column as an expression compares it: numbers as numbers, truth as truth.
 
         numbers : SQL of the number in {name}, one of NUMBERS.
         """
         if column in self.joined:
-            return self.text(column, nested)
+            return self.text_sql(column, nested)
         name = quote_name(column)
         kinds = self.kinds.get(column, set()) - {"null"}
         if self.typed or column in nested or kinds not in ({"number"}, {"bool"}):
@@ -362,18 +370,20 @@ def json_path(keys: Sequence[str]) -> str:
     return quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
 
 
-def twice_sql(value: str, keys: Sequence[str]) -> str:
+def repeated_key_sql(value: str, keys: Sequence[str]) -> str:
     """SQL for whether the last of these keys comes twice where the others lead in some JSON."""
     cut = step(keys)
     if cut < len(keys):
         entries = f"CAST(json_extract({value}, {json_path(keys[:cut])}) AS JSON[])"
-        return f"len([1 FOR entry IN {entries} IF {twice_sql('entry', keys[cut + 1 :])}]) > 0"
+        return (
+            f"len([1 FOR entry IN {entries} IF {repeated_key_sql('entry', keys[cut + 1 :])}]) > 0"
+        )
     *before, last = keys
-    every = f"json_keys({value}, {json_path(before)})"
-    return f"len([k FOR k IN {every} IF k = {quote_text(last)}]) > 1"
+    all_keys = f"json_keys({value}, {json_path(before)})"
+    return f"len([k FOR k IN {all_keys} IF k = {quote_text(last)}]) > 1"
 
 
-def once_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
+def unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
     """SQL for a column of JSON that ends with an error where a key of these paths comes twice.
 
     It looks closely only where a key's name is there more often than it need be.
@@ -387,7 +397,7 @@ def once_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
                 entries = f"json_array_length({name}, {json_path(keys[: step(keys)])})"
                 doubt = f"len(string_split({name}, {quote_text(sign)})) > {entries} + 1"
             error = quote_text(f"the key {sign} is there twice")
-            cases += f" WHEN {doubt} AND {twice_sql(name, keys)} THEN error({error})"
+            cases += f" WHEN {doubt} AND {repeated_key_sql(name, keys)} THEN error({error})"
     return f"CASE{cases} ELSE {name} END AS {name}"
 
 
@@ -405,12 +415,12 @@ class Batch:
     sources: tuple[Source, ...]
 
     @property
-    def suited(self) -> bool:
+    def has_suites(self) -> bool:
         """Whether files are of suites, without which task ids mean nothing."""
         return "suite" in self.layout.constants and self.roles.task != "suite"
 
 
-def in_order(batches: Sequence[Batch]) -> list[Batch]:
+def in_argument_order(batches: Sequence[Batch]) -> list[Batch]:
     """Batches in the order of the arguments: one ends where a file of another comes.
 
     What was spooled is one file.
@@ -419,7 +429,7 @@ def in_order(batches: Sequence[Batch]) -> list[Batch]:
         (
             (source, i)
             for i, batch in enumerate(batches)
-            for source in (batch.sources[:1] if batch.layout.spool else batch.sources)
+            for source in (batch.sources[:1] if batch.layout.row_file else batch.sources)
         ),
         key=lambda file: file[0].position,
     )

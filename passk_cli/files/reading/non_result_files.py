@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 
 from passk_cli.errors import DataError, NoResults
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.roles import LOOSE, OF_HISTORIES
+from passk_cli.files.roles import HISTORY_COLUMNS, LOOSE
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
 from passk_cli.suggested_fix import SuggestedFix
 
 # An empty file is no larger, packed or not.
-_MOST_EMPTY = 64
+_MOST_EMPTY_BYTES = 64
 
 
 class UnreadFile(NoResults):
@@ -33,42 +33,42 @@ class UnreadFile(NoResults):
 
 def is_empty(source: Source) -> bool:
     """Whether a file holds nothing: no byte but blanks, or a JSON object or array of nothing."""
-    if os.path.getsize(source.path) > _MOST_EMPTY:
+    if os.path.getsize(source.path) > _MOST_EMPTY_BYTES:
         return False
     with open_bytes(source) as stream:
-        return b"".join(stream.read(_MOST_EMPTY).split()) in (b"", b"{}", b"[]")
+        return b"".join(stream.read(_MOST_EMPTY_BYTES).split()) in (b"", b"{}", b"[]")
 
 
-def without_strays(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResults]]:
+def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResults]]:
     """The batches of results, and why the other files that nobody named are left out.
 
     A lone record such as {"name": …, "status": "success"} may be of anything.  A history contains
     runs that were recorded of such results, which would count again.
     """
-    kept: list[Batch] = []
+    results: list[Batch] = []
     strays: list[NoResults] = []
     for batch in batches:
         lone = batch.layout.kind == "record" and batch.roles.task.lower() in LOOSE.split()
-        past = {*OF_HISTORIES} <= batch.layout.kinds.keys()
+        past = {*HISTORY_COLUMNS} <= batch.layout.kinds.keys()
         if not (lone or past) or any(source.is_explicit for source in batch.sources):
-            kept.append(batch)
-        for source in batch.sources if batch not in kept else ():
+            results.append(batch)
+        for source in batch.sources if batch not in results else ():
             problem = "a history of runs" if past else "a lone record without a task's name"
             error = NoResults(source.name, problem, "name the file if it is a result")
             strays.append(UnreadFile(error, "") if past else error)
-    return (kept, strays) if kept else ([*batches], [])
+    return (results, strays) if results else ([*batches], [])
 
 
-def copy_of(sources: Iterable[tuple[object, Source]]) -> tuple[Source, Source] | None:
+def find_copy(sources: Iterable[tuple[object, Source]]) -> tuple[Source, Source] | None:
     """A file that has the bytes of one before it, and that one; None if there is none.
 
     sources : each with what must be equal besides.
     """
-    alike: dict[object, list[Source]] = {}
+    same_size: dict[object, list[Source]] = {}
     for key, source in sources:
         if source.frame is None:
-            alike.setdefault((key, os.path.getsize(source.path)), []).append(source)
-    for group in alike.values():
+            same_size.setdefault((key, os.path.getsize(source.path)), []).append(source)
+    for group in same_size.values():
         first: dict[bytes, Source] = {}
         for source in group if len(group) > 1 else ():
             with open(source.path, "rb") as file:
@@ -78,7 +78,7 @@ def copy_of(sources: Iterable[tuple[object, Source]]) -> tuple[Source, Source] |
     return None
 
 
-def repeated_file(batches: Iterable[Batch]) -> DataError | None:
+def repeated_file_error(batches: Iterable[Batch]) -> DataError | None:
     """Error of a file whose attempts have no numbers and would count twice: it is byte for byte
     another one, or in a folder next to one of its name with another ending."""
     stems: dict[str, Source] = {}
@@ -89,17 +89,22 @@ def repeated_file(batches: Iterable[Batch]) -> DataError | None:
             stem = os.path.join(folder, without_suffixes(name))
             # Other files without a model's name are models of their own.
             model = "" if source.label or batch.roles.model else stem
-            constants = tuple(batch.layout.constants_of(source.path).items())
+            constants = tuple(batch.layout.file_constants(source.path).items())
             files.append(((source.label, model, constants), source))
             first = stems.setdefault(stem, source)
             if first is not source and not source.is_explicit:
                 named_alike = source, first
-    copy = copy_of(files)
-    found, how = copy or named_alike, "byte for byte the same as" if copy else "named like"
-    if found is None:
+    copy = find_copy(files)
+    copy_and_original, how = (
+        copy or named_alike,
+        "byte for byte the same as" if copy else "named like",
+    )
+    if copy_and_original is None:
         return None
-    problem = f"{how} {found[1].name}, and attempts have no number that would tell repeats"
+    problem = (
+        f"{how} {copy_and_original[1].name}, and attempts have no number that would tell repeats"
+    )
     keep = SuggestedFix({"--duplicates": "keep"}, "counts both, if both are runs")
     return DataError(
-        found[0].name, problem, "leave one out", name="duplicate-files", settles=[keep]
+        copy_and_original[0].name, problem, "leave one out", name="duplicate-files", settles=[keep]
     )

@@ -39,11 +39,15 @@ from passk_cli.files.formats.format import (
 )
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.reading.non_result_files import UnreadFile
-from passk_cli.files.reading.schema_detection import NormalizedFiles, require_inside, roles_of
+from passk_cli.files.reading.schema_detection import (
+    NormalizedFiles,
+    require_template_match,
+    table_roles,
+)
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
+    ATTEMPT_ROLES,
     EACH,
-    OF_ATTEMPTS,
     PICK,
     ROLES,
     SETTINGS,
@@ -51,9 +55,9 @@ from passk_cli.files.roles import (
     UNITS,
     Roles,
     candidates,
-    columns_of,
+    field_columns,
     find,
-    without_absent,
+    without_absent_fields,
 )
 from passk_cli.files.sources.paths import folder_columns, path_columns, template_columns
 from passk_cli.files.sources.source import Source, json_line, kind_of, kind_of_type
@@ -61,12 +65,12 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural, shortened
 
 # Attempts of a model's runs go on: the first number of the next run.
-_RUN = 1_000_000
+_RUN_NUMBER_STEP = 1_000_000
 _TEXTS = ("answer", "solution")
 # Of how many attempts of a file it is noted what is known of what they took.
-_NOTED = 20
+_PROBED_ATTEMPTS = 20
 # Of more files than this, short documents are parsed here: DuckDB takes a millisecond for each.
-_MANY = 300
+_MANY_FILES = 300
 _IN_MEMORY = 1 << 20
 # What --outcome asks for where each file has one outcome, under names of their own.
 ONLY = "only"
@@ -87,44 +91,44 @@ class Recognised:
 _Tables = Sequence[tuple[Recognised, Contents]]
 
 
-def recognised(
+def recognise_files(
     sources: Sequence[Source], request: Request
 ) -> tuple[list[Recognised], list[Source]]:
     """The files that formats know, and the others; without what repeats a file of a folder."""
     forced = formats.FORMATS[request.format] if request.format else None
-    known, others = [], []
-    beside: dict[str, Any] = {}
-    columns = [*columns_of(request.named), *request.by]
+    known_files, tables = [], []
+    neighbours: dict[str, Any] = {}
+    columns = [*field_columns(request.named_columns), *request.by]
     for source in sources:
-        file = sniff(source, beside)
+        file = sniff(source, neighbours)
         form = forced or formats.requested_format(file, request.records, columns)
         if form is None:
             file, form = formats.recognise(file) or (file, None)
-        if form is None and len(sources) > _MANY:
+        if form is None and len(sources) > _MANY_FILES:
             form = formats.format_of_short_table(file)
         if form is None:
-            others.append(source)
+            tables.append(source)
         else:
-            known.append(Recognised(file.without_text(), form))
-    covered = _covered(known, [s for s in sources if not s.is_explicit])
+            known_files.append(Recognised(file.without_text(), form))
+    covered = _covered_paths(known_files, [s for s in sources if not s.is_explicit])
     return (
-        [each for each in known if each.source.path not in covered],
-        [source for source in others if source.path not in covered],
+        [known_file for known_file in known_files if known_file.source.path not in covered],
+        [source for source in tables if source.path not in covered],
     )
 
 
-def _covered(known: Sequence[Recognised], candidates: Sequence[Source]) -> set[str]:
+def _covered_paths(known_files: Sequence[Recognised], candidates: Sequence[Source]) -> set[str]:
     """The paths of files that repeat what another holds, as its format says."""
     paths = {os.path.abspath(source.name): source.path for source in candidates}
     names = sorted(paths)
     covered: set[str] = set()
-    for each in known:
-        path = os.path.abspath(each.source.name)
-        covers = each.format.covers
-        for pattern in covers(each.file) if callable(covers) else covers:
+    for known_file in known_files:
+        path = os.path.abspath(known_file.source.name)
+        covers = known_file.format.covers
+        for pattern in covers(known_file.file) if callable(covers) else covers:
             # What lies outside of its folder is reached by ../ before the pattern.
-            whole = os.path.normpath(os.path.join(os.path.dirname(path), pattern))
-            covered |= {paths[name] for name in _matching(names, whole) if name != path}
+            full_pattern = os.path.normpath(os.path.join(os.path.dirname(path), pattern))
+            covered |= {paths[name] for name in _matching(names, full_pattern) if name != path}
     return covered
 
 
@@ -142,7 +146,7 @@ def _matching(names: Sequence[str], pattern: str) -> Iterator[str]:
         yield from filter(re.compile(regex).fullmatch, names[place:end])
 
 
-def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> NormalizedFiles:
+def write_row_files(files: Sequence[Recognised], request: Request, folder: Path) -> NormalizedFiles:
     """Read these files and write what is in them, a file of rows for each meaning of columns.
 
     folder : where these are written.
@@ -150,108 +154,109 @@ def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> Norm
     """
     result = NormalizedFiles()
     with ExitStack() as opened:
-        sheets, tables = _Sheets(folder, request, result, opened), []
-        for each in files:
+        sheets, tables = _RowFiles(folder, request, result, opened), []
+        for file in files:
             try:
-                if each.format.generic:
-                    sheets.write_records(each)
+                if file.format.generic:
+                    sheets.write_records(file)
                 else:
-                    table = each.format.contents(each.file)
-                    in_path = template_columns(each.source.name, request.template)
-                    tables.append((each, replace(table, facts={**table.facts, **in_path})))
+                    table = file.format.contents(file.file)
+                    in_path = template_columns(file.source.name, request.template)
+                    tables.append((file, replace(table, facts={**table.facts, **in_path})))
             except NoResults as error:
-                result.pass_over(each.source, error)
-        outcomes = _chosen(tables, request, result)
+                result.pass_over(file.source, error)
+        outcomes = _choose_outcomes(tables, request, result)
         tables = [pair for pair in tables if pair[0].source.path in outcomes]
         if "agent" not in request.by and "model" not in request.fields:
-            tables = _by_agent(tables)
-        sheets.runs = _runs(tables)
+            tables = _named_by_agent(tables)
+        sheets.runs = _runs_by_model(tables)
         for (model, _), runs in sheets.runs.items() if "run" not in request.by else ():
             if model and len(runs) > 1:
                 result.runs[str(model)] = max(len(runs), result.runs.get(str(model), 0))
         by_format: dict[str, list[tuple[Recognised, Contents]]] = {}
         for pair in tables:
             by_format.setdefault(pair[0].format.name, []).append(pair)
-        for each, table in chain.from_iterable(by_format.values()):
+        for file, table in chain.from_iterable(by_format.values()):
             try:
-                sheets.write_attempts(each, table, outcomes[each.source.path])
+                sheets.write_attempts(file, table, outcomes[file.source.path])
             except NoResults as error:
-                result.pass_over(each.source, error)
+                result.pass_over(file.source, error)
     result.batches = sheets.batches()
     return result
 
 
-def _chosen(tables: _Tables, request: Request, result: NormalizedFiles) -> dict[str, str]:
+def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles) -> dict[str, str]:
     """Path → the outcome to read in it.
 
     Several outcomes in one file or several files must be chosen from; a file of a folder that does
     not have the chosen one is passed over, unless none has it.  A file in which no attempt was
     judged goes with any of them.  ONLY chooses of each file its only one.
     """
-    every = list(dict.fromkeys(name for _, table in tables for name in table.outcomes or ()))
-    judged = [each.source.name for each, table in tables if table.outcomes is not None]
-    only = request.outcome == ONLY and ONLY not in every
-    chosen: dict[str, str] = {}
-    unjudged = [each.source.path for each, table in tables if table.outcomes is None]
+    all_outcomes = list(dict.fromkeys(name for _, table in tables for name in table.outcomes or ()))
+    judged = [file.source.name for file, table in tables if table.outcomes is not None]
+    only = request.outcome == ONLY and ONLY not in all_outcomes
+    outcome_by_path: dict[str, str] = {}
+    unjudged = [file.source.path for file, table in tables if table.outcomes is None]
     times = Counter(name for _, table in tables for name in table.outcomes or ())
-    for each, table in tables:
-        names = result.outcomes.setdefault(each.format.name, {})
+    for file, table in tables:
+        names = result.outcomes.setdefault(file.format.name, {})
         names.update(dict.fromkeys(table.outcomes or ()))
         if table.outcomes is None:
             continue
-        if only or request.outcome in (None, *table.outcomes) or each.source.is_explicit:
-            asked = None if only else request.outcome or table.verdict
+        if only or request.outcome in (None, *table.outcomes) or file.source.is_explicit:
+            requested = None if only else request.outcome or table.verdict
             # The one that leaves the fewest files out comes first.
             common = sorted(table.outcomes, key=lambda name: -times[name])
-            chosen[each.source.path] = choose_outcome(each.source.name, asked, common)
+            outcome_by_path[file.source.path] = choose_outcome(file.source.name, requested, common)
         else:
-            result.over.append(each.source.name)
-    if judged and not chosen:
-        choose_outcome(judged[0], request.outcome, every)
-    if len(set(chosen.values())) > 1 and request.outcome is None:
-        problem = f"{len(every)} outcomes in {plural(len(judged), 'file')}: {', '.join(every)}"
-        of_files = [table for _, table in tables if table.outcomes is not None]
+            result.without_outcome.append(file.source.name)
+    if judged and not outcome_by_path:
+        choose_outcome(judged[0], request.outcome, all_outcomes)
+    if len(set(outcome_by_path.values())) > 1 and request.outcome is None:
+        problem = f"{len(all_outcomes)} outcomes in {plural(len(judged), 'file')}"
+        problem += f": {', '.join(all_outcomes)}"
+        judged_tables = [table for _, table in tables if table.outcomes is not None]
         # Files of several benchmarks stay apart: one number would hide how they differ.
-        suites = {table.facts.get("suite") for table in of_files} - {None}
+        suites = {table.facts.get("suite") for table in judged_tables} - {None}
         by = {"--by": ("suite",)} if len(suites) > 1 else {}
-        common = sorted(every, key=lambda name: -times[name])[:2]
+        common = sorted(all_outcomes, key=lambda name: -times[name])[:2]
         settles = [SuggestedFix({"--outcome": name, **by}) for name in common]
-        if all(len(table.outcomes or ()) < 2 for table in of_files):
+        if all(len(table.outcomes or ()) < 2 for table in judged_tables):
             each_one = SuggestedFix({"--outcome": ONLY, **by}, "reads the only one of each file")
             settles.insert(times[common[0]] == len(judged), each_one)
         raise DataError(judged[0], problem, name="several-outcomes", settles=settles)
-    return {**chosen, **dict.fromkeys(unjudged, "")}
+    return {**outcome_by_path, **dict.fromkeys(unjudged, "")}
 
 
-def _by_agent(tables: _Tables) -> list[tuple[Recognised, Contents]]:
+def _named_by_agent(tables: _Tables) -> list[tuple[Recognised, Contents]]:
     """The tables, each named by its agent and its model where a model has several agents."""
     agents: dict[object, set[object]] = {}
     for _, table in tables:
         agents.setdefault(table.facts.get("model"), set()).add(table.facts.get("agent"))
-    named = []
-    for each, table in tables:
+    renamed = []
+    for file, table in tables:
         model, agent = table.facts.get("model"), table.facts.get("agent")
         if model is not None and agent is not None and len(agents[model]) > 1:
             table = replace(table, facts={**table.facts, "model": f"{agent} ({model})"})
-        named.append((each, table))
-    return named
+        renamed.append((file, table))
+    return renamed
 
 
-def _runs(tables: _Tables) -> dict[tuple[object, object], list[str]]:
+def _runs_by_model(tables: _Tables) -> dict[tuple[object, object], list[str]]:
     """Model and suite → the runs of the model, sorted, which go on as one."""
     runs: dict[tuple[object, object], set[str]] = {}
-    for each, table in tables:
+    for file, table in tables:
         if (run := table.facts.get("run")) is not None:
-            runs.setdefault(_model_and_suite(each, table), set()).add(str(run))
+            runs.setdefault(_model_and_suite(file, table), set()).add(str(run))
     return {key: sorted(names) for key, names in runs.items()}
 
 
-def _model_and_suite(each: Recognised, table: Contents) -> tuple[object, object]:
-    return each.source.label or table.facts.get("model"), table.facts.get("suite")
+def _model_and_suite(file: Recognised, table: Contents) -> tuple[object, object]:
+    return file.source.label or table.facts.get("model"), table.facts.get("suite")
 
 
 @dataclass
-class _Sheet:
+class _RowFile:
     """Rows of files, on their way into one file; `types` are those of the values of each column.
 
     roles : as the statement reads the columns; None of attempts, whose columns tell in the end.
@@ -272,19 +277,19 @@ class _Sheet:
     def kinds(self) -> dict[str, set[str]]:
         return {name: {kind_of_type(of) for of in types} for name, types in self.types.items()}
 
-    def put(self, source: Source, place: str, columns: Record) -> None:
+    def write(self, source: Source, place: str, columns: Record) -> None:
         line = json_line({FILE_COLUMN: source.path, PLACE_COLUMN: place, **columns})
         self.longest = max(self.longest, len(line))
         self.file.write(line)
 
-    def notice(self, columns: Record) -> None:
+    def note_types(self, columns: Record) -> None:
         """Remember which values columns have."""
         for name, value in columns.items():
             if (types := self.types.get(name)) is None:
                 types = self.types[name] = set()
             types.add(type(value))
 
-    def add(self, page: _Sheet, source: Source) -> None:
+    def append(self, page: _RowFile, source: Source) -> None:
         """Append the rows of one file."""
         page.file.seek(0)
         shutil.copyfileobj(page.file, self.file, _IN_MEMORY)
@@ -296,7 +301,7 @@ class _Sheet:
             self.constants.setdefault(name, {}).update(values)
 
 
-class _Sheets:
+class _RowFiles:
     """Writes what formats give, and tells the result what they say of it.
 
     runs : model and suite → the model's runs.
@@ -307,48 +312,54 @@ class _Sheets:
     ) -> None:
         self.runs: Mapping[tuple[object, object], list[str]] = {}
         self._folder, self._request, self._result = folder, request, result
-        self._sheets: dict[object, _Sheet] = {}
+        self._sheets: dict[object, _RowFile] = {}
         self._roles: dict[object, Roles] = {}
         self._files = opened
-        self._plays_a_part = _parts(request)
+        self._plays_a_part = _relevance_test(request)
         amounts = not UNITS.keys().isdisjoint((*request.attempts, *request.fields))
         self._spent = amounts or bool(request.conversion or request.where)
         self._texts = frozenset(_TEXTS) & {*request.attempts, *request.fields.values()}
 
-    def write_attempts(self, each: Recognised, table: Contents, outcome: str) -> None:
+    def write_attempts(self, recognised: Recognised, table: Contents, outcome: str) -> None:
         """The attempts of one file.
 
         Errors: DataError; NoResults where there are none.
         """
-        wanted = RowRequest(outcome, self._texts, self._request.skip_bad)
-        source, result = each.source, self._result
+        row_request = RowRequest(outcome, self._texts, self._request.skip_bad)
+        source, result = recognised.source, self._result
         in_path = template_columns(source.name, self._request.template)
         in_folders = folder_columns(source.name, self._request.by)
         run = str(table.facts.get("run"))
-        runs = self.runs.get(_model_and_suite(each, table), ())
-        of_run = runs.index(run) if run in runs else 0
-        amounts = result.spent.setdefault(each.format.name, {})
+        runs = self.runs.get(_model_and_suite(recognised, table), ())
+        run_index = runs.index(run) if run in runs else 0
+        amounts = result.amount_names.setdefault(recognised.format.name, {})
         # A table that is written has only those that were asked for.
-        plain = self._request.conversion is None
-        number, task_kinds, unnamed, named = 0, set[str](), "", False
+        has_all_amounts = self._request.conversion is None
+        number, task_kinds, unnamed, has_model = 0, set[str](), "", False
         with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
-            page = _Sheet(each.format, None, file)
-            for number, row in enumerate(cast("Iterator[Row]", table.rows(wanted)), 1):
+            page = _RowFile(recognised.format, None, file)
+            for number, row in enumerate(cast("Iterator[Row]", table.rows(row_request)), 1):
                 place = f"{source.name}: {row.place or f'attempt {number}'}"
                 columns = self._columns(table.facts, row, in_path, in_folders)
-                if row.attempt is None and self._request.joins:
+                if row.attempt is None and self._request.joins_labels:
                     columns.setdefault("attempt", place)
-                if of_run and row.attempt is not None and "attempt" not in in_path:
+                if run_index and row.attempt is not None and "attempt" not in in_path:
                     # Its number or name, apart from those of the model's other runs.
-                    own, first = row.attempt, of_run * _RUN
-                    columns["attempt"] = first + own if isinstance(own, int) else f"{run} {own}"
-                if each.format.read_amounts is not None and (self._spent or number <= _NOTED):
+                    attempt_name, first = row.attempt, run_index * _RUN_NUMBER_STEP
+                    columns["attempt"] = (
+                        first + attempt_name
+                        if isinstance(attempt_name, int)
+                        else f"{run} {attempt_name}"
+                    )
+                if recognised.format.read_amounts is not None and (
+                    self._spent or number <= _PROBED_ATTEMPTS
+                ):
                     spent = {
                         name: value
-                        for name, value in each.format.read_amounts(row.record).items()
+                        for name, value in recognised.format.read_amounts(row.record).items()
                         if value is not None
                         and not (isinstance(value, float) and not math.isfinite(value))
-                        and (plain or self._plays_a_part(name))
+                        and (has_all_amounts or self._plays_a_part(name))
                     }
                     amounts.update(dict.fromkeys(spent))
                     columns |= spent if self._spent else {}
@@ -357,51 +368,54 @@ class _Sheets:
                 if model is None:
                     result.nameless.add(source.path)
                     unnamed = unnamed or place
-                named = named or model is not None
+                has_model = has_model or model is not None
                 if row.outcome is None:
                     name = source.label or str(model or source.stem)
                     result.reasons.setdefault(name, Counter())[row.reason or "no outcome"] += 1
-                page.notice(columns)
-                page.put(source, place, columns)
-            if unnamed and named and not source.label:
+                page.note_types(columns)
+                page.write(source, place, columns)
+            if unnamed and has_model and not source.label:
                 problem = "no model, where other records of this file name one"
                 remedy = "name it there, or take the record out"
                 raise DataError(unnamed, problem, remedy, name="missing-name")
-            self._finish(source, "attempts", number, table, wanted)
-            require_inside(source, self._request, {}, None)
-            self._sheet(each.format.name, each.format, None).add(page, source)
-        result.saw_tasks(source, task_kinds)
+            self._finish(source, "attempts", number, table, row_request)
+            require_template_match(source, self._request, {}, None)
+            self._row_file(recognised.format.name, recognised.format, None).append(page, source)
+        result.note_task_kinds(source, task_kinds)
 
-    def write_records(self, each: Recognised) -> None:
+    def write_records(self, recognised: Recognised) -> None:
         """The records of one file in a generic format.  Errors: as of attempts."""
-        request, source = self._request, each.source
-        contents, wanted = (
-            each.format.read_contents(each.file),
+        request, source = self._request, recognised.source
+        contents, row_request = (
+            recognised.format.read_contents(recognised.file),
             RowRequest(skip_bad=request.skip_bad),
         )
         number, broken = 0, dict[str, float]()
         with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
-            page = _Sheet(each.format, None, file)
-            for number, record in enumerate(cast("Iterator[Record]", contents.rows(wanted)), 1):
-                page.notice(record)
+            page = _RowFile(recognised.format, None, file)
+            for number, record in enumerate(
+                cast("Iterator[Record]", contents.rows(row_request)), 1
+            ):
+                page.note_types(record)
                 for name, value in record.items():
                     if isinstance(value, float):
                         broken.setdefault(name, value)
-                own = {n: v if self._plays_a_part(n) else _shortened(v) for n, v in record.items()
+                written_values = {n: v if self._plays_a_part(n) else _shortened(v) for n, v
+                in record.items()
                        if self._plays_a_part(n) or _may_distinguish(n, v)}  # fmt: skip
-                page.put(source, f"{source.name}: record {number}", own)
-            self._finish(source, "records", number, contents, wanted)
+                page.write(source, f"{source.name}: record {number}", written_values)
+            self._finish(source, "records", number, contents, row_request)
             facts = {name: str(v) for name, v in contents.facts.items() if name not in page.types}
             facts |= path_columns(source.name, request.template, request.by, {*page.types, *facts})
             page.constants = {name: {source.path: value} for name, value in facts.items()}
             page.types |= {name: {str} for name in facts}
-            made = request.joined(page.kinds)
-            kinds = page.kinds | {name: of.kinds for name, of in made.items()}
-            shape = frozenset((name, frozenset(seen)) for name, seen in kinds.items())
+            joined_columns = request.joined_columns(page.kinds)
+            kinds = page.kinds | {name: of.kinds for name, of in joined_columns.items()}
+            shape = frozenset((name, frozenset(value_kinds)) for name, value_kinds in kinds.items())
             if shape not in self._roles:
-                self._roles[shape] = roles_of(request, source.name, kinds)
+                self._roles[shape] = table_roles(request, source.name, kinds)
             roles = self._roles[shape]
-            require_inside(source, request, kinds, roles)
+            require_template_match(source, request, kinds, roles)
             for column in (roles.task, roles.model):
                 if column is not None and column in broken:
                     # It would be read in another spelling.
@@ -409,11 +423,11 @@ class _Sheets:
                     raise BadRecord(source.name, problem, "names are text: put it in quotes")
             if roles.model is None:
                 self._result.nameless.add(source.path)
-            apart = [column for column in (*request.by, request.cluster) if column]
-            without = tuple(find(column, kinds) is None for column in apart)
-            meaning = (each.format.name, roles, frozenset(facts), without)
-            self._sheet(meaning, each.format, roles).add(page, source)
-        self._result.saw_tasks(source, kinds.get(roles.task, set()))
+            grouping = [column for column in (*request.by, request.cluster) if column]
+            without = tuple(find(column, kinds) is None for column in grouping)
+            meaning = (recognised.format.name, roles, frozenset(facts), without)
+            self._row_file(meaning, recognised.format, roles).append(page, source)
+        self._result.note_task_kinds(source, kinds.get(roles.task, set()))
 
     def batches(self) -> list[Batch]:
         """All that was written, to be read."""
@@ -426,38 +440,38 @@ class _Sheets:
                 sheet.format.name,
                 sheet.format.rule,
                 tuple((c, frozenset(of)) for c, of in kinds.items() if c not in sheet.constants),
-                spool=str(sheet.path),
-                longest=sheet.longest,
-                form=sheet.format,
+                row_file=str(sheet.path),
+                longest_row=sheet.longest,
+                format=sheet.format,
                 constants=sheet.constants,
-                joined=self._request.joined(kinds),
+                joined=self._request.joined_columns(kinds),
             )
             try:
-                roles = sheet.roles or self._roles_of_attempts(sheet.sources[0].name, kinds)
+                roles = sheet.roles or self._attempt_roles(sheet.sources[0].name, kinds)
             except NoResults as error:
                 for source in sheet.sources:
-                    own = UnreadFile(error.with_changes(NoResults, place=source.name), None)
-                    self._result.pass_over(source, own)
+                    unread = UnreadFile(error.with_changes(NoResults, place=source.name), None)
+                    self._result.pass_over(source, unread)
             else:
                 batches.append(Batch(layout, roles, tuple(sheet.sources)))
         return batches
 
-    def _sheet(self, key: object, form: Format, roles: Roles | None) -> _Sheet:
+    def _row_file(self, key: object, form: Format, roles: Roles | None) -> _RowFile:
         if key not in self._sheets:
             path = self._folder / f"{len(self._sheets)}.rows.jsonl"
             file = self._files.enter_context(path.open("wb"))
-            self._sheets[key] = _Sheet(form, roles, file, path)
+            self._sheets[key] = _RowFile(form, roles, file, path)
         return self._sheets[key]
 
     def _finish(
-        self, source: Source, what: str, rows: int, table: Contents, wanted: RowRequest
+        self, source: Source, row_name: str, rows: int, table: Contents, row_request: RowRequest
     ) -> None:
         """Take over what was said of a file; NoResults where it has no rows."""
         if rows == 0:
-            raise NoResults(source.name, f"no {what} in this file", "did the run start?")
-        self._result.skipped += wanted.skipped
-        for message in (*table.messages, *wanted.messages):
-            self._result.said.setdefault(message, []).append(source.name)
+            raise NoResults(source.name, f"no {row_name} in this file", "did the run start?")
+        self._result.skipped += row_request.skipped
+        for message in (*table.messages, *row_request.messages):
+            self._result.files_by_message.setdefault(message, []).append(source.name)
         suite = table.facts.get("suite")
         tasks = (f"{task}" if suite is None else f"{suite}/{task}" for task in table.order)
         self._result.orders.add(tuple(tasks))
@@ -489,21 +503,23 @@ class _Sheets:
         }
         return {name: value for name, value in columns.items() if value is not None}
 
-    def _roles_of_attempts(self, place: str, kinds: Mapping[str, set[str]]) -> Roles:
+    def _attempt_roles(self, place: str, kinds: Mapping[str, set[str]]) -> Roles:
         """The columns' roles are known, unless the request gives one to another column."""
         request = self._request
-        judged = request.bar is not None and "score" in kinds
-        own = {
+        judged = request.passing_score is not None and "score" in kinds
+        usual_roles = {
             "task": "task",
             "outcome": "score" if judged else "outcome",
             **{role: role for role in ("attempt", "model", *_TEXTS) if role in kinds},
             "score": "score" if "score" in kinds else "outcome",
         }
         # "run" is a usual name of attempts, and here it is none.
-        usual = {name: seen for name, seen in kinds.items() if name != "run"}
+        usual = {name: value_kinds for name, value_kinds in kinds.items() if name != "run"}
         columns = kinds if "run" in request.fields.values() else usual
-        given = request.fields if request.mapped else without_absent(request.fields, columns)
-        return request.roles_of(place, columns, {**own, **given})
+        requested = (
+            request.fields if request.is_mapped else without_absent_fields(request.fields, columns)
+        )
+        return request.assign_roles(place, columns, {**usual_roles, **requested})
 
 
 def _may_distinguish(name: str, value: Any) -> bool:
@@ -520,13 +536,13 @@ def _shortened(value: Any) -> Any:
     return f"{value[:SHORT]}… {crc32(value.encode(errors='replace')):08x}" if long else value
 
 
-def _parts(request: Request) -> Callable[[str], bool]:
+def _relevance_test(request: Request) -> Callable[[str], bool]:
     """Whether a column may play a part in this reading, by its name."""
-    asked = {*request.read_of_attempts}
-    asked |= {"tokens_in", "tokens_out"} if "tokens" in asked else set()
-    roles = [role for role in ROLES if role not in OF_ATTEMPTS or role in asked]
-    columns = columns_of(request.named)
-    columns += [*request.by, *request.carried]
+    requested_roles = {*request.read_of_attempts}
+    requested_roles |= {"tokens_in", "tokens_out"} if "tokens" in requested_roles else set()
+    roles = [role for role in ROLES if role not in ATTEMPT_ROLES or role in requested_roles]
+    columns = field_columns(request.named_columns)
+    columns += [*request.by, *request.carried_columns]
     columns += [column for column in (request.cluster, request.outcome) if column is not None]
     columns = [PICK.sub("", column).replace(EACH, "") for column in columns]
 

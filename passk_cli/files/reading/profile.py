@@ -1,7 +1,7 @@
-"""The survey: rows of the files as codes, their columns, and how these behave.
+"""The profile: rows of the files as codes, their columns, and how these behave.
 
 Two rows have the same code in a column where their values are the same text.  Which rows, and how
-they are read, is `counting.sample`'s; `checks` are tests on a survey.
+they are read, is `counting.sample`'s; `checks` are tests on a profile.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.files.database import absent
+from passk_cli.files.database import is_absent
 from passk_cli.files.roles import verdict_sql
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class ValueKind(NamedTuple):
     """
 
     name: str
-    whole: bool
+    is_integer: bool
     longest: int
 
 
@@ -71,7 +71,7 @@ class DataProfile:
     file: Ints
     verdict: Floats
     files: tuple[str, ...]
-    whole: bool
+    is_complete: bool
     con: duckdb.DuckDBPyConnection = field(repr=False)
     table: str
 
@@ -101,8 +101,8 @@ class DataProfile:
                 f" count(*) FILTER ({number} % 1 <> 0), coalesce(max(strlen({text})), 0)"
                 f" FROM {self.table}"
             )
-            there, numbers, truths, broken, longest = self.con.execute(query).fetchall()[0]
-            kind = "number" if numbers == there else "bool" if truths == there else "text"
+            present, numbers, truths, broken, longest = self.con.execute(query).fetchall()[0]
+            kind = "number" if numbers == present else "bool" if truths == present else "text"
             self._kinds[column] = ValueKind(kind, not broken, longest)
         return self._kinds[column]
 
@@ -113,16 +113,16 @@ class DataProfile:
 
     def texts(self, column: str, most: int = 1000) -> list[str]:
         """The values of a column in the order of their codes, the first of them."""
-        known = self._texts.get(column, [])
-        if len(known) < min(most, self.columns[column].distinct):
+        texts = self._texts.get(column, [])
+        if len(texts) < min(most, self.columns[column].distinct):
             codes, rows = np.unique(self.columns[column].codes, return_index=True)
-            known = self._texts[column] = self.at(column, rows[codes >= 0][:most].tolist())
-        return known[:most]
+            texts = self._texts[column] = self.texts_at(column, rows[codes >= 0][:most].tolist())
+        return texts[:most]
 
-    def at(self, column: str, rows: Sequence[int]) -> list[str]:
+    def texts_at(self, column: str, rows: Sequence[int]) -> list[str]:
         """The texts of a column in these rows; "" where there is none."""
-        text, wanted = self.columns[column].sql, ", ".join(map(str, rows)) or "NULL"
-        query = f"SELECT rowid, {text} FROM {self.table} WHERE rowid IN ({wanted})"
+        text, row_list = self.columns[column].sql, ", ".join(map(str, rows)) or "NULL"
+        query = f"SELECT rowid, {text} FROM {self.table} WHERE rowid IN ({row_list})"
         texts = dict(self.con.execute(query).fetchall())
         return [texts[row] or "" for row in rows]
 
@@ -131,13 +131,13 @@ class DataProfile:
         passes, 0 fails, −1 is no verdict, and NaN is missing."""
         query = f"SELECT {verdict_sql('word', None)} AS verdict FROM (SELECT rowid AS place,"
         query += f" {self.columns[column].sql} AS word FROM {self.table}) ORDER BY place"
-        return floats(self.con.execute(query).fetchnumpy()["verdict"])
+        return as_floats(self.con.execute(query).fetchnumpy()["verdict"])
 
     def numbers(self, column: str) -> Floats:
         """The values of a column as numbers, NaN where they are none."""
         number = f"TRY_CAST({self.columns[column].sql} AS DOUBLE)"
         query = f"SELECT {number} AS number FROM {self.table} ORDER BY rowid"
-        return floats(self.con.execute(query).fetchnumpy()["number"])
+        return as_floats(self.con.execute(query).fetchnumpy()["number"])
 
 
 def joined_codes(*columns: Ints) -> Ints:
@@ -147,26 +147,26 @@ def joined_codes(*columns: Ints) -> Ints:
     [0, 1, 2, -1]
     """
     joint = np.zeros(len(columns[0]), dtype=np.int64)
-    there = np.ones(len(joint), dtype=bool)
+    is_present = np.ones(len(joint), dtype=bool)
     for codes in columns:
-        there &= codes >= 0
+        is_present &= codes >= 0
         joint = joint * (codes.max(initial=0) + 1) + codes
     joined = np.full(len(joint), -1, dtype=np.int64)
-    joined[there] = np.unique(joint[there], return_inverse=True)[1]
+    joined[is_present] = np.unique(joint[is_present], return_inverse=True)[1]
     return joined
 
 
-def distinct(codes: Ints) -> int:
+def count_distinct(codes: Ints) -> int:
     """How many codes there are, −1 not among them.
 
     A first np.unique without indices would import numpy.ma, which takes as long as a small read.
 
-    >>> distinct(np.array([2, -1, 0, 2]))
+    >>> count_distinct(np.array([2, -1, 0, 2]))
     2
     """
     return int(np.count_nonzero(np.bincount(codes[codes >= 0])))
 
 
-def floats(numbers: Any) -> Floats:
+def as_floats(numbers: Any) -> Floats:
     """Numbers of an answer, NaN where there is none."""
-    return np.where(absent(numbers), np.nan, np.asarray(numbers, dtype=float))
+    return np.where(is_absent(numbers), np.nan, np.asarray(numbers, dtype=float))

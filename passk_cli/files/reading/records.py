@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from passk_cli.errors import BadRecord, DataError
-from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, ours, quote_name
+from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, quote_name, shared_connection
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.sources.source import (
     NUL_BYTES,
@@ -33,23 +33,23 @@ from passk_cli.files.sources.source import (
 
 Record = Mapping[str, Any]
 # Share of the lists with the same names from which on these are the names of scorers.
-_REPEATING = 0.75
+_REPEATING_SHARE = 0.75
 
 
-def mixed_ends(source: Source) -> DataError | None:
+def mixed_line_ends_error(source: Source) -> DataError | None:
     """The first line that ends in another way than the first one."""
     with open_bytes(source) as stream:
         first = stream.readline().endswith(b"\r\n")
         for number, line in enumerate(stream, 2):
             if line.endswith(b"\n") and line.endswith(b"\r\n") != first:
-                here, before = (r"\n", r"\r\n") if first else (r"\r\n", r"\n")
-                problem = f"ends in {here}, the lines before in {before}"
+                line_end, first_end = (r"\n", r"\r\n") if first else (r"\r\n", r"\n")
+                problem = f"ends in {line_end}, the lines before in {first_end}"
                 remedy = "give all lines the same end, as dos2unix does"
                 return BadRecord(f"{source.name}:{number}", problem, remedy)
     return None
 
 
-def first_fault(source: Source, layout: Layout) -> DataError | None:
+def first_bad_record(source: Source, layout: Layout) -> DataError | None:
     """Error for the first record of a file that is none."""
     if layout.kind == "json":
         from passk_cli.files.sources.documents import elements
@@ -61,8 +61,10 @@ def first_fault(source: Source, layout: Layout) -> DataError | None:
                 return error
     if layout.kind not in ("jsonl", "csv"):
         return None
-    every = _written(source, layout)
-    records = (_record(each, layout, place, hook=unique_keys) for place, each in every)
+    raw_rows = _raw_rows(source, layout)
+    records = (
+        _parsed_record(raw_row, layout, place, hook=unique_keys) for place, raw_row in raw_rows
+    )
     fault = next((record for record in records if isinstance(record, DataError)), None)
     if fault is not None and layout.kind == "csv" and _is_split(source, str(fault.place)):
         return BadRecord(str(fault.place), r"\r ends the row", "put the field with it in quotes")
@@ -71,17 +73,17 @@ def first_fault(source: Source, layout: Layout) -> DataError | None:
 
 def _is_split(source: Source, place: str) -> bool:
     r"""Whether the row at a place is a part of a line that \r does not end."""
-    left = int(place.rpartition(":")[2])
+    lines_left = int(place.rpartition(":")[2])
     with open_bytes(source) as stream:
         for line in stream:
             parts = line.rstrip(b"\r\n").count(b"\r") + 1
-            left -= parts
-            if left <= 0:
+            lines_left -= parts
+            if lines_left <= 0:
                 return parts > 1
     return False
 
 
-def _written(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | list[str]]]:
+def _raw_rows(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | list[str]]]:
     """(place, text) of lines of JSON and (place, fields) of rows of a delimited text."""
     width = len(layout.columns)
     if layout.kind == "jsonl":
@@ -91,22 +93,22 @@ def _written(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | list
     return ((f"{source.name}:{n}", row if any(row[width:]) else row[:width]) for n, row in rows)
 
 
-def _record(
-    written: bytes | list[str], layout: Layout, place: str, hook: Any = None
+def _parsed_record(
+    raw_row: bytes | list[str], layout: Layout, place: str, hook: Any = None
 ) -> Record | DataError:
     """The record of a line or a row, or what is wrong with it.
 
     hook : that of json for objects.
     """
-    if isinstance(written, list):
+    if isinstance(raw_row, list):
         names = [name for name, _ in layout.columns]
-        if len(written) == len(names):
-            return dict(zip(names, written, strict=True))
-        if "\0" in "".join(written):
+        if len(raw_row) == len(names):
+            return dict(zip(names, raw_row, strict=True))
+        if "\0" in "".join(raw_row):
             return BadRecord(place, *NUL_BYTES, settles=[SKIP_BAD_LINES])
-        problem = f"{len(written)} fields; the header has {len(names)}"
+        problem = f"{len(raw_row)} fields; the header has {len(names)}"
         return BadRecord(place, problem, settles=[SKIP_BAD_LINES])
-    return parse_record(written, place, hook)
+    return parse_record(raw_row, place, hook)
 
 
 def records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
@@ -115,26 +117,28 @@ def records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
     start : how many rows of the first file, or of the spool, are passed over unread.
     """
     layout = batch.layout
-    if layout.spool:
-        with open(layout.spool, encoding="utf-8") as file:
+    if layout.row_file:
+        with open(layout.row_file, encoding="utf-8") as file:
             for record in map(json.loads, islice(file, start, None)):
-                constants = layout.constants_of(str(record.pop(FILE_COLUMN)))
+                constants = layout.file_constants(str(record.pop(FILE_COLUMN)))
                 yield record.pop(PLACE_COLUMN), record | constants
         return
     for source in batch.sources:
         table: Iterator[tuple[str, Record | DataError]]
         if layout.kind in ("jsonl", "csv"):
             # Passed over as they are; a row whose fields do not fit is none.
-            every = _written(source, layout)
+            raw_rows = _raw_rows(source, layout)
             fitting = (
-                row for row in every if layout.kind == "jsonl" or len(row[1]) == len(layout.columns)
+                row
+                for row in raw_rows
+                if layout.kind == "jsonl" or len(row[1]) == len(layout.columns)
             )
-            table = ((p, _record(row, layout, p)) for p, row in islice(fitting, start, None))
+            table = ((p, _parsed_record(row, layout, p)) for p, row in islice(fitting, start, None))
         else:
-            table = _queried(batch, source, start)
+            table = _queried_records(batch, source, start)
         for place, record in table:
             if not isinstance(record, DataError):
-                yield place, {**record, **layout.constants_of(source.path)}
+                yield place, {**record, **layout.file_constants(source.path)}
         start = 0
 
 
@@ -145,9 +149,11 @@ def record_at(batch: Batch, source: Source, number: int) -> tuple[str, Record]:
     return next(records(replace(batch, sources=(source,)), number - 1), (source.name, {}))
 
 
-def _queried(batch: Batch, source: Source, start: int) -> Iterator[tuple[str, Record | DataError]]:
+def _queried_records(
+    batch: Batch, source: Source, start: int
+) -> Iterator[tuple[str, Record | DataError]]:
     """Records of what has no lines (documents, Parquet), numbered from 1."""
-    con = ours()
+    con = shared_connection()
     try:
         if batch.layout.kind == "json":
             sql = f"SELECT json FROM {OBJECTS_SQL} OFFSET {start}"
@@ -155,7 +161,9 @@ def _queried(batch: Batch, source: Source, start: int) -> Iterator[tuple[str, Re
             rows = (json_or_none(text) for (text,) in fetch_rows(con))
         else:
             columns = [name for name, _ in batch.layout.columns]
-            relation = batch.layout.relation([source.path], {}, object_bytes=object_bytes([source]))
+            relation = batch.layout.relation_sql(
+                [source.path], {}, object_bytes=object_bytes([source])
+            )
             # As JSON: Python needs further packages for some types, such as times with zones.
             values = ", ".join(f"to_json({quote_name(name)})" for name in columns)
             con.execute(f"SELECT {values} FROM {relation} OFFSET {start}")
@@ -189,6 +197,10 @@ def repeating_names(lists: Sequence[Sequence[Any]]) -> tuple[str, tuple[str, ...
     for name in fields:
         values = Counter(tuple(str(e.get(name)) for e in entries) for entries in entries_of)
         ((names, times),) = values.most_common(1)
-        if len({*names} - {"None"}) > 1 and len(lists) > 2 and times >= _REPEATING * len(lists):
+        if (
+            len({*names} - {"None"}) > 1
+            and len(lists) > 2
+            and times >= _REPEATING_SHARE * len(lists)
+        ):
             return name, names
     return None

@@ -16,25 +16,25 @@ import duckdb
 
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, NoResults, ParameterError, PasskError
-from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, ours, parquet_keys
+from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, parquet_keys, shared_connection
 from passk_cli.files.reading.condition import names_in
 from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.reading.non_result_files import UnreadFile, without_strays
-from passk_cli.files.reading.records import first_fault
+from passk_cli.files.reading.non_result_files import UnreadFile, without_non_results
+from passk_cli.files.reading.records import first_bad_record
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     CANONICAL,
     LINE,
-    OF_REPORTS,
+    REPORT_COLUMNS,
     ROLES,
     Roles,
-    absent,
-    assign,
+    absent_columns,
+    assign_roles,
     candidates,
-    columns_of,
+    field_columns,
     find,
     root,
-    without_absent,
+    without_absent_fields,
 )
 from passk_cli.files.sources.arguments import model_names
 from passk_cli.files.sources.memory import (
@@ -63,8 +63,8 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import first_few, plural
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
-_FIRST = 100
-_ASSIGNED = re.compile(r"(export )?\w+=")
+_FIRST_RECORDS = 100
+_ASSIGNMENT = re.compile(r"(export )?\w+=")
 _NUMERIC = re.compile("U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
 EMPTY_FILES = DiagnosticType(
     "empty-files", WARNING, "skipped {count:empty file}: {files}", "",
@@ -91,15 +91,15 @@ class NormalizedFiles:
 
     batches: list[Batch] = field(default_factory=list)
     nameless: set[str] = field(default_factory=set)
-    said: dict[Diagnostic, list[str]] = field(default_factory=dict)
+    files_by_message: dict[Diagnostic, list[str]] = field(default_factory=dict)
     reasons: dict[str, Counter[str]] = field(default_factory=dict)
     skipped: int = 0
     task_kinds: dict[str, str] = field(default_factory=dict)
     outcomes: dict[str, dict[str, None]] = field(default_factory=dict)
-    spent: dict[str, dict[str, None]] = field(default_factory=dict)
+    amount_names: dict[str, dict[str, None]] = field(default_factory=dict)
     runs: dict[str, int] = field(default_factory=dict)
     empty: list[str] = field(default_factory=list)
-    over: list[str] = field(default_factory=list)
+    without_outcome: list[str] = field(default_factory=list)
     refused: list[NoResults] = field(default_factory=list)
     passed_over: list[NoResults] = field(default_factory=list)
     orders: set[tuple[str, ...]] = field(default_factory=set)
@@ -107,11 +107,13 @@ class NormalizedFiles:
     @property
     def messages(self) -> tuple[Diagnostic, ...]:
         """Messages of files about themselves, each once."""
-        said = (message.about(first_few(names)) for message, names in self.said.items())
+        file_messages = (
+            message.about(first_few(names)) for message, names in self.files_by_message.items()
+        )
         empty = [EMPTY_FILES(count=len(self.empty), files=self.empty)] if self.empty else []
-        return (*said, *empty)
+        return (*file_messages, *empty)
 
-    def saw_tasks(self, source: Source, kinds: Iterable[str]) -> None:
+    def note_task_kinds(self, source: Source, kinds: Iterable[str]) -> None:
         """Which kinds of values a file's tasks are."""
         for kind in kinds:
             self.task_kinds.setdefault(kind, source.name)
@@ -136,8 +138,8 @@ class Inputs:
     attempts: NormalizedFiles
 
 
-def look(
-    con: duckdb.DuckDBPyConnection, inputs: Inputs, request: Request, *, whole: bool
+def detect_batches(
+    con: duckdb.DuckDBPyConnection, inputs: Inputs, request: Request, *, to_the_end: bool
 ) -> tuple[list[Batch], dict[str, str]]:
     """The batches, and the model name of each nameless file.
 
@@ -147,10 +149,10 @@ def look(
     """
     attempts = inputs.attempts
     refused = len(attempts.refused)
-    asked = [*request.by, *request.pool, *filter(None, [request.cluster])]
-    asked += columns_of(request.named)
-    asked += names_in(con, request.where) if request.where else []
-    asked += request.conversion.columns if request.conversion else ()
+    requested = [*request.by, *request.pool, *filter(None, [request.cluster])]
+    requested += field_columns(request.named_columns)
+    requested += names_in(con, request.where) if request.where else []
+    requested += request.conversion.columns if request.conversion else ()
     nameless = {
         source.path
         for batch in attempts.batches
@@ -161,12 +163,14 @@ def look(
     roles_by_kinds: dict[object, Roles] = {}
     for source in inputs.tables:
         try:
-            layout = _layout(con, source, request, asked, whole)
-            kinds = frozenset((name, frozenset(seen)) for name, seen in layout.kinds.items())
-            roles = roles_by_kinds.get(kinds) or roles_of(request, source.name, layout.kinds)
+            layout = _table_layout(con, source, request, requested, to_the_end)
+            kinds = frozenset(
+                (name, frozenset(value_kinds)) for name, value_kinds in layout.kinds.items()
+            )
+            roles = roles_by_kinds.get(kinds) or table_roles(request, source.name, layout.kinds)
             roles_by_kinds[kinds] = roles
             if request.template is not None:
-                require_inside(source, request, layout.kinds, roles)
+                require_template_match(source, request, layout.kinds, roles)
         except NoResults as error:
             if source.frame is not None:
                 remedy = error.words + index_hint(source.frame)
@@ -181,37 +185,41 @@ def look(
         key = (roles, *form, frozenset(layout.constants), columns or frozenset(layout.kinds))
         groups.setdefault(key, []).append((layout, source))
         if layout.kind not in ("csv", "frame"):
-            attempts.saw_tasks(source, layout.kinds.get(roles.task, ()))
-    batches = [*attempts.batches, *(_joined(key[0], files) for key, files in groups.items())]
+            attempts.note_task_kinds(source, layout.kinds.get(roles.task, ()))
+    batches = [*attempts.batches, *(_joined_batch(key[0], files) for key, files in groups.items())]
     if len(inputs.sources) > 1:
-        batches, strays = without_strays(batches)
+        batches, strays = without_non_results(batches)
         attempts.refused += strays
     # A second look finds those of tables again.
     attempts.passed_over = [*attempts.refused]
     del attempts.refused[refused:]
     if batches:
-        named = {source.name for source in inputs.sources if source.is_explicit}
-        _require_read(batches, request, attempts.passed_over, named)
+        named_files = {source.name for source in inputs.sources if source.is_explicit}
+        _require_read(batches, request, attempts.passed_over, named_files)
     else:
         errors = sorted(attempts.passed_over, key=lambda error: not isinstance(error, UnreadFile))
-        first, *others = errors
-        more = f" ({plural(len(others), 'more file')} not read either)" if others else ""
+        first, *other_errors = errors
+        more = (
+            f" ({plural(len(other_errors), 'more file')} not read either)" if other_errors else ""
+        )
         raise first.with_changes(DataError, problem=f"{first.problem}{more}")
     names = model_names(inputs.sources) if nameless else {}
     # Documents of an attempt each are no model each.
-    alone = {s.path for b in batches if b.layout.kind == "record" for s in b.sources if not s.label}
-    folders = {path: os.path.dirname(os.path.abspath(path)) for path in alone & nameless}
+    record_files = {
+        s.path for b in batches if b.layout.kind == "record" for s in b.sources if not s.label
+    }
+    folders = {path: os.path.dirname(os.path.abspath(path)) for path in record_files & nameless}
     several = Counter(folders.values())
     names |= {p: os.path.basename(f) or p for p, f in folders.items() if several[f] > 1}
     return batches, {path: names[path] for path in nameless}
 
 
-def roles_of(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Roles:
+def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Roles:
     """The roles of a table's columns; in a table --outcome names a column.
 
     kinds : column → kinds of values seen.  Errors: DataError at `place`.
     """
-    if kinds.keys() >= OF_REPORTS:
+    if kinds.keys() >= REPORT_COLUMNS:
         raise NoResults(
             place, "an output of passk, which holds no attempts", "read what it was made from"
         )
@@ -219,10 +227,10 @@ def roles_of(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Rol
     if kinds.keys() >= set(CANONICAL):
         # Beside any verdict, a threshold judges the scores.
         fields = {role: role for role in CANONICAL if role in ROLES}
-        fields["outcome"] = "outcome" if request.bar is None else "score"
+        fields["outcome"] = "outcome" if request.passing_score is None else "score"
     in_path = request.template.names if request.template is not None else ()
     fields |= {name: name for name in in_path if name in ROLES and name in kinds}
-    fields |= request.fields if request.mapped else without_absent(request.fields, kinds)
+    fields |= request.fields if request.is_mapped else without_absent_fields(request.fields, kinds)
     if request.outcome is not None:
         if "outcome" in request.fields:
             raise ParameterError(
@@ -237,25 +245,31 @@ def roles_of(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Rol
     scores = [column for column in candidates("score", kinds) if column not in request.by]
     if request.conversion and "score" not in fields and len(scores) > 1:
         # Nobody asked for a score: the outcome is what it is without one, and stands for it.
-        others = [role for role in request.required_of_attempts if role != "score"]
-        outcome = assign(place, kinds, fields, others, request.unjudged, request.by).outcome
+        other_roles = [role for role in request.required_of_attempts if role != "score"]
+        outcome = assign_roles(
+            place, kinds, fields, other_roles, request.judges_no_score, request.by
+        ).outcome
         fields |= {"outcome": outcome, "score": outcome} if outcome else {}
     roles = request.required_of_attempts
     try:
-        return request.roles_of(place, kinds, fields)
+        return request.assign_roles(place, kinds, fields)
     except NoResults as error:
-        lacking: dict[str, set[str]] = {c: {"text"} for c in absent(request.fields, kinds)}
-        if error.name == "no-such-column" and lacking:
-            every = {**kinds, **lacking}
+        without_kinds: dict[str, set[str]] = {
+            c: {"text"} for c in absent_columns(request.fields, kinds)
+        }
+        if error.name == "no-such-column" and without_kinds:
+            with_absent = {**kinds, **without_kinds}
             try:
-                whole = assign(place, every, fields, roles, request.unjudged, request.by)
+                roles_with_absent = assign_roles(
+                    place, with_absent, fields, roles, request.judges_no_score, request.by
+                )
             except NoResults:
                 raise error from None
-            raise UnreadFile(error, whole.outcome or whole.c) from None
+            raise UnreadFile(error, roles_with_absent.outcome or roles_with_absent.c) from None
         raise
 
 
-def require_inside(
+def require_template_match(
     source: Source, request: Request, kinds: Mapping[str, set[str]], roles: Roles | None
 ) -> None:
     """Unread for a file with results to which the template of --path does not fit.
@@ -274,41 +288,41 @@ def _require_read(
     batches: Sequence[Batch],
     request: Request,
     passed_over: Iterable[NoResults],
-    named: Collection[str],
+    named_files: Collection[str],
 ) -> None:
     """DataError for files with results that options do not fit, although they fit others, and for
     columns of --field that no file has.  Files with another outcome may be anything, but for those
     that the user named."""
     outcomes = {None, *(batch.roles.outcome or batch.roles.c for batch in batches)}
-    held = [e for e in passed_over if isinstance(e, UnreadFile)
-            and (e.outcome in outcomes or str(e.place) in named)]  # fmt: skip
-    if held:
-        first = held[0]
-        names = [str(each.place) for each in held if each.name == first.name]
-        every = len(names) + sum(len(batch.sources) for batch in batches)
+    refused = [e for e in passed_over if isinstance(e, UnreadFile)
+            and (e.outcome in outcomes or str(e.place) in named_files)]  # fmt: skip
+    if refused:
+        first = refused[0]
+        names = [str(file_error.place) for file_error in refused if file_error.name == first.name]
+        file_count = len(names) + sum(len(batch.sources) for batch in batches)
         several = f": {first_few(names)}" if len(names) > 1 else ""
-        problem = f"{first.problem} ({len(names):,} of {every:,} files{several})"
+        problem = f"{first.problem} ({len(names):,} of {file_count:,} files{several})"
         raise first.with_changes(DataError, problem=problem)
     for role, column in request.fields.items():
-        if all(role not in without_absent({role: column}, b.layout.kinds) for b in batches):
-            assign(batches[0].sources[0].name, batches[0].layout.kinds, {role: column})
+        if all(role not in without_absent_fields({role: column}, b.layout.kinds) for b in batches):
+            assign_roles(batches[0].sources[0].name, batches[0].layout.kinds, {role: column})
 
 
-def _layout(
+def _table_layout(
     con: duckdb.DuckDBPyConnection,
     source: Source,
     request: Request,
     columns: Sequence[str],
-    whole: bool,
+    to_the_end: bool,
 ) -> Layout:
     """The layout of a table, with those columns that only appear further down and in its path."""
     if source.frame is not None:
-        layout = _frame(con, source)
-        return replace(layout, joined=request.joined(layout.kinds))
-    layout = sniff(con, source, request.format, whole=whole)
+        layout = _frame_layout(con, source)
+        return replace(layout, joined=request.joined_columns(layout.kinds))
+    layout = sniff(con, source, request.format, to_the_end=to_the_end)
     unseen = [c for c in columns if not layout.complete and find(c, layout.kinds) is None]
     if any(contains_text(source, json.dumps(root(column))[:-1].encode()) for column in unseen):
-        layout = sniff(con, source, request.format, whole=True)
+        layout = sniff(con, source, request.format, to_the_end=True)
     if len(layout.columns) > MOST_COLUMNS:
         raise DataError(
             source.name, f"{len(layout.columns):,} columns, at most {MOST_COLUMNS:,}",
@@ -320,23 +334,23 @@ def _layout(
     if request.template is not None or request.by:
         in_path = path_columns(source.name, request.template, request.by, layout.kinds)
         layout = replace(layout, constants={name: {source.path: v} for name, v in in_path.items()})
-    if request.skip_bad and layout.kind == "csv" and LINE in request.named.values():
+    if request.skip_bad and layout.kind == "csv" and LINE in request.named_columns.values():
         raise ParameterError(
             OptionValue("--skip-bad"), f"rows that are left out have no {LINE}",
             name="contradicting-options", settles=[SuggestedFix({"--skip-bad": None})],
         )  # fmt: skip
-    return replace(layout, joined=request.joined(layout.kinds))
+    return replace(layout, joined=request.joined_columns(layout.kinds))
 
 
-def _joined(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:
+def _joined_batch(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:
     """Files of one layout as a batch; the kinds of values seen in their columns add up."""
     first = files[0][0]
     kinds: dict[str, frozenset[str]] = {name: frozenset() for name, _ in first.columns}
     constants: dict[str, dict[str, str]] = {}
     for layout, _ in files:
-        for name, seen in layout.columns:
+        for name, value_kinds in layout.columns:
             if name in kinds:
-                kinds[name] |= seen
+                kinds[name] |= value_kinds
         for name, values in layout.constants.items():
             constants.setdefault(name, {}).update(values)
     joint = replace(
@@ -348,18 +362,18 @@ def _joined(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:
     return Batch(joint, roles, tuple(source for _, source in files))
 
 
-def _frame(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
+def _frame_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
     """The layout of a pandas frame, or of anything that hands its rows over as Arrow does."""
     table = source.path.strip("<>")
     register(con, source.frame, table)
-    require_distinct(source.name, column_names(source.frame))
-    columns = typed_columns(con.execute(f"DESCRIBE SELECT * FROM {table}").fetchall())
+    require_distinct_names(source.name, column_names(source.frame))
+    columns = columns_from_describe(con.execute(f"DESCRIBE SELECT * FROM {table}").fetchall())
     orders = category_orders(source.frame)
     return Layout("frame", "a DataFrame", columns, table=table, orders=orders)
 
 
 def sniff(
-    con: duckdb.DuckDBPyConnection, source: Source, forced: str | None, *, whole: bool = False
+    con: duckdb.DuckDBPyConnection, source: Source, forced: str | None, *, to_the_end: bool = False
 ) -> Layout:
     """The layout of a file, from its first bytes; `forced` names it instead.
 
@@ -368,7 +382,7 @@ def sniff(
     """
     start = first_bytes(source)
     if start[:4] == b"PAR1":
-        return _parquet(con, source)
+        return _parquet_layout(con, source)
     expected = "expected JSONL, CSV or Parquet"
     if not start.strip():
         raise NoResults(source.name, "the file is empty", expected)
@@ -389,18 +403,18 @@ def sniff(
         problem = "control characters alone"
         raise NoResults(source.name, problem, expected, name="unknown-format")
     if forced in DELIMITERS or (forced is None and text.lstrip()[0] not in "{["):
-        return _delimited(source, text, forced)
+        return _delimited_layout(source, text, forced)
     first = text.lstrip().split("\n", 1)[0].strip()
     lines = first[0] == "{" and forced != "json"
     if lines and forced != "jsonl":
         # Else a document over several lines; the first of the lines may be damaged.
         records = map(json_or_none, text.split("\n", 20)[:20])
-        alone = "\n" not in text.strip()
-        lines = first != "{" and (alone or any(r for r in records if isinstance(r, dict)))
+        is_single_line = "\n" not in text.strip()
+        lines = first != "{" and (is_single_line or any(r for r in records if isinstance(r, dict)))
     if lines:
         short = len(start) < HEAD_BYTES
-        return _lines(con, source, text, whole or short)
-    return _document(con, source, text if len(start) < HEAD_BYTES else "")
+        return _lines_layout(con, source, text, to_the_end or short)
+    return _document_layout(con, source, text if len(start) < HEAD_BYTES else "")
 
 
 def first_columns(source: Source) -> Sequence[str]:
@@ -412,13 +426,13 @@ def first_columns(source: Source) -> Sequence[str]:
     if source.first_sign in ("{", "[", "PK", "PAR1"):
         return [key.replace("[].", ".").removeprefix(".") for key in beginning(source).keys]
     try:
-        return [name for name, _ in sniff(ours(), source, None).columns]
+        return [name for name, _ in sniff(shared_connection(), source, None).columns]
     except PasskError:
         # The reader says what is wrong with it.
         return []
 
 
-def _merge(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
+def _merged_columns(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
     """Column → kinds of values; a summary among records, which names no task, has none of them."""
     # Thousands of records have few sets of keys and types between them.
     shapes = dict.fromkeys(
@@ -435,21 +449,23 @@ def _merge(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
     return tuple((name, frozenset(map(kind_of_type, of))) for name, of in types.items())
 
 
-def _lines(con: duckdb.DuckDBPyConnection, source: Source, text: str, whole: bool) -> Layout:
+def _lines_layout(
+    con: duckdb.DuckDBPyConnection, source: Source, text: str, is_complete: bool
+) -> Layout:
     # Not splitlines: model output holds separators such as U+2028, which end no line of JSON.
     lines: Iterable[str | bytes] = text.split("\n")
-    if whole and len(text) >= HEAD_BYTES:
-        lines = chain(lines, _differing(con, source, lines=True))
-    columns = _merge(json_or_none(line) for line in lines)
+    if is_complete and len(text) >= HEAD_BYTES:
+        lines = chain(lines, _records_by_keys(con, source, lines=True))
+    columns = _merged_columns(json_or_none(line) for line in lines)
     if not columns:
-        fault = first_fault(source, Layout("jsonl", "", ()))
+        fault = first_bad_record(source, Layout("jsonl", "", ()))
         raise fault or NoResults(source.name, "no records", "is it JSONL?")
     return Layout(
-        "jsonl", "one JSON record per line", columns, packing=source.packing, complete=whole
+        "jsonl", "one JSON record per line", columns, packing=source.packing, complete=is_complete
     )
 
 
-def _differing(con: duckdb.DuckDBPyConnection, source: Source, *, lines: bool) -> list[str]:
+def _records_by_keys(con: duckdb.DuckDBPyConnection, source: Source, *, lines: bool) -> list[str]:
     """One record of each set of keys there is in a file."""
     rows = con.execute(
         f"SELECT any_value(json) FROM {OBJECTS_SQL}"
@@ -459,35 +475,38 @@ def _differing(con: duckdb.DuckDBPyConnection, source: Source, *, lines: bool) -
     return [text for (text,) in rows.fetchall()]
 
 
-def _document(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> Layout:
+def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> Layout:
     """One JSON document: an array of records, or what a harness writes.
 
     text : all of it where it is short, as of thousands; "" where DuckDB reads it.
     """
     layout = Layout("json", "a JSON document", (), packing=source.packing)
-    whole = json_or_none(text)
-    records: list[Any] = whole if isinstance(whole, list) else [whole]
-    if all(isinstance(record, dict) for record in records) and (columns := _merge(records)):
+    document = json_or_none(text)
+    records: list[Any] = document if isinstance(document, list) else [document]
+    if all(isinstance(record, dict) for record in records) and (
+        columns := _merged_columns(records)
+    ):
         return replace(layout, columns=columns)
     try:
         rows = con.execute(
-            f"SELECT json FROM {OBJECTS_SQL} LIMIT {_FIRST}", object_parameters(source, lines=False)
+            f"SELECT json FROM {OBJECTS_SQL} LIMIT {_FIRST_RECORDS}",
+            object_parameters(source, lines=False),
         ).fetchall()
         records = [json.loads(text) for (text,) in rows]
-        if len(records) == _FIRST:
-            records += map(json.loads, _differing(con, source, lines=False))
+        if len(records) == _FIRST_RECORDS:
+            records += map(json.loads, _records_by_keys(con, source, lines=False))
     except (duckdb.Error, ValueError, RecursionError) as error:
-        raise first_fault(source, layout) or DataError(
+        raise first_bad_record(source, layout) or DataError(
             source.name, str(error).split("\n")[0], "is it JSON?", name="bad-record"
         ) from None
     if not any(records):
         raise NoResults(source.name, "an empty JSON document", "did the run write its results?")
-    if columns := _merge(records):
+    if columns := _merged_columns(records):
         return replace(layout, columns=columns)
     raise NoResults(source.name, "no records in this JSON document", "expected an array of them")
 
 
-def _delimited(source: Source, text: str, forced: str | None) -> Layout:
+def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
     first = io.StringIO(text, newline="").readline().rstrip("\r\n")
     allowed = DELIMITERS[forced] if forced else ",;\t|"
     delimiter = max(allowed, key=first.count)
@@ -495,7 +514,7 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
     # A column without a name, such as the index of pandas, is called by its place.
     header = next(rows, (1, []))[1]
     names = [name or f"column {place}" for place, name in enumerate(header, 1)]
-    if len(names) < 2 or _ASSIGNED.match(names[0]):
+    if len(names) < 2 or _ASSIGNMENT.match(names[0]):
         # Nothing of it is shown: it may be a file of keys, SECRET=a,b.
         problem = "neither JSON nor a delimited table"
         remedy = "a table needs a header line with at least a task and an outcome"
@@ -511,7 +530,7 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
         below = next((line for line, row in rows if len(row) == len(names) and all(row)), 2)
         problem = "a title, not the names of columns"
         raise NoResults(f"{source.name}:1", problem, f"remove what stands above line {below}")
-    require_distinct(source.name, names)
+    require_distinct_names(source.name, names)
     filled = [row for _, row in islice(rows, 200) if row][:100]
     kinds = {
         name: {text_kind(row[i]) for row in filled if len(row) == len(names)}
@@ -522,7 +541,7 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
     return Layout("csv", f"{sign}-separated with a header", columns, delimiter, source.packing)
 
 
-def require_distinct(place: str, names: Sequence[str]) -> None:
+def require_distinct_names(place: str, names: Sequence[str]) -> None:
     """DataError for a column that is there twice, also in capitals: either could be meant."""
     times = Counter(name.lower() for name in names)
     repeated = [name for name in names if times[name.lower()] > 1]
@@ -532,7 +551,7 @@ def require_distinct(place: str, names: Sequence[str]) -> None:
         raise DataError(place, problem, remedy, name="ambiguous-column")
 
 
-def _parquet(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
+def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
     try:
         described = con.execute(
             f"DESCRIBE SELECT * FROM read_parquet($p{AS_IT_IS})", {"p": source.path}
@@ -541,11 +560,13 @@ def _parquet(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
         raise damaged_parquet(source, str(error)) from None
     # DuckDB makes x and x_1 of a column that is there twice.
     columns = [key for key in parquet_keys(source.path, con) if "." not in key]
-    require_distinct(source.name, columns)
-    return Layout("parquet", "Parquet", typed_columns(described))
+    require_distinct_names(source.name, columns)
+    return Layout("parquet", "Parquet", columns_from_describe(described))
 
 
-def typed_columns(described: Sequence[tuple[Any, ...]]) -> tuple[tuple[str, frozenset[str]], ...]:
+def columns_from_describe(
+    described: Sequence[tuple[Any, ...]],
+) -> tuple[tuple[str, frozenset[str]], ...]:
     """Columns and kinds from DuckDB's DESCRIBE."""
     columns = []
     for name, sql_type, *_ in described:

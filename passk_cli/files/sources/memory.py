@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.database import ours, quote_text
+from passk_cli.files.database import quote_text, shared_connection
 from passk_cli.files.sources.arguments import ROWS, expand, is_file_argument, is_read_once
 from passk_cli.files.sources.source import Source
 
@@ -220,7 +220,7 @@ def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
     elif isinstance(data, list | tuple):
         names = [name for row in data if isinstance(row, Mapping) for name in row]
     elif is_table(data) and not is_read_once(data):
-        con = ours()
+        con = shared_connection()
         register(con, data)
         names = [row[0] for row in con.execute("DESCRIBE SELECT * FROM frame").fetchall()]
     else:

@@ -15,11 +15,11 @@ import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.counting.checks import WITHOUT_GROUP
-from passk_cli.files.counting.words import named_outcomes
-from passk_cli.files.database import ours, quote_name
+from passk_cli.files.counting.outcome_words import word_messages
+from passk_cli.files.database import quote_name, shared_connection
 from passk_cli.files.mapping import NO_MAP, Map, read_maps
 from passk_cli.files.reading.layout import Layout
-from passk_cli.files.request import COUNTED, Request
+from passk_cli.files.request import MISSING_FIXES, Request
 from passk_cli.files.roles import (
     BELOW,
     REACHED,
@@ -61,11 +61,11 @@ def count(
     _require_possible(data_map, request)
     with session(master, addresses) as spark:
         rows = rows_at(spark, addresses, data_map, request.format)
-        if absent := data_map.lacking(rows.columns):
+        if absent := data_map.missing_columns(rows.columns):
             problem = f"it is for files with a column {absent[0]!r}, and there is none"
             raise ParameterError(data_map.place, problem, "correct its has =", name="bad-map")
         # The columns of the roles and of the groups.
-        roles = [request.named[role] for role in ("model", "task", "outcome")]
+        roles = [request.named_columns[role] for role in ("model", "task", "outcome")]
         read = [part for column in roles for part in parts(column, rows.columns)]
         columns = [c for c in dict.fromkeys((*read, *request.by)) if not c.startswith(VALUE)]
         groups = _group_rows(rows, columns, request)
@@ -82,13 +82,13 @@ def _read_map(request: Request) -> tuple[Map, Request]:
             "passk describe writes one of a file here", name="bad-map",
             settles=[SuggestedFix({"--map": Placeholder("FILE")}, "names it")],
         )  # fmt: skip
-    return maps[0], maps[0].merged(replace(request, map=None))
+    return maps[0], maps[0].merged_request(replace(request, map=None))
 
 
 def _require_possible(data_map: Map, request: Request) -> None:
     """Raise an error for missing keys of the map, and for roles and options that a cluster cannot
     use."""
-    fields = request.named
+    fields = request.named_columns
     for role in ("task", "outcome", "model"):
         if role not in fields:
             line = f'{role} = "COLUMN"' + ' or model = {value = "NAME"}' * (role == "model")
@@ -145,8 +145,8 @@ def _group_rows(rows: Rows, columns: Sequence[str], request: Request) -> Any:
 
 def _key(column: str, request: Request) -> str:
     """The SQL that rows are grouped by: a column, or whether its score reaches the threshold."""
-    value, bar = quote_column(column), request.bar
-    if bar is None or column != request.named["outcome"] or column in request.by:
+    value, bar = quote_column(column), request.passing_score
+    if bar is None or column != request.named_columns["outcome"] or column in request.by:
         return value
     # Spark judges only numbers that Spark and DuckDB read in the same way; other texts are judged
     # here.
@@ -157,7 +157,7 @@ def _key(column: str, request: Request) -> str:
 
 def _require_once(rows: Rows, frame: Any, columns: Sequence[str], request: Request) -> None:
     """Raise DataError for attempts that occur more than once."""
-    outcome = parts(request.named["outcome"], rows.columns)
+    outcome = parts(request.named_columns["outcome"], rows.columns)
     keys = [quote_column(c) for c in columns if c not in outcome or c in request.by]
     attempt = quote_column(request.fields["attempt"])
     repeated = frame.where(f"{attempt} IS NOT NULL").groupBy(*keys, attempt).count()
@@ -177,12 +177,15 @@ def _to_counts(
     table: Any, rows: Rows, columns: Sequence[str], request: Request
 ) -> tuple[Counts, dict[str, Any]]:
     """Counts, and the sums of amounts, in the form that `count` returns."""
-    con, amounts = ours(), _amounts(rows, request)
+    con, amounts = shared_connection(), _amounts(rows, request)
     kinds = tuple((column, frozenset({"text"})) for column in (*rows.columns, *columns))
-    joined = request.joined({column: {"text"} for column, _ in kinds})
+    joined = request.joined_columns({column: {"text"} for column, _ in kinds})
     layout = Layout("spark", "", kinds, joined=joined)
     groups = {f"group{i}": f"coalesce({quote_name(c)}, '')" for i, c in enumerate(request.by)}
-    values = {role: layout.text(request.named[role], ()) for role in ("model", "task", "outcome")}
+    values = {
+        role: layout.text_sql(request.named_columns[role], ())
+        for role in ("model", "task", "outcome")
+    }
     ends = ("", "_known", "_wrong")
     numbers = ["times", "bad", *(role + end for role in amounts for end in ends)]
     totals = {number: quote_name(f"#{number}") for number in numbers}
@@ -190,7 +193,7 @@ def _to_counts(
     series = ("model", *groups)
     # With `--all`, the cluster has already applied words and thresholds.
     passes, fails = ((), ()) if request.all_of else (request.passes, request.fails)
-    verdict = verdict_sql("outcome", request.bar, passes=passes, fails=fails)
+    verdict = verdict_sql("outcome", request.passing_score, passes=passes, fails=fails)
     con.register("home_", table)
     con.execute(
         f"CREATE OR REPLACE TEMP TABLE judged_ AS SELECT {verdict} AS verdict, *"
@@ -204,7 +207,7 @@ def _to_counts(
             "SELECT trim(outcome) AS word, sum(times)::BIGINT AS times, any_value(verdict)"
             " FROM judged_ WHERE outcome IS NOT NULL GROUP BY word ORDER BY times DESC, word"
         ).fetchall()
-        messages += named_outcomes(words, request, rows.place)
+        messages += word_messages(words, request, rows.place)
     # If missing outcomes are left out, so are the amounts of their attempts.
     counting = "true" if request.missing == "fail" else "verdict IS NOT NULL"
     sums = "".join(
@@ -230,7 +233,7 @@ def _to_counts(
         tasks, passed = cells["task"][cell_mask].tolist(), cells["c"][cell_mask].astype(np.int64)
         return Counts.from_columns(who, tasks, number[cell_mask], passed, request.by, **more)
 
-    roles = {role: column for role, column in request.named.items() if role in _ROLES}
+    roles = {role: column for role, column in request.named_columns.items() if role in _ROLES}
     messages += [
         WITHOUT_GROUP(attempts=without, column=column)
         for i, column in enumerate(request.by)
@@ -243,7 +246,7 @@ def _to_counts(
         if missing.any()
         else None,
         duplicates_policy=request.duplicates, duplicates_checked="attempt" in roles,
-        emptied=int((~has_attempts).sum()), passes=request.passes, threshold=request.bar,
+        emptied=int((~has_attempts).sum()), passes=request.passes, threshold=request.passing_score,
         messages=tuple(messages),
     )  # fmt: skip
     # The cells are already in the order of Counts: by model, group and task as texts.
@@ -270,13 +273,15 @@ def _require_sound(con: Any, rows: Rows, request: Request, amounts: Sequence[str
     correct = "correct them, or leave them out of the data"
     problems = [
         (bad * (not request.skip_bad), bad_rows, "", "bad-record", [SKIP_BAD_LINES]),
-        (tasks, f"rows without a task in {request.named['task']!r}", correct, "missing-name", ()),
-        (models, f"rows without a model in {request.named['model']!r}", correct, "missing-name",
+        (tasks, f"rows without a task in {request.named_columns['task']!r}", correct,
+        "missing-name", ()),
+        (models, f"rows without a model in {request.named_columns['model']!r}", correct,
+        "missing-name",
          ()),
         (odd, f"outcomes that neither pass nor fail (such as {example!r})",
          "write passes = or threshold = in the map", "bad-outcome", ()),
         (missing if request.missing == "error" else 0, "attempts without an outcome", "",
-         "missing-outcome", COUNTED),
+         "missing-outcome", MISSING_FIXES),
     ]  # fmt: skip
     correct = "correct it, or leave the role out of the map"
     for role, times in zip(amounts, wrongs, strict=True):

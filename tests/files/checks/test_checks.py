@@ -18,7 +18,7 @@ from passk_cli import DataError, PasskWarning, read
 from passk_cli.commands.catalogue import messages
 from passk_cli.files.checks import CHECKS
 from passk_cli.files.checks.check import CERTAIN, EITHER, LIKELY
-from passk_cli.files.checks.evenness import evenness
+from passk_cli.files.checks.evenness import column_evenness
 from passk_cli.files.request import Request
 from passk_cli.option import declared
 from passk_cli.python.spelling import in_python
@@ -336,13 +336,18 @@ def test_a_consequence_is_never_a_setting() -> None:
 def test_evenness_of_what_was_laid_out_and_of_what_happened() -> None:
     random = np.random.default_rng(4)
     cell, value = np.repeat(np.arange(30), 6), np.tile([0, 0, 0, 1, 1, 1], 30)
-    laid = evenness(cell, value)
-    assert (laid.ratio, laid.below, laid.certain, laid.varies) == (0.0, True, True, 1.0)
-    assert not evenness(cell, random.permutation(value)).likely
+    laid = column_evenness(cell, value)
+    assert (laid.ratio, laid.is_below_all, laid.is_certain, laid.varying_share) == (
+        0.0,
+        True,
+        True,
+        1.0,
+    )
+    assert not column_evenness(cell, random.permutation(value)).is_likely
     # A property of the task does not vary within one.
-    assert not evenness(cell, cell % 3).certain
-    assert evenness(cell, np.zeros_like(cell)).varies == 0
-    assert evenness(np.arange(5), np.arange(5)).cells == 0
+    assert not column_evenness(cell, cell % 3).is_certain
+    assert column_evenness(cell, np.zeros_like(cell)).varying_share == 0
+    assert column_evenness(np.arange(5), np.arange(5)).cells == 0
 
 
 def test_a_case_is_a_case() -> None:

@@ -15,7 +15,7 @@ from passk_cli import PasskWarning, read
 from passk_cli.errors import PasskError
 from tests.conftest import jsonl, only
 from tests.files.reading.shapes import ATTEMPTS, NEAR, SHAPES, TASKS, USUAL, passes
-from tests.files.reading.test_asking import CASES, LISTED
+from tests.files.reading.test_column_questions import CASES, LISTED
 from tests.files.reading.traps import TRAPS
 
 DATA = Path(__file__).parents[2] / "data"

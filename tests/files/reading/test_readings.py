@@ -55,7 +55,7 @@ def test_reading_a_table_imports_neither_formats_nor_questions(write: Any, form:
     path = write("m.csv", "task,passed\na,1\nb,0\n")
     if form == "parquet":
         duckdb.sql(f"COPY (FROM '{path}') TO '{path.with_suffix('.parquet')}'")
-    unused = {"passk_cli.files.formats", "passk_cli.files.reading.asking"}
+    unused = {"passk_cli.files.formats", "passk_cli.files.reading.column_questions"}
     code = (
         "import sys, passk_cli; passk_cli.read(sys.argv[1]);"
         f" sys.exit(' '.join({unused} & set(sys.modules)) or 0)"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from passk_cli import DataError, read
-from passk_cli.files.roles import LOOSE, ROLES, assign
+from passk_cli.files.roles import LOOSE, ROLES, assign_roles
 from tests.conftest import Write, long
 from tests.files.formats.cells import cells
 
@@ -29,7 +29,7 @@ USUAL = {"outcome": "passed", "task": "task", "model": "model", "attempt": "atte
 
 def roles(*columns: str) -> dict[str, str]:
     kinds = {column: {"text"} for column in columns}
-    return assign(
+    return assign_roles(
         "x", kinds, {}, ["cost"] if any("cost" in c.lower() for c in columns) else []
     ).columns()
 

@@ -29,26 +29,28 @@ IDLE_THRESHOLD = DiagnosticType(
 Word = tuple[str, int, int | None]
 
 
-def judged_words(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[Diagnostic]:
+def named_outcome_messages(
+    con: duckdb.DuckDBPyConnection, statement: Statement
+) -> list[Diagnostic]:
     """What counts as a pass and a failure, if --passes or --fails name words, and whether a
     threshold judges nothing.
 
-    Errors: as of `named_outcomes`.
+    Errors: as of `word_messages`.
     """
-    request, said = statement.request, list[Diagnostic]()
-    named = bool(request.passes or request.fails) and not request.all_of
-    if named and not (statement.has_counts or request.unjudged):
-        words = con.execute(statement.words()).fetchall()
-        said += named_outcomes(words, request, statement.batches[0].sources[0].name)
-    if request.threshold and not (request.unjudged and not statement.has_counts):
+    request, messages = statement.request, list[Diagnostic]()
+    names_words = bool(request.passes or request.fails) and not request.all_of
+    if names_words and not (statement.has_counts or request.judges_no_score):
+        words = con.execute(statement.outcome_words()).fetchall()
+        messages += word_messages(words, request, statement.batches[0].sources[0].name)
+    if request.threshold and not (request.judges_no_score and not statement.has_counts):
         number = f"TRY_CAST(outcome AS DOUBLE) IS NOT NULL OR outcome IN ('{REACHED}', '{BELOW}')"
-        scored = f"{statement.matching(number)} SELECT 1 FROM matching LIMIT 1"
+        scored = f"{statement.matching_rows(number)} SELECT 1 FROM matching LIMIT 1"
         if statement.has_counts or not con.execute(scored).fetchall():
-            said.append(IDLE_THRESHOLD())
-    return said
+            messages.append(IDLE_THRESHOLD())
+    return messages
 
 
-def named_outcomes(words: Sequence[Word], request: Request, place: str) -> list[Diagnostic]:
+def word_messages(words: Sequence[Word], request: Request, place: str) -> list[Diagnostic]:
     """What counts as a pass and a failure, if --passes or --fails name words.
 
     Errors: DataError for words of one option that no outcome has, unless the other option names
@@ -57,18 +59,25 @@ def named_outcomes(words: Sequence[Word], request: Request, place: str) -> list[
     """
     values = {word.strip().lower() for word, *_ in words if word is not None}
     options = ("--passes", request.passes), ("--fails", request.fails)
-    named = {option: {word.strip().lower() for word in given} for option, given in options}
-    for (option, given), (other, _) in zip(options, reversed(options), strict=True):
+    words_by_option = {
+        option: {word.strip().lower() for word in option_words} for option, option_words in options
+    }
+    for (option, option_words), (other_option, _) in zip(options, reversed(options), strict=True):
         # With labels, the words may be those of the labels.
-        matched = request.labelled or values & named[option] or values <= named[other]
-        if given and not matched:
-            shown = [f"{word} ({times:,})" for word, times, _ in words if word is not None]
-            problem = f"no outcome is {' or '.join(given)}; the outcomes are {first_few(shown)}"
+        matched = (
+            request.has_labels
+            or values & words_by_option[option]
+            or values <= words_by_option[other_option]
+        )
+        if option_words and not matched:
+            outcome_texts = [f"{word} ({times:,})" for word, times, _ in words if word is not None]
+            problem = f"no outcome is {' or '.join(option_words)}"
+            problem += f"; the outcomes are {first_few(outcome_texts)}"
             remedy = f"give {option} some of these"
             raise DataError(place, problem, remedy, name="unmatched-words")
     numbers = [w for w, _, verdict in words if verdict == 0 and text_kind(w) == "number"]
     unnamed = not any(text_kind(word) == "number" for word in (*request.passes, *request.fails))
-    if request.passes and request.bar is None and numbers and unnamed:
+    if request.passes and request.passing_score is None and numbers and unnamed:
         problem = f"numbers fail that no word names ({first_few(numbers)})"
         says = SuggestedFix({"--threshold": Placeholder("X")}, "says from where on a score passes")
         raise DataError(place, problem, name="unjudged-numbers", settles=[says])

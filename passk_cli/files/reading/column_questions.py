@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.errors import DataError, PasskError
 from passk_cli.files.mapping import folders_of
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
-from passk_cli.files.reading.remedies import FixTrials, is_open, size
+from passk_cli.files.reading.fix_trials import FixTrials, is_open, size_text
 from passk_cli.files.request import Request
 from passk_cli.files.roles import POSITION, VALUE, candidates, leaf, parts, strength, words
 from passk_cli.files.sources.arguments import is_read_once
@@ -48,21 +48,21 @@ _QUESTIONS = {
     "bad-outcome": "outcome",
     "no-such-column": "",
 }
-_ASKED = {
+_QUESTION_TEXTS = {
     "task": "which column is the task?",
     "task outcome": "which column is the task, and which says whether an attempt passed?",
     "outcome": "which column says whether an attempt passed?",
     "model": "which column is the model?",
 }
 # Lines of a role on the screen; the widest option that others are aligned with.
-_SHOWN, _WIDE = 8, 44
+_SHOWN_PER_ROLE, _OPTION_WIDTH = 8, 44
 # Lines and columns of a screen; characters of a tally that are always shown.
-_LINES, _COLUMNS, _SHORTEST = 20, 80, 30
+_LINES, _COLUMNS, _SHORTEST_TALLY = 20, 80, 30
 # Names of a new map: a file that exists is never overwritten.
-_MAPS = ("passk.toml", "map.toml")
+_MAP_NAMES = ("passk.toml", "map.toml")
 
 
-def asking(
+def question_error(
     error: DataError,
     con: duckdb.DuckDBPyConnection,
     sources: Sequence[Source],
@@ -80,93 +80,101 @@ def asking(
     trials = FixTrials(request, read, sum(map(os.path.getsize, paths)) <= TRIAL_BYTES)
     roles = {role for settle in error.settles for role in settle.options.get("--field", {})}
     # Two columns of one name have no options: only the file can be changed.
-    other = error.name == "ambiguous-column" and (not roles or roles - {*_ASKED})
+    other_column = error.name == "ambiguous-column" and (not roles or roles - {*_QUESTION_TEXTS})
     # Nothing is asked about an empty file.
     empty = error.name == "no-results" and bool(error.settles)
-    if error.name not in (*_QUESTIONS, "no-role-column") or other or empty:
-        if not trials.small:
+    if error.name not in (*_QUESTIONS, "no-role-column") or other_column or empty:
+        if not trials.is_quick:
             return error
-        completed = trials.completed(error)
+        completed = trials.with_working_fixes(error)
         if isinstance(completed, DataError) and completed.name == "bad-outcome" != error.name:
-            return asking(completed, con, sources, request, read, data)
+            return question_error(completed, con, sources, request, read, data)
         if error.name != "ambiguous-column" or completed.settles or not error.settles:
             return completed
     place = str(error.place)
     first = sorted(sources, key=lambda source: not place.startswith(source.name))
     try:
-        found = find_candidates(con, first, request)
+        places = find_candidates(con, first, request)
     except DataError as refusal:
         return refusal if error.name == "unknown-format" else error
-    if not found:
+    if not places:
         return error
     template = layout_template(paths) if error.name == "no-task-column" else ""
     if template and "{task}" not in template:
         # Files that are named like runs, whose rows are tasks by their places.
         runs = {"--path": template, "--field": {"model": f"{VALUE}all"}}
-        own = [
+        task_candidates = [
             replace(
                 c, option=c.option.merged(SuggestedFix(runs)), tally="if each file is an attempt"
             )
             if c.column == POSITION
             else c
-            for c in found[0].get("task", ())
+            for c in places[0].get("task", ())
         ]
-        found[0] = replace(found[0], by_role={**found[0].by_role, "task": (*own,)})
-    elif template and "outcome" in found[0]:
+        places[0] = replace(places[0], by_role={**places[0].by_role, "task": (*task_candidates,)})
+    elif template and "outcome" in places[0]:
         # Files or folders that are named like tasks.
         option = SuggestedFix({"--path": template})
-        way, counts = trials.followed(option)
-        named = way.options.get("--field", {}).get("task", "task")
-        tasks = found[0].get("task", ())
+        way, counts = trials.follow(option)
+        task_name = way.options.get("--field", {}).get("task", "task")
+        tasks = places[0].get("task", ())
         columns = [task for task in tasks if task.column != POSITION]
         stated = [task.values for task in columns if strength("task", task.column)]
         files = 0 if isinstance(counts, PasskError) else len(counts.tasks)
         # Questions that tell fewer tasks apart make the files runs, and another column that may be
         # the task makes them anything.  Rows of one file may be tasks as well.
         sure = all(values >= files for values in stated) and len(columns) == len(stated)
-        sure = sure and found[0].rows <= len(paths) and not trials.doubt(counts)
-        if files and "task" in parts(named) and sure:
+        sure = sure and places[0].rows <= len(paths) and not trials.doubt(counts)
+        if files and "task" in parts(task_name) and sure:
             return error.with_changes(type(error), settles=[way])
         tasks = (*tasks, Candidate("task", template, option, f"{len(paths):,} files"))
-        found[0] = replace(found[0], by_role={**found[0].by_role, "task": tasks})
-    inside = found[0].records and request.records is None and "outcome" not in request.named
-    inner = any(f'"{c.column}"' in error.problem for c in found[0].get("outcome", ()))
+        places[0] = replace(places[0], by_role={**places[0].by_role, "task": tasks})
+    inside = (
+        places[0].records and request.records is None and "outcome" not in request.named_columns
+    )
+    inner = any(f'"{c.column}"' in error.problem for c in places[0].get("outcome", ()))
     if error.name == "bad-outcome" and inside and not inner:
-        problem = f"its outcomes are those of its {found[0].records}"
+        problem = f"its outcomes are those of its {places[0].records}"
         error = DataError(first[0].name, problem, name="ambiguous-records")
     if error.name == "no-such-column":
-        return _near_column(error, found[0], request)
+        return _misspelled_column_error(error, places[0], request)
     if error.name == "no-role-column":
-        return _deeper(error, found[0], trials)
+        return _nested_field_error(error, places[0], trials)
     if error.name == "bad-outcome" and (request.passes or request.fails):
-        return _unnamed(error, found[0], request)
+        return _unnamed_words_error(error, places[0], request)
     if error.name == "missing-outcome":
-        others = [c for c in found[0].get("outcome", ()) if not (c.missing or c.unasked)]
-        if "outcome" in request.named or not others:
-            return trials.completed(error)
+        other_outcomes = [c for c in places[0].get("outcome", ()) if not (c.missing or c.unasked)]
+        if "outcome" in request.named_columns or not other_outcomes:
+            return trials.with_working_fixes(error)
     hidden = index_hint(first[0].frame) if error.name == "no-task-column" else ""
-    draft = [*_draft(next(folders_of(data), ""))]
-    return _refused(error, found) or _asked(error, found, trials, hidden, draft)
+    draft = [*_map_drafts(next(folders_of(data), ""))]
+    return _refusal(error, places) or _with_screen(error, places, trials, hidden, draft)
 
 
-def _deeper(error: DataError, found: Candidates, trials: FixTrials) -> PasskError:
+def _nested_field_error(
+    error: DataError, candidate_set: Candidates, trials: FixTrials
+) -> PasskError:
     """The error about an amount or an answer without a column, with the nested ones of its name."""
     (role,) = error.settles[0].options["--field"]
-    nested = [path for path in found.columns if "." in path and candidates(role, [leaf(path)])]
-    named = error.with_changes(
+    nested = [
+        path for path in candidate_set.columns if "." in path and candidates(role, [leaf(path)])
+    ]
+    refusal = error.with_changes(
         type(error),
         settles=[SuggestedFix({"--field": {role: path}}, "names it") for path in nested],
     )
-    completed = trials.completed(named) if nested else error
+    completed = trials.with_working_fixes(refusal) if nested else error
     return completed if completed.settles else error
 
 
-def _unnamed(error: DataError, found: Candidates, request: Request) -> DataError:
+def _unnamed_words_error(
+    error: DataError, candidate_set: Candidates, request: Request
+) -> DataError:
     """The error about words that neither --passes nor --fails names, with both answers to each."""
-    named = {word.lower() for word in (*request.passes, *request.fails)}
-    ways = (way for candidate in found.get("outcome", ())[:1] for way in candidate.passing)
+    named_words = {word.lower() for word in (*request.passes, *request.fails)}
+    ways = (way for candidate in candidate_set.get("outcome", ())[:1] for way in candidate.passing)
     words_left = [word for way in ways for word in way.options.get("--passes", ())
-                  if word.lower() not in named]  # fmt: skip
+                  if word.lower() not in named_words]  # fmt: skip
     if not words_left:
         return error
     settles = [
@@ -178,58 +186,64 @@ def _unnamed(error: DataError, found: Candidates, request: Request) -> DataError
     return error.with_changes(type(error), problem=problem, remedy="", settles=settles)
 
 
-def _near_column(error: DataError, found: Candidates, request: Request) -> DataError:
+def _misspelled_column_error(
+    error: DataError, candidate_set: Candidates, request: Request
+) -> DataError:
     """The error about a column that is not there, with a column that has nearly its name or ends in
     it."""
-    named = {part: {"--field": role} for role, c in request.named.items() for part in parts(c)}
-    named |= {column: {"--by": ""} for column in request.by}
-    missing = next((c for c in named if error.problem.startswith(f"no column {c!r}")), "")
-    paths = [*found.columns]
+    option_of = {
+        part: {"--field": role} for role, c in request.named_columns.items() for part in parts(c)
+    }
+    option_of |= {column: {"--by": ""} for column in request.by}
+    missing = next((c for c in option_of if error.problem.startswith(f"no column {c!r}")), "")
+    paths = [*candidate_set.columns]
     if not missing or missing in paths:
         return error
-    near = [p for p in paths if leaf(p) == missing] or nearest(missing, paths)
-    if not near or near[0] in (*request.named.values(), *request.by):
+    similar = [p for p in paths if leaf(p) == missing] or nearest(missing, paths)
+    if not similar or similar[0] in (*request.named_columns.values(), *request.by):
         return error
-    ((option, role),) = named[missing].items()
-    settles = [SuggestedFix({option: {role: path} if role else (path,)}) for path in near[:1]]
-    return error.with_changes(type(error), remedy=did_you_mean(near), settles=settles)
+    ((option, role),) = option_of[missing].items()
+    settles = [SuggestedFix({option: {role: path} if role else (path,)}) for path in similar[:1]]
+    return error.with_changes(type(error), remedy=did_you_mean(similar), settles=settles)
 
 
-def _refused(error: DataError, found: Sequence[Candidates]) -> DataError | None:
+def _refusal(error: DataError, places: Sequence[Candidates]) -> DataError | None:
     """The refusal of preferences, of a summary, and of a file without outcomes."""
     if error.name not in (
         "no-task-column", "no-outcome-column", "ambiguous-column", "no-results", "bad-outcome",
     ):  # fmt: skip
         return None
-    if preference := next((place.preference for place in found if place.preference), ""):
+    if preference := next((place.preference for place in places if place.preference), ""):
         return DataError(
             error.place,
             f"{preference} says which of two is better",
             "passk counts attempts of one model each, which pass or fail",
             name="preferences",
         )
-    if found[0].summary and error.name != "no-results":
-        column = found[0].summary
-        what = "the rank of a row" if "rank" in words(column) else "an average of several attempts"
-        problem = f"a summary: {column} is {what}"
+    if places[0].summary and error.name != "no-results":
+        column = places[0].summary
+        meaning = (
+            "the rank of a row" if "rank" in words(column) else "an average of several attempts"
+        )
+        problem = f"a summary: {column} is {meaning}"
         return DataError(error.place, problem, "give the file with the attempts", name="summary")
     answered = error.name in ("no-results", "bad-outcome")
-    if answered or any("outcome" in place or "counts" in place for place in found):
+    if answered or any("outcome" in place or "counts" in place for place in places):
         return None
     more = re.search(r" \([0-9,]+ more files? not read either\)", error.problem)
     problem = f"no column says whether an attempt passed{more[0] if more else ''}"
-    if not found[0].weak:
+    if not places[0].weak:
         return DataError(error.place, problem, error.words, name="no-outcome-column")
     problem = f"no column is named like an outcome{more[0] if more else ''}"
     remedy = "if one of these says whether an attempt passed, name it"
     refusal = DataError(error.place, problem, remedy, name="no-outcome-column")
-    refusal.candidates = replace(found[0].with_weak(), others={})
+    refusal.candidates = replace(places[0].with_weak(), other_places={})
     return refusal
 
 
-def _asked(
+def _with_screen(
     error: DataError,
-    found: Sequence[Candidates],
+    places: Sequence[Candidates],
     trials: FixTrials,
     hidden: str,
     draft: Sequence[SuggestedFix],
@@ -240,88 +254,94 @@ def _asked(
     """
     role, request = _QUESTIONS[error.name], trials.request
     # The outcome of records that contain others may say nothing of them.
-    best = next((place for place in found if role in place), found[0])
+    best = next((place for place in places if role in place), places[0])
     if role and role not in best and not (role != "model" and "counts" in best):
-        return trials.completed(error)
-    likely = likely_places(found)
-    command = _certain(best, request) if len(likely) == 1 else None
+        return trials.with_working_fixes(error)
+    likely_found = likely_places(places)
+    command = _certain_options(best, request) if len(likely_found) == 1 else None
     settles: Sequence[SuggestedFix] = ()
     question = _question(error, best, request)
     if command is not None and command.options:
-        command, counts = trials.followed(command, mixing=False)
+        command, counts = trials.follow(command, mixing=False)
         if not isinstance(counts, PasskError):
-            why = size(counts) if trials.small else ""
+            why = size_text(counts) if trials.is_quick else ""
             settles, question = [replace(command, why=why)], ""
         elif counts.name not in _QUESTIONS or counts.name == "missing-outcome":
             # What to drop or to mix is a question of its own, with one command per answer.
             ways = (settle for settle in counts.settles if not is_open(settle))
             settles = [replace(command.merged(way), why=way.why) for way in ways]
-            settles = trials.completed(error.with_changes(type(error), settles=settles)).settles
+            settles = trials.with_working_fixes(
+                error.with_changes(type(error), settles=settles)
+            ).settles
             # The beginning of a long file does not say how many there are in all.
-            question = counts.problem if trials.small else counts.problem.partition(" (")[0]
+            question = counts.problem if trials.is_quick else counts.problem.partition(" (")[0]
     if error.name == "bad-outcome":
         question, settles = error.words, [settle for settle in error.settles if is_open(settle)]
-    own = error.with_changes(
+    answer = error.with_changes(
         type(error), remedy=f"{question}{hidden}".removeprefix("; "),
         settles=[*settles, *draft],
     )  # fmt: skip
-    others = {place.records: place.rows for place in likely if place.records != best.records}
-    own.candidates = replace(best.with_weak(), others=others)
-    return own
+    other_places = {
+        place.records: place.rows for place in likely_found if place.records != best.records
+    }
+    answer.candidates = replace(best.with_weak(), other_places=other_places)
+    return answer
 
 
-def _draft(folder: str) -> Iterator[SuggestedFix]:
+def _map_drafts(folder: str) -> Iterator[SuggestedFix]:
     """The remedy that is offered with every screen: a map to edit, next to the data."""
-    free = (os.path.join(folder, name) for name in _MAPS)
+    free = (os.path.join(folder, name) for name in _MAP_NAMES)
     for name in islice((name for name in free if not os.path.lexists(name)), 1):
         why = "writes a map with every candidate, to edit"
         yield SuggestedFix({"--init": name}, why, "describe")
 
 
-def likely_places(found: Sequence[Candidates]) -> list[Candidates]:
+def likely_places(places: Sequence[Candidates]) -> list[Candidates]:
     """The places that may hold the attempts: those with a task and an outcome, else the first."""
-    both = []
-    for each in found:
-        models = {candidate.column for candidate in each.get("model", ())}
-        tasks = {candidate.column for candidate in each.get("task", ())} - models
-        both += [each] * bool(tasks and each.keys() & {"outcome", "counts"})
-    return both or [*found[:1]]
+    candidates_with_both = []
+    for place in places:
+        models = {candidate.column for candidate in place.get("model", ())}
+        tasks = {candidate.column for candidate in place.get("task", ())} - models
+        candidates_with_both += [place] * bool(tasks and place.keys() & {"outcome", "counts"})
+    return candidates_with_both or [*places[:1]]
 
 
-def _question(error: DataError, found: Candidates, request: Request) -> str:
+def _question(error: DataError, candidate_set: Candidates, request: Request) -> str:
     """What is to be chosen, as a question."""
     open_roles = [
         role
         for role in ("task", "outcome")
-        if found.certain(role) is None and role not in request.named
+        if candidate_set.certain(role) is None and role not in request.named_columns
     ]
-    return _ASKED.get(" ".join(open_roles), "")
+    return _QUESTION_TEXTS.get(" ".join(open_roles), "")
 
 
-def _certain(found: Candidates, request: Request) -> SuggestedFix | None:
+def _certain_options(candidate_set: Candidates, request: Request) -> SuggestedFix | None:
     """The options that read a place, if the names of its task and outcome are certain."""
     options: dict[str, Any] = {}
     fields: dict[str, str] = {}
-    if found.records and request.records is None:
-        options["--records"] = found.records
-    passed = "counts" if "counts" in found else "outcome"
-    chosen = [found.certain(role) for role in ("task", passed)]
-    for role, candidate in zip(("task", "outcome"), chosen, strict=True):
-        if role in request.named:
+    if candidate_set.records and request.records is None:
+        options["--records"] = candidate_set.records
+    passed = "counts" if "counts" in candidate_set else "outcome"
+    certain_candidates = [candidate_set.certain(role) for role in ("task", passed)]
+    for role, candidate in zip(("task", "outcome"), certain_candidates, strict=True):
+        if role in request.named_columns:
             continue
         if candidate is None:
             return None
         if not candidate.unasked:
             fields |= candidate.option.options["--field"]
-    models = [each for each in found.get("model", ()) if each.column not in fields.values()]
-    if models and "model" not in request.named and not models[0].unasked:
+    models = [
+        model for model in candidate_set.get("model", ()) if model.column not in fields.values()
+    ]
+    if models and "model" not in request.named_columns and not models[0].unasked:
         if len(models) > 1:
             return None
         fields["model"] = models[0].column
     return SuggestedFix(({"--field": fields} if fields else {}) | options)
 
 
-def records_within(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | None:
+def inner_records_error(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | None:
     """The error of a document that is one attempt and lists records with outcomes.
 
     It is more likely their summary.
@@ -329,22 +349,22 @@ def records_within(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | 
     source, column = batch.sources[0], batch.roles.outcome or ""
     if batch.layout.kind != "record":
         return None
-    for found in find_candidates(con, [source], Request()):
-        outcomes = [candidate.column for candidate in found.get("outcome", ())]
-        if found.rows < 2 or "{" in found.records or not outcomes:
+    for candidate_set in find_candidates(con, [source], Request()):
+        outcomes = [candidate.column for candidate in candidate_set.get("outcome", ())]
+        if candidate_set.rows < 2 or "{" in candidate_set.records or not outcomes:
             continue
         choices = (
-            SuggestedFix({"--records": found.records}, "reads these"),
+            SuggestedFix({"--records": candidate_set.records}, "reads these"),
             SuggestedFix({"--records": "."}, "reads the document itself"),
         )
-        problem = f"one attempt by its own {column}, and its {found.records} are {found.rows:,}"
-        problem += f" records with {outcomes[0]}"
+        problem = f"one attempt by its own {column}, and its {candidate_set.records}"
+        problem += f" are {candidate_set.rows:,} records with {outcomes[0]}"
         return DataError(source.name, problem, name="ambiguous-records", settles=choices)
     return None
 
 
 def screen(
-    found: Mapping[str, Sequence[Candidate]],
+    candidate_set: Mapping[str, Sequence[Candidate]],
     spelled: Callable[[SuggestedFix], str],
     *,
     columns: bool = False,
@@ -356,32 +376,45 @@ def screen(
         listed.  full : whether everything is shown; else at most 8 candidates per role and 20 lines
         of 80 characters, and the rest is counted.
     """
-    rows, place = [], found if isinstance(found, Candidates) else None
-    if place and (place.records or place.others):
-        counts = {place.records: place.rows, **place.others}
+    rows, place = [], candidate_set if isinstance(candidate_set, Candidates) else None
+    if place and (place.records or place.other_places):
+        counts = {place.records: place.rows, **place.other_places}
         for at, (records, count) in enumerate(counts.items()):
             option = spelled(SuggestedFix({"--records": records or "."}))
             rows.append(("" if at else "records", option, f"{count:,} records", ""))
-    rest = ": --full" if columns else ""
-    for role, every in found.items():
-        for at, candidate in enumerate(every if full else every[:_SHOWN]):
+    full_hint = ": --full" if columns else ""
+    for role, role_candidates in candidate_set.items():
+        for at, candidate in enumerate(
+            role_candidates if full else role_candidates[:_SHOWN_PER_ROLE]
+        ):
             ways = " or ".join(spelled(replace(way, why="")) for way in candidate.passing[:4])
             ways = f"; {ways}" if ways else ""
             option = spelled(candidate.option)
             rows.append((role if at == 0 else "", option, candidate.tally, ways))
-        if not full and len(every) > _SHOWN:
-            rows.append(("", f"and {len(every) - _SHOWN:,} more{rest}", "", ""))
+        if not full and len(role_candidates) > _SHOWN_PER_ROLE:
+            rows.append(
+                ("", f"and {len(role_candidates) - _SHOWN_PER_ROLE:,} more{full_hint}", "", "")
+            )
     if columns and place:
-        shown = {part for each in found.values() for c in each for part in parts(c.column)}
-        others = [("column", path, t, "") for path, t in place.columns.items() if path not in shown]
-        most = len(others) if full else max(_LINES - len(rows), 1)
-        rows += others[:most]
-        if len(others) > most:
-            rows.append(("", f"and {len(others) - most:,} more columns{rest}", "", ""))
-    if place and place.some:
-        rows.append(("", f"values of {place.some}", "", ""))
-    width = min(max((len(option) for _, option, *_ in rows), default=0), _WIDE)
+        shown_columns = {
+            part
+            for role_candidates in candidate_set.values()
+            for c in role_candidates
+            for part in parts(c.column)
+        }
+        other_columns = [
+            ("column", path, t, "")
+            for path, t in place.columns.items()
+            if path not in shown_columns
+        ]
+        most = len(other_columns) if full else max(_LINES - len(rows), 1)
+        rows += other_columns[:most]
+        if len(other_columns) > most:
+            rows.append(("", f"and {len(other_columns) - most:,} more columns{full_hint}", "", ""))
+    if place and place.coverage:
+        rows.append(("", f"values of {place.coverage}", "", ""))
+    width = min(max((len(option) for _, option, *_ in rows), default=0), _OPTION_WIDTH)
     for role, option, tally, ways in rows:
         room = _COLUMNS - len(ways) - max(width, len(option)) - 13
-        text = tally if full else shortened(tally, max(room, _SHORTEST))
+        text = tally if full else shortened(tally, max(room, _SHORTEST_TALLY))
         yield f"{role:8} {option:{width}}  {text}{ways}".rstrip()

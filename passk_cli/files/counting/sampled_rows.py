@@ -21,7 +21,7 @@ from passk_cli.outcomes.sampled import OrderedAttempts, SampledRows, TaskGroups
 # Fewer groups are rather kinds or levels, and intervals from so few clusters are hardly known.
 _FEWEST_GROUPS = 10
 # Names of settings and benchmarks; words of numbers that name something.
-_NO_GROUPS = SETTING_NAMES | {*SETTINGS, *BENCHMARKS}
+_NOT_GROUPS = SETTING_NAMES | {*SETTINGS, *BENCHMARKS}
 _NAMING_WORDS = frozenset("id group cluster family".split())
 
 
@@ -32,33 +32,35 @@ def sampled_rows(
 
     settings : quoted names of columns that checks have found something in.
     """
-    survey, request = context.survey, context.request
-    chosen = request.where or request.models or request.exclude_models
-    some = chosen or request.only_tasks or request.exclude_tasks
-    if any(b.roles.shape != "attempts" for b in context.batches) or (some and not survey.whole):
+    profile, request = context.profile, context.request
+    has_filter = request.where or request.models or request.exclude_models
+    is_part = has_filter or request.only_tasks or request.exclude_tasks
+    if any(b.roles.shape != "attempts" for b in context.batches) or (
+        is_part and not profile.is_complete
+    ):
         return None
     by_file = any(batch.roles.model is None for batch in context.batches)
-    series = joined_codes(survey.series, survey.file) if by_file else survey.series
-    there = (survey.task >= 0) & (series >= 0) & np.isfinite(survey.verdict)
-    order = _ordered_attempts(context, statement, series, there)
-    groups = None if request.cluster else _task_groups(context, series, there, settings)
+    series = joined_codes(profile.series, profile.file) if by_file else profile.series
+    is_judged = (profile.task >= 0) & (series >= 0) & np.isfinite(profile.verdict)
+    order = _ordered_attempts(context, statement, series, is_judged)
+    groups = None if request.cluster else _task_groups(context, series, is_judged, settings)
     return SampledRows(order, groups) if order or groups else None
 
 
 def _ordered_attempts(
-    context: CheckContext, statement: Statement, series: Ints, there: Bools
+    context: CheckContext, statement: Statement, series: Ints, is_judged: Bools
 ) -> OrderedAttempts | None:
     """The outcomes by number; None if attempts have no numbers, or if numbers come twice."""
-    survey, column = context.survey, context.column("attempt")
-    if column not in survey.columns or any(b.roles.attempt != column for b in context.batches):
+    profile, column = context.profile, context.column("attempt")
+    if column not in profile.columns or any(b.roles.attempt != column for b in context.batches):
         return None
-    cell = joined_codes(series, survey.task)
-    if np.bincount(cell[there], minlength=1).max() < 2:
+    cell = joined_codes(series, profile.task)
+    if np.bincount(cell[is_judged], minlength=1).max() < 2:
         return None
-    numbers = survey.numbers(column)
-    if not np.isfinite(numbers[there]).all():
+    numbers = profile.numbers(column)
+    if not np.isfinite(numbers[is_judged]).all():
         return None
-    rows = np.flatnonzero(there)
+    rows = np.flatnonzero(is_judged)
     rows = rows[np.lexsort((numbers[rows], cell[rows]))]
     same = np.diff(cell[rows]) == 0
     if np.any(same & (np.diff(numbers[rows]) == 0)):
@@ -66,62 +68,64 @@ def _ordered_attempts(
     start = np.flatnonzero(np.r_[True, ~same, True])
     of_task = series[rows[start[:-1]]]
     places = np.unique(of_task, return_index=True)[1]
-    names = tuple(_names(context, statement, rows[start[:-1]][places]))
+    names = tuple(_series_names(context, statement, rows[start[:-1]][places]))
     order = np.cumsum(np.r_[0, np.diff(of_task) != 0])
-    return OrderedAttempts(names, order, start, survey.verdict[rows].astype(np.int64))
+    return OrderedAttempts(names, order, start, profile.verdict[rows].astype(np.int64))
 
 
-def _names(context: CheckContext, statement: Statement, rows: Ints) -> Iterator[tuple[str, ...]]:
+def _series_names(
+    context: CheckContext, statement: Statement, rows: Ints
+) -> Iterator[tuple[str, ...]]:
     """The model and the groups of these rows of the sample."""
-    survey = context.survey
+    profile = context.profile
     columns = ", ".join(f"coalesce({name}, '')" for name in ("model", *statement.groups))
-    wanted = ", ".join(map(str, rows.tolist()))
-    query = f"SELECT rowid, {columns} FROM {survey.table} WHERE rowid IN ({wanted})"
-    texts = {row: names for row, *names in survey.con.execute(query).fetchall()}
+    row_list = ", ".join(map(str, rows.tolist()))
+    query = f"SELECT rowid, {columns} FROM {profile.table} WHERE rowid IN ({row_list})"
+    texts = {row: names for row, *names in profile.con.execute(query).fetchall()}
     by_file = {source.name: statement.names.get(source.path) for source in context.sources}
     for row in rows.tolist():
         model, *groups = texts[row]
-        yield (by_file.get(survey.files[survey.file[row]]) or model, *groups)
+        yield (by_file.get(profile.files[profile.file[row]]) or model, *groups)
 
 
 def _task_groups(
-    context: CheckContext, series: Ints, there: Bools, settings: Collection[str]
+    context: CheckContext, series: Ints, is_judged: Bools, settings: Collection[str]
 ) -> TaskGroups | None:
     """Pass rates of tasks, and unread columns with one value per task and several tasks per value.
 
     Settings, names of benchmarks, and what happens while attempts are made are left out.
     """
-    survey = context.survey
+    profile = context.profile
     names = [
-        name for name in context.unread
-        if quote(name) not in settings and leaf(name) not in _NO_GROUPS
+        name for name in context.unread_columns
+        if quote(name) not in settings and leaf(name) not in _NOT_GROUPS
         and not words(name) & (HAPPENING_WORDS | NUMBERING_WORDS)
-        and survey.columns[name].distinct >= _FEWEST_GROUPS
+        and profile.columns[name].distinct >= _FEWEST_GROUPS
     ]  # fmt: skip
-    if not names or not there.any():
+    if not names or not is_judged.any():
         return None
-    task, tasks = np.unique(survey.task[there], return_inverse=True)[1], 0
+    task, tasks = np.unique(profile.task[is_judged], return_inverse=True)[1], 0
     tasks = int(task.max()) + 1
     once = len(task) == tasks
     columns = {}
     for name in names:
-        column = survey.columns[name]
-        codes = _of_tasks(column, task, there, tasks)
-        if codes is not None and not (once and _may_happen(context, name)):
+        column = profile.columns[name]
+        codes = _task_codes(column, task, is_judged, tasks)
+        if codes is not None and not (once and _may_be_of_attempt(context, name)):
             columns[name] = codes
     if not columns:
         return None
-    cell = joined_codes(series[there], task)
+    cell = joined_codes(series[is_judged], task)
     first = np.unique(cell, return_index=True)[1]
-    rates = np.bincount(cell, survey.verdict[there]) / np.bincount(cell)
-    model, of_task = np.unique(series[there][first], return_inverse=True)[1], task[first]
+    rates = np.bincount(cell, profile.verdict[is_judged]) / np.bincount(cell)
+    model, of_task = np.unique(series[is_judged][first], return_inverse=True)[1], task[first]
     rates -= (np.bincount(model, rates) / np.bincount(model))[model]
     return TaskGroups(np.bincount(of_task, rates) / np.bincount(of_task), columns)
 
 
-def _of_tasks(column: SampledColumn, task: Ints, there: Bools, tasks: int) -> Ints | None:
+def _task_codes(column: SampledColumn, task: Ints, is_judged: Bools, tasks: int) -> Ints | None:
     """The group of each task; None if a task has none or two, or if groups have few tasks."""
-    codes = column.codes[there]
+    codes = column.codes[is_judged]
     if codes.min(initial=0) < 0 or 2 * column.distinct > tasks:
         return None
     group = np.zeros(tasks, dtype=np.int64)
@@ -132,6 +136,6 @@ def _of_tasks(column: SampledColumn, task: Ints, there: Bools, tasks: int) -> In
     return codes if _FEWEST_GROUPS <= int(codes.max()) + 1 <= tasks / 2 else None
 
 
-def _may_happen(context: CheckContext, name: str) -> bool:
+def _may_be_of_attempt(context: CheckContext, name: str) -> bool:
     """Whether a column of one row per task may be of the attempt: numbers that name nothing."""
-    return not words(name) & _NAMING_WORDS and context.survey.kind(name).name != "text"
+    return not words(name) & _NAMING_WORDS and context.profile.kind(name).name != "text"

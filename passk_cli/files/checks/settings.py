@@ -24,8 +24,8 @@ from passk_cli.files.checks.check import (
     ReadingCheck,
     value_at,
 )
-from passk_cli.files.checks.evenness import VARIES, Evenness, evenness, goes_up
-from passk_cli.files.reading.profile import DataProfile, SampledColumn, distinct, joined_codes
+from passk_cli.files.checks.evenness import VARYING_SHARE, Evenness, column_evenness, counts_up
+from passk_cli.files.reading.profile import DataProfile, SampledColumn, count_distinct, joined_codes
 from passk_cli.files.reading.records import records, repeating_names
 from passk_cli.files.roles import (
     EACH,
@@ -61,9 +61,9 @@ _HAPPENING = HAPPENING_WORDS | {"cached", "cache"} | (ENDINGS - {"state"})
 _RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
 _DATE = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
 # The share of the pairs of a cell and a value with one row, if the values number attempts.
-_ONCE = 0.9
+_ONCE_SHARE = 0.9
 # Standard errors by which arms differ, or the rows that each has; the most arms; records of a list.
-_APART, _ENOUGH, _ARMS, _RECORDS = 2.0, 8, 12, 200
+_STANDARD_ERRORS, _ENOUGH_ROWS, _MOST_ARMS, _MOST_RECORDS = 2.0, 8, 12, 200
 
 POOLED_SETTINGS = DiagnosticType(
     "pooled-settings", WARNING, "attempts at one task differ in {column} ({values})", "",
@@ -101,47 +101,49 @@ SEVERAL_VERDICTS = DiagnosticType(
 # What distinguishes the attempts at a task: certain if attempts of one number repeat.
 DISTINGUISHING = (POOLED_SETTINGS, UNREAD_NUMBER, SEVERAL_VERDICTS, RESTARTING_TASKS)
 # The evenness of what goes up by 1 in every cell.
-_GOING_UP = Evenness(0.0, True, 0.0, 1.0, 1, 1.0)
-_RESTARTING = _GOING_UP._replace(once=0.0)
+_COUNTING_UP = Evenness(0.0, True, 0.0, 1.0, 1, 1.0)
+_RESTARTING = _COUNTING_UP._replace(share_once=0.0)
 
 
-def laid_out(context: CheckContext) -> Iterator[Finding]:
+def setting_findings(context: CheckContext) -> Iterator[Finding]:
     """Columns whose values are dealt over the cells as only a plan deals them, or named so."""
-    survey = context.survey
-    restarting = [name for name in context.unread if _restarts_attempts(context, name)]
-    if restarting and not any(look_like_models(survey.texts(name)) for name in restarting):
+    profile = context.profile
+    restarting = [name for name in context.unread_columns if _restarts_attempts(context, name)]
+    if restarting and not any(look_like_models(profile.texts(name)) for name in restarting):
         # Parts of the data come before what else distinguishes the rows, fewer values first.
-        order = {n: (leaf(n) not in SUITE_NAMES, survey.columns[n].distinct) for n in restarting}
-        column = survey.columns[min(restarting, key=order.__getitem__)]
-        yield _finding(context, survey, column, _RESTARTING, certain=True)
+        order = {n: (leaf(n) not in SUITE_NAMES, profile.columns[n].distinct) for n in restarting}
+        column = profile.columns[min(restarting, key=order.__getitem__)]
+        yield _setting_finding(context, profile, column, _RESTARTING, certain=True)
         return
-    names = [name for name in context.unread if _may_be(context, name)]
-    columns = [survey.columns[name] for name in names]
+    names = [name for name in context.unread_columns if _may_be_setting(context, name)]
+    columns = [profile.columns[name] for name in names]
     certain: list[tuple[SampledColumn, Evenness]] = []
-    if columns and not survey.whole:
+    if columns and not profile.is_complete:
         # A part of a cell has no more values than the cell, so exact names need only the sample,
         # unless that has rows that are not asked for.
         request = context.request
         fewer = request.where or request.models or request.exclude_models
         fewer = fewer or request.only_tasks or request.exclude_tasks
-        some = [(c, evenness(survey.cell, c.codes, deals=1)) for c in columns if not fewer]
-        certain = [(column, even) for column, even in some if _is_exact(column, even)]
+        sampled = [
+            (c, column_evenness(profile.cell, c.codes, deals=1)) for c in columns if not fewer
+        ]
+        certain = [(column, even) for column, even in sampled if _is_exact(column, even)]
         if not certain:
-            survey = context.refined(names)
-            columns = [survey.columns[name] for name in names if name in survey.columns]
+            profile = context.refined_profile(names)
+            columns = [profile.columns[name] for name in names if name in profile.columns]
     judged = []
-    for column in () if certain else (_by_value(survey, column) for column in columns):
-        even = _layout(survey, column)
-        if even.varies >= VARIES:
-            judged.append((column, even, _certain(context, survey, column, even)))
+    for column in () if certain else (_with_merged_values(profile, column) for column in columns):
+        even = _setting_evenness(profile, column)
+        if even.varying_share >= VARYING_SHARE:
+            judged.append((column, even, _is_planned(context, profile, column, even)))
     certain = certain or [(column, even) for column, even, verdict in judged if verdict]
     # The first of several settings names all that go together, so it has the most values.
-    certain.sort(key=lambda pair: _order(context, pair[0]))
+    certain.sort(key=lambda pair: _sort_key(context, pair[0]))
     for column, even in certain:
-        yield _finding(context, survey, column, even, certain=True)
+        yield _setting_finding(context, profile, column, even, certain=True)
     for column, even, verdict in judged if not certain else ():
         if verdict is False:
-            yield _finding(context, survey, column, even, certain=False)
+            yield _setting_finding(context, profile, column, even, certain=False)
 
 
 def attempt_number(context: CheckContext) -> str:
@@ -149,29 +151,29 @@ def attempt_number(context: CheckContext) -> str:
 
     Each of its values occurs once in nearly every cell, and it is named like a number.
     """
-    survey = context.survey
+    profile = context.profile
     attempts = all(batch.roles.shape == "attempts" for batch in context.batches)
-    if context.numbered or not attempts:
+    if context.has_attempt_numbers or not attempts:
         return ""
     numbers = NUMBERING_WORDS - {"index", "idx"}
     names = [
         name
-        for name in context.unread
+        for name in context.unread_columns
         if leaf(name) in ROLES["attempt"].doubtful.split()
         or (words(name) & numbers and len(words(name)) < 3 and not words(name) & _HAPPENING)
     ]
-    found = [name for name in names if _numbers_attempts(survey, survey.columns[name])]
-    return found[0] if len(found) == 1 else ""
+    numbering = [name for name in names if _numbers_attempts(profile, profile.columns[name])]
+    return numbering[0] if len(numbering) == 1 else ""
 
 
-def _numbers_attempts(survey: DataProfile, column: SampledColumn) -> bool:
+def _numbers_attempts(profile: DataProfile, column: SampledColumn) -> bool:
     """Whether each value of a column occurs once in nearly every cell."""
-    there = (survey.cell >= 0) & (column.codes >= 0)
-    most = int(np.bincount(survey.cell[survey.cell >= 0], minlength=1).max(initial=0))
-    if most < 2 or column.share < _ONCE or column.distinct > most_numbers(most):
+    is_present = (profile.cell >= 0) & (column.codes >= 0)
+    most = int(np.bincount(profile.cell[profile.cell >= 0], minlength=1).max(initial=0))
+    if most < 2 or column.share < _ONCE_SHARE or column.distinct > most_numbers(most):
         return False
-    pairs = joined_codes(survey.cell[there], column.codes[there])
-    return distinct(pairs) >= _ONCE * len(pairs)
+    pairs = joined_codes(profile.cell[is_present], column.codes[is_present])
+    return count_distinct(pairs) >= _ONCE_SHARE * len(pairs)
 
 
 def most_numbers(rows: int) -> int:
@@ -189,132 +191,139 @@ def is_setting(column: str) -> bool:
     return not _NAMES.isdisjoint((*above, last)) or last.rpartition("_")[2] in SETTING_ENDS
 
 
-def _order(context: CheckContext, column: SampledColumn) -> tuple[bool, bool, int]:
+def _sort_key(context: CheckContext, column: SampledColumn) -> tuple[bool, bool, int]:
     """The place of a certain finding among several."""
     name = column.name
     numbers = bool(words(name) & NUMBERING_WORDS)
-    return not _named(context, name), numbers, -column.distinct
+    return not _is_named_setting(context, name), numbers, -column.distinct
 
 
-def _named(context: CheckContext, name: str) -> bool:
+def _is_named_setting(context: CheckContext, name: str) -> bool:
     """Whether a column is named like a setting, or is in --path, where somebody kept it apart."""
     template = context.request.template
     return is_setting(name) or (template is not None and name in template.names)
 
 
-def _by_value(survey: DataProfile, column: SampledColumn) -> SampledColumn:
+def _with_merged_values(profile: DataProfile, column: SampledColumn) -> SampledColumn:
     """The column with equal numbers as one value, and times by days."""
-    if days := _days(survey, column):
+    if days := _dates(profile, column):
         values, inverse = np.unique(days, return_inverse=True)
         by_day = np.where(column.codes < 0, -1, inverse[column.codes])
         return replace(column, codes=by_day, distinct=len(values))
-    if survey.kind(column.name).name != "number":
+    if profile.kind(column.name).name != "number":
         return column
-    numbers = survey.numbers(column.name)
-    there, codes = np.isfinite(numbers), np.full(len(numbers), -1, dtype=np.int64)
-    values, codes[there] = np.unique(numbers[there], return_inverse=True)
+    numbers = profile.numbers(column.name)
+    is_number, codes = np.isfinite(numbers), np.full(len(numbers), -1, dtype=np.int64)
+    values, codes[is_number] = np.unique(numbers[is_number], return_inverse=True)
     return replace(column, codes=codes, distinct=len(values))
 
 
-def _days(survey: DataProfile, column: SampledColumn) -> list[str]:
+def _dates(profile: DataProfile, column: SampledColumn) -> list[str]:
     """The days of a column's values in the order of their codes; none if one is not a date."""
-    dates = [*map(_DATE.fullmatch, survey.texts(column.name, column.distinct))]
+    dates = [*map(_DATE.fullmatch, profile.texts(column.name, column.distinct))]
     return ["".join(date.groups()[:3]) for date in dates if date] if all(dates) else []
 
 
-def _layout(survey: DataProfile, column: SampledColumn) -> Evenness:
+def _setting_evenness(profile: DataProfile, column: SampledColumn) -> Evenness:
     """How evenly a column is dealt over the cells of the models in which it varies."""
-    if goes_up(survey.cell, survey.numbers(column.name)):
-        return _GOING_UP
+    if counts_up(profile.cell, profile.numbers(column.name)):
+        return _COUNTING_UP
     # An attempt that ended before it was judged has few of its values.
-    judged = np.isfinite(survey.verdict)
-    cell = np.where(judged, survey.cell, -1) if judged.any() else survey.cell
-    return evenness(np.where(_varying(survey, column), cell, -1), column.codes)
+    judged = np.isfinite(profile.verdict)
+    cell = np.where(judged, profile.cell, -1) if judged.any() else profile.cell
+    return column_evenness(np.where(_varying_rows(profile, column), cell, -1), column.codes)
 
 
-def _varying(survey: DataProfile, column: SampledColumn) -> Bools:
+def _varying_rows(profile: DataProfile, column: SampledColumn) -> Bools:
     """The rows of models for which a column has several values; no value counts as one."""
-    models = int(survey.series.max(initial=0)) + 1
+    models = int(profile.series.max(initial=0)) + 1
     least, most = np.full(models, len(column.codes)), np.full(models, -2)
-    np.minimum.at(least, survey.series, column.codes)
-    np.maximum.at(most, survey.series, column.codes)
-    several: Bools = (least < most)[survey.series]
+    np.minimum.at(least, profile.series, column.codes)
+    np.maximum.at(most, profile.series, column.codes)
+    several: Bools = (least < most)[profile.series]
     return several
 
 
-def _may_be(context: CheckContext, name: str) -> bool:
+def _may_be_setting(context: CheckContext, name: str) -> bool:
     """Whether a column of the sample can be a setting or a number of attempts."""
-    survey, column = context.survey, context.survey.columns[name]
-    sizes = np.bincount(survey.cell[survey.cell >= 0], minlength=1)
-    most = max(20, int(survey.rows**0.5), int(np.median(sizes)))
+    profile, column = context.profile, context.profile.columns[name]
+    sizes = np.bincount(profile.cell[profile.cell >= 0], minlength=1)
+    most = max(20, int(profile.rows**0.5), int(np.median(sizes)))
     if not 2 <= column.distinct + (column.share < 1) <= max(most, int(sizes.max())):
         return False
-    if column.distinct > most and not goes_up(survey.cell, survey.numbers(name)):
+    if column.distinct > most and not counts_up(profile.cell, profile.numbers(name)):
         return False
-    named = _named(context, name)
-    happens = words(name) & _HAPPENING and not (named or _days(survey, column))
+    is_named = _is_named_setting(context, name)
+    happens = words(name) & _HAPPENING and not (is_named or _dates(profile, column))
     outcome = ROLES["outcome"].ranks.get(leaf(name)) == 0
-    consequence = _separates(survey, column) and not look_like_models(survey.texts(name, most))
+    consequence = _separates_outcomes(profile, column) and not look_like_models(
+        profile.texts(name, most)
+    )
     # Numbers that the caller chose no longer leave other numbers of attempts a meaning.
-    chosen = survey.columns.get(context.request.fields.get("attempt", ""))
-    numbers = leaf(name) in ROLES["attempt"].ranks and survey.kind(name).name == "number"
-    if chosen and numbers:
-        others = _pairs(survey.cell, column.codes)
-        if _pairs(survey.cell, chosen.codes) >= others:
+    attempt_column = profile.columns.get(context.request.fields.get("attempt", ""))
+    numbers = leaf(name) in ROLES["attempt"].ranks and profile.kind(name).name == "number"
+    if attempt_column and numbers:
+        pair_count = _pair_count(profile.cell, column.codes)
+        if _pair_count(profile.cell, attempt_column.codes) >= pair_count:
             return False
-    return not (happens or outcome or consequence or (context.harness and not named))
+    return not (happens or outcome or consequence or (context.is_known_format and not is_named))
 
 
-def _separates(survey: DataProfile, column: SampledColumn) -> bool:
+def _separates_outcomes(profile: DataProfile, column: SampledColumn) -> bool:
     """Whether each value of a column, or no value, has passes only or failures only: a
     consequence, and not a setting."""
-    there = np.isfinite(survey.verdict)
-    codes, verdict = column.codes[there] + 1, survey.verdict[there]
+    is_judged = np.isfinite(profile.verdict)
+    codes, verdict = column.codes[is_judged] + 1, profile.verdict[is_judged]
     passes = verdict == verdict.max(initial=0)
     n, c = np.bincount(codes), np.bincount(codes, passes)
     values, two = np.count_nonzero(n), passes.any() and len({*verdict[~passes].tolist()}) == 1
     # Numbers, like those of years, may separate them by chance.
-    most = min(5 if survey.kind(column.name).name == "number" else values, len(codes) / 4)
+    most = min(5 if profile.kind(column.name).name == "number" else values, len(codes) / 4)
     return bool(two and np.all((c == 0) | (c == n)) and values <= most)
 
 
-def _pairs(cell: Ints, codes: Ints) -> int:
+def _pair_count(cell: Ints, codes: Ints) -> int:
     """The number of pairs of a cell and a value, no value included."""
-    return distinct(joined_codes(cell, codes + 1))
+    return count_distinct(joined_codes(cell, codes + 1))
 
 
-def _certain(
-    context: CheckContext, survey: DataProfile, column: SampledColumn, even: Evenness
+def _is_planned(
+    context: CheckContext, profile: DataProfile, column: SampledColumn, even: Evenness
 ) -> bool | None:
     """True if a column was certainly laid out, False if it likely is a setting, else None."""
-    name, number = column.name, context.survey.kind(column.name).name == "number"
-    named, numbers = _named(context, name), _numbers(survey, column)
-    if context.column("attempt") in survey.columns and even.once > _ONCE and not named and numbers:
+    name, number = column.name, context.profile.kind(column.name).name == "number"
+    is_named, numbers = _is_named_setting(context, name), _has_numbers(profile, column)
+    if (
+        context.column("attempt") in profile.columns
+        and even.share_once > _ONCE_SHARE
+        and not is_named
+        and numbers
+    ):
         # It numbers attempts that have numbers.
         return None
     # In few cells each value of a setting occurs equally often, as words do that are in every row.
-    rare = named or (column.share == 1 and even.cells > 8 and even.p <= 0.005)
-    crossed = rare and not number and even.ratio == 0 and even.varies == 1 and even.cells > 1
-    if even.certain or even is _GOING_UP or crossed or _is_exact(column, even):
+    rare = is_named or (column.share == 1 and even.cells > 8 and even.p <= 0.005)
+    crossed = rare and not number and even.ratio == 0 and even.varying_share == 1 and even.cells > 1
+    if even.is_certain or even is _COUNTING_UP or crossed or _is_exact(column, even):
         return True
-    return False if named or (even.likely and not number) else None
+    return False if is_named or (even.is_likely and not number) else None
 
 
 def _is_exact(column: SampledColumn, even: Evenness) -> bool:
     """Whether a column has a setting's exact name and varies in half of the cells."""
     exact = leaf(column.name) in _EXACT_NAMES and column.share == 1
-    return exact and even.cells > 2 and even.varies >= 0.5
+    return exact and even.cells > 2 and even.varying_share >= 0.5
 
 
-def _numbers(survey: DataProfile, column: SampledColumn) -> bool:
+def _has_numbers(profile: DataProfile, column: SampledColumn) -> bool:
     """Whether values are whole numbers, also with a word (run1), or the name is that of numbers."""
-    numbered = all(map(NUMBERED.fullmatch, survey.texts(column.name, 20)))
+    numbered = all(map(NUMBERED.fullmatch, profile.texts(column.name, 20)))
     return numbered or bool(words(column.name) & NUMBERING_WORDS)
 
 
-def _finding(
+def _setting_finding(
     context: CheckContext,
-    survey: DataProfile,
+    profile: DataProfile,
     column: SampledColumn,
     even: Evenness,
     *,
@@ -322,9 +331,9 @@ def _finding(
 ) -> Finding:
     """The finding about a column, with the options that settle it, the likeliest first."""
     name, task, model = column.name, context.column("task"), context.column("model")
-    values = sorted(survey.texts(name), key=_natural)
-    shown = {"column": quote(name), "values": [*values, *["none"] * (column.share < 1)]}
-    apart = SuggestedFix({"--by": (name,)}, "keeps them apart")
+    values = sorted(profile.texts(name), key=_natural_key)
+    fields = {"column": quote(name), "values": [*values, *["none"] * (column.share < 1)]}
+    split = SuggestedFix({"--by": (name,)}, "keeps them apart")
     both_models = {"--field": {"model": f"{model},{name}" if model else name}}
     # A label names one model, and a row without a value would have none.
     labelled = any(source.label is not None for source in context.sources)
@@ -333,26 +342,30 @@ def _finding(
     parts = (task, name) if leaf(task or "") in STATEMENT_WORDS else (name, task)
     tasks = SuggestedFix({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = SuggestedFix({"--pool": (name,)}, "pools them on purpose")
-    if even is _RESTARTING or _restarts(context, survey, column):
-        return Finding(RESTARTING_TASKS, certain, shown, (tasks, apart, pool))
-    once = even.once > _ONCE and not context.numbered and not _named(context, name)
-    if once and _days(context.survey, context.survey.columns[name]):
+    if even is _RESTARTING or _restarts_tasks(context, profile, column):
+        return Finding(RESTARTING_TASKS, certain, fields, (tasks, split, pool))
+    once = (
+        even.share_once > _ONCE_SHARE
+        and not context.has_attempt_numbers
+        and not _is_named_setting(context, name)
+    )
+    if once and _dates(context.profile, context.profile.columns[name]):
         numbering = SuggestedFix({"--field": {"attempt": name}}, "numbers the attempts")
-        return Finding(UNREAD_NUMBER, certain, shown, (apart, numbering, tasks, pool))
-    if once and _numbers(survey, column):
+        return Finding(UNREAD_NUMBER, certain, fields, (split, numbering, tasks, pool))
+    if once and _has_numbers(profile, column):
         numbering = SuggestedFix({"--field": {"attempt": name}}, "numbers the attempts")
-        order = [numbering, apart, tasks, pool]
+        order = [numbering, split, tasks, pool]
         if words(name) & {"case", "item", "question", "problem", "instance", "q"}:
             finer_tasks = replace(tasks, options={"--field": {"task": f"{task},{name}"}})
-            order = [finer_tasks, numbering, apart, pool]
-        return Finding(UNREAD_NUMBER, certain, shown, tuple(order))
-    order = [apart, *models, pool] if model else [*models, apart, pool]
-    if column.share == 1 and _may_part_tasks(context, survey, column):
+            order = [finer_tasks, numbering, split, pool]
+        return Finding(UNREAD_NUMBER, certain, fields, tuple(order))
+    order = [split, *models, pool] if model else [*models, split, pool]
+    if column.share == 1 and _may_part_tasks(context, profile, column):
         order.insert(0 if leaf(name) in SUITE_NAMES else 2, tasks)
-    return Finding(POOLED_SETTINGS, certain, shown, tuple(order))
+    return Finding(POOLED_SETTINGS, certain, fields, tuple(order))
 
 
-def _natural(text: str) -> tuple[float, str]:
+def _natural_key(text: str) -> tuple[float, str]:
     """A key that sorts numbers before texts, and by size."""
     try:
         return float(text), text
@@ -362,102 +375,123 @@ def _natural(text: str) -> tuple[float, str]:
 
 def _restarts_attempts(context: CheckContext, name: str) -> bool:
     """Whether attempts of one number repeat at a task, and none does under a value of a column."""
-    survey, column = context.survey, context.survey.columns[name]
-    attempt = survey.columns.get(context.column("attempt"))
+    profile, column = context.profile, context.profile.columns[name]
+    attempt = profile.columns.get(context.column("attempt"))
     terms = words(name)
     if attempt is None or terms & (_HAPPENING | NUMBERING_WORDS | _RESULT_WORDS):
         return False
-    if 2 * column.distinct > survey.rows or column.share < 1:
+    if 2 * column.distinct > profile.rows or column.share < 1:
         return False
-    if not _may_part_tasks(context, survey, column):
+    if not _may_part_tasks(context, profile, column):
         return False
-    if any("." in text for text in survey.texts(name)) and survey.kind(name).name == "number":
+    if any("." in text for text in profile.texts(name)) and profile.kind(name).name == "number":
         # Fractions are settings, such as temperatures; parts of a benchmark are not named so.
         return False
-    numbers = joined_codes(survey.cell, attempt.codes)
+    numbers = joined_codes(profile.cell, attempt.codes)
     parts = joined_codes(numbers, column.codes)
-    there = parts >= 0
-    return bool(there.all() and distinct(numbers) < there.sum() == distinct(parts))
+    is_present = parts >= 0
+    return bool(
+        is_present.all() and count_distinct(numbers) < is_present.sum() == count_distinct(parts)
+    )
 
 
-def _may_part_tasks(context: CheckContext, survey: DataProfile, column: SampledColumn) -> bool:
+def _may_part_tasks(context: CheckContext, profile: DataProfile, column: SampledColumn) -> bool:
     """Whether a column may be a part of what names a task: its name is that of a part, or not all
     tasks occur under all its values; and tasks of one name do not have one statement."""
     name = column.name
-    if _named(context, name) or strength("model", name) or look_like_models(survey.texts(name)):
+    if (
+        _is_named_setting(context, name)
+        or strength("model", name)
+        or look_like_models(profile.texts(name))
+    ):
         return False
-    pairs = distinct(joined_codes(survey.task, column.codes))
-    crossed = pairs == distinct(survey.task) * distinct(column.codes) > distinct(column.codes)
+    pairs = count_distinct(joined_codes(profile.task, column.codes))
+    crossed = (
+        pairs
+        == count_distinct(profile.task) * count_distinct(column.codes)
+        > count_distinct(column.codes)
+    )
     if crossed and not (words(name) & SUITE_NAMES or strength("task", name)):
         return False
-    stated = (survey.columns[c].codes for c in survey.columns if leaf(c) in STATEMENT_WORDS)
-    # In a survey of complete cells, columns that were not wanted have no values.
+    stated = (profile.columns[c].codes for c in profile.columns if leaf(c) in STATEMENT_WORDS)
+    # In a profile of complete cells, columns that were not wanted have no values.
     return not any(
-        distinct(codes) > 1 and distinct(joined_codes(survey.task, codes)) == distinct(survey.task)
+        count_distinct(codes) > 1
+        and count_distinct(joined_codes(profile.task, codes)) == count_distinct(profile.task)
         for codes in stated
     )
 
 
-def _restarts(context: CheckContext, survey: DataProfile, column: SampledColumn) -> bool:
+def _restarts_tasks(context: CheckContext, profile: DataProfile, column: SampledColumn) -> bool:
     """Whether a column is a part of the task's name, or tasks are numbered from 0 or 1 again under
     each of its values, unequally far."""
-    if _named(context, column.name) or words(column.name) & NUMBERING_WORDS:
+    if _is_named_setting(context, column.name) or words(column.name) & NUMBERING_WORDS:
         return False
     task = context.column("task")
-    if strength("task", column.name) == 3 or task not in survey.columns:
+    if strength("task", column.name) == 3 or task not in profile.columns:
         return strength("task", column.name) == 3
-    if survey.kind(task).name != "number":
+    if profile.kind(task).name != "number":
         return False
-    numbers, ends = survey.numbers(task), set()
+    numbers, ends = profile.numbers(task), set()
     for value in range(column.distinct):
-        found = np.unique(numbers[(column.codes == value) & np.isfinite(numbers)])
-        if len(found) < 3 or found[0] > 1 or found[-1] - found[0] + 1 > 1.2 * len(found):
+        task_numbers = np.unique(numbers[(column.codes == value) & np.isfinite(numbers)])
+        if (
+            len(task_numbers) < 3
+            or task_numbers[0] > 1
+            or task_numbers[-1] - task_numbers[0] + 1 > 1.2 * len(task_numbers)
+        ):
             return False
-        ends.add(len(found))
+        ends.add(len(task_numbers))
     return len(ends) > 1
 
 
-def arms(context: CheckContext) -> Iterator[Finding]:
+def arm_findings(context: CheckContext) -> Iterator[Finding]:
     """Settings that share the tasks of a model out, evenly or so that pass rates differ."""
-    survey = context.survey
-    there = (survey.task >= 0) & np.isfinite(survey.verdict)
-    for name in () if context.harness else filter(is_setting, context.unread):
-        column = survey.columns[name]
-        models = joined_codes(survey.series, column.codes)
+    profile = context.profile
+    is_judged = (profile.task >= 0) & np.isfinite(profile.verdict)
+    for name in () if context.is_known_format else filter(is_setting, context.unread_columns):
+        column = profile.columns[name]
+        models = joined_codes(profile.series, column.codes)
         # A prompt of each task is what the task asks, and not a setting.
-        if words(name) & STATEMENT_WORDS == words(name) or _separates(survey, column):
+        if words(name) & STATEMENT_WORDS == words(name) or _separates_outcomes(profile, column):
             continue
-        if not 2 <= column.distinct <= _ARMS or column.share < 1 or words(name) & NUMBERING_WORDS:
+        if (
+            not 2 <= column.distinct <= _MOST_ARMS
+            or column.share < 1
+            or words(name) & NUMBERING_WORDS
+        ):
             continue
-        n = np.bincount(column.codes[there], minlength=column.distinct)
-        c = np.bincount(column.codes[there], survey.verdict[there], minlength=column.distinct)
-        several = _pairs(survey.cell, column.codes) > distinct(survey.cell)
-        if several or n.min() < 2 or distinct(models) <= distinct(survey.series):
+        n = np.bincount(column.codes[is_judged], minlength=column.distinct)
+        c = np.bincount(
+            column.codes[is_judged], profile.verdict[is_judged], minlength=column.distinct
+        )
+        several = _pair_count(profile.cell, column.codes) > count_distinct(profile.cell)
+        if several or n.min() < 2 or count_distinct(models) <= count_distinct(profile.series):
             continue
         rates, mean = c / n, c.sum() / n.sum()
         low, high = int(rates.argmin()), int(rates.argmax())
         error = (mean * (1 - mean) * (1 / n[low] + 1 / n[high])) ** 0.5
-        planned = leaf(name) in _EXACT_NAMES and len({*n.tolist()}) == 1 and n[0] >= _ENOUGH
-        if error > 0 and (planned or rates[high] - rates[low] > _APART * error):
-            texts, order = survey.texts(name), np.argsort(-rates, kind="stable")
-            shown = [f"{texts[arm]} {rates[arm]:.3f}" for arm in order.tolist()]
+        is_planned = leaf(name) in _EXACT_NAMES and len({*n.tolist()}) == 1 and n[0] >= _ENOUGH_ROWS
+        if error > 0 and (is_planned or rates[high] - rates[low] > _STANDARD_ERRORS * error):
+            texts, order = profile.texts(name), np.argsort(-rates, kind="stable")
+            rate_texts = [f"{texts[arm]} {rates[arm]:.3f}" for arm in order.tolist()]
             ways = (SuggestedFix({"--by": (name,)}, "keeps them apart"),
                     SuggestedFix({"--pool": (name,)}, "pools them on purpose"))  # fmt: skip
-            yield Finding(POOLED_ARMS, False, {"column": quote(name), "rates": shown}, ways)
+            yield Finding(POOLED_ARMS, False, {"column": quote(name), "rates": rate_texts}, ways)
             return
 
 
-def in_lists(context: CheckContext) -> Iterator[Finding]:
+def scorer_list_findings(context: CheckContext) -> Iterator[Finding]:
     """Lists of outcomes whose entries have the same names in every record: one per scorer."""
     batch = next((b for b in context.batches if b.roles.shape == "lists"), None)
     way = context.column("outcome").replace(EACH, "").rpartition(".")[0]
     if batch is None or not way:
         return
-    values = [value_at(record, way) for _, record in islice(records(batch), _RECORDS)]
-    found = repeating_names([value for value in values if isinstance(value, list)])
-    if found is not None and not all(map(NUMBERED.fullmatch, found[1])):
-        shown = {"column": quote(f"{way}.{found[0]}"), "values": sorted(found[1])}
-        yield Finding(SEVERAL_VERDICTS, True, shown)
+    values = [value_at(record, way) for _, record in islice(records(batch), _MOST_RECORDS)]
+    names = repeating_names([value for value in values if isinstance(value, list)])
+    if names is not None and not all(map(NUMBERED.fullmatch, names[1])):
+        fields = {"column": quote(f"{way}.{names[0]}"), "values": sorted(names[1])}
+        yield Finding(SEVERAL_VERDICTS, True, fields)
 
 
 CHECKS = (
@@ -466,29 +500,29 @@ CHECKS = (
         "The values of an unread column occur equally often in each cell, with less than 0.35 of"
         " the dispersion of shuffled values; or the column has the exact name of a setting and"
         " varies. It is a warning below 0.6, or if only the name is similar.",
-        ("--by X", "--field model=model,X", "--field task=X,task", "--pool X"), laid_out,
+        ("--by X", "--field model=model,X", "--field task=X,task", "--pool X"), setting_findings,
     ),
     ReadingCheck(
         UNREAD_NUMBER, EITHER,
         "An unread column has each value once per task and contains numbers or days, or counts"
         " from 0 or 1 at each task.",
-        ("--field attempt=X", "--by X", "--field task=X,task", "--pool X"), laid_out,
+        ("--field attempt=X", "--by X", "--field task=X,task", "--pool X"), setting_findings,
     ),
     ReadingCheck(
         RESTARTING_TASKS, CERTAIN,
         "Attempt numbers repeat at a task, but not within the values of an unread column; or"
         " tasks start again under each of its values.",
-        ("--field task=X,task", "--by X", "--pool X"), laid_out,
+        ("--field task=X,task", "--by X", "--pool X"), setting_findings,
     ),
     ReadingCheck(
         SEVERAL_VERDICTS, CERTAIN,
         "The entries of a list of outcomes have the same names in every record.", (),
-        in_lists,
+        scorer_list_findings,
     ),
     ReadingCheck(
         POOLED_ARMS, LIKELY,
         "A setting has one value per task, and the pass rates of two values differ by two"
         " standard errors, or all values have equally many rows.",
-        ("--by X", "--pool X"), arms,
+        ("--by X", "--pool X"), arm_findings,
     ),
 )  # fmt: skip

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     import duckdb
 
 # Records, bytes and files that are looked at; levels of keys; fields of a record.
-ROWS, _BYTES, _FILES, _LEVELS, _FIELDS = 1000, 1 << 22, 200, 4, 500
+MOST_RECORDS, _MOST_BYTES, _MOST_FILES, _MOST_LEVELS, _MOST_FIELDS = 1000, 1 << 22, 200, 4, 500
 # The longest value that is compared with the words of verdicts; the longest one that is shown.
-_LONGEST, _SHOWN = 40, 30
+_LONGEST_WORD, _SHOWN_LETTERS = 40, 30
 
 Context = Mapping[str, Any]
 Pairs = Sequence[tuple[Context, Any]]
@@ -52,12 +52,12 @@ class FieldValues:
     verdict_of: Mapping[str, tuple[int | None, float | None]]
 
     @cached_property
-    def listed(self) -> bool:
+    def has_lists(self) -> bool:
         """Whether a record has several values."""
         return any(isinstance(value, list) for value in self.values)
 
     @cached_property
-    def flat(self) -> list[Any]:
+    def present_values(self) -> list[Any]:
         """All values, those of lists one by one, without missing ones."""
         lists = (value if isinstance(value, list) else [value] for value in self.values)
         return [value for values in lists for value in values if value not in (None, "")]
@@ -66,68 +66,79 @@ class FieldValues:
     def missing(self) -> int:
         """How many values are missing."""
         size = sum(len(value) if isinstance(value, list) else 1 for value in self.values)
-        return size - len(self.flat)
+        return size - len(self.present_values)
 
     @cached_property
     def counts(self) -> Counter[str]:
         """Text of a value → how often it occurs."""
-        return Counter(map(text_of, self.flat))
+        return Counter(map(spelled_value, self.present_values))
 
     @cached_property
     def numbers(self) -> list[float]:
         """The values as numbers if all are, and none is a truth value; else empty."""
-        found = [self.verdict_of.get(text, (-1, None))[1] for text in map(text_of, self.flat)]
-        plain = bool not in {*map(type, self.flat)}
-        return [n for n in found if n is not None] if plain and None not in found else []
+        numbers = [
+            self.verdict_of.get(text, (-1, None))[1]
+            for text in map(spelled_value, self.present_values)
+        ]
+        plain = bool not in {*map(type, self.present_values)}
+        return [n for n in numbers if n is not None] if plain and None not in numbers else []
 
     @cached_property
-    def whole(self) -> bool:
+    def is_integer(self) -> bool:
         """Whether all values are whole numbers."""
         return bool(self.numbers) and all(float(n).is_integer() for n in self.numbers)
 
     @cached_property
     def is_text(self) -> bool:
         """Whether the values are texts, some of them neither a number nor a truth value."""
-        return {*map(type, self.flat)} == {str} and not (self.numbers or self.verdicts <= {0, 1})
+        return {*map(type, self.present_values)} == {str} and not (
+            self.numbers or self.verdicts <= {0, 1}
+        )
 
     @cached_property
     def verdicts(self) -> set[int | None]:
         """The verdicts of the values: a subset of {1, 0} if they say themselves what passes."""
-        found = {self.verdict_of.get(text, (-1, None))[0] for text in self.counts}
-        return (found - {None}) or {-1}
+        verdicts = {self.verdict_of.get(text, (-1, None))[0] for text in self.counts}
+        return (verdicts - {None}) or {-1}
 
     @cached_property
-    def judged(self) -> tuple[bool | None, ...]:
+    def verdict_pattern(self) -> tuple[bool | None, ...]:
         """Whether each record has the verdict of the first, of verdicts of both kinds; else empty.
 
         It is the same for a column and its opposite.
         """
-        if self.listed or self.verdicts != {0, 1}:
+        if self.has_lists or self.verdicts != {0, 1}:
             return ()
-        found = [self.verdict_of.get(text_of(value), (None, None))[0] for value in self.values]
-        first = next(verdict for verdict in found if verdict is not None)
-        return tuple(None if verdict is None else verdict == first for verdict in found)
+        verdicts = [
+            self.verdict_of.get(spelled_value(value), (None, None))[0] for value in self.values
+        ]
+        first = next(verdict for verdict in verdicts if verdict is not None)
+        return tuple(None if verdict is None else verdict == first for verdict in verdicts)
 
     @cached_property
     def codes(self) -> tuple[int, ...]:
         """A number per record, equal for equal values."""
-        known: dict[str, int] = {}
-        return tuple(known.setdefault(repr(value), len(known)) for value in self.values)
+        code_by_value: dict[str, int] = {}
+        return tuple(
+            code_by_value.setdefault(repr(value), len(code_by_value)) for value in self.values
+        )
 
     @cached_property
     def tally(self) -> str:
         """Its most frequent values: "145 false, 43 true", of many numbers "0 to 5: 12 × 5, …"."""
         numbers = [*map(str, self.numbers)] and len(self.counts) > 2
         sign = " × " if self.numbers else " "
-        shown = [f"{n:,}{sign}{shortened(v, _SHOWN)}" for v, n in self.counts.most_common(3)]
-        if more := len(self.counts) - len(shown):
-            shown.append(f"{more:,} more")
-        shown += [f"{self.missing:,} missing"] if self.missing else []
+        texts = [
+            f"{n:,}{sign}{shortened(v, _SHOWN_LETTERS)}" for v, n in self.counts.most_common(3)
+        ]
+        if more := len(self.counts) - len(texts):
+            texts.append(f"{more:,} more")
+        texts += [f"{self.missing:,} missing"] if self.missing else []
         reach = f"{min(self.numbers):g} to {max(self.numbers):g}: " if numbers else ""
-        return reach + ", ".join(shown)
+        return reach + ", ".join(texts)
 
     @cached_property
-    def spread(self) -> str:
+    def spread_text(self) -> str:
         """How many values there are, and in how many rows: "30 values, 5 to 7 rows each"."""
         low, high = min(self.counts.values()), max(self.counts.values())
         rows = f"{low:,}" if low == high else f"{low:,} to {high:,}"
@@ -149,7 +160,7 @@ class RecordPlace:
     columns: Mapping[str, FieldValues]
     usual: Sequence[str]
     above: frozenset[str] = frozenset()
-    some: str = ""
+    coverage: str = ""
 
     @property
     def levels(self) -> list[str]:
@@ -157,7 +168,7 @@ class RecordPlace:
         return [key[1:-1] for key in self.keys.split(".") if key.startswith("{")]
 
 
-def text_of(value: Any) -> str:
+def spelled_value(value: Any) -> str:
     """A value as a file spells it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -171,26 +182,33 @@ def find_places(
     none: its format says where outcomes are.  Errors: DataError for a file that is not one of
     results.
     """
-    found: dict[str, list[Any]]
+    pairs_by_keys: dict[str, list[Any]]
     if sources[0].frame is not None:
-        found, some = {"": [({}, row) for row in _rows_of_frame(con, sources[0].frame)]}, ""
+        pairs_by_keys, coverage = (
+            {"": [({}, row) for row in _frame_rows(con, sources[0].frame)]},
+            "",
+        )
     else:
-        found, files = _found_in_files(con, sources, request)
-        some = f"{files:,} of {len(sources):,} files" if 0 < files < len(sources) else ""
+        pairs_by_keys, files = _pairs_in_files(con, sources, request)
+        coverage = f"{files:,} of {len(sources):,} files" if 0 < files < len(sources) else ""
     verdict_of: dict[str, tuple[int | None, float | None]] = {}
-    places = [_place(keys, pairs, verdict_of, some) for keys, pairs in found.items() if pairs]
-    verdict_of.update(_judged(con, places))
+    places = [
+        _record_place(keys, pairs, verdict_of, coverage)
+        for keys, pairs in pairs_by_keys.items()
+        if pairs
+    ]
+    verdict_of.update(_judge_texts(con, places))
     return [place for place in places if place.columns]
 
 
-def _found_in_files(
+def _pairs_in_files(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
 ) -> tuple[dict[str, list[Any]], int]:
     """The records at each place of the most frequent kind of file, and how many files have them."""
     kinds: list[tuple[dict[str, list[Any]], list[Source]]] = []
-    for source in sources[:_FILES]:
+    for source in sources[:_MOST_FILES]:
         try:
-            inside = dict(_pairs_of_file(con, source, request, several=len(sources) > 1))
+            inside = dict(_pairs_in_file(con, source, request, several=len(sources) > 1))
         except DataError:
             # A folder may have files of another kind as well.
             if not kinds:
@@ -199,27 +217,34 @@ def _found_in_files(
         if not (kinds or any(record for pairs in inside.values() for _, record in pairs)):
             # The error is about a file without anything.
             break
-        for found, files in kinds:
-            if shared := [keys for keys in inside if _are_alike(found.get(keys, ()), inside[keys])]:
+        for pairs_by_keys, files in kinds:
+            if shared := [
+                keys for keys in inside if _share_fields(pairs_by_keys.get(keys, ()), inside[keys])
+            ]:
                 files.append(source)
                 for keys in shared:
-                    found[keys] += inside[keys]
+                    pairs_by_keys[keys] += inside[keys]
                 break
         else:
             kinds.append(({keys: [*pairs] for keys, pairs in inside.items()}, [source]))
-        if any(found and all(len(p) >= ROWS for p in found.values()) for found, _ in kinds):
+        if any(
+            pairs_by_keys and all(len(p) >= MOST_RECORDS for p in pairs_by_keys.values())
+            for pairs_by_keys, _ in kinds
+        ):
             break
-    found, files = max(kinds, key=lambda kind: len(kind[1]), default=({}, []))
-    return found, len(files)
+    pairs_by_keys, files = max(kinds, key=lambda kind: len(kind[1]), default=({}, []))
+    return pairs_by_keys, len(files)
 
 
-def _are_alike(some: Pairs, others: Pairs) -> bool:
+def _share_fields(first_pairs: Pairs, other_pairs: Pairs) -> bool:
     """Whether records of two files share half of their fields."""
-    one, other = ({*pairs[0][1]} if pairs else set() for pairs in (some, others))
-    return 2 * len(one & other) >= min(len(one), len(other)) > 0
+    fields, other_fields = (
+        {*pairs[0][1]} if pairs else set() for pairs in (first_pairs, other_pairs)
+    )
+    return 2 * len(fields & other_fields) >= min(len(fields), len(other_fields)) > 0
 
 
-def _judged(
+def _judge_texts(
     con: duckdb.DuckDBPyConnection, places: Iterable[RecordPlace]
 ) -> Iterator[tuple[str, tuple[int | None, float | None]]]:
     """The verdict and the number of every short value, by one query: SQL decides, as in reading."""
@@ -228,7 +253,7 @@ def _judged(
         for place in places
         for column in place.columns.values()
         for text in column.counts
-        if len(text) <= _LONGEST
+        if len(text) <= _LONGEST_WORD
     }
     rows = con.execute(
         f"SELECT outcome, {verdict_sql('outcome', None)}, TRY_CAST(outcome AS DOUBLE)"
@@ -241,7 +266,7 @@ def _judged(
     )
 
 
-def _pairs_of_file(
+def _pairs_in_file(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request, *, several: bool
 ) -> Iterator[tuple[str, Pairs]]:
     """The records at each place of a file; it may be a record itself if there are several files."""
@@ -249,29 +274,33 @@ def _pairs_of_file(
     from passk_cli.files.formats import recognise
     from passk_cli.files.formats.format import sniff
 
-    file = sniff(source, size=_BYTES)
-    known = recognise(file)
-    if known is not None and not known[1].generic:
+    file = sniff(source, size=_MOST_BYTES)
+    recognised = recognise(file)
+    if recognised is not None and not recognised[1].generic:
         if file.form == "other":
             # A text with another opening is read as a table before formats are asked.
-            known[1].read_contents(file)
+            recognised[1].read_contents(file)
         return
     if file.form not in ("lines", "array", "object") or request.format in (*TABLES,):
-        yield "", [({}, row) for row in _rows_of_table(con, source, request)]
+        yield "", [({}, row) for row in _table_rows(con, source, request)]
         return
     if file.form == "lines":
-        document: Any = [*map(json_or_none, islice(file.text.split("\n"), ROWS))]
+        document: Any = [*map(json_or_none, islice(file.text.split("\n"), MOST_RECORDS))]
     else:
-        stream = [*islice(_stream(file.text), ROWS)] if file.form == "object" else []
+        stream = (
+            [*islice(_concatenated_documents(file.text), MOST_RECORDS)]
+            if file.form == "object"
+            else []
+        )
         document = stream if len(stream) > 1 else file.beginning
-    found = [*_below([({}, document)])]
-    listed = known is not None and known[1].name != "record"
-    if isinstance(document, dict) and (not found or (several and not listed)):
+    places = [*_nested_places([({}, document)])]
+    is_record_list = recognised is not None and recognised[1].name != "record"
+    if isinstance(document, dict) and (not places or (several and not is_record_list)):
         yield "", [({}, document)]
-    yield from ((".".join(keys), pairs) for keys, pairs in found)
+    yield from ((".".join(keys), pairs) for keys, pairs in places)
 
 
-def _stream(text: str) -> Iterator[Any]:
+def _concatenated_documents(text: str) -> Iterator[Any]:
     """The documents of a text that has one after the other."""
     decoder, end = json.JSONDecoder(), 0
     while text[end:].strip():
@@ -283,92 +312,99 @@ def _stream(text: str) -> Iterator[Any]:
         yield document
 
 
-def _rows_of_table(
+def _table_rows(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request
 ) -> list[Mapping[str, Any]]:
     layout = sniff(con, source, request.format)
     batch = Batch(layout, Roles("attempts", ""), (source,))
-    return [record for _, record in islice(records(batch), ROWS)]
+    return [record for _, record in islice(records(batch), MOST_RECORDS)]
 
 
-def _rows_of_frame(con: duckdb.DuckDBPyConnection, frame: Any) -> list[dict[str, Any]]:
+def _frame_rows(con: duckdb.DuckDBPyConnection, frame: Any) -> list[dict[str, Any]]:
     register(con, frame)
-    rows = con.execute(f"SELECT to_json(frame) FROM frame LIMIT {ROWS}").fetchall()
+    rows = con.execute(f"SELECT to_json(frame) FROM frame LIMIT {MOST_RECORDS}").fetchall()
     return [json.loads(row) for (row,) in rows]
 
 
-def _below(pairs: Pairs, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Pairs]]:
+def _nested_places(
+    pairs: Pairs, keys: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Pairs]]:
     """(keys, records) of the places below these values; "{}" stands for every key.
 
     pairs : values, and what is next to the way to them: plain values, and keys as "{0}", "{1}".
     """
-    if len(keys) > _LEVELS:
+    if len(keys) > _MOST_LEVELS:
         return
     from passk_cli.files.formats.generic import are_flags, rows_from_columns
 
     lists = [(context, entry) for context, v in pairs if isinstance(v, list) for entry in v]
     if lists:
-        entries = [(c, entry) for c, entry in lists if isinstance(entry, dict)][:ROWS]
+        entries = [(c, entry) for c, entry in lists if isinstance(entry, dict)][:MOST_RECORDS]
         if entries and not entries[0][1].keys() >= {"role", "content"}:
             yield keys, entries
-            yield from _in_records(entries, keys)
+            yield from _places_in_records(entries, keys)
         elif keys[-1:] == ("{}",) and all(isinstance(entry, bool) for _, entry in lists):
             yield keys, [(context, {"outcomes": value}) for context, value in pairs]
         elif keys and are_flags([entry for _, entry in lists]) and len(lists) > 1:
-            yield keys, [(context, {"outcome": entry}) for context, entry in lists[:ROWS]]
+            yield keys, [(context, {"outcome": entry}) for context, entry in lists[:MOST_RECORDS]]
         return
-    found = [(context, v) for context, v in pairs if isinstance(v, dict) and v][:ROWS]
-    if not found:
+    objects = [(context, v) for context, v in pairs if isinstance(v, dict) and v][:MOST_RECORDS]
+    if not objects:
         return
-    if len(found) == 1 and (table := rows_from_columns(found[0][1])) and keys:
-        yield keys, [(found[0][0], row) for row in table[:ROWS]]
+    if len(objects) == 1 and (table := rows_from_columns(objects[0][1])) and keys:
+        yield keys, [(objects[0][0], row) for row in table[:MOST_RECORDS]]
         return
-    inner = [v for _, value in found for v in value.values()]
-    names = dict.fromkeys(name for _, value in found for name in value)
+    inner = [v for _, value in objects for v in value.values()]
+    names = dict.fromkeys(name for _, value in objects for name in value)
     dotted = any("." in name for name in names)
-    if (len(names) > 1 and _alike(inner, names, keys)) or (
-        dotted and _alike(inner * 2, names, keys)
+    if (len(names) > 1 and _have_one_kind(inner, names, keys)) or (
+        dotted and _have_one_kind(inner * 2, names, keys)
     ):
         level = f"{{{keys.count('{}')}}}"
-        members = [({**c, level: k}, v) for c, value in found for k, v in value.items()]
+        members = [({**c, level: k}, v) for c, value in objects for k, v in value.items()]
         if not any(isinstance(v, dict | list) for v in inner):
-            yield (*keys, "{}"), [(context, {"outcome": v}) for context, v in members[:ROWS]]
+            yield (
+                (*keys, "{}"),
+                [(context, {"outcome": v}) for context, v in members[:MOST_RECORDS]],
+            )
             return
         if all(isinstance(v, dict) and not _is_mapping(v, keys) for v in inner):
-            yield (*keys, "{}"), members[:ROWS]
-        yield from _below(members, (*keys, "{}"))
+            yield (*keys, "{}"), members[:MOST_RECORDS]
+        yield from _nested_places(members, (*keys, "{}"))
         return
-    side_by_side = _with_the_same_list(found[0][1]) if len(found) == 1 else []
+    side_by_side = _with_the_same_list(objects[0][1]) if len(objects) == 1 else []
     if side_by_side:
         # Runs by name next to other keys.
-        level, (context, value) = f"{{{keys.count('{}')}}}", found[0]
+        level, (context, value) = f"{{{keys.count('{}')}}}", objects[0]
         members = [({**context, level: name}, value[name]) for name in side_by_side]
-        yield from _below(members, (*keys, "{}"))
-    contexts = [({**context, **_plain(value)}, value) for context, value in found]
+        yield from _nested_places(members, (*keys, "{}"))
+    contexts = [({**context, **_plain_fields(value)}, value) for context, value in objects]
     for key in names:
         if not (words(key) & ONE_SIDED or "." in key or key in side_by_side):
             members = [(context, value[key]) for context, value in contexts if key in value]
-            yield from _below(members, (*keys, key))
+            yield from _nested_places(members, (*keys, key))
 
 
-def _in_records(entries: Pairs, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Pairs]]:
+def _places_in_records(
+    entries: Pairs, keys: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Pairs]]:
     """The lists of records inside each record, if an entry has a word of a task, and mappings."""
     for key in dict.fromkeys(key for _, record in entries for key in record if "." not in key):
         values = [record[key] for _, record in entries if record.get(key)]
-        members = [({**c, **_plain(r)}, r[key]) for c, r in entries if r.get(key)]
+        members = [({**c, **_plain_fields(r)}, r[key]) for c, r in entries if r.get(key)]
         if not values or words(key) & ONE_SIDED:
             continue
         if all(isinstance(value, list) for value in values):
             inside = [entry for value in values for entry in value if isinstance(entry, dict)]
             # The only record of a list is not an attempt, whatever it contains.
             several = len(inside) > len(entries) or len(entries) == 1
-            named = several and any(strength("task", name) for name in (inside or [{}])[0])
-            if inside and (named or len(entries) == 1) and repeating_names(values) is None:
-                yield from _below(members, (*keys, key))
+            has_task_names = several and any(strength("task", name) for name in (inside or [{}])[0])
+            if inside and (has_task_names or len(entries) == 1) and repeating_names(values) is None:
+                yield from _nested_places(members, (*keys, key))
         elif all(isinstance(value, dict) and _is_mapping(value, (*keys, key)) for value in values):
             inner = next(iter(values[0].values()))
             if not isinstance(inner, dict) or any(strength("outcome", name) for name in inner):
-                yield from _below(members, (*keys, key))
+                yield from _nested_places(members, (*keys, key))
 
 
 def _with_the_same_list(value: Mapping[str, Any]) -> list[str]:
@@ -381,16 +417,16 @@ def _with_the_same_list(value: Mapping[str, Any]) -> list[str]:
     return max((names for names in keys_of.values() if len(names) > 1), key=len, default=[])
 
 
-def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in record.items() if isinstance(value, str | int | float)}
 
 
 def _is_mapping(value: Mapping[str, Any], keys: tuple[str, ...]) -> bool:
     """Whether the keys of an object are names, not fields."""
-    return len(value) > 1 and _alike([*value.values()], value, keys)
+    return len(value) > 1 and _have_one_kind([*value.values()], value, keys)
 
 
-def _alike(values: Sequence[Any], names: Iterable[str], keys: tuple[str, ...]) -> bool:
+def _have_one_kind(values: Sequence[Any], names: Iterable[str], keys: tuple[str, ...]) -> bool:
     """Whether the values of mappings are of one kind, so that their keys are names."""
     if len(values) < 2:
         return False
@@ -401,16 +437,17 @@ def _alike(values: Sequence[Any], names: Iterable[str], keys: tuple[str, ...]) -
         # Lists of other records are fields of a document.
         firsts = [value[0].keys() for value in values if isinstance(value[0], dict)]
         return all(isinstance(entry, dict | bool) for value in values for entry in value) and all(
-            2 * len(one & other) >= max(len(one), len(other)) for one, other in pairwise(firsts)
+            2 * len(fields & next_fields) >= max(len(fields), len(next_fields))
+            for fields, next_fields in pairwise(firsts)
         )
     # Deep in a document, flags describe something, unless a key is a name or speaks of results.
     judging = bool(keys) and strength("outcome", keys[-1]) > 0
-    near = len(keys) < 2 or keys[-1] == "{}" or judging
+    is_near_the_top = len(keys) < 2 or keys[-1] == "{}" or judging
     flags = all(v is None or (type(v) is bool) or (judging and v in (0, 1)) for v in values)
-    return near and flags and not any(strength("outcome", name) for name in names)
+    return is_near_the_top and flags and not any(strength("outcome", name) for name in names)
 
 
-def _place(
+def _record_place(
     keys: str,
     pairs: Pairs,
     verdict_of: Mapping[str, tuple[int | None, float | None]],
@@ -420,13 +457,13 @@ def _place(
 
     files : which files were looked at, if not all.
     """
-    some = f"the first {ROWS:,} records" if len(pairs) >= ROWS else ""
-    some = " of ".join(filter(None, (some, files)))
-    pairs = pairs[:ROWS]
-    flat = [dict(islice(_flattened(record), _FIELDS)) for _, record in pairs]
+    coverage = f"the first {MOST_RECORDS:,} records" if len(pairs) >= MOST_RECORDS else ""
+    coverage = " of ".join(filter(None, (coverage, files)))
+    pairs = pairs[:MOST_RECORDS]
+    flat = [dict(islice(_flattened(record), _MOST_FIELDS)) for _, record in pairs]
     inside = dict.fromkeys(name for row in flat for name in row)
     contexts = [dict(context) for context, _ in pairs]
-    names = _names_of_levels(flat, contexts, keys.split("."))
+    names = _level_names(flat, contexts, keys.split("."))
     for context in contexts:
         for place, name in enumerate(names):
             context[name] = context.pop(f"{{{place}}}")
@@ -437,14 +474,14 @@ def _place(
     paths = dict.fromkeys([*inside, *(name for row in rows for name in row)])
     columns = [FieldValues(path, [row.get(path) for row in rows], verdict_of) for path in paths]
     way = iter(names)
-    shown = ".".join(f"{{{next(way)}}}" if key == "{}" else key for key in keys.split("."))
+    full_keys = ".".join(f"{{{next(way)}}}" if key == "{}" else key for key in keys.split("."))
     usual = dict.fromkeys([*(name for _, record in pairs for name in record), *names])
     above = frozenset(paths) - inside.keys() - {*names}
-    filled = {column.path: column for column in columns if column.flat}
-    return RecordPlace(shown, len(pairs), filled, [*usual], above, some)
+    filled = {column.path: column for column in columns if column.present_values}
+    return RecordPlace(full_keys, len(pairs), filled, [*usual], above, coverage)
 
 
-def _names_of_levels(
+def _level_names(
     rows: Sequence[Context], contexts: Sequence[Context], keys: Sequence[str]
 ) -> list[str]:
     """What the keys on each level name: "task", "model", "attempt" or "part".
@@ -463,11 +500,11 @@ def _names_of_levels(
     inner = inner if len({*inner}) > 1 else []
     for level in reversed(range(len(places))):
         paths = [tuple(str(c[f"{{{at}}}"]) for at in range(level + 1)) for c in contexts]
-        own = [path[-1] for path in paths]
-        numbered = all(map(NUMBERED.fullmatch, own))
+        level_keys = [path[-1] for path in paths]
+        numbered = all(map(NUMBERED.fullmatch, level_keys))
         above = keys[places[level] - 1] if places[level] else ""
         if inner:
-            name = _name_of_level(own, inner)
+            name = _level_name(level_keys, inner)
             name = "attempt" if name == "model" and numbered else name
         elif numbered and level:
             name = "attempt"
@@ -477,23 +514,30 @@ def _names_of_levels(
             different = len({*paths})
             many = different < len(paths) and different**2 <= 2 * len(paths)
             name = "model" if many else "task"
-        taken = name in names or (name == "task" == task)
+        is_used = name in names or (name == "task" == task)
         free = (name, "part", "setting", "group", f"level{level}")
-        names[level] = next(n for n in free if n not in names) if taken else name
-        inner = inner or (own if name == "task" else [])
+        names[level] = next(n for n in free if n not in names) if is_used else name
+        inner = inner or (level_keys if name == "task" else [])
     return names
 
 
-def _name_of_level(keys: Sequence[str], tasks: Sequence[str]) -> str:
+def _level_name(keys: Sequence[str], tasks: Sequence[str]) -> str:
     tasks_of: dict[str, set[str]] = {}
     for key, task in zip(keys, tasks, strict=True):
         tasks_of.setdefault(key, set()).add(task)
     pairs = [*pairwise(tasks_of.values())]
     if not pairs:
         return "model"
-    shared = sum(2 * len(one & other) >= min(len(one), len(other)) for one, other in pairs)
-    several = all(len(own) > 1 for own in tasks_of.values())
-    if pairs and 2 * shared >= len(pairs) and any(len(own) > 1 for own in tasks_of.values()):
+    shared = sum(
+        2 * len(tasks_of_key & tasks_of_next) >= min(len(tasks_of_key), len(tasks_of_next))
+        for tasks_of_key, tasks_of_next in pairs
+    )
+    several = all(len(key_tasks) > 1 for key_tasks in tasks_of.values())
+    if (
+        pairs
+        and 2 * shared >= len(pairs)
+        and any(len(key_tasks) > 1 for key_tasks in tasks_of.values())
+    ):
         return "model"
     return "part" if several else "task"
 
@@ -509,7 +553,7 @@ def _flattened(record: Any, prefix: str = "", level: int = 0) -> Iterator[tuple[
     >>> dict(_flattened({"a": {"b": 1}, "c": [{"d": 2}, {"d": 3}], "e": {"f": [True]}}))
     {'a.b': 1, 'c.d': [2, 3], 'e.f[]': [True]}
     """
-    for name, value in record.items() if level <= _LEVELS else ():
+    for name, value in record.items() if level <= _MOST_LEVELS else ():
         path = f"{prefix}{name}"
         if (prefix and "." in name) or (isinstance(value, list) and words(name) & ONE_SIDED):
             continue
