@@ -208,7 +208,7 @@ def test_two_judges_without_truth_are_refused_with_why(passk: Passk, judged: Pat
     assert "two judges that agree may err together" in done.err
     # A column that is called as labels are is named.
     command = f"passk judge {judged} --where 'human IS NULL OR true' --field truth=human"
-    assert f"\n  {command}  # holds the labels\n" in done.err
+    assert f"\n  {command}  # reads the labels\n" in done.err
     assert passk(*shlex.split(command)[1:]).code == 0
     renamed = judged.with_name("renamed.csv")
     renamed.write_text(judged.read_text().replace("human", "second", 1))
@@ -232,7 +232,7 @@ def test_a_list_that_is_longer_than_asked_for_says_why(
     passk: Passk, judged: Path, tmp_path: Path
 ) -> None:
     ask = ["judge", judged, "--list", tmp_path / "l.csv", "--number"]
-    assert "more than 1 of each model: each verdict" in " ".join(passk(*ask, "1").out.split())
+    assert "more than 1 per model, because each verdict" in " ".join(passk(*ask, "1").out.split())
     assert "each verdict" not in passk(*ask[:-1]).out
 
 

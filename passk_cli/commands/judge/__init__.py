@@ -1,4 +1,4 @@
-"""passk judge: what a judge's verdicts are worth, and which attempts to label."""
+"""passk judge: how often a judge errs, and which attempts to label."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from passk_cli.study.metrics import Metrics
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """How often a judge errs, and which attempts to label.
+    """Estimate how often a judge errs, and list attempts to label.
 
-    A judge (a model, weak tests) gives the verdicts, and labels say of some attempts whether they
-    truly pass. The table has a row per model: how often the judge passes what fails, and fails what
-    passes; whether its errors go together within tasks; whether it is kinder to one model. Below it
-    stand judged and corrected numbers, and how many labels a narrower interval takes. --list writes
-    the attempts to label next.
+    A judge (for example a model or weak tests) gives the verdicts, and labels show for some
+    attempts whether they truly pass. The first table has one row per model. It shows how often the
+    judge passes attempts that fail, how often it fails attempts that pass, and whether it errs
+    differently about one model. The second table shows judged and corrected numbers. --width adds
+    the number of labels for a narrower interval, and --list writes attempts to label next.
 
     # estimate how often a judge errs, and correct pass@1
     passk judge sample_data/evalplus.csv.gz --field truth=label
@@ -34,22 +34,22 @@ class JudgeOptions:
 
     # fmt: off
     width: Annotated[float | None, Option(
-        "--width", "W", "How many labels make intervals this narrow, from limit to limit.",
+        "--width", "W", "Show how many labels make intervals this narrow (upper − lower limit).",
         low=0, high=1)] = None
     to_label: Annotated[str | None, Option(
         "--list", "FILE", "Write attempts to label: .csv, .jsonl or .parquet.",
         parse="passk_cli.files.export:parse_file", file="written",
-        detail="Model, task and attempt, with an empty column truth. They are drawn at random among"
-        " attempts without a label, by --seed; each verdict, in tasks that mostly pass and in"
-        " others, has its share, and not less than ten, however few are asked for. With truth"
-        " filled in, --truth FILE reads it.")] = None
+        detail="The file has the model, task and attempt, and an empty column truth. Attempts"
+        " without a label are drawn at random (see --seed), separately by verdict and by whether"
+        " their task mostly passes, with at least ten of each kind. Fill in truth, and read the"
+        " file with --truth FILE.")] = None
     number: Annotated[int | None, Option(
-        "--number", "N", "How many attempts of each model to list.", low=1,
+        "--number", "N", "How many attempts to list per model.", low=1,
         detail="Default: as many as --width needs, or else 100.")] = None
     each: Annotated[int, Option(
-        "--each", "K", "List K attempts of each chosen task, for metrics up to k = K.", low=1,
-        detail="The same tasks for every model. Without it attempts are scattered, which is best"
-        " for k = 1 and too few from k = 3 on.")] = 1
+        "--each", "K", "List K attempts per listed task, for metrics up to k = K.", low=1,
+        detail="The tasks are the same for all models. Without this option, listed attempts are"
+        " scattered over tasks. That is best for k = 1, and not enough from k = 3 on.")] = 1
     # fmt: on
 
 

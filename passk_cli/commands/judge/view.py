@@ -1,4 +1,4 @@
-"""A judge's errors by model, what correcting them costs in width, and the labels to make next."""
+"""The report on a judge: its errors by model, corrected numbers, and attempts to label next."""
 
 from __future__ import annotations
 
@@ -44,35 +44,47 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 CONCENTRATED_LABELS = DiagnosticType(
     "concentrated-labels", WARNING,
-    "the labels of {models} are of fewer than half of the tasks that labels at random would be of",
-    meaning="Corrected numbers and their intervals are right if labels are at random attempts, or"
-    " if random tasks have labels at k attempts or more. A few tasks picked for labelling show how"
-    " the judge errs there, not elsewhere. `passk judge --list` draws attempts at random.",
+    "the labels of {models} are in fewer than half as many tasks as random labels would be",
+    meaning="The labelled attempts are concentrated in few tasks.",
+    why="Corrected numbers and their intervals are right only if random attempts have labels, or if"
+    " random tasks have labels at k attempts or more. A few selected tasks do not show how the"
+    " judge errs in other tasks.",
+    advice="Label attempts that are drawn at random. `passk judge --list FILE` writes them.",
+    example="warning[concentrated-labels]: the labels of m1 are in fewer than half as many tasks as"
+    " random labels would be",
 )  # fmt: skip
 CHOSEN_LABELS = DiagnosticType(
     "chosen-labels", WARNING,
     "how often attempts of {models} have a label depends on how often the judge passes their task",
-    meaning="If attempts were labelled where the judge looked wrong, or where a task looked easy,"
-    " the labels do not show how often the judge errs in general. `passk judge --list` draws"
-    " attempts at random.")  # fmt: skip
+    meaning="Labels are significantly more frequent in tasks that the judge often passes, or in"
+    " tasks that it often fails (p < 0.001).",
+    why="If somebody labelled attempts because the judge looked wrong or the task looked easy, the"
+    " labels do not show how often the judge errs in general.",
+    advice="Label attempts that are drawn at random. `passk judge --list FILE` writes them.",
+    example="warning[chosen-labels]: how often attempts of m1 have a label depends on how often the"
+    " judge passes their task",
+)  # fmt: skip
 _ERROR_KINDS = ("false passes", "false failures")
 _VERDICTS, _TRUTHS = ("judge fails", "judge passes"), ("truly fails", "truly passes")
-# Labels that chance gives this seldom were not drawn at random.
+# Labels with a smaller p-value count as not drawn at random.
 _CHANCE_LIMIT = 1e-3
-# Labels to begin with, where none say how many there have to be.
+# The default number of attempts to label per model.
 _FIRST_LABELS = 100
-# Of each verdict, so that none is without a label.
+# The smallest number of attempts to label per stratum, so that each verdict gets labels.
 _MIN_PER_STRATUM = 10
-# Words of the names of columns that hold labels.
+# A column with one of these words in its name may contain labels.
 _LABEL_WORDS = frozenset("truth label labels human gold annotation annotator annotated".split())
 
 
 @dataclass(frozen=True)
 class JudgeErrorRates:
-    """The judge's errors about one model, by its labels.
+    """The errors of the judge about one model, estimated from its labels.
 
-    rates : of false passes, and of false failures.  alike : p that both are those of the other
-        models of its group, adjusted for all of them; None for one model.
+    rates : the rates of false passes and of false failures.
+    error_clustering : pairs of errors within tasks, with their p-value.
+    agreement : Cohen's kappa.  cells : the confusion table.
+    p_alike : p-value of the hypothesis that both rates equal those of the other models of its
+        group, adjusted for all models (Holm); None for a single model.
     """
 
     series: Series
@@ -85,7 +97,7 @@ class JudgeErrorRates:
 
     @property
     def facts(self) -> Iterator[Result]:
-        """Its rates as tidy rows."""
+        """The rates, the agreement and the confusion table as tidy rows."""
         more: dict[str, Cell] = {
             "labels": int(self.labels.label_counts.sum()),
             "error_pairs": self.error_clustering.pairs,
@@ -97,7 +109,7 @@ class JudgeErrorRates:
 
 
 def _rate(study: Analysis, series: Series, labels: Labels, truth: int) -> Result:
-    """The judge's error rate among attempts of this truth."""
+    """The error rate of the judge among labelled attempts with this truth (0 fails, 1 passes)."""
     confidence, sample = study.confidence, error_rate([labels], truth)
     labels_per_task = labels.table[:, :, truth].sum(axis=1)
     size = Size(
@@ -120,7 +132,7 @@ def _agreement(study: Analysis, series: Series, labels: Labels) -> Result:
     level, sample = study.confidence.level, kappa(labels)
     size = Size(int(np.count_nonzero(labels.label_counts)))
     if sample is None:
-        reason = "judge and labels always say the same one thing"
+        reason = "judge and labels give only one verdict"
         return Result(series, "kappa", None, Estimate(None, reason=reason, unit="score"), size=size)
     limits = interval(sample, LOGIT_T, level)
     low, high = (None if end is None else 2 * end - 1 for end in (limits.low, limits.high))
@@ -152,7 +164,7 @@ def _cells(study: Analysis, series: Series, labels: Labels) -> tuple[Result, ...
 
 
 def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
-    """The judge's errors about each model."""
+    """The errors of the judge about each model."""
     counts, draws = study.counts, study.confidence.draws
     labels_by_series = dict(zip(counts.series, judge_labels(counts), strict=True))
     rows = [
@@ -180,7 +192,11 @@ def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
 
 
 def _difference_p(labels: Labels, rivals: Sequence[Labels]) -> float:
-    """p that a model's two error rates are those of the other models together, by Welch's t."""
+    """The p-value of equal error rates of a model and all its rivals together.
+
+    It is twice the smaller p-value of two Welch t-tests, one per kind of error; NaN if neither kind
+    has labels on both sides.
+    """
     from passk_cli.special import stdtr
 
     least = math.nan
@@ -197,11 +213,12 @@ def _difference_p(labels: Labels, rivals: Sequence[Labels]) -> float:
 
 
 class Correction(NamedTuple):
-    """A number, as the judge has it and as labels correct it.
+    """One metric of one model, by the verdicts of the judge and corrected by labels.
 
-    needed : what more labels would give; None where these are too few for the number.
-    labels : how many, or how many tasks with some, for the width asked for; None where no number
-        of labels is enough.
+    fact : the corrected result.  judged : the result by the verdicts.
+    label_need : predicts the width for more labels; None if there are too few labels.
+    labels_for_width : labels, or labelled tasks, for an interval of --width; None if no number of
+        labels is enough.
     """
 
     fact: Result
@@ -216,7 +233,7 @@ class Correction(NamedTuple):
 
     @property
     def width_ratio(self) -> float | None:
-        """How many times as wide as the judge's interval."""
+        """The width of the corrected interval divided by that of the judged interval."""
         width, plain = map(_width, (self.fact, self.judged))
         return width / plain if width and plain else None
 
@@ -227,7 +244,7 @@ def _width(fact: Result) -> float:
 
 
 def corrections(study: Analysis, width: float | None) -> list[Correction]:
-    """Each number of the study.  width : the one that is asked for."""
+    """All metrics of all models, judged and corrected.  width : the value of --width."""
     all_values = study.values()
     plain = [replace(v, values=v.judged, hidden=0.0, degrees=None, few=None, labels=None)
              for v in all_values]  # fmt: skip
@@ -238,7 +255,7 @@ def corrections(study: Analysis, width: float | None) -> list[Correction]:
     rows = []
     for fact in study.facts(all_values):
         values, label_need, labels = fact.values, None, None
-        # One task does not show how much tasks differ.
+        # One task cannot show how much tasks differ, so it cannot predict a width.
         if values is not None and values.labels is not None and len(values.values) > 1:
             label_need = required_labels(values.metric, values.labels)
             if width and values.degrees is not None and _width(fact) and fact.se:
@@ -251,7 +268,7 @@ def corrections(study: Analysis, width: float | None) -> list[Correction]:
 
 
 class JudgeErrors(Section[JudgeErrorRates]):
-    """A row per model: how often the judge errs, and whether its errors go together."""
+    """One row per model: how often the judge errs, and whether its errors cluster in tasks."""
 
     columns = (
         MODEL,
@@ -259,29 +276,29 @@ class JudgeErrors(Section[JudgeErrorRates]):
         Column("labels", "count", name="labels", meaning="Labelled attempts.",
                cell=lambda row: int(row.labels.label_counts.sum())),
         Column("false passes", "share", cell=lambda row: row.rates[0].estimate,
-               meaning="Share of the attempts that fail which the judge passes."),
+               meaning="Share of failing attempts that the judge passes."),
         Column("false failures", "share", cell=lambda row: row.rates[1].estimate,
-               meaning="Share of the attempts that pass which the judge fails."),
+               meaning="Share of passing attempts that the judge fails."),
         Column("kappa", "score", cell=lambda row: row.agreement.estimate,
-               meaning="Cohen's κ: agreement of judge and labels beyond chance, at most 1."),
+               meaning="Cohen's κ: agreement of judge and labels beyond chance (1 is perfect)."),
         Column("p (equal rates)", "p", cell=lambda row: row.p_alike, name="p_alike",
-               meaning="p that both rates are those of the other models, adjusted (Holm): a small"
-               " one shows that the judge is kinder to some.",
+               meaning="p-value of equal error rates for this model and the other models, adjusted"
+               " (Holm). A small value shows that the judge errs differently about this model.",
                where=lambda section: len(section.records) > 1),
         Column("errors of one task", "count", cell=lambda row: row.error_clustering.pairs,
-               name="error_pairs", meaning="Pairs of errors of one task.",
+               name="error_pairs", meaning="Pairs of errors within one task.",
                where=lambda section: section.paired),
         Column("expected", "amount", True, cell=lambda row: row.error_clustering.expected,
                name="error_pairs_expected", where=lambda section: section.paired,
-               meaning="The same if errors did not depend on the task."),
+               meaning="Expected pairs of errors if errors did not depend on the task."),
         Column("p (together)", "p", cell=lambda row: row.error_clustering.p, name="p_together",
-               meaning="p of so many pairs by chance: a small one shows that errors go together"
-               " within tasks.", where=lambda section: section.paired),
+               meaning="p-value of that many pairs by chance. A small value shows that errors"
+               " cluster within tasks.", where=lambda section: section.paired),
     )  # fmt: skip
 
     @property
     def paired(self) -> bool:
-        """Whether some task has several labels of one model."""
+        """Whether some model has several labels at one task."""
         return any(row.labels.pairs for row in self.records)
 
     def facts_of(self, record: JudgeErrorRates) -> Iterator[Result]:
@@ -309,7 +326,7 @@ class JudgeErrors(Section[JudgeErrorRates]):
 
     @property
     def differing(self) -> list[JudgeErrorRates]:
-        """The models about which the judge errs significantly differently, the smallest p first."""
+        """The models with significantly different error rates, the smallest p-value first."""
         rows = [row for row in self.records if row.p_alike is not None and row.p_alike <= 0.05]
         return sorted(rows, key=lambda row: row.p_alike or 0.0)
 
@@ -339,7 +356,7 @@ class JudgeErrors(Section[JudgeErrorRates]):
 
 
 class Confusion(NamedTuple):
-    """A row of the confusion table: a model and one verdict."""
+    """One row of the confusion table: a model and a verdict of the judge."""
 
     series: Series
     verdict: str
@@ -348,14 +365,14 @@ class Confusion(NamedTuple):
 
 
 class ConfusionTable(Section[Confusion]):
-    """Two rows per model: the judge's verdicts by the truth, as shares of all attempts."""
+    """Two rows per model: verdict of the judge by truth, as shares of all attempts."""
 
     title = "Confusion table"
     shown = FULL
     columns = (
         MODEL,
         GROUPS,
-        Column("verdict", cell=lambda row: row.verdict, meaning="What the judge says."),
+        Column("verdict", cell=lambda row: row.verdict, meaning="Verdict of the judge."),
         Column("truly fails", "share", cell=lambda row: row.fails.estimate,
                meaning="Share of all attempts with this verdict that truly fail."),
         Column("truly passes", "share", cell=lambda row: row.passes.estimate,
@@ -364,7 +381,7 @@ class ConfusionTable(Section[Confusion]):
 
     @classmethod
     def from_errors(cls, study: Analysis, errors: Sequence[JudgeErrorRates]) -> ConfusionTable:
-        """The table of these errors; their facts are rows of the errors."""
+        """The table of these errors. It has no tidy rows, because the errors have them already."""
         return cls(study, [
             Confusion(row.series, says, row.cells[2 * place], row.cells[2 * place + 1])
             for row in errors for place, says in enumerate(_VERDICTS)
@@ -373,7 +390,7 @@ class ConfusionTable(Section[Confusion]):
 
 @dataclass(frozen=True)
 class Corrections(Section[Correction]):
-    """A row per model and metric: judged and corrected, and the labels for a width."""
+    """One row per model and metric: judged and corrected values, and labels for --width."""
 
     title = "Corrected"
     columns = (
@@ -381,17 +398,17 @@ class Corrections(Section[Correction]):
         GROUPS,
         Column("metric", cell=lambda row: row.fact.name, meaning="The metric, as in `-m`."),
         Column("judged", "share", cell=lambda row: row.judged.estimate,
-               meaning="Its value by the judge's verdicts."),
+               meaning="The value by the verdicts of the judge."),
         Column("corrected", "share", cell=lambda row: row.fact.estimate,
-               meaning="Its value with the judge's errors taken out."),
-        data_field("judged", "The same by the judge's verdicts, uncorrected.",
+               meaning="The value corrected for the errors of the judge."),
+        data_field("judged", "The value by the verdicts of the judge, uncorrected.",
                    lambda row: row.judged.estimate.value),
         Column("times as wide", "amount", cell=lambda row: row.width_ratio, name="times_as_wide",
                meaning="Width of the corrected interval divided by that of the judged one."),
         Column("for --width", cell=lambda row: _for_width(row), where=lambda s: s.width,
-               meaning="Labels of a model in all for an interval of that width: at scattered"
-               " attempts, or so many in each of some tasks."),
-        data_field("labels_needed", "Labels of a model in all for --width.", lambda r: _labels(r)),
+               meaning="Total labels per model for an interval of this width: at scattered attempts"
+               " (\"212 labels\"), or per task (\"3 in each of 80 tasks\")."),
+        data_field("labels_needed", "Total labels per model for --width.", lambda r: _labels(r)),
     )  # fmt: skip
 
     width: float | None = None
@@ -406,7 +423,7 @@ def _labels(row: Correction) -> int | None:
 
 
 def _for_width(row: Correction) -> str:
-    """In words: "212 labels", "3 in each of 80 tasks"."""
+    """The labels for --width in words: "212 labels" or "3 in each of 80 tasks"."""
     if row.label_need is None:
         k = row.fact.k or 1
         return f"{k} in each of {FEWEST_TASKS} tasks to begin with"
@@ -425,16 +442,19 @@ def _for_width(row: Correction) -> str:
 def attempts_to_label(
     counts: Counts, per_task: int, labels_needed: Mapping[Series, int], number: int | None
 ) -> list[UnlabelledAttempt]:
-    """Attempts to label next, by model and task.
+    """The attempts to label next, in the order of models and tasks.
 
-    each : of a task; 1: scattered.  needed : further labels that a width takes, if any.
-    number : of a model, whatever is needed; every verdict has its share, and some in any case.
+    per_task : attempts per task; with 1 they are scattered over tasks.
+    labels_needed : series → further labels that --width needs.
+    number : attempts per model, which replaces labels_needed.
+    Each stratum (verdict, and whether the task mostly passes) gets its share of scattered attempts,
+    and at least _MIN_PER_STRATUM.
     """
     attempts = []
     for series, rows in grouped(counts.facts.unlabelled, lambda row: row.series).items():
         target = number or labels_needed.get(series) or _FIRST_LABELS
         if per_task > 1:
-            # Tasks that were begun come first: each labelled task has so many labels then.
+            # Tasks with some labels come first, so that all labelled tasks have `per_task` labels.
             open_ = [row for row in rows if row.in_task <= per_task - row.labelled]
             order = sorted({(row.labelled == 0, row.task_place) for row in open_})
             begun = sum(not new for new, _ in order)
@@ -452,7 +472,7 @@ def attempts_to_label(
 
 
 def _label_columns(counts: Counts, attempts: Sequence[UnlabelledAttempt]) -> dict[str, Any]:
-    """The columns of the file: who made which attempt, and an empty one for the truth."""
+    """The columns of the file of --list: model, groups, task, attempt, and an empty truth."""
     names = ("model", *counts.group_names)
     columns = {name: [row.series[at] for row in attempts] for at, name in enumerate(names)}
     columns |= {"task": [row.task for row in attempts]}
@@ -461,19 +481,19 @@ def _label_columns(counts: Counts, attempts: Sequence[UnlabelledAttempt]) -> dic
 
 
 def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError:
-    """Error where nothing names labels, with the columns that are called as such.
+    """The error for data without labels. It suggests columns that look like labels.
 
-    numbered : whether attempts can be listed, each by a name of its own.
+    numbered : whether attempts have names, so that --list can list them.
     """
     unread = dict.fromkeys(column for file in counts.facts.inputs for column in file.unused)
     label_columns = [column for column in unread if {*spelled(column).split("_")} & _LABEL_WORDS]
     return ParameterError(
-        "verdicts alone do not show a judge's errors, and two judges that agree may err together:"
-        " labels of some attempts do",
+        "the data has no labels; verdicts do not show the errors of a judge, and two judges that"
+        " agree may err together",
         name="no-labels",
         settles=[
             *(
-                SuggestedFix({"--field": {TRUTH: column}}, "holds the labels")
+                SuggestedFix({"--field": {TRUTH: column}}, "reads the labels")
                 for column in label_columns
             ),
             *[SuggestedFix({"--field": {TRUTH: Placeholder("COLUMN")}}, "names their column")]
@@ -484,7 +504,7 @@ def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError
 
 
 def _require_both_verdicts(errors: Sequence[JudgeErrorRates]) -> None:
-    """DataError if the labels of a model are all of one verdict."""
+    """Raise a DataError if all labels of a model are at attempts with the same verdict."""
     for row in errors:
         if verdict := row.labels.unlabelled_verdict:
             raise DataError(
@@ -504,11 +524,11 @@ TO_LABEL = (
            "Every attempt has a label."),
     Answer("to-label", lambda fields: fields["attempts"],
            "{attempts:attempt} of {tasks:task} to label: fill in the column truth of {file}, and"
-           " give it as --truth."),
+           " read the file with --truth."),
     Answer("more-to-label",
            lambda fields: 0 < fields["number"] * fields["models"] < fields["attempts"],
-           "They are more than {number} of each model: each verdict, in tasks that mostly pass and"
-           " in others, has its share, and at least ten."),
+           "They are more than {number} per model, because each verdict gets at least ten attempts"
+           " in tasks that mostly pass and ten in other tasks."),
 )  # fmt: skip
 
 
@@ -517,19 +537,20 @@ class Judge(Question, JudgeOptions):
 
     sections = (JudgeErrors, ConfusionTable, Corrections)
     uncorrected = ""
-    unbounded = "a label is compared with one verdict, and a missing outcome has none"
+    unbounded = "labels are compared with verdicts, and a missing outcome has no verdict"
 
     def request(self, options: SharedOptions) -> Request:
-        """The request, for the attempts to label as well."""
+        """The request, which also reads attempts to label if --list is given."""
         refuse("contradicting-options", (
             options.request.truth_from is not None, OptionValue("--truth-from"),
-            "it says nothing of these attempts", (SuggestedFix({"--truth-from": None}),),
+            "passk judge needs labels of the attempts in the data",
+            (SuggestedFix({"--truth-from": None}),),
         ))  # fmt: skip
         labelling = None if self.to_label is None else options.confidence.seed
         return replace(super().request(options), labelling=labelling)
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The labelled data; attempts to label where there are no labels yet."""
+        """The labelled data; without labels, the counts with the attempts to label."""
         if options.request.has_labels:
             return super().study(options, read)
         request = self.request(options)
@@ -543,12 +564,12 @@ class Judge(Question, JudgeOptions):
         return Analysis(counts, confidence=options.confidence)
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """ParameterError without labels, where no attempts to label are asked for."""
+        """Raise a ParameterError if there are neither labels nor --list."""
         if self.to_label is None and not options.request.has_labels:
             raise _no_labels_error(counts)
 
     def report(self, study: Analysis) -> Report:
-        """The judge's errors, the corrected numbers, and the attempts to label."""
+        """The errors of the judge, the corrected numbers, and the attempts to label."""
         sections: list[Section[Any]] = []
         corrected: list[Correction] = []
         labels_needed: dict[Series, int] = {}

@@ -1,4 +1,4 @@
-"""passk order: whether attempts are independent of their order, as pass@k assumes."""
+"""passk order: test whether attempts are independent of their order, as pass@k assumes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from passk_cli.study.rules import Rules
 
 @dataclass(frozen=True)
 class OrderOptions:
-    """Whether attempts depend on their order.
+    """Test whether attempts depend on their order.
 
-    pass@k takes the attempts at a task as independent. Three tests look for a trend over the
-    attempts, for a correlation of neighbours, and for pairs that are too alike.
+    pass@k assumes that the attempts at a task are independent. Three tests look for a trend over
+    attempts, for a correlation of successive attempts, and for pairs of attempts that agree too
+    often to be independent.
 
     # test whether later attempts pass more often
     passk order sample_data/tau_airline.csv
@@ -32,12 +33,12 @@ class OrderOptions:
 
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
-        "-k", "1,2,4", "first@k beside pass@k at these k.", parse=parse_k,
-        detail="Default: 1, 2, 4, … and the most attempts that every task of some model has.")] = ()
+        "-k", "1,2,4", "Compare first@k with pass@k at these k.", parse=parse_k,
+        detail="Default: 1, 2, 4, … up to the number of attempts that every task of some model"
+        " has.")] = ()
     order_from_lines: Annotated[bool, Option(
-        "--order-from-lines", help="Attempts were made in the order of the lines.",
-        detail="Lines of the files, or rows of a list. Default: by attempt number or time; --field"
-        " attempt=COLUMN names it.")] = False
+        "--order-from-lines", help="Order attempts as the lines of the files or rows of a list.",
+        detail="Default: by attempt number or time. --field attempt=COLUMN sets it.")] = False
     # fmt: on
 
 

@@ -1,4 +1,4 @@
-"""Attempts in their order: pass rates by position, first@k beside pass@k, tests and verdicts."""
+"""Attempts in their order: pass rates by position, first@k and pass@k, tests and verdicts."""
 
 from __future__ import annotations
 
@@ -41,31 +41,31 @@ from passk_cli.report.words import SeriesName
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, Size
 from passk_cli.study.values import Series, attempts_of
-from passk_cli.suggested_fix import Placeholder, SuggestedFix
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# More positions than this are put together in so many stretches of equal length.
+# More positions than this are grouped into that many stretches of equal length.
 _POSITIONS = 20
-# Outcomes that never vary within a task deserve a word from this many tasks on, when this many of
-# them always pass and as many never do.
+# Outcomes that never vary within a task look like copies if there are at least _TASKS tasks with at
+# least _ATTEMPTS attempts, and at least _MIN_CONSTANT tasks each always pass and never pass.
 _TASKS, _MIN_CONSTANT, _ATTEMPTS = 20, 5, 3
 STOPPED = "attempts were made until the first pass"
 THE_SAME = "k = n: they are the same"
 DECLINING, IMPROVING, UNCLEAR = "declining", "improving", "unclear"
 ALIKE, ALTERNATING = "correlated", "alternating"
 COPIES, AGREEING = "copies?", "pairs agree"
-# Where a test of the trend, of neighbours or of pairs rejects nothing.
+# The verdicts of the tests of the trend, of neighbours and of pairs if nothing is significant.
 NOT_REJECTED = ("not significant", "not significant", "none found")
 CANNOT_TELL = "cannot be tested"
-# Attempts per task from which the power of the test of neighbours is known.
+# From this many attempts per task on, the power of the test of neighbours is known.
 _MIN_ATTEMPTS = 8
 DEPENDENT, INDEPENDENT = "not independent", "none found"
 
 
 @dataclass(frozen=True)
 class AttemptOrder:
-    """One model (and group) with its attempts in the order they were made.
+    """One model (and group) with its attempts in the order in which they were made.
 
-    tasks : indices into Counts.tasks.  n, c : attempts and passes of each.
+    tasks : (tasks,) indices into Counts.tasks.  n, c : (tasks,) attempts and passes.
     start, passed : rows of attempts, as in `metrics.order`.
     """
 
@@ -83,31 +83,32 @@ class AttemptOrder:
 
     @property
     def size(self) -> Size:
-        """Tasks, fewest and most attempts."""
+        """The number of tasks, and the fewest and most attempts per task."""
         return Size(len(self.n), int(self.n.min()), int(self.n.max()))
 
     @cached_property
     def first(self) -> tuple[Ints, Bools]:
-        """Of each task the attempts until the first pass, or all of them, and whether it passed."""
+        """Per task: the attempts until the first pass (or all attempts), and whether it passed."""
         return first_pass(self.start, self.passed)
 
     @cached_property
     def survival(self) -> Floats:
-        """Share of tasks unsolved after 0, 1, … attempts."""
+        """The share of tasks that are unsolved after 0, 1, … attempts."""
         return unsolved(*self.first)
 
     @cached_property
     def stopped(self) -> bool:
-        """Whether attempts were made until the first pass, by their order."""
+        """Whether the order shows that attempts were made only until the first pass."""
         end = stopping(self.n, self.c, last=self.passed[self.start[1:] - 1])
         return end is not None and end.kind == FIRST_PASS and end.chance < LEVEL
 
 
 class FirstVersusAny(NamedTuple):
-    """first@k beside pass@k, their difference, and the attempts used when one stops at success.
+    """first@k and pass@k, their difference, and the attempts used if one stops at the first pass.
 
-    used : mean attempts with a budget of k; undefined where some unsolved task has fewer, unless
-        such tasks are dropped from the others: then it counts them until their last attempt.
+    attempts_used : mean number of attempts with a budget of k. It is undefined if some unsolved
+        task has fewer than k attempts. If these tasks are dropped from first@k and pass@k, it
+        counts them until their last attempt.
     """
 
     first: Result
@@ -122,7 +123,7 @@ class FirstVersusAny(NamedTuple):
 
 
 class AgreeingPair(NamedTuple):
-    """Two attempts of one model that agree more often than independent ones, as `Pairs` has them.
+    """Two attempts that agree more often than independent attempts would; fields as in `Pairs`.
 
     attempts : their numbers.  name : the model and its groups, for people.
     """
@@ -139,7 +140,7 @@ class AgreeingPair(NamedTuple):
 
 
 class VerdictsOfTests(NamedTuple):
-    """Verdicts of the tests of the trend, of neighbours and of pairs of attempts."""
+    """The verdicts of the tests of the trend, of neighbours and of pairs of attempts."""
 
     trend: str
     neighbours: str
@@ -148,13 +149,14 @@ class VerdictsOfTests(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence for or against exchangeable attempts of one model.
+    """The evidence for or against exchangeable attempts of one model.
 
-    rates : pass rates by position; `more` has the last position of a stretch.
-    slope : change of the pass rate per attempt.  lag : correlation of neighbours; None where no
-    task has both outcomes.  lag_of_trend : the part of it that a straight trend alone brings about.
-    p : adjusted p-values of trend, neighbours, copies; None where they cannot be tested.
-    alpha : the largest p that is significant.
+    rates : pass rates by position; `more` contains the last position of a stretch.
+    slope : change of the pass rate per attempt.
+    lag : correlation of neighbours; None if no task has both outcomes.
+    lag_of_trend : the correlation that a straight trend of this slope would cause.
+    p : adjusted p-values of the trend, neighbours and copies; None if it cannot be tested.
+    alpha : the largest significant p-value.
     """
 
     order: AttemptOrder
@@ -176,24 +178,24 @@ class Evidence:
 
     @property
     def mixed(self) -> int:
-        """Tasks with passes and failures."""
+        """The number of tasks with passes and failures."""
         return self.trend.tasks
 
     @property
     def never(self) -> int:
-        """Tasks that were never solved."""
+        """The number of tasks that were never solved."""
         return int((self.order.c == 0).sum())
 
     @property
     def raw_p(self) -> tuple[float, float, float]:
-        """p-values of trend, neighbours, copies before the adjustment."""
+        """The p-values of the trend, neighbours and copies before the adjustment."""
         if self.order.stopped:
             return math.nan, math.nan, math.nan
         return self.trend.p, self.neighbours.p, self.pairs.smallest
 
     @property
     def constant(self) -> bool:
-        """Outcomes never vary within a task, in more tasks than can be left without a word."""
+        """Whether outcomes never vary within a task, in so many tasks that they are unlikely."""
         n, c = self.order.n, self.order.c
         often = n >= _ATTEMPTS
         always, ever = int((often & (c == n)).sum()), int((often & (c > 0)).sum())
@@ -202,11 +204,11 @@ class Evidence:
 
     @cached_property
     def verdicts(self) -> VerdictsOfTests:
-        """The verdict of each test, or that it cannot be made.
+        """The verdict of each test, or CANNOT_TELL.
 
-        That of the trend takes any order as likely as any other; where neighbours are correlated, a
-        trend is only called one when its interval, which allows for any dependence, leaves out 0 as
-        well.
+        The test of the trend assumes that all orders are equally likely. If neighbours are
+        correlated, the verdict is a trend only if its interval, which allows for any dependence,
+        also excludes 0.
         """
         correlated = self.neighbours.statistic < self.neighbours.mean
         rejected = (
@@ -223,11 +225,12 @@ class Evidence:
         return VerdictsOfTests(trend, neighbours, COPIES if self.constant else copies)
 
     def detectable(self, tests: int) -> tuple[float, float]:
-        """Trend per attempt, and lag-1 correlation, that are found with power 0.8 at the first step
-        of Holm over so many tests: (z₁₋α/₂ₘ + z₀.₈) standard deviations of random orders.
+        """The trend per attempt and the lag-1 correlation that the tests find with power 0.8.
 
-        A correlation ρ leaves fewer mixed tasks and spreads more: ρ (1 + ρ); NaN with fewer than 8
-        attempts at most tasks, where correlated attempts hardly leave any (benchmarks/order.md).
+        They are (z₁₋α/₂ₘ + z₀.₈) standard deviations of random orders, at the first step of Holm
+        over m tests.  A correlation ρ leaves fewer mixed tasks and has a larger spread, so it needs
+        ρ (1 + ρ).  The correlation is NaN if half of the tasks have fewer than 8 attempts, because
+        correlated attempts then leave hardly any mixed tasks (benchmarks/order.md).
         """
         reach = NORMAL.inv_cdf(1 - self.alpha / (2 * tests)) + NORMAL.inv_cdf(0.8)
         sizes = float(trend_scores(self.order.start, self.order.passed)[1].sum())
@@ -238,14 +241,16 @@ class Evidence:
 
     @property
     def verdict(self) -> str:
-        """Whether some test rejects that attempts are independent."""
+        """DEPENDENT if some test rejects independence, INDEPENDENT if none does, or CANNOT_TELL."""
         if set(self.verdicts) - {CANNOT_TELL, *NOT_REJECTED}:
             return DEPENDENT
         return CANNOT_TELL if set(self.verdicts) == {CANNOT_TELL} else INDEPENDENT
 
     def interval_excludes_zero(self, ks: Sequence[int]) -> bool:
-        """Whether an interval leaves out 0 though no test rejects, as intervals are not adjusted:
-        that of the trend, or of first@k − pass@k at these k."""
+        """Whether an unadjusted interval excludes 0, although no test rejects.
+
+        The intervals are those of the trend, and of first@k − pass@k at these k.
+        """
         differences = [
             comparison.difference.estimate
             for comparison in self.first_versus_any
@@ -272,7 +277,7 @@ class Evidence:
 
     @property
     def slope_may_be_zero(self) -> bool:
-        """Whether the interval of the slope (two standard errors without one) includes 0."""
+        """Whether the interval of the slope includes 0; two standard errors if they are known."""
         slope = self.slope.estimate
         low, high = slope.low, slope.high
         if slope.value is not None and slope.se is not None:
@@ -281,12 +286,12 @@ class Evidence:
 
 
 def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
-    """Series with their attempts in order.
+    """The attempts of some series in their order.
 
-    best : indices of the series, in the order wanted.
+    best : indices of the series.
 
-    Errors: DataError where attempts at the same time (or number) have different outcomes;
-    ParameterError when the counts were read without the order of attempts.
+    Errors: DataError if attempts with the same time or number have different outcomes;
+    ParameterError if the counts were read without the order of attempts.
     """
     orders = []
     for s in best:
@@ -298,13 +303,13 @@ def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
             task = tasks[np.searchsorted(bag.start, tied[0], side="right") - 1]
             raise DataError(
                 SeriesName(series),
-                f"attempts at task {counts.tasks[task]} came at the same time, some passed and some"
-                " failed",
+                f"attempts at task {counts.tasks[task]} have the same time or number, and different"
+                " outcomes",
                 settles=[
                     SuggestedFix({"--field": {"attempt": Placeholder("COLUMN")}}, "orders them")
                 ],
             )
-        # Attempts at the same time that end alike may stand in any order.
+        # The order of attempts with the same time and the same outcome does not matter.
         passed = np.repeat((bag.passed > 0).astype(np.int64), bag.count)
         start = np.concatenate([[0], np.cumsum(n)])
         orders.append(AttemptOrder(series, tasks, n, c, start, passed))
@@ -312,14 +317,17 @@ def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
 
 
 def examine(study: Analysis) -> list[Evidence]:
-    """Every series examined, the best first; p-values adjusted over all tests of all of them.
+    """The evidence for all series, the best first; p-values are adjusted over all tests together.
 
-    Errors: DataError where the order is not known; ParameterError for an interval there is not.
+    Errors: DataError if the order is not known; ParameterError for the percentile interval.
     """
     confidence = study.confidence
     if confidence.population == THESE_TASKS and confidence.method == "percentile":
-        raise ParameterError("percentile draws new attempts, which have no order; use jackknife")
-    # Stretches of positions: one position each, or equal stretches.
+        raise ParameterError(
+            OptionValue("--interval", "percentile"),
+            "it draws new attempts, which have no order; use jackknife",
+        )
+    # Each position is a stretch, unless there are too many positions.
     longest, best = int(study.counts.n.max()), study.best_first
     edges = np.append(np.arange(0, longest, -(-longest // _POSITIONS)), longest)
     orders = ordered_attempts(study.counts, best)
@@ -341,7 +349,7 @@ def examine(study: Analysis) -> list[Evidence]:
 def _model_evidence(
     study: Analysis, order: AttemptOrder, facts: Sequence[Result], edges: Ints
 ) -> Evidence:
-    """The evidence of one model.  facts : its metrics, first@k and then pass@k of each k."""
+    """The evidence of one model.  facts : its results, first@k for each k and then pass@k."""
     slope = _slope(study, order)
     lag = lag_one(changes(order.start, order.passed), order.n, order.c)
     of_trend = lag_of_trend(slope.estimate.value or 0.0, order.n, order.c)
@@ -360,8 +368,8 @@ def _model_evidence(
 
 
 def _rates(study: Analysis, order: AttemptOrder, edges: Ints) -> Iterator[Result]:
-    """The pass rate of the attempts at positions k … k_to, from 1."""
-    # An outcome's variance p(1−p), without bias from all attempts of its task.
+    """The pass rates of the attempts at positions k … k_to; positions start at 1."""
+    # The unbiased estimate of the variance p(1 − p) of an outcome, from all attempts of its task.
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = order.c * (order.n - order.c) / (order.n * (order.n - 1.0))
     stretches = rates_between(order.start, order.passed, edges)
@@ -376,14 +384,14 @@ def _rates(study: Analysis, order: AttemptOrder, edges: Ints) -> Iterator[Result
 
 
 def _slope(study: Analysis, order: AttemptOrder) -> Result:
-    """ΣS/ΣQ as a mean over tasks, each weighted by Q: how much it can say about a slope."""
+    """The slope ΣS/ΣQ, as a mean over tasks with weights Q, the information about a slope."""
     several = order.n > 1
     if not several.any():
         nothing = Estimate(None, reason="one attempt per task")
         return Result(order.series, "trend", None, nothing, size=order.size)
     scores, sizes = (values[several] for values in trend_scores(order.start, order.passed))
     n, c, scale = order.n[several], order.c[several], int(several.sum()) / sizes.sum()
-    # The steepest outcomes: failures first, passes last, half and half.
+    # The steepest slope has half failures first and half passes last.
     bound = float((n**2 // 4).max()) / 2 * scale
     slope = study.mean(
         order.series, "trend", scores * scale, order.tasks[several], n, bounds=(-bound, bound),
@@ -393,12 +401,12 @@ def _slope(study: Analysis, order: AttemptOrder) -> Result:
 
 
 def _attempts_used(study: Analysis, order: AttemptOrder, any_k: Result, k: int) -> Result:
-    """Attempts per task when one stops at the first pass, or after k."""
+    """The mean number of attempts per task if one stops at the first pass, or after k attempts."""
     attempts, solved = order.first
     expected = attempts_used(order.survival, k)
     value: float | None = expected
     if math.isnan(expected):
-        value, reason = None, "no task has so many attempts"
+        value, reason = None, f"no task has {k} attempts"
     elif not np.all(solved | (order.n >= k)):
         reason = "some tasks have fewer attempts: no interval"
         if any_k.estimate.value is None:
@@ -419,6 +427,7 @@ def _attempts_used(study: Analysis, order: AttemptOrder, any_k: Result, k: int) 
 def _first_versus_any(
     study: Analysis, order: AttemptOrder, first: Result, any_k: Result
 ) -> FirstVersusAny:
+    """first@k and pass@k on their shared tasks, and their difference."""
     k, name = int(any_k.k or 0), f"{first.name} − {any_k.name}"
     difference = Result(order.series, name, k, Estimate(None, reason=any_k.estimate.reason))
     difference = replace(difference, size=any_k.size)
@@ -426,13 +435,13 @@ def _first_versus_any(
         values, n, tasks = any_k.values.values, any_k.values.n, any_k.values.tasks
         first_values = first.values.restrict(tasks)
         if len(tasks) < len(first.values.tasks):
-            # Where a task stopped at its first pass, first@k is known, and pass@k is not.
+            # At tasks that stopped at their first pass, first@k is known and pass@k is not.
             (first,) = study.facts([first_values])
         if np.all(n == k):
             same = Estimate(0.0, reason=THE_SAME, signed=True)
             difference = replace(difference, estimate=same)
         else:
-            # Given c, first@k of a random order is 1 with probability pass@k.
+            # For given c, first@k of a random order is 1 with probability pass@k.
             mean = study.mean(
                 order.series, name, first_values.values - values, tasks, n,
                 bounds=(-1.0, 1.0), within=values * (1 - values),

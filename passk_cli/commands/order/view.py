@@ -1,4 +1,4 @@
-"""Dependence of attempts on their order: verdicts, the numbers behind them, messages, the chart."""
+"""The report on the order of attempts: verdicts, tables, messages and the chart."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ from passk_cli.suggested_fix import SuggestedFix
 
 SHARES = (0.25, 0.5, 0.75)
 _PAIRS_SHOWN = 10
-# Attempts that have a point each in a chart.
+# Attempts that a chart marks with a point.
 _MARKED = range(1, 21)
 _P = "p-value of the test: permutation within tasks, adjusted for the number of tests or pairs."
-# Verdict of a test → the reason it gives.
+# Verdict of a test → the reason in the answer.
 _REASONS = {
     DECLINING: "pass rates fall with later attempts",
     IMPROVING: "pass rates rise with later attempts",
@@ -66,51 +66,104 @@ WOULD_BE_FOUND = DiagnosticType(
     "order-power", NOTE,
     "a trend of {points} points per attempt{?lag| or a correlation of neighbours of {lag}} would"
     " have been found (power 0.8)", "more tasks or attempts find smaller ones",
-    "That no test rejects is no proof of independence. These are the effects that the tests find in"
-    " four of five runs of this size, after the adjustment for all tests; of several models, those"
-    " of the one that shows least.")  # fmt: skip
+    meaning="The tests find effects of this size in four of five runs with as many tasks and"
+    " attempts, after the adjustment for all tests. For several models, it is the largest such"
+    " effect.",
+    why="A test that does not reject does not prove independence. Smaller effects may be there.",
+    advice="To find smaller effects, use more tasks or attempts.",
+    example="passk order sample_data/tau_airline.csv\n"
+    "note[order-power]: a trend of 7.8 points per attempt would have been found (power 0.8); more"
+    " tasks or attempts find smaller ones",
+)  # fmt: skip
 COPIED_ATTEMPTS = DiagnosticType(
     "copied-attempts", WARNING,
     "attempts {pair} of {model} differ on {tasks:task}, {expected} expected, as copies"
-    "{?more| ({more:more pair})}", "",
-    "The two attempts differ on a tenth of the tasks expected or fewer: one seed, cached responses"
-    " or a run read twice. Copies say no more than one attempt. --full lists the pairs.",
+    "{?more| ({more:more pair})}",
+    meaning="The outcomes of the two attempts differ on at most a tenth of the tasks on which"
+    " independent attempts would differ.",
+    why="Copies contain no more information than one attempt, so pass@k is too low and intervals"
+    " are too narrow.",
+    advice="Check for a fixed seed, cached responses, or a run that was read twice. `--full` lists"
+    " the pairs.",
+    example="warning[copied-attempts]: attempts 1 and 2 of m differ on 1 task, 40.2 expected, as"
+    " copies (2 more pairs)",
 )  # fmt: skip
 AGREEING_ATTEMPTS = DiagnosticType(
     "agreeing-attempts", NOTE,
-    "attempts {pair} of {model} differ on {tasks:task} alone, {expected} expected"
-    "{?more| ({more:more pair})}", "",
-    "Two attempts are compared on the tasks with both outcomes; the expectation is over all orders"
-    " of the outcomes of each task. --full lists the pairs.")  # fmt: skip
+    "attempts {pair} of {model} differ on only {tasks:task}, {expected} expected"
+    "{?more| ({more:more pair})}",
+    meaning="These two attempts agree significantly more often than independent attempts would."
+    " They are compared on the tasks with both outcomes, and the expectation is over all orders of"
+    " the outcomes of each task.",
+    why="pass@k assumes independent attempts. Agreement makes it differ from the truth.",
+    advice="Check what the two attempts have in common, for example a seed, a session or a cache."
+    " `--full` lists the pairs.",
+    example="note[agreeing-attempts]: attempts 1 and 6 of m differ on only 14 tasks, 33 expected",
+)  # fmt: skip
 CONSTANT_OUTCOMES = DiagnosticType(
     "constant-outcomes", WARNING,
     "no task of {models} has both passes and failures: pass@k equals pass@1",
     "vary the seed, or make one attempt",
-    "Attempts are copies (one seed, cached responses, temperature 0), or every task is certain."
-    " Either way further attempts say nothing new.")  # fmt: skip
+    meaning="All attempts at a task have the same outcome. Either attempts are copies, or each task"
+    " is certain to pass or to fail.",
+    why="Further attempts then add no information, and pass@k does not show what more attempts"
+    " would achieve.",
+    advice="Check the seed, the temperature and caches. If the outcomes really are certain, make"
+    " one attempt per task.",
+    example="warning[constant-outcomes]: no task of m has both passes and failures: pass@k equals"
+    " pass@1; vary the seed, or make one attempt",
+)  # fmt: skip
 ATTEMPTS_UNTIL_PASS = DiagnosticType(
     "attempts-until-pass", WARNING,
-    "attempts of {models} stop at the first pass, so their order cannot be tested", "",
-    "The last attempt at a task is then its only pass, whatever the order. Attempts to the first"
-    " success remain right, pass@k does not.")  # fmt: skip
+    "attempts of {models} stop at the first pass, so their order cannot be tested",
+    meaning="The only pass of a task is its last attempt, more often than chance explains.",
+    why="The order of the outcomes then shows the rule for stopping. pass@k is biased, but the"
+    " number of attempts to the first success remains right.",
+    advice="Make the same number of attempts at all tasks. Until then, use the attempts to the"
+    " first success, which `--full` shows.",
+    example="warning[attempts-until-pass]: attempts of m stop at the first pass, so their order"
+    " cannot be tested",
+)  # fmt: skip
 TREND_OF_THESE_TASKS = DiagnosticType(
     "trend-of-these-tasks", NOTE,
-    "the trend of {models} holds for these tasks; its interval for new tasks includes 0", "",
-    "The test permutes the attempts at these tasks; the interval also covers which tasks were"
-    " drawn. Few tasks with both outcomes can decide the first and not the second.")  # fmt: skip
+    "the trend of {models} holds for these tasks; its interval for new tasks includes 0",
+    meaning="The test permutes the attempts at these tasks, and finds a trend. The interval also"
+    " covers the choice of tasks, and includes 0.",
+    why="New tasks may show no trend.",
+    advice="Use more tasks if you want to conclude something about new tasks.",
+    example="note[trend-of-these-tasks]: the trend of m holds for these tasks; its interval for new"
+    " tasks includes 0",
+)  # fmt: skip
 MOVED_ATTEMPTS = DiagnosticType(
     "moved-attempts", WARNING,
     "{attempts:attempt} without an outcome left out: later attempts at the task move up",
     SuggestedFix({"--missing": "fail"}, "keeps their places"),
-    "Attempt 1 of the tables may then be the second that was made.")  # fmt: skip
+    meaning="With `--missing drop`, attempts without an outcome are removed before attempts are"
+    " numbered.",
+    why="Attempt 1 in the tables may then be the second attempt that was made.",
+    advice="Use `--missing fail`, if a missing outcome means that the attempt failed.",
+    example="warning[moved-attempts]: 3 attempts without an outcome left out: later attempts at the"
+    " task move up; --missing fail keeps their places",
+)  # fmt: skip
 UNEQUAL_ATTEMPTS = DiagnosticType(
     "unequal-attempts", NOTE,
-    "tasks have different numbers of attempts: rates by attempt are over different tasks", "",
-    "Trends are within tasks. Attempts to the first success count a task until its last attempt"
-    " (Kaplan–Meier).")  # fmt: skip
+    "tasks have different numbers of attempts: rates by attempt are over different tasks",
+    meaning="Fewer tasks have a later attempt, so its pass rate is over fewer tasks.",
+    why="Pass rates by attempt can rise or fall because the tasks change. The test of the trend"
+    " compares attempts within tasks, so it is not affected. The attempts to the first success"
+    " count each task until its last attempt (Kaplan–Meier).",
+    advice="Compare the rates only as far as all tasks have attempts, or look at the trend.",
+    example="note[unequal-attempts]: tasks have different numbers of attempts: rates by attempt are"
+    " over different tasks",
+)  # fmt: skip
 FIRST_ATTEMPTS = DiagnosticType(
-    "first-attempts", NOTE, "only the first {attempts} attempts were compared in pairs", "",
-    "Later attempts would make too many pairs.")  # fmt: skip
+    "first-attempts", NOTE, "only the first {attempts} attempts were compared in pairs",
+    meaning="The test of pairs compares each attempt with each other attempt, and all attempts"
+    " would be too many pairs.",
+    why="Copies among later attempts are not found.",
+    advice="If you suspect later attempts, read them separately, for example with `--where`.",
+    example="note[first-attempts]: only the first 1,000 attempts were compared in pairs",
+)  # fmt: skip
 
 
 def _points(slope: Estimate) -> Estimate:
@@ -122,7 +175,7 @@ def _points(slope: Estimate) -> Estimate:
 
 @dataclass(frozen=True)
 class Verdicts(Section[Evidence]):
-    """A row per model: trend, neighbours, first@k beside pass@k at a middle k, and the verdict."""
+    """One row per model: trend, neighbours, first@k − pass@k at a middle k, and the verdict."""
 
     columns = (
         MODEL, GROUPS,
@@ -133,7 +186,7 @@ class Verdicts(Section[Evidence]):
                meaning="Unclear: p is significant, but neighbours are correlated and the interval"
                " includes 0."),
         Column("neighbours", "score", cell=lambda model: Estimate(model.lag, signed=True,
-               unit="score"), meaning="Lag-1 correlation of attempts at one task; near 0 where"
+               unit="score"), meaning="Lag-1 correlation of attempts at one task. It is near 0 if"
                " attempts are independent."),
         Column("p", "p", True, shown=FULL, cell=lambda model: model.p[1], meaning=_P),
         Column("correlation", joined=True, shown=FULL, cell=lambda model: model.verdicts.neighbours,
@@ -142,34 +195,35 @@ class Verdicts(Section[Evidence]):
                signed=True, unit="score"),
                meaning="Lag-1 correlation that the trend alone causes."),
         Column("first@{0} − pass@{0}", "share", across=lambda section: section.middle, example="K",
-               meaning="Tasks solved by the first k attempts, less those that pass@k promises; none"
-               " of the three tests is of it.",
+               meaning="Share of tasks that the first k attempts solve, minus pass@k. None of the"
+               " three tests is about it.",
                cell=lambda model, k: next(b.difference.estimate for b in model.first_versus_any
                                           if b.any.k == k)),
         Column("repeats", shown=FULL, cell=lambda model: model.verdicts.copies,
                meaning="Verdict of the test of pairs of attempts."),
         Column("mixed tasks", shown=FULL, cell=lambda model: f"{model.mixed} of"
-               f" {len(model.order.n)}", meaning="Tasks with passes and failures: only these can"
+               f" {len(model.order.n)}", meaning="Tasks with passes and failures. Only these can"
                " show dependence."),
         Column("verdict", across=lambda section: [section.middle], example=[],
                cell=lambda model, shown: model.verdict,
-               meaning="Not independent: some test is significant. None found: none is, which few"
-               " mixed tasks can hide; a note says what would have been found. Intervals are not"
-               " adjusted for the number of tests, so one may leave out 0 where no test rejects."),
+               meaning="Not independent: some test is significant. None found: no test is"
+               " significant, which can be due to few mixed tasks; a note reports what would have"
+               " been found. Intervals are not adjusted for the number of tests, so one may exclude"
+               " 0 although no test is significant."),
         data_field("k_to", "Last attempt of a stretch, or second attempt of a pair."),
     )  # fmt: skip
     by_lines: bool = False
 
     @property
     def order(self) -> str:
-        """The columns that attempts are ordered by: "trial"; or "lines"."""
+        """The column that orders the attempts, for example "trial", or "lines"."""
         inputs = self.study.counts.facts.inputs
         columns = dict.fromkeys(file.roles["attempt"] for file in inputs if "attempt" in file.roles)
         return "lines" if self.by_lines else ", ".join(columns) or "attempt"
 
     @property
     def middle(self) -> list[int]:
-        """A k in the middle of those at which first@k and pass@k can differ."""
+        """The middle k of those at which first@k and pass@k can differ; empty if there is none."""
         ks = sorted({
             int(b.any.k or 0) for model in self.records for b in model.first_versus_any
             if b.difference.estimate.value is not None and b.difference.note != THE_SAME
@@ -215,10 +269,10 @@ class Verdicts(Section[Evidence]):
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The models by their verdict, and the reasons for it."""
+        """The models by their verdict, and the reasons for the verdicts."""
         names = grouped(self.records, lambda model: model.verdict)
         verdicts = {verdict for model in names.get(DEPENDENT, ()) for verdict in model.verdicts}
-        if ALIKE in verdicts:  # Then pairs agree for that reason alone.
+        if ALIKE in verdicts:  # Correlated neighbours already explain that pairs agree.
             verdicts -= {AGREEING}
         dependent, independent, untested = (
             [model.order.name for model in names.get(verdict, ())]
@@ -241,14 +295,14 @@ class Verdicts(Section[Evidence]):
             adjusted = adjust in ADJUSTED
             yield f"{ADJUSTED[adjust]} over {tests}" if adjusted else f"{tests}, unadjusted"
         if any(model.verdict == INDEPENDENT for model in self.records):
-            yield "none found: no test rejects"
+            yield "none found: no test is significant"
         if any(model.interval_excludes_zero(self.middle) for model in self.records):
             yield "intervals unadjusted"
             yield from (f"first@{k} − pass@{k} is not tested" for k in self.middle)
 
     @property
     def tests(self) -> int:
-        """How many tests there are."""
+        """The number of tests."""
         return sum(p is not None for model in self.records for p in model.p)
 
     def details(self) -> Iterator[str]:
@@ -259,7 +313,7 @@ class Verdicts(Section[Evidence]):
     def messages(self) -> Iterator[Diagnostic]:
         study = self.study
         if self.by_lines:
-            # Then a column of numbers or times does not count.
+            # The lines set the order, so messages about numbers or times don't apply.
             study = replace(study, counts=replace(study.counts, attempts={}))
         decisive = [model.slope for model in self.records if not model.order.stopped]
         comparisons = [beside for model in self.records for beside in model.first_versus_any]
@@ -275,7 +329,7 @@ class Verdicts(Section[Evidence]):
             slope, lag = (max(effects) for effects in zip(*sizes, strict=True))
             lag_text = "" if math.isnan(sum(lag for _, lag in sizes)) else f"{lag:.2f}"
             yield WOULD_BE_FOUND(points=f"{100 * slope:.1f}", lag=lag_text)
-        # How far pass@k of dependent attempts is from what the first k attempts give.
+        # The intervals show whether pass@k of dependent attempts is above or below first@k.
         dependent = [m for m in self.records if m.verdict == DEPENDENT and not m.constant]
         limits = [b.difference.estimate for model in dependent for b in model.first_versus_any
                   if b.any.k in self.middle]  # fmt: skip
@@ -306,8 +360,11 @@ class Verdicts(Section[Evidence]):
             yield FIRST_ATTEMPTS(attempts=MOST_POSITIONS)
 
     def _agreement(self) -> Iterator[Diagnostic]:
-        """The most striking pair of attempts, of copies and of others; where neighbours are
-        correlated, other pairs agree for that reason."""
+        """The most significant pair of copies, and the most significant agreeing pair.
+
+        Models with correlated neighbours have no message about agreeing pairs, because the
+        correlation explains them.
+        """
         for message, pairs in (
             (COPIED_ATTEMPTS, [pair for model in self.records for pair in model.agreeing
                                if pair.copied]),
@@ -373,24 +430,24 @@ def _stretch(rate: Result) -> tuple[int, int]:
 
 
 class Position(NamedTuple):
-    """A stretch of attempts, and the pass rates there by model."""
+    """A stretch of positions, with model → pass rate of the attempts there."""
 
     stretch: tuple[int, int]
     rates: dict[str, Result]
 
 
 class Rates(Section[Position]):
-    """Pass rates by attempt: positions down, models across."""
+    """One row per position and one column per model: pass rates."""
 
     title = "Pass rate by attempt"
     shown = FULL
     columns = (
-        Column("attempt", meaning="Place of the attempt.", cell=lambda at: number_range(
-        *at.stretch)),
+        Column("attempt", meaning="Position of the attempt.",
+               cell=lambda at: number_range(*at.stretch)),
         Column("{0}", "share", meaning="Pass rate of the attempt, by model.", example="MODEL",
                across=lambda section: dict.fromkeys(m for at in section.records for m in at.rates),
                cell=lambda at, model: at.rates[model].estimate if model in at.rates
-               else Estimate(None, reason="no task has so many attempts")),
+               else Estimate(None, reason="no task has this attempt")),
         Column("tasks", meaning="Fewest and most tasks that have the attempt.",
                cell=lambda at: number_range(min(r.size.tasks for r in at.rates.values()),
                                     max(r.size.tasks for r in at.rates.values()))),
@@ -398,7 +455,7 @@ class Rates(Section[Position]):
 
 
 class FirstAndAny(Section[FirstVersusAny]):
-    """The first k attempts beside any k attempts, and the attempts used."""
+    """One row per model and k: first@k, pass@k, their difference, and the attempts used."""
 
     title = "The first k attempts and any k attempts"
     shown = FULL
@@ -412,12 +469,12 @@ class FirstAndAny(Section[FirstVersusAny]):
         Column("first − pass", "share", meaning="first@k − pass@k; 0 on average for independent"
                " attempts.", cell=lambda at: at.difference.estimate),
         Column("attempts used", "score", meaning="Mean number of attempts up to the first success,"
-               " k at most.", cell=lambda at: at.attempts_used.estimate),
+               " at most k.", cell=lambda at: at.attempts_used.estimate),
     )  # fmt: skip
 
 
 class FirstSuccess(Section[Evidence]):
-    """Attempts that solve a share of the tasks, and tasks never solved."""
+    """One row per model: attempts that solve a share of the tasks, and tasks never solved."""
 
     title = "Attempts to the first success"
     shown = FULL
@@ -433,7 +490,7 @@ class FirstSuccess(Section[Evidence]):
 
 
 def _flaws(models: Iterable[Evidence]) -> list[str]:
-    """Why the order of the attempts of these models cannot be tested, each reason once."""
+    """The reasons why the order of attempts cannot be tested, without repetition."""
     reasons = (
         STOPPED if model.order.stopped else "" if model.mixed else "no task has passes and failures"
         for model in models
@@ -442,7 +499,7 @@ def _flaws(models: Iterable[Evidence]) -> list[str]:
 
 
 def _test_results(model: Evidence) -> Iterator[Result]:
-    """The tidy rows of the three tests."""
+    """The tidy rows of the three tests of one model."""
     flaw = "".join(_flaws([model]))
     tested = model.order.size._replace(tasks=model.mixed)
     neighbours = tested._replace(tasks=model.neighbours.tasks)
@@ -466,8 +523,8 @@ class Order(Question, OrderOptions):
     sections = (Verdicts, AgreeingPairs, Rates, FirstAndAny, FirstSuccess)
 
     unbounded: ClassVar[str] = (
-        "a trend is not at its largest when all missing outcomes fail or all pass, but when"
-        " the early ones fail and the late ones pass"
+        "a trend is largest if early missing outcomes fail and late ones pass, and not if all fail"
+        " or all pass"
     )
 
     def request(self, options: SharedOptions) -> Request:
@@ -475,7 +532,7 @@ class Order(Question, OrderOptions):
         return replace(options.request, cluster=options.confidence.cluster, attempts=(role,))
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """first@k and pass@k at each k; ParameterError for a k that no task has attempts for."""
+        """first@k and pass@k at each k; ParameterError for a k that is larger than all n."""
         most = int(counts.n.max())
         if short := [k for k in self.k if k > most]:
             raise ParameterError(
@@ -487,7 +544,7 @@ class Order(Question, OrderOptions):
         return tuple(Metric(family, k) for family in ("first@", "pass@") for k in ks)
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """DataError where attempts at the same time have different outcomes."""
+        """Raise a DataError if attempts at the same time have different outcomes."""
         ordered_attempts(counts, range(len(counts.series)))
 
     def report(self, study: Analysis) -> Report:
