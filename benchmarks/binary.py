@@ -29,8 +29,8 @@ class Tables:
         from scipy.special import gammaln
 
         self.tasks = tasks
-        every = [(b, c) for b in range(tasks + 1) for c in range(tasks + 1 - b)]
-        self.b, self.c = np.array(every).T
+        splits = [(b, c) for b in range(tasks + 1) for c in range(tasks + 1 - b)]
+        self.b, self.c = np.array(splits).T
         self.rest = tasks - self.b - self.c
         parts = (self.b, self.c, self.rest)
         self._ways = gammaln(tasks + 1) - sum(gammaln(part + 1) for part in parts)
@@ -49,8 +49,8 @@ class Tables:
         from scipy.stats import binom
 
         exact = mcnemar(self.b, self.c)
-        own = np.where(self.b == self.c, 0.0, binom.pmf(self.b, self.b + self.c, 0.5))
-        return exact, exact - own, suissa_shuster(self.tasks, self.b, self.c)
+        exact_p = np.where(self.b == self.c, 0.0, binom.pmf(self.b, self.b + self.c, 0.5))
+        return exact, exact - exact_p, suissa_shuster(self.tasks, self.b, self.c)
 
     def limits(self, method: str) -> tuple[Floats, Floats]:
         """Lower and upper limits of every table; those of (c, b) are the mirror image."""

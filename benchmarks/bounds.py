@@ -66,8 +66,8 @@ def log(path: Path) -> None:
         for e in range(1, 11)
     ]
     with zipfile.ZipFile(path, "w") as archive:
-        for each in summaries:
-            archive.writestr(f"samples/{each['id']}_epoch_{each['epoch']}.json", body)
+        for summary_row in summaries:
+            archive.writestr(f"samples/{summary_row['id']}_epoch_{summary_row['epoch']}.json", body)
         archive.writestr("header.json", json.dumps(header), zipfile.ZIP_DEFLATED)
         archive.writestr("summaries.json", json.dumps(summaries), zipfile.ZIP_DEFLATED)
 
@@ -87,7 +87,7 @@ def array(path: Path) -> None:
     document(path, "[", records, "]")
 
 
-def listed(path: Path) -> None:
+def records_in_object(path: Path) -> None:
     """An object with a list of records."""
     records = (json.dumps(record(number, completion=_TEXT)) for number in range(_RECORDS))
     document(path, '{"model": "m", "results": [', records, '], "seed": 1}')
@@ -107,10 +107,10 @@ INPUTS: dict[str, tuple[Callable[[Path], None], float | None, float | None]] = {
     "10,000 files without results": (foreign, 5, None),
     "an Inspect log (500 MB)": (log, 1, None),
     "an array (1 GB)": (array, None, 500),
-    "an object with a list (1 GB)": (listed, None, 500),
+    "an object with a list (1 GB)": (records_in_object, None, 500),
     "an object of lists by task (1 GB)": (by_task, None, 500),
 }
-_SUFFIX = {log: ".eval", array: ".json", listed: ".json", by_task: ".json"}
+_SUFFIX = {log: ".eval", array: ".json", records_in_object: ".json", by_task: ".json"}
 
 
 def main() -> None:

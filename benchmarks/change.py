@@ -78,21 +78,22 @@ def main() -> None:
             law, t = simulated(change, n, (rates, rates), rng)
             sizes.append([*head, *(f"{(p <= 0.05).mean():.3f}" for p in (law.p(), t))])
             population = draw(rng, (POPULATION,))
-            apart = expected(change, population) - expected(change, flatter(population))
+            true_difference = expected(change, population) - expected(change, flatter(population))
             law, t = simulated(change, n, (rates, flatter(rates)), rng)
-            equivalent = law.equivalence(abs(apart)) <= 0.05
+            equivalent = law.equivalence(abs(true_difference)) <= 0.05
             powers.append(
                 [
-                    *head, f"{apart:+.3f}", *(f"{(p <= 0.05).mean():.3f}" for p in (law.p(), t)),
+                    *head, f"{true_difference:+.3f}",
+                    *(f"{(p <= 0.05).mean():.3f}" for p in (law.p(), t)),
                     f"{equivalent.mean():.3f}",
                 ]
             )  # fmt: skip
     columns = ["tasks", "attempts", "rates", "change"]
     error = f"{runs:,} runs a row; Monte-Carlo error {sqrt(0.05 * 0.95 / runs):.3f} at 5 %"
-    alike = table([*columns, "rejects", "t rejects"], sizes)
-    keep("size", f"{error}\n\n{alike}", "change.md")
-    shown = [*columns, "true difference", "rejects", "t rejects", "called equivalent"]
-    keep("equivalence", f"{error}\n\n{table(shown, powers)}", "change.md")
+    size_table = table([*columns, "rejects", "t rejects"], sizes)
+    keep("size", f"{error}\n\n{size_table}", "change.md")
+    headings = [*columns, "true difference", "rejects", "t rejects", "called equivalent"]
+    keep("equivalence", f"{error}\n\n{table(headings, powers)}", "change.md")
 
 
 if __name__ == "__main__":

@@ -48,8 +48,8 @@ def honest(random: np.random.Generator, kind: str, tasks: int, n: int, values: i
     value = random.choice(values, len(cell), p=shares)
     if kind == "by the task":
         # Each task has its own shares.
-        own = random.dirichlet(shares * 3 + 0.05, tasks)
-        value = (random.random(len(cell))[:, None] > own.cumsum(1)[cell]).sum(1)
+        probabilities = random.dirichlet(shares * 3 + 0.05, tasks)
+        value = (random.random(len(cell))[:, None] > probabilities.cumsum(1)[cell]).sum(1)
     elif kind == "by the outcome":
         passed = random.random(len(cell)) < random.beta(1, 1, tasks)[cell]
         value = np.where(passed, 0, 1 + random.integers(0, max(values - 1, 1), len(cell)))
@@ -58,12 +58,12 @@ def honest(random: np.random.Generator, kind: str, tasks: int, n: int, values: i
 
 def arms(random: np.random.Generator, sizes: tuple[int, ...], tasks: int, half: bool) -> Evenness:
     """The evenness of arms; half : the last one ran on half of the tasks."""
-    one = np.repeat(np.arange(len(sizes)), sizes)
-    cell, value = np.repeat(np.arange(tasks), len(one)), np.tile(one, tasks)
-    kept = random.random(len(cell)) >= LOST
+    arm = np.repeat(np.arange(len(sizes)), sizes)
+    cell, value = np.repeat(np.arange(tasks), len(arm)), np.tile(arm, tasks)
+    kept_rows = random.random(len(cell)) >= LOST
     if half:
-        kept &= (value < len(sizes) - 1) | (cell % 2 == 0)
-    return column_evenness(cell[kept], value[kept])
+        kept_rows &= (value < len(sizes) - 1) | (cell % 2 == 0)
+    return column_evenness(cell[kept_rows], value[kept_rows])
 
 
 class Simulated(DataProfile):
@@ -79,10 +79,10 @@ class Simulated(DataProfile):
         """The kind of the values of each column."""
         kinds = {}
         for name, texts in self.rows_of.items():
-            numbers, there = self.numbers(name), np.array([text != "" for text in texts])
-            kind = "number" if np.isfinite(numbers[there]).all() else "text"
-            whole = kind == "number" and bool(np.all(numbers[there] % 1 == 0))
-            kinds[name] = ValueKind(kind, whole, max(map(len, texts)))
+            numbers, present = self.numbers(name), np.array([text != "" for text in texts])
+            kind = "number" if np.isfinite(numbers[present]).all() else "text"
+            integral = kind == "number" and bool(np.all(numbers[present] % 1 == 0))
+            kinds[name] = ValueKind(kind, integral, max(map(len, texts)))
         return kinds
 
     def texts(self, column: str, most: int = 1000) -> list[str]:
@@ -95,8 +95,8 @@ class Simulated(DataProfile):
 
     def verdicts(self, column: str) -> Floats:
         """The verdicts on the values of a column."""
-        known = {"1": 1.0, "pass": 1.0, "0": 0.0, "fail": 0.0, "": np.nan}
-        return np.array([known.get(text, -1.0) for text in self.rows_of[column]])
+        values_of_words = {"1": 1.0, "pass": 1.0, "0": 0.0, "fail": 0.0, "": np.nan}
+        return np.array([values_of_words.get(text, -1.0) for text in self.rows_of[column]])
 
     def numbers(self, column: str) -> Floats:
         """The values of a column as numbers."""
@@ -126,8 +126,8 @@ def certain_and_likely(
     layout = Layout("csv", "", tuple((name, frozenset({"text"})) for name in texts))
     roles = Roles("attempts", "task", outcome="passed")
     context = CheckContext(survey, [Batch(layout, roles, ())], Request(), {}, lambda names: survey)
-    found = [*check(context)]
-    return any(finding.certain for finding in found), bool(found)
+    findings = [*check(context)]
+    return any(finding.certain for finding in findings), bool(findings)
 
 
 def attempts(random: np.random.Generator, tasks: int, n: int) -> tuple[Ints, Ints]:
@@ -190,12 +190,14 @@ def columns_section(times: int, random: np.random.Generator) -> str:
               "the label of each task, next to a prediction")  # fmt: skip
     kinds = (*honest, "2 % differ", "10 % differ", "30 % differ")
 
-    def cells(make: Callable[..., tuple[bool, bool]], *given: Any) -> str:
-        shown = []
+    def cells(make: Callable[..., tuple[bool, bool]], *arguments: Any) -> str:
+        cells_of_row = []
         for tasks, n in product((10, 30, 100), (1, 5)):
-            found = np.mean([make(random, *given, tasks, n) for _ in range(times)], axis=0) * 100
-            shown.append(f"{found[0]:.1f} ({found[1]:.1f})")
-        return " | ".join(shown)
+            rates = (
+                np.mean([make(random, *arguments, tasks, n) for _ in range(times)], axis=0) * 100
+            )
+            cells_of_row.append(f"{rates[0]:.1f} ({rates[1]:.1f})")
+        return " | ".join(cells_of_row)
 
     head = (
         "| " + " | ".join(f"{t} × {n}" for t, n in product((10, 30, 100), (1, 5))) + " |\n| --- |"
@@ -219,9 +221,9 @@ def columns_section(times: int, random: np.random.Generator) -> str:
 
 def share(times: int, make: Callable[[], Evenness]) -> tuple[float, float]:
     """Shares of the repetitions that are certain, and certain or likely, in percent."""
-    found = [make() for _ in range(times)]
-    certain = [each.is_certain for each in found]
-    either = [each.is_certain or each.is_likely for each in found]
+    findings = [make() for _ in range(times)]
+    certain = [result.is_certain for result in findings]
+    either = [result.is_certain or result.is_likely for result in findings]
     return 100 * float(np.mean(certain)), 100 * float(np.mean(either))
 
 
@@ -250,13 +252,13 @@ def main() -> None:
             f"| {tasks:,} | {kind} | {np.mean(certain):.2f} | {max(certain):.1f}"
             f" | {np.mean(either):.2f} | {max(either):.1f} |"
         )
-    found: dict[bool, list[str]] = {False: [], True: []}
-    for half, sizes in product(found, ARMS):
+    tables: dict[bool, list[str]] = {False: [], True: []}
+    for half, sizes in product(tables, ARMS):
         cells = []
         for tasks in FOUND_IN:
             certain, either = share(max(times // 5, 50), partial(arms, random, sizes, tasks, half))
             cells.append(f"{certain:.0f} ({either:.0f})")
-        found[half].append(f"| {' : '.join(map(str, sizes))} | " + " | ".join(cells) + " |")
+        tables[half].append(f"| {' : '.join(map(str, sizes))} | " + " | ".join(cells) + " |")
     head = "| arms | " + " | ".join(f"{tasks} tasks" for tasks in FOUND_IN) + " |\n"
     head += "| --- |" + " --: |" * len(FOUND_IN) + "\n"
     error = 100 * (0.005 * 0.995 / times) ** 0.5
@@ -279,10 +281,10 @@ def main() -> None:
         "## Settings: found, % of files\n\n"
         "Attempts of each arm at a task. The last four kinds were held out.\n\n"
         + head
-        + "\n".join(found[False])
+        + "\n".join(tables[False])
         + "\n\n## The last arm on half of the tasks\n\n"
         + head
-        + "\n".join(found[True])
+        + "\n".join(tables[True])
         + "\n\n## Verdicts, exact names and arms\n\n"
         "From 30 tasks on no honest verdict, label or score is asked about. A rating of each task"
         " is if every task has one attempt:\nnobody can tell it from a grade of the attempt. A"

@@ -77,17 +77,17 @@ def rates(mean: float, tasks: int, k: int, shift: float, comparisons: int) -> Ra
     comparison of its own; each batch has its own signs.
     """
     seeds = np.random.SeedSequence([round(1000 * mean), tasks, k, round(1000 * shift)])
-    found = []
+    samples = []
     for batch, child in enumerate(seeds.spawn(comparisons // BATCH)):
         rng = np.random.default_rng(child)
         p = rng.beta(mean, 1 - mean, size=(tasks, BATCH))
         first, second = (
-            pass_at_k(ATTEMPTS, rng.binomial(ATTEMPTS, each), k) for each in (p, shifted(p, shift))
+            pass_at_k(ATTEMPTS, rng.binomial(ATTEMPTS, side), k) for side in (p, shifted(p, shift))
         )
         differences = first - second
         flips = sign_flip(differences, seed=batch)
         halved = sign_flip(differences, seed=batch, mid=True).p
-        found.append(
+        samples.append(
             # A t that is undefined (no spread) rejects nothing.
             (
                 flips.p <= LEVEL,
@@ -97,7 +97,7 @@ def rates(mean: float, tasks: int, k: int, shift: float, comparisons: int) -> Ra
                 ~differences.any(0),
             )
         )
-    return Rates(*(float(np.mean(each)) for each in zip(*found, strict=True)))
+    return Rates(*(float(np.mean(column)) for column in zip(*samples, strict=True)))
 
 
 def shifted(p: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
@@ -150,11 +150,11 @@ def simulate(comparisons: int) -> None:
 
 def write(section: str, head: tuple[str, ...], rows: Iterator[Row], first: str) -> None:
     """The table of a section into the page, its rows on the screen as they come."""
-    start, kept = time.perf_counter(), []
+    start, kept_rows = time.perf_counter(), []
     for row in rows:
-        kept.append(row)
+        kept_rows.append(row)
         print(section, *row, sep="\t", flush=True)
-    keep(section, f"{first}\n\n{table(head, kept)}", file="comparison.md")
+    keep(section, f"{first}\n\n{table(head, kept_rows)}", file="comparison.md")
     print(f"{section}: {time.perf_counter() - start:.0f} s", flush=True)
 
 
@@ -171,8 +171,8 @@ def drawn_differences(
     tasks = len(n[0])
     p = rng.beta(*law, size=(tasks, repetitions))
     first, second = (
-        pass_at_k(each[:, None], rng.binomial(each[:, None], rate), k)
-        for each, rate in zip(n, (p, shifted(p, shift)), strict=True)
+        pass_at_k(size[:, None], rng.binomial(size[:, None], rate), k)
+        for size, rate in zip(n, (p, shifted(p, shift)), strict=True)
     )
     return first - second
 
@@ -244,10 +244,10 @@ def interval_power_rows(repetitions: int) -> Iterator[Row]:
                 rng = np.random.default_rng([4, *n, tasks, k])
                 n_of = constant(n, tasks)
                 d = drawn_differences(rng, (0.5, 0.5), n_of, k, repetitions, shift=0.8)
-                flips, t, ours = percents(d)
+                flips, t, guarded = percents(d)
                 valid = n[0] == n[1]
-                gap = f"{float(ours) - float(flips):+.1f}" if valid else "not valid"
-                yield f"{n[0]} / {n[1]}", tasks, f"pass@{k}", flips, t, ours, gap
+                gap = f"{float(guarded) - float(flips):+.1f}" if valid else "not valid"
+                yield f"{n[0]} / {n[1]}", tasks, f"pass@{k}", flips, t, guarded, gap
 
 
 def these_tasks_rows(repetitions: int) -> Iterator[Row]:
@@ -294,10 +294,10 @@ def these_attempts_rows(repetitions: int) -> Iterator[Row]:
                 reject = 0
                 for run in range(repetitions):
                     pair = (bags(rng, level - s, m) for s, m in zip((0, shift), n, strict=True))
-                    found = permutation_of_attempts(
+                    test = permutation_of_attempts(
                         parse(name), *pair, resamples=FEW_RESAMPLES, seed=run
                     )
-                    reject += found.p <= LEVEL
+                    reject += test.p <= LEVEL
                 shares.append(percent(reject / repetitions))
             yield tasks, f"{n[0]} / {n[1]}", name, *shares
 
@@ -305,9 +305,9 @@ def these_attempts_rows(repetitions: int) -> Iterator[Row]:
 def scored(rng: np.random.Generator, level: Floats, n: int) -> Attempts:
     """Attempts with normal scores around the level of their task."""
     value = np.sort(rng.normal(level[:, None], 1.0, (len(level), n)))
-    ones = np.ones(value.size, dtype=np.int64)
+    sizes = np.ones(value.size, dtype=np.int64)
     cell = np.repeat(np.arange(len(level)), n)
-    return Attempts.from_rows(cell, value.ravel(), ones, 0 * ones, len(level))
+    return Attempts.from_rows(cell, value.ravel(), sizes, 0 * sizes, len(level))
 
 
 def answered(rng: np.random.Generator, level: Floats, n: int) -> Attempts:
@@ -412,10 +412,10 @@ def _cells(family: Family, hows: tuple[str, ...], repetitions: int) -> Iterator[
     """Errors and finds of Holm / min-P / Holm over Suissa and Shuster's where n = 1."""
     for how in hows:
         shares = family.shares(how, repetitions)
-        used = shares if family.n == 1 else shares[:2]
-        yield " / ".join(wrong for wrong, _ in used)
+        labels = shares if family.n == 1 else shares[:2]
+        yield " / ".join(wrong for wrong, _ in labels)
         if how != "alike":
-            yield " / ".join(right for _, right in used)
+            yield " / ".join(right for _, right in labels)
 
 
 def name_of(law: tuple[float, float]) -> str:
@@ -480,17 +480,17 @@ def speed(runs: int) -> None:
         "sign_flip, 1 column": DATA.format(draw=NORMAL, columns=1) + OURS,
         "scipy.stats.permutation_test, 1 column": DATA.format(draw=NORMAL, columns=1) + SCIPY,
     }
-    commands = {name: [sys.executable, "-c", it] for name, it in scripts.items()}
+    commands = {name: [sys.executable, "-c", script] for name, script in scripts.items()}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "models.csv"
         path.write_text(many_models())
         name = "passk compare, 37 models × 800 tasks × 3 metrics, all 666 pairs"
         commands[name] = [sys.executable, "-m", "passk_cli", "compare", str(path), "-k", "1,5"]
-        found = in_turn(commands, runs)
-    alone = found["the data alone"].seconds
+        measurements = in_turn(commands, runs)
+    data_only = measurements["the data alone"].seconds
     rows = [
-        (name, f"{each.seconds:.2f}", f"{each.seconds - alone:.2f}", f"{each.mebibytes:,.0f}")
-        for name, each in found.items()
+        (name, f"{cost.seconds:.2f}", f"{cost.seconds - data_only:.2f}", f"{cost.mebibytes:,.0f}")
+        for name, cost in measurements.items()
     ]
     head = ("800 tasks, 10,000 resamples", "wall s", "s beyond the data", "peak MiB")
     text = f"{machine()}; medians of {runs}\n\n{table(head, rows)}"
@@ -500,8 +500,8 @@ def speed(runs: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    known = ("equal", *SECTIONS, "speed")
-    parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(known))
+    sections = ("equal", *SECTIONS, "speed")
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(sections))
     parser.add_argument("--comparisons", type=int, default=50_000, help=f"a multiple of {BATCH}")
     parser.add_argument("--repetitions", type=int, default=2000)
     parser.add_argument("--runs", type=int, default=5)

@@ -102,7 +102,7 @@ class Cell:
         p = self.pass_rate
         return self.scale * mean * (p + (1 - p) * self.failing) / p
 
-    def drawn(self, rng: Rng, base: Floats | None = None) -> Spending:
+    def draw_spending(self, rng: Rng, base: Floats | None = None) -> Spending:
         """One data set; base : normal numbers of the groups, shared with another model."""
         n = np.full(self.tasks, self.n) if self.n else rng.integers(1, 11, self.tasks)
         task = np.repeat(np.arange(self.tasks), n)
@@ -143,9 +143,9 @@ HELD_OUT = [
 ]  # fmt: skip
 
 
-def t_limits(one: Spending, clusters: NDArray[np.int64] | None) -> tuple[float, float]:
+def t_limits(spending: Spending, clusters: NDArray[np.int64] | None) -> tuple[float, float]:
     """Fieller's by Student's t alone."""
-    x, y = one.cost, one.rate
+    x, y = spending.cost, spending.rate
     size = len(x) if clusters is None else int(clusters.max()) + 1
     away = np.stack([x - x.mean(), y - y.mean()])
     if clusters is not None:
@@ -163,10 +163,10 @@ def single(cells: list[Cell], runs: int) -> str:
         rng, true = np.random.default_rng([place, cell.tasks, cell.n]), cell.truth
         limits, by_t, values = [], [], []
         for _ in range(runs):
-            one = cell.drawn(rng)
-            answer = cost_per_success(one)
+            sample = cell.draw_spending(rng)
+            answer = cost_per_success(sample)
             limits.append((answer.low, answer.high))
-            by_t.append(t_limits(one, cell.clusters))
+            by_t.append(t_limits(sample, cell.clusters))
             values.append(np.nan if answer.value is None else answer.value)
         row = [*cell.name]
         for low, high in (np.array(limits).T, np.array(by_t).T):
@@ -206,23 +206,23 @@ def pairs(runs: int) -> str:
     grid += [(kind, "σ 1.5", 3, 5, "held out") for kind in ("alike", "half the cost")]
     grid += [(kind, "σ 1.5", 35, 0, "held out") for kind in kinds]
     for place, (kind, law, tasks, n, marked) in enumerate(grid):
-        one, other = (replace(cell, law=law, tasks=tasks, n=n) for cell in kinds[kind])
-        true, gap = one.truth / other.truth, one.truth - other.truth
+        cell_a, cell_b = (replace(cell, law=law, tasks=tasks, n=n) for cell in kinds[kind])
+        true, gap = cell_a.truth / cell_b.truth, cell_a.truth - cell_b.truth
         rng = np.random.default_rng([place, tasks])
         hits = np.zeros(4)
         for _ in range(runs):
             base = rng.standard_normal(tasks)
-            a, b = one.drawn(rng, base), other.drawn(rng, base)
+            a, b = cell_a.draw_spending(rng, base), cell_b.draw_spending(rng, base)
             answer = compare_costs([a, b], adjust=False)[0]
             ratio, difference = answer.ratio, answer.difference
             assert ratio.low is not None
             assert ratio.high is not None
             assert difference.low is not None
             assert difference.high is not None
-            near = 1e-9 * one.truth
+            tolerance = 1e-9 * cell_a.truth
             hits += [
                 ratio.low <= true * (1 + 1e-9) and ratio.high >= true * (1 - 1e-9),
-                difference.low <= gap + near and difference.high >= gap - near,
+                difference.low <= gap + tolerance and difference.high >= gap - tolerance,
                 answer.p <= 0.05, plain_t(a, b) <= 0.05,
             ]  # fmt: skip
         shares = [f"{100 * share:.1f}" for share in hits / runs]
@@ -244,18 +244,18 @@ def unlike(runs: int) -> str:
         rng = np.random.default_rng([tasks, n, int(10 * cheap), int(10 * spread), int(rates[0])])
         rejects, covers = [], []
         for _ in range(runs):
-            both = []
+            results = []
             for failing in (dear, cheap):
                 task, start = np.repeat(np.arange(tasks), n), np.arange(tasks + 1) * n
                 passed = rng.random(tasks * n) < rng.beta(*rates, tasks)[task]
                 cost = np.where(passed, 1.0, failing) * np.exp(spread * rng.normal(size=tasks * n))
                 p = rates[0] / sum(rates)
                 true = (p + (1 - p) * failing) / p
-                ones = np.ones(tasks * n, np.int64)
-                both.append(
-                    Spending.from_attempts(start, cost / true, ones, passed.astype(np.int64))
+                counts = np.ones(tasks * n, np.int64)
+                results.append(
+                    Spending.from_attempts(start, cost / true, counts, passed.astype(np.int64))
                 )
-            answer = compare_costs(both, adjust=False)[0]
+            answer = compare_costs(results, adjust=False)[0]
             rejects.append(answer.p <= 0.05)
             low, high = answer.ratio.low, answer.ratio.high
             covers.append((low or 0.0) <= 1.0 <= (np.inf if high is None else high))
@@ -272,26 +272,27 @@ def lumps(runs: int) -> str:
         ((0.05, 50.0), (0.1, 20.0), (0.02, 100.0)), (20, 60, 100, 200, 500), (1, 4)
     ):
         rng = np.random.default_rng([tasks, n, int(times)])
-        true, covers, said = 2 * (1 + share * (times - 1)), [], []
+        true, covers, reported = 2 * (1 + share * (times - 1)), [], []
         for _ in range(runs):
             task, start = np.repeat(np.arange(tasks), n), np.arange(tasks + 1) * n
             passed = rng.random(tasks * n) < rng.beta(1, 1, tasks)[task]
             cost = np.where(rng.random(tasks) < share, times, 1.0)[task]
-            ones = np.ones(tasks * n, np.int64)
-            one = Spending.from_attempts(start, cost, ones, passed.astype(np.int64))
-            answer = cost_per_success(one)
+            counts = np.ones(tasks * n, np.int64)
+            spending = Spending.from_attempts(start, cost, counts, passed.astype(np.int64))
+            answer = cost_per_success(spending)
             high = np.inf if answer.high is None else answer.high
             covers.append((answer.low or 0.0) <= true <= high)
-            said.append(bool(one.few_carry))
-        kept = [c for c, few in zip(covers, said, strict=True) if not few]
+            reported.append(bool(spending.few_carry))
+        quiet_covers = [c for c, few in zip(covers, reported, strict=True) if not few]
         rows.append([f"{100 * share:g} % × {times:g}", tasks, n, f"{100 * np.mean(covers):.1f}",
-                     f"{100 * np.mean(said):.0f}",
-                     f"{100 * np.mean(kept):.0f}" if len(kept) >= 20 else "–"])  # fmt: skip
+                     f"{100 * np.mean(reported):.0f}",
+                     f"{100 * np.mean(quiet_covers):.0f}" if len(quiet_covers) >= 20
+                     else "–"])  # fmt: skip
     for law, tasks in product(("σ 0.5", "σ 1", "σ 2"), (20, 60, 200)):
         cell = Cell(law, tasks, 1)
         rng = np.random.default_rng([tasks, len(law)])
-        said = [bool(cell.drawn(rng).few_carry) for _ in range(runs)]
-        rows.append([f"no lumps, {law}", tasks, 1, "", f"{100 * np.mean(said):.0f}", ""])
+        reported = [bool(cell.draw_spending(rng).few_carry) for _ in range(runs)]
+        rows.append([f"no lumps, {law}", tasks, 1, "", f"{100 * np.mean(reported):.0f}", ""])
     head = ["dear tasks", "tasks", "n", "covers %", "warned %", "covers % where not warned"]
     return f"{errors(runs)}\n\n{table(head, rows)}"
 
@@ -324,22 +325,22 @@ def missing(runs: int) -> str:
             cost = np.where(lacks(rng, cost, passed), np.nan, cost)
             data = pd.DataFrame({"model": "m", "task": task.astype(str), "passed": passed,
                                  "cost": cost})  # fmt: skip
-            for policy, held in covers.items():
+            for policy, coverage in covers.items():
                 try:
-                    found = passk_cli.cost(data, missing_cost=policy).frame
+                    estimates = passk_cli.cost(data, missing_cost=policy).frame
                 except passk_cli.DataError:  # a task without any cost has no mean
                     continue
-                row = found[found["metric"] == "cost-per-success"].iloc[0]
+                row = estimates[estimates["metric"] == "cost-per-success"].iloc[0]
                 low = 0.0 if pd.isna(row["low"]) else row["low"]
                 high = np.inf if pd.isna(row["high"]) else row["high"]
-                held.append(low <= true <= high)
+                coverage.append(low <= true <= high)
                 values[policy].append(row["estimate"] / true)
-        for policy, held in covers.items():
-            shown = ("–", "–") if len(held) < runs / 4 else (
-                f"{100 * np.mean(held):.0f}", f"{np.nanmedian(values[policy]):.2f}"
+        for policy, coverage in covers.items():
+            texts = ("–", "–") if len(coverage) < runs / 4 else (
+                f"{100 * np.mean(coverage):.0f}", f"{np.nanmedian(values[policy]):.2f}"
             )  # fmt: skip
-            rows.append([name, f"{tasks} × {n}", policy, *shown,
-                         f"{100 * (1 - len(held) / runs):.0f}"])  # fmt: skip
+            rows.append([name, f"{tasks} × {n}", policy, *texts,
+                         f"{100 * (1 - len(coverage) / runs):.0f}"])  # fmt: skip
     head = ["missing costs", "tasks × attempts", "--missing-cost", "covers %",
             "estimate / truth, median", "refused %"]  # fmt: skip
     return f"{errors(runs)}\n\n{table(head, rows)}"
@@ -347,7 +348,7 @@ def missing(runs: int) -> str:
 
 def plain_t(a: Spending, b: Spending) -> float:
     """Two-sided p of the same statistic by Student's t alone."""
-    means = [each.mean() for each in (a.cost, a.rate, b.cost, b.rate)]
+    means = [series.mean() for series in (a.cost, a.rate, b.cost, b.rate)]
     x1, y1, x2, y2 = (float(mean) for mean in means)
     d = a.cost * y2 + x1 * b.rate - b.cost * y1 - x2 * a.rate
     error = d.std(ddof=1) / len(d) ** 0.5

@@ -189,20 +189,20 @@ def measured(make: Make, command: str) -> tuple[str, ...]:
         words = [sys.executable, "-P", "-m", "passk_cli", *_words(command)]
         if not {"--rules", "."} & {*words}:
             words += [file.name for file in files]
-        done = ended(words, {**variables, "PYTHONPATH": str(Path(__file__).parent.parent)}, _MOST,
+        result = ended(words, {**variables, "PYTHONPATH": str(Path(__file__).parent.parent)}, _MOST,
                      folder)  # fmt: skip
-    within = done.cpu <= _SECONDS and done.mebibytes <= _MEBIBYTES
+    within = result.cpu <= _SECONDS and result.mebibytes <= _MEBIBYTES
     return (
         command if len(command) < 50 else command.split(" 1,")[0][:30] + " …", f"{size / 1e6:.2f}",
-        f"{done.cpu:.1f}" + " (too long)" * (not within), f"{done.mebibytes:,.0f}",
-        str(done.code),
+        f"{result.cpu:.1f}" + " (too long)" * (not within), f"{result.mebibytes:,.0f}",
+        str(result.code),
     )  # fmt: skip
 
 
 def _words(command: str) -> list[str]:
     """The words of a command, of which the last may be quoted."""
-    first, quote, rest = command.partition(" '")
-    return [*first.split(), rest.rstrip("'")] if quote else command.split()
+    first, quote, remainder = command.partition(" '")
+    return [*first.split(), remainder.rstrip("'")] if quote else command.split()
 
 
 if __name__ == "__main__":

@@ -69,12 +69,12 @@ def summary(records: Sequence[Sequence[float]]) -> list[str]:
     covers, width, point, error, plug_in = np.array(records, dtype=float).T
     share = covers.mean()
     several = (1 - share) * share or 1 / len(covers)
-    there = ~np.isnan(point)
+    defined = ~np.isnan(point)
     return [
         str(len(covers)),
         f"{100 * share:.1f} ± {196 * np.sqrt(several / len(covers)):.1f}",
-        f"{width.mean():.2f}", f"{100 * there.mean():.0f}",
-        f"{100 * np.abs(error[there]).mean():.1f}" if there.any() else "–",
+        f"{width.mean():.2f}", f"{100 * defined.mean():.0f}",
+        f"{100 * np.abs(error[defined]).mean():.1f}" if defined.any() else "–",
         f"{100 * plug_in.mean():+.1f}",
     ]  # fmt: skip
 
@@ -111,10 +111,12 @@ def grid(populations: dict[str, Rates], sets: int, seed: int = 0) -> str:
     }  # fmt: skip
     by_size = []
     for n, tasks in product(ATTEMPTS, TASKS):
-        own = [cell for (*_, made, size), cell in cells.items() if (made, size) == (n, tasks)]
-        least = min(np.mean([each[0] for each in cell]) for cell in own)
-        widths = [float(np.mean([each[1] for each in cell])) for cell in own]
-        row = summary([each for cell in own for each in cell])
+        selection = [
+            cell for (*_, attempts, size), cell in cells.items() if (attempts, size) == (n, tasks)
+        ]
+        least = min(np.mean([row[0] for row in cell]) for cell in selection)
+        widths = [float(np.mean([row[1] for row in cell])) for cell in selection]
+        row = summary([row for cell in selection for row in cell])
         row[2] += f" ({min(widths):.2f}–{max(widths):.2f})"
         by_size.append([f"{tasks} × {n}", *row[:2], f"{100 * least:.0f}", *row[2:]])
     head = ["tasks × attempts", *HEAD[:2], "least cell", *HEAD[2:]]
@@ -148,8 +150,10 @@ def edges(sets: int) -> Iterator[list[str]]:
         rng = np.random.default_rng([7, n, crc32(name.encode())])
         records = []
         for _ in range(3 * sets):
-            p, made = rates(rng, 100), np.full(100, n)
-            records.append(record(CoverRange(made, rng.binomial(made, p), 0.8), (p >= 0.8).mean()))
+            p, sizes = rates(rng, 100), np.full(100, n)
+            records.append(
+                record(CoverRange(sizes, rng.binomial(sizes, p), 0.8), (p >= 0.8).mean())
+            )
         yield [f"these tasks, {name}, n {n}", "0.8", *summary(records)]
     for shared in (False, True):
         rng, records, true = np.random.default_rng(8), [], truth(beta(2, 2), 0.5)
@@ -167,9 +171,9 @@ def pairs(sets: int) -> Iterator[list[str]]:
     that differ by 0.3 in which they are."""
     for models, n, (name, rates) in product((2, 10), (8, 20), KNOWN.items()):
         rng = np.random.default_rng([9, models, n, crc32(name.encode())])
-        made, false, boards = np.full(100, n), 0, 4 * sets if models == 2 else sets
+        attempts, false, boards = np.full(100, n), 0, 4 * sets if models == 2 else sets
         for _ in range(boards):
-            ends = [CoverRange(made, rng.binomial(made, rates(rng, 100)), 0.8).limits
+            ends = [CoverRange(attempts, rng.binomial(attempts, rates(rng, 100)), 0.8).limits
                     for _ in range(models)]  # fmt: skip
             false += any(a[0] > b[1] or b[0] > a[1] for a, b in combinations(ends, 2))
         yield [
@@ -180,68 +184,68 @@ def pairs(sets: int) -> Iterator[list[str]]:
             f"{100 * false / max(sets, 2 * sets // models):.1f}",
         ]
     for n in (4, 8, 20, 50):
-        rng, made, found = np.random.default_rng([10, n]), np.full(100, n), 0
+        rng, attempts, findings = np.random.default_rng([10, n]), np.full(100, n), 0
         for _ in range(2 * sets):
             ends = [
-                CoverRange(made, rng.binomial(made, rates(rng, 100)), 0.8).limits
+                CoverRange(attempts, rng.binomial(attempts, rates(rng, 100)), 0.8).limits
                 for rates in (points(r95=0.6, r20=0.4), points(r95=0.3, r20=0.7))
             ]
-            found += ends[0][0] > ends[1][1]
+            findings += ends[0][0] > ends[1][1]
         yield [
             "0.6 against 0.3",
             "rates .95 and .2",
             "2",
             str(n),
-            f"{100 * found / (2 * sets):.1f}",
+            f"{100 * findings / (2 * sets):.1f}",
         ]
 
 
-def needed(sets: int) -> Iterator[list[str]]:
+def attempts_needed(sets: int) -> Iterator[list[str]]:
     """Data with as many attempts, or tasks, as would narrow the range enough: are they narrow?"""
     for n, tasks, threshold in product((4, 8), (50, 100), (0.5, 0.8)):
-        said, narrow, widths, silent = [], [], [], 0
+        cost_ratios, narrow, widths, silent = [], [], [], 0
         for name, rates in KNOWN.items():
             rng = np.random.default_rng([11, n, tasks, crc32(name.encode())])
             for _ in range(max(sets // 4, 2)):
-                made = np.full(tasks, n)
-                share = CoverRange(made, rng.binomial(made, rates(rng, tasks)), threshold)
+                sizes = np.full(tasks, n)
+                share = CoverRange(sizes, rng.binomial(sizes, rates(rng, tasks)), threshold)
                 if share.point is not None:
                     continue
                 attempts, more = share.needed
                 if attempts is None and more is None:
                     silent += 1
                     continue
-                made = np.full(more or tasks, attempts or n)
-                c = rng.binomial(made, rates(rng, len(made)))
-                low, high = CoverRange(made, c, threshold).limits
-                said.append((attempts or n) / n * (more or tasks) / tasks)
+                sizes = np.full(more or tasks, attempts or n)
+                c = rng.binomial(sizes, rates(rng, len(sizes)))
+                low, high = CoverRange(sizes, c, threshold).limits
+                cost_ratios.append((attempts or n) / n * (more or tasks) / tasks)
                 widths.append(high - low)
                 narrow.append(high - low <= 0.4)
         width, most = np.mean(widths), np.quantile(widths, 0.9)
-        numbers = f"{np.median(said):.1f} {width:.2f} {most:.2f} {100 * np.mean(narrow):.0f}"
+        numbers = f"{np.median(cost_ratios):.1f} {width:.2f} {most:.2f} {100 * np.mean(narrow):.0f}"
         size = f"{tasks} × {n}"
-        yield [size, str(threshold), str(len(said)), str(silent), *numbers.split()]
+        yield [size, str(threshold), str(len(cost_ratios)), str(silent), *numbers.split()]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=("known", "edges", "held-out", "pairs", "needed"))
     parser.add_argument("--sets", type=int, default=100)
-    given = parser.parse_args()
-    if given.part == "known":
-        text = grid(KNOWN, given.sets)
-    elif given.part == "held-out":
-        text = grid(HELD_OUT, given.sets, HELD_OUT_SEED)
-    elif given.part == "edges":
-        text = table(["case", "τ", *HEAD], list(edges(given.sets)))
-    elif given.part == "pairs":
+    arguments = parser.parse_args()
+    if arguments.part == "known":
+        text = grid(KNOWN, arguments.sets)
+    elif arguments.part == "held-out":
+        text = grid(HELD_OUT, arguments.sets, HELD_OUT_SEED)
+    elif arguments.part == "edges":
+        text = table(["case", "τ", *HEAD], list(edges(arguments.sets)))
+    elif arguments.part == "pairs":
         head = ["models", "population", "models on a board", "n", "disjoint ranges %"]
-        text = table(head, list(pairs(given.sets)))
+        text = table(head, list(pairs(arguments.sets)))
     else:
         head = ["tasks × attempts", "τ", "sets", "neither is enough", "times the attempts made",
                 "width then", "90 % below", "at most 0.4 wide %"]  # fmt: skip
-        text = table(head, list(needed(given.sets)))
-    keep(given.part, text, "cover.md")
+        text = table(head, list(attempts_needed(arguments.sets)))
+    keep(arguments.part, text, "cover.md")
 
 
 if __name__ == "__main__":

@@ -106,9 +106,9 @@ def all_methods(cell: Cell, repetitions: int) -> dict[str, tuple[float, float]]:
     for values in cell.values(rng, repetitions):
         sample = Sample(values)
         for method in METHODS:
-            found = interval(sample, method, LEVEL)
-            low = sample.mean if found.low is None else found.low
-            high = sample.mean if found.high is None else found.high
+            limits = interval(sample, method, LEVEL)
+            low = sample.mean if limits.low is None else limits.low
+            high = sample.mean if limits.high is None else limits.high
             hits[method] += low - 1e-12 <= true <= high + 1e-12
             widths[method] += high - low
     return {m: (hits[m] / repetitions, widths[m] / repetitions) for m in METHODS}
@@ -131,9 +131,9 @@ def summary(rows: Sequence[Row], many: int, repetitions: int) -> str:
     """What the grid says about `guard`, then the grid."""
     worst_cell, worst, _ = min(rows, key=lambda row: row[1][0])
     ratios = [
-        found["guard"][1] / found["percentile"][1]
-        for _, _, found in rows
-        if found["percentile"][0] >= 0.935 and found["percentile"][1] > 1e-3
+        by_method["guard"][1] / by_method["percentile"][1]
+        for _, _, by_method in rows
+        if by_method["percentile"][0] >= 0.935 and by_method["percentile"][1] > 1e-3
     ]
     error = 100 * math.sqrt(0.05 * 0.95 / many)
     lines = [
@@ -149,20 +149,20 @@ def summary(rows: Sequence[Row], many: int, repetitions: int) -> str:
             f" and is wider\n  than 0.001 ({len(ratios)} cells): **{np.median(ratios):.3f}** in the"
             f" median, **{max(ratios):.3f}** at most"
         )
-    lowest = {m: min(found[m][0] for _, _, found in rows) for m in METHODS if m != "guard"}
+    lowest = {m: min(by_method[m][0] for _, _, by_method in rows) for m in METHODS if m != "guard"}
     lines.append(
         "- lowest coverage of the others: "
         + ", ".join(f"{m} {100 * value:.1f} %" for m, value in lowest.items())
     )
-    others = [m for m in METHODS if m != "guard"]
-    head = ("cell", "true", "guard", "missed above", "missed below", *others, "guard width",
+    methods = [m for m in METHODS if m != "guard"]
+    head = ("cell", "true", "guard", "missed above", "missed below", *methods, "guard width",
             "against percentile")  # fmt: skip
     body = []
-    for cell, (covered, above, below), found in rows:
-        ratio = found["guard"][1] / max(found["percentile"][1], 1e-9)
+    for cell, (covered, above, below), by_method in rows:
+        ratio = by_method["guard"][1] / max(by_method["percentile"][1], 1e-9)
         body.append(
             (cell.name, f"{cell.true():.4f}", *(f"{100 * v:.1f}" for v in (covered, above, below)),
-             *(f"{100 * found[m][0]:.1f}" for m in others), f"{found['guard'][1]:.3f}",
+             *(f"{100 * by_method[m][0]:.1f}" for m in methods), f"{by_method['guard'][1]:.3f}",
              f"{ratio:.2f}" if ratio < 10 else "> 10")
         )  # fmt: skip
     return "\n".join(lines) + "\n\n" + table(head, body)
@@ -188,10 +188,10 @@ def clustered(work: tuple[float, float, int, int]) -> tuple[object, ...]:
         shared = rng.random(len(codes)) < math.sqrt(0.5)
         rates = np.where(shared, rng.beta(a, b, clusters)[codes], rng.beta(a, b, len(codes)))
         values = lookup[rng.binomial(20, rates)]
-        for name, method, mine in (("with", "guard", codes), ("without", "guard", None),
+        for name, method, task_codes in (("with", "guard", codes), ("without", "guard", None),
                                    ("t, clustered", "t", codes)):  # fmt: skip
-            found = interval(Sample(values, clusters=mine), method, LEVEL)
-            hits[name] += (found.low or 0) <= true <= (found.high or 0)
+            limits = interval(Sample(values, clusters=task_codes), method, LEVEL)
+            hits[name] += (limits.low or 0) <= true <= (limits.high or 0)
     shares = (f"{100 * hit / repetitions:.1f}" for hit in hits.values())
     return (f"Beta({a:g}, {b:g}), {clusters} clusters of 5", *shares)
 
@@ -295,7 +295,7 @@ class Fixed:
         ns = np.full(self.tasks, self.n)
         if self.uneven:
             ns = rng.integers(self.n, 4 * self.n + 1, self.tasks)
-        held, above, jackknife, ratios = 0, 0, 0, []
+        hits, above, jackknife, ratios = 0, 0, 0, []
         widths = np.zeros(2)
         passes = rng.binomial(ns, rates)
         estimates, truths = np.empty((2, repetitions))
@@ -304,23 +304,23 @@ class Fixed:
             failing = float((1 - p**k if hat else (1 - p) ** k).mean())
             truth = 1 - failing
             estimates[i], truths[i] = values.mean(), truth
-            found = hull(self.metric, histogram(ns, c))
-            inside = holds(found, failing if found.complement else truth, TAIL)
-            held += inside
+            limits = hull(self.metric, histogram(ns, c))
+            inside = holds(limits, failing if limits.complement else truth, TAIL)
+            hits += inside
             above += not inside and truth < estimates[i]
             within = within_variance(self.metric, ns, c)
             normal = interval(Sample(values, within=within), "jackknife", LEVEL, THESE_TASKS)
             low, high = (normal.low, normal.high) if normal.low is not None else (2.0, -2.0)
             jackknife += low <= truth <= high
             if i < _WIDTHS:
-                low, high = found.limits(TAIL)
+                low, high = limits.limits(TAIL)
                 widths += high - low, 0.0 if normal.low is None else normal.high - normal.low
         normal_width = 3.92 * float(np.std(estimates - truths)) * _WIDTHS
         ratios = [f"{w / normal_width:.2f}" if normal_width > 1e-9 else "–" for w in widths]
         name = f"{self.name}{', n to 4n' * self.uneven}{', one set of tasks' * self.same}"
         return (
             f"{name}, T={self.tasks}, n={self.n}, {self.metric.name}",
-            held / repetitions, above / repetitions,
+            hits / repetitions, above / repetitions,
             jackknife / repetitions if self.n > k else None,
             f"{widths[0] / _WIDTHS:.4f}", ratios[0], ratios[1] if self.n > k else "–",
             widths[0] / widths[1] if widths[1] > 0 else math.nan,
@@ -339,7 +339,7 @@ def fixed_rows(cells: Sequence[Fixed], repetitions: int) -> list[tuple[object, .
 
 def fixed_table(title: str, cells: Sequence[Fixed], repetitions: int) -> str:
     rows = fixed_rows(cells, repetitions)
-    held = [row[1] for row in rows]
+    coverage = [row[1] for row in rows]
     before = [row[3] for row in rows if row[3] is not None]
     ratios = [row[7] for row in rows if row[3] is not None and row[3] >= 0.935]
     error = 100 * math.sqrt(0.05 * 0.95 / repetitions)
@@ -347,8 +347,8 @@ def fixed_table(title: str, cells: Sequence[Fixed], repetitions: int) -> str:
         f"{title}: {len(rows)} cells, {repetitions:,} repetitions (Monte-Carlo error at 95 %:"
         f" {error:.1f} points).",
         "",
-        f"- `hull` covers at least 94 % in {sum(h >= 0.94 for h in held)} of {len(rows)} cells,"
-        f" at least **{100 * min(held):.1f} %** everywhere",
+        f"- `hull` covers at least 94 % in {sum(h >= 0.94 for h in coverage)} of {len(rows)} cells,"
+        f" at least **{100 * min(coverage):.1f} %** everywhere",
     ]
     if before:
         lines.append(
@@ -377,7 +377,7 @@ def these_cells(populations: dict[str, Rates]) -> list[Fixed]:
     ]
 
 
-def these(repetitions: int, many: int) -> str:
+def these_tasks(repetitions: int, many: int) -> str:
     return fixed_table("Eight populations", these_cells(SEEN), repetitions)
 
 
@@ -386,16 +386,22 @@ def these_unseen(repetitions: int, many: int) -> str:
 
 
 def these_hard(repetitions: int, many: int) -> str:
-    some = ("Beta(0.1, 0.3)", "Beta(20, 0.5)", "half 0, half 0.5", "all 0.3")
-    few = [Fixed(name, t, n, Metric("pass@", k)) for t, n, k in FEW_DESIGNS for name in some]
-    hats = [Fixed(name, t, n, Metric("pass^", k)) for t, n, k in THESE_DESIGNS[:3] for name in some]
+    populations = ("Beta(0.1, 0.3)", "Beta(20, 0.5)", "half 0, half 0.5", "all 0.3")
+    few = [Fixed(name, t, n, Metric("pass@", k)) for t, n, k in FEW_DESIGNS for name in populations]
+    hats = [
+        Fixed(name, t, n, Metric("pass^", k))
+        for t, n, k in THESE_DESIGNS[:3]
+        for name in populations
+    ]
     same = [
         Fixed(name, t, n, Metric("pass@", k), same=True)
         for t, n, k in THESE_DESIGNS
         for name in ("Beta(2, 2)", "Beta(9, 1)", "Beta(0.1, 0.3)")
     ]
     uneven = [
-        Fixed(name, 30, 5, Metric("pass@", k), uneven=True) for k in (1, 3, 5) for name in some
+        Fixed(name, 30, 5, Metric("pass@", k), uneven=True)
+        for k in (1, 3, 5)
+        for name in populations
     ]
     sizes = [
         Fixed(name, t, 10, Metric("pass@", 5))
@@ -425,18 +431,18 @@ def shifted_pair(work: tuple[str, int, int, int, float, int]) -> tuple[object, .
     """Two models on the same tasks, the second's log odds moved: is the difference covered?"""
     name, tasks, n, k, shift, repetitions = work
     rng = np.random.default_rng([sum(map(ord, name)), tasks, n, k, int(10 * shift)])
-    metric, sizes, held, width = Metric("pass@", k), np.full(tasks, n), 0, 0.0
+    metric, sizes, hits, width = Metric("pass@", k), np.full(tasks, n), 0, 0.0
     for _ in range(repetitions):
         rates = SEEN[name](rng, (2, tasks))[0]
-        both = rates, shifted(rates, shift)
-        passes = tuple(MetricCounts(metric, sizes, rng.binomial(n, p)) for p in both)
-        first, second = (metric.values(sizes, one.c) for one in passes)
-        found = interval(Sample(first - second, -1.0, passes=passes), None, LEVEL, THESE_TASKS)
-        truth = float(((1 - both[1]) ** k - (1 - both[0]) ** k).mean())
-        held += (found.low or 0.0) - 1e-12 <= truth <= (found.high or 0.0) + 1e-12
-        width += (found.high or 0.0) - (found.low or 0.0)
+        rate_pair = rates, shifted(rates, shift)
+        passes = tuple(MetricCounts(metric, sizes, rng.binomial(n, p)) for p in rate_pair)
+        first, second = (metric.values(sizes, outcome.c) for outcome in passes)
+        limits = interval(Sample(first - second, -1.0, passes=passes), None, LEVEL, THESE_TASKS)
+        truth = float(((1 - rate_pair[1]) ** k - (1 - rate_pair[0]) ** k).mean())
+        hits += (limits.low or 0.0) - 1e-12 <= truth <= (limits.high or 0.0) + 1e-12
+        width += (limits.high or 0.0) - (limits.low or 0.0)
     cell = f"{name}, T={tasks}, n={n}, pass@{k}, log odds {shift:+g}"
-    return cell, f"{100 * held / repetitions:.1f}", f"{width / repetitions:.3f}"
+    return cell, f"{100 * hits / repetitions:.1f}", f"{width / repetitions:.3f}"
 
 
 def these_differences(repetitions: int, many: int) -> str:
@@ -485,10 +491,10 @@ def lumps(repetitions: int, many: int) -> str:
     for level in (0.9, 0.95, 0.99):
         rows = []
         for weight in WEIGHTS:
-            each = {t: 100 * binomial(t, level, weight)[0] for t in range(2, 501)}
-            worst = min(each, key=lambda t: each[t])
-            rows.append((f"{weight:g}", *(f"{each[t]:.2f}" for t in sizes),
-                         f"{each[worst]:.2f} (T={worst})"))  # fmt: skip
+            tails = {t: 100 * binomial(t, level, weight)[0] for t in range(2, 501)}
+            worst = min(tails, key=lambda t: tails[t])
+            rows.append((f"{weight:g}", *(f"{tails[t]:.2f}" for t in sizes),
+                         f"{tails[worst]:.2f} (T={worst})"))  # fmt: skip
         head = (f"atom, level {level:g}", *(f"T={t}" for t in sizes), "lowest, T = 2 … 500")
         parts.append(table(head, rows))
     return "Exact, no simulation; the lowest over all success rates, in percent.\n\n" + "\n\n".join(
@@ -588,19 +594,19 @@ def wide_cell(
     metric, n = Metric("pass@", k), np.resize(np.array(attempts), tasks)
     rng = np.random.default_rng([int(10 * a), int(10 * b), tasks, sum(attempts), k])
     true = Cell(a, b, tasks, attempts[0], metric).true()
-    seen: dict[bytes, tuple[bool, bool]] = {}
+    cache: dict[bytes, tuple[bool, bool]] = {}
     hits = {"half": 0, "guard": 0}
     for _ in range(repetitions):
         c = rng.binomial(n, rng.beta(a, b, tasks))
         values = np.sort(metric.values(n, c))
         key = values.tobytes()
-        if key not in seen:
+        if key not in cache:
             sample = Sample(values)
-            seen[key] = HALF.p(sample, true) >= 0.05, GUARD.p(sample, true) >= 0.05
-        hits["half"] += seen[key][0]
-        hits["guard"] += seen[key][1]
-    shown = "/".join(map(str, attempts))
-    name = f"Beta({a:g}, {b:g}), T={tasks}, n={shown}, pass@{k}"
+            cache[key] = HALF.p(sample, true) >= 0.05, GUARD.p(sample, true) >= 0.05
+        hits["half"] += cache[key][0]
+        hits["guard"] += cache[key][1]
+    attempts_text = "/".join(map(str, attempts))
+    name = f"Beta({a:g}, {b:g}), T={tasks}, n={attempts_text}, pass@{k}"
     return name, hits["half"] / repetitions, hits["guard"] / repetitions
 
 
@@ -613,14 +619,14 @@ def wide(repetitions: int, many: int) -> str:
         (a, b, t, n, k, reps) for a, b in FAMILIES for t in (3, 10, 30, 164) for n, k in WIDE
     ]
     with ProcessPoolExecutor() as pool:
-        found = list(pool.map(wide_cell, designs))
-    worst = min(found, key=lambda cell: cell[2])
-    half = min(found, key=lambda cell: cell[1])
+        results = list(pool.map(wide_cell, designs))
+    worst = min(results, key=lambda cell: cell[2])
+    half = min(results, key=lambda cell: cell[1])
     error = 100 * math.sqrt(0.05 * 0.95 / reps)
     head = ("cell", "`guard`", "atom of ½")
-    rows = [(name, f"{100 * now:.1f}", f"{100 * before:.1f}") for name, before, now in found]
+    rows = [(name, f"{100 * now:.1f}", f"{100 * before:.1f}") for name, before, now in results]
     return (
-        f"{len(found)} cells, {reps:,} repetitions (Monte-Carlo error {error:.2f} points);"
+        f"{len(results)} cells, {reps:,} repetitions (Monte-Carlo error {error:.2f} points);"
         " n = 3/10/20: attempts differ\nfrom task to task in turn.\n\n"
         f"- lowest coverage of `guard`: **{100 * worst[2]:.2f} %** ({worst[0]})\n"
         f"- with an atom of ½: {100 * half[1]:.2f} % ({half[0]})\n\n{table(head, rows)}"
@@ -641,29 +647,30 @@ def alike_cell(
     hits, widths = dict.fromkeys(("guard", "percentile"), 0), {"guard": 0.0, "percentile": 0.0}
     for values in lookup[rng.binomial(n, rate, (repetitions, tasks))]:
         for method in widths:
-            found = interval(Sample(values), method, LEVEL)
-            low, high = found.low or 0.0, 1.0 if found.high is None else found.high
+            limits = interval(Sample(values), method, LEVEL)
+            low, high = limits.low or 0.0, 1.0 if limits.high is None else limits.high
             hits[method] += low - 1e-12 <= true <= high + 1e-12
             widths[method] += high - low
     ratio = widths["guard"] / widths["percentile"]
     return ratio, hits["guard"] / repetitions, hits["percentile"] / repetitions
 
 
-def alike(repetitions: int, many: int) -> str:
+def equal_rates(repetitions: int, many: int) -> str:
     """Width and coverage where every task has the same success rate."""
     sizes = (10, 30, 100, 500)
     reps = repetitions // 2
     work = [(n, k, rate, tasks, reps) for n, k, rate in ALIKE for tasks in sizes]
     with ProcessPoolExecutor() as pool:
-        found = dict(zip(work, pool.map(alike_cell, work), strict=True))
+        ratios = dict(zip(work, pool.map(alike_cell, work), strict=True))
     head = ("n, metric, rate of every task", *(f"T={tasks}" for tasks in sizes))
     rows = []
     for n, k, rate in ALIKE:
-        cells = [found[n, k, rate, tasks, reps] for tasks in sizes]
-        shown = (
-            f"{ratio:.2f} ({100 * ours:.0f}, {100 * theirs:.0f})" for ratio, ours, theirs in cells
+        cells = [ratios[n, k, rate, tasks, reps] for tasks in sizes]
+        texts = (
+            f"{ratio:.2f} ({100 * guarded:.0f}, {100 * plain:.0f})"
+            for ratio, guarded, plain in cells
         )
-        rows.append((f"n={n}, pass@{k}, {rate:g}", *shown))
+        rows.append((f"n={n}, pass@{k}, {rate:g}", *texts))
     error = 100 * math.sqrt(0.05 * 0.95 / reps)
     return (
         f"Width of `guard` against `percentile`; in brackets the coverage of both in percent."
@@ -769,27 +776,27 @@ def coverages(values: np.ndarray, true: float) -> list[float]:
 
 def on_grids(rows: int) -> list[list[float]]:
     """Coverage by each reach in the cells of `grid` and `wide`."""
-    found = []
+    ranges = []
     for (a, b), t, (n, k) in itertools.product(FAMILIES, TASKS, ATTEMPTS):
         for cell in (Cell(a, b, t, n, Metric("pass@", k)), Cell(b, a, t, n, Metric("pass^", k))):
-            found.append(coverages(cell.values(cell.rng(5), rows), cell.true()))
+            ranges.append(coverages(cell.values(cell.rng(5), rows), cell.true()))
     for (a, b), t, (attempts, k) in itertools.product(FAMILIES, (3, 10, 30, 164), WIDE):
         rng = np.random.default_rng([int(10 * a), int(10 * b), t, sum(attempts), k])
         metric, n = Metric("pass@", k), np.resize(np.array(attempts), (rows, t))
         c = rng.binomial(n, rng.beta(a, b, (rows, t)))
         values = metric.values(n.ravel(), c.ravel()).reshape(rows, t)
-        found.append(coverages(values, Cell(a, b, t, attempts[0], metric).true()))
-    return found
+        ranges.append(coverages(values, Cell(a, b, t, attempts[0], metric).true()))
+    return ranges
 
 
 def on_populations(populations: dict[str, Rates], rows: int) -> list[list[float]]:
     """The same at pass@1 with 5 to 100 tasks and 3 to 100 attempts."""
-    found = []
+    ranges = []
     for draw, t, n in itertools.product(populations.values(), (5, 13, 37, 100), (3, 7, 17, 100)):
         rng = np.random.default_rng([t, n, 7])
         true = float(draw(rng, (1, 2_000_000)).mean())
-        found.append(coverages(rng.binomial(n, draw(rng, (rows, t))) / n, true))
-    return found
+        ranges.append(coverages(rng.binomial(n, draw(rng, (rows, t))) / n, true))
+    return ranges
 
 
 def widths(n: int, rate: float, tasks: int, rows: int) -> list[float]:
@@ -803,12 +810,12 @@ def widths(n: int, rate: float, tasks: int, rows: int) -> list[float]:
     one_by_one = [(Sample(row), method) for method in ("percentile", "t") for row in x]
     ends = [interval(sample, method, LEVEL) for sample, method in one_by_one]
     percentile, t = np.array([(e.high or 0) - (e.low or 0) for e in ends]).reshape(2, -1).mean(1)
-    found = []
+    ratios = []
     for reach in REACHES.values():
         laws = [lower_law(side, reach) for side in (x, 1 - x)]
         low, mirrored = (dirichlet_quantiles(a, w, TAIL, np.ones_like(a)) for a, w in laws)
-        found.append(float((1 - mirrored - low).mean() / percentile))
-    return [*found, t / percentile, (1 - 0.12 ** (1 / tasks)) / percentile]
+        ratios.append(float((1 - mirrored - low).mean() / percentile))
+    return [*ratios, t / percentile, (1 - 0.12 ** (1 / tasks)) / percentile]
 
 
 # Three Monte-Carlo errors below 95 % with 400 repetitions.
@@ -824,14 +831,14 @@ def reaches(repetitions: int, many: int) -> str:
     One process; populations as drawn here, coverage by an approximation good to two digits.
     """
     rows = repetitions // 2
-    drawn = on_grids(rows), on_populations(OTHER, rows), on_populations(HIDDEN, rows)
-    covered = [100 * np.array(each) for each in drawn]
+    parts = on_grids(rows), on_populations(OTHER, rows), on_populations(HIDDEN, rows)
+    covered = [100 * np.array(part) for part in parts]
     ratios = np.array([widths(*design, rows // 4) for design in ALIKE_WIDTHS])
     names = (*REACHES, "t", "least width that covers hidden tasks")
     body = [
         (name, *(f"{r:.2f}" for r in column)) for name, column in zip(names, ratios.T, strict=True)
     ]
-    held = [
+    lowest = [
         (name, *(f"{c[:, i].min():.1f} ({(c[:, i] < _LOW).sum()})" for c in covered))
         for i, name in enumerate(REACHES)
     ]
@@ -842,7 +849,7 @@ def reaches(repetitions: int, many: int) -> str:
         f"\n\n{wide}\n\n"
         f"Lowest coverage in percent, in brackets the number of cells below {_LOW} %; {rows:,}"
         f" repetitions\n(Monte-Carlo error {error:.1f} points):\n\n"
-        + table(("atom", "230 cells", "160 others", "96 with hidden tasks"), held)
+        + table(("atom", "230 cells", "160 others", "96 with hidden tasks"), lowest)
     )
 
 
@@ -886,8 +893,8 @@ def unequal_cell(work: tuple[str, int, float, float, int]) -> tuple[object, ...]
                     dirichlet_quantiles(a[None], w[None], p, sizes[None])[0] for a, w, p in ends
                 )
                 widths[share] += upper - lower
-    shown = (f"{100 * hits[s] / repetitions:.1f} ({widths[s] / widths[0.0]:.2f})" for s in SHARES)
-    return (f"{kind}, G={clusters}, Beta({a:g}, {b:g})", *shown)
+    texts = (f"{100 * hits[s] / repetitions:.1f} ({widths[s] / widths[0.0]:.2f})" for s in SHARES)
+    return (f"{kind}, G={clusters}, Beta({a:g}, {b:g})", *texts)
 
 
 def unequal(repetitions: int, many: int) -> str:
@@ -913,11 +920,11 @@ PARTS: dict[str, Callable[[int, int], str]] = {
     "lumps": lumps,
     "nearly": nearly,
     "wide": wide,
-    "alike": alike,
+    "alike": equal_rates,
     "reaches": reaches,
     "clusters": clusters,
     "unequal": unequal,
-    "these": these,
+    "these": these_tasks,
     "these-unseen": these_unseen,
     "these-hard": these_hard,
     "these-few": these_few,

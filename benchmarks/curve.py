@@ -73,8 +73,10 @@ def speed(runs: int) -> None:
                 *passk, "curve", long, "--points", "all", "--interval", "none", "-f", "csv",
             ],
         }  # fmt: skip
-        found = in_turn({k: [str(c) for c in each] for k, each in commands.items()}, runs)
-    rows = [(name, f"{r.seconds:.2f}", f"{r.mebibytes:,.0f}") for name, r in found.items()]
+        measurements = in_turn(
+            {k: [str(c) for c in command] for k, command in commands.items()}, runs
+        )
+    rows = [(name, f"{r.seconds:.2f}", f"{r.mebibytes:,.0f}") for name, r in measurements.items()]
     text = (
         f"{machine()}; medians of {runs}\n\n{table(('whole process', 'wall s', 'peak MiB'), rows)}"
     )
@@ -95,14 +97,16 @@ def new_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
             for seed in range(repetitions):
                 c = rng.binomial(n, rng.beta(a, b, tasks))
                 values = np.hstack(curve(sizes, c, n)).T
-                one = (sizes, c, spread_out(ks))
-                levels += band_levels_new_tasks([one], LEVEL, resamples=2000, seed=seed)
-                for which, level in enumerate((LEVEL, levels[-1])):
-                    found = [interval(Sample(row), level=level) for row in values]
-                    inside[which] += all(
-                        i.low <= t <= i.high for i, t in zip(found, truth, strict=True)
+                arguments = (sizes, c, spread_out(ks))
+                levels += band_levels_new_tasks([arguments], LEVEL, resamples=2000, seed=seed)
+                for index, level in enumerate((LEVEL, levels[-1])):
+                    limits = [interval(Sample(row), level=level) for row in values]
+                    inside[index] += all(
+                        i.low <= t <= i.high for i, t in zip(limits, truth, strict=True)
                     )
-            yield told(f"Beta({a:g}, {b:g})", NEW_TASKS, tasks, n, n, inside / repetitions, levels)
+            yield table_row(
+                f"Beta({a:g}, {b:g})", NEW_TASKS, tasks, n, n, inside / repetitions, levels
+            )
 
 
 def these_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
@@ -120,7 +124,7 @@ def these_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                     )
                     inside += whole_curve(sizes, c, p, k_max, levels[-1])
                 share = inside / repetitions
-                yield told(f"Beta({a:g}, {b:g})", THESE_TASKS, tasks, n, k_max, share, levels)
+                yield table_row(f"Beta({a:g}, {b:g})", THESE_TASKS, tasks, n, k_max, share, levels)
 
 
 def whole_curve(
@@ -131,11 +135,11 @@ def whole_curve(
     inside = [True, True, jackknife_band(n, c, p, min(k_max, int(n[0]) - 1))]
     for k in range(1, k_max + 1):
         for family, rates in (("pass@", 1 - p), ("pass^", p)):
-            found, truth = hull(Metric(family, k), histogram(n, c)), float((rates**k).mean())
-            if family == "pass@" and not found.complement:
+            limits, truth = hull(Metric(family, k), histogram(n, c)), float((rates**k).mean())
+            if family == "pass@" and not limits.complement:
                 truth = 1 - truth
-            for which, tail in enumerate(tails):
-                inside[which] &= holds(found, truth, tail)
+            for index, tail in enumerate(tails):
+                inside[index] &= holds(limits, truth, tail)
     return inside[0], inside[1], inside[2]
 
 
@@ -145,12 +149,12 @@ def jackknife_band(n: np.ndarray, c: np.ndarray, p: np.ndarray, k_max: int) -> b
     def curves(n: np.ndarray, c: np.ndarray) -> np.ndarray:
         return np.hstack(curve(n, c, k_max)).T
 
-    values, *others = (
+    values, *left_out_values = (
         curves(*pair)
         for pair in ((n, c), (n - 1, np.maximum(c - 1, 0)), (n - 1, np.minimum(c, n - 1)))
     )
     scales = (np.sqrt(w * (n - 1) / n) for w in (c, n - c))
-    errors = np.hstack([(o - values) * s for o, s in zip(others, scales, strict=True)])
+    errors = np.hstack([(o - values) * s for o, s in zip(left_out_values, scales, strict=True)])
     roots, axes = np.linalg.eigh(errors @ errors.T)
     normal = np.random.default_rng(int(c.sum())).standard_normal((2000, len(roots)))
     draws = normal @ (axes * np.sqrt(np.maximum(roots, 0))).T
@@ -158,11 +162,11 @@ def jackknife_band(n: np.ndarray, c: np.ndarray, p: np.ndarray, k_max: int) -> b
     exact = rate_curves(p, np.arange(1, k_max + 1))
     se = np.sqrt(jackknife_variance(curves, n, c).sum(axis=1)) / len(n)
     reach = NORMAL.inv_cdf((1 + level) / 2) * se
-    apart = np.abs(values.mean(axis=1) - np.concatenate([exact.at, exact.hat]))
-    return bool(np.all(apart <= reach + 1e-12))
+    expected_gap = np.abs(values.mean(axis=1) - np.concatenate([exact.at, exact.hat]))
+    return bool(np.all(expected_gap <= reach + 1e-12))
 
 
-def told(
+def table_row(
     name: str, population: str, tasks: int, n: int, k: int, inside: np.ndarray, levels: list[float]
 ) -> tuple[object, ...]:
     pointwise, simultaneous, *before = (f"{100 * share:.1f}" for share in inside)
@@ -172,18 +176,18 @@ def told(
 
 def bands(repetitions: int, part: str) -> None:
     start = time.perf_counter()
-    kept = []
+    kept_rows = []
     for rows in (new_rows,) if part == "bands" else (these_rows,):
         for row in rows(repetitions):
-            kept.append(row)
+            kept_rows.append(row)
             print(*row, sep="\t", flush=True)
     head = (
         "success rates", "population", "tasks", "n", "k", "pointwise %", "simultaneous %",
         "level at each k %", "before %",
     )  # fmt: skip
     error = 100 * sqrt(LEVEL * (1 - LEVEL) / repetitions)
-    said = f"{repetitions:,} repetitions a cell; Monte-Carlo error at 95 %: {error:.1f} points"
-    keep(part, f"{said}\n\n{table(head, kept)}", file="curve.md")
+    note = f"{repetitions:,} repetitions a cell; Monte-Carlo error at 95 %: {error:.1f} points"
+    keep(part, f"{note}\n\n{table(head, kept_rows)}", file="curve.md")
     print(f"{time.perf_counter() - start:.0f} s")
 
 

@@ -47,14 +47,14 @@ def beta(a: float, b: float) -> Rates:
     return lambda rng, shape: rng.beta(a, b, shape)
 
 
-def lumps(share: float, there: float | Rates, elsewhere: float | Rates) -> Rates:
+def lumps(share: float, low_rate: float | Rates, elsewhere: float | Rates) -> Rates:
     """A share of the tasks by one law, the others by another."""
 
-    def drawn(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
-        sides = [law(rng, shape) if callable(law) else law for law in (there, elsewhere)]
+    def draw_rates(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+        sides = [law(rng, shape) if callable(law) else law for law in (low_rate, elsewhere)]
         return np.where(rng.random(shape) < share, *sides)
 
-    return drawn
+    return draw_rates
 
 
 LAWS: dict[str, Rates] = {
@@ -103,13 +103,13 @@ def cells(
     laws: Sequence[str], tasks: Sequence[int], attempts: Sequence[tuple[int, int]]
 ) -> list[Cell]:
     """Every situation in which values are not all 0 or 1 by design."""
-    every = []
+    outcomes = []
     for law, models, size, n in product(laws, (*EQUAL, WORSE), tasks, attempts):
         least = min(n)
         for k in sorted({1, (least + 1) // 2, least}):
             if not (n[0] == n[1] == k):
-                every.append(Cell(law, models, size, n, k))
-    return every
+                outcomes.append(Cell(law, models, size, n, k))
+    return outcomes
 
 
 def rates_of(cell: Cell, rng: np.random.Generator, runs: int) -> tuple[Floats, Floats]:
@@ -154,7 +154,7 @@ def differences(cell: Cell, rng: np.random.Generator, runs: int) -> tuple[Floats
         metric.values(np.full(n + 1, n), np.arange(n + 1))[passes]
         for n, passes in zip(cell.n, c, strict=True)
     )
-    n = np.stack([np.full((runs, cell.tasks), each) for each in cell.n])
+    n = np.stack([np.full((runs, cell.tasks), attempts) for attempts in cell.n])
     return first - second, attempt_floor(metric, n, np.stack(c))
 
 
@@ -175,22 +175,24 @@ def measured(cell: Cell, runs: int) -> Result:
 
 def summary(results: Sequence[Result], runs: int) -> str:
     """One line per question and group of situations."""
-    alike = {key(r.cell): r for r in results if r.cell.models == ALIKE}
+    equal_cells = {key(r.cell): r for r in results if r.cell.models == ALIKE}
     rows = []
     for models in (*EQUAL, WORSE, "all"):
-        some = [r for r in results if models in (r.cell.models, "all")]
-        covers = np.array([r.covers for r in some])
-        held = [r for r in some if r.covers[1] >= 0.94 and r.width[1] > 0]
-        ratio = np.array([r.width[0] / r.width[1] for r in held])
+        selection = [r for r in results if models in (r.cell.models, "all")]
+        covers = np.array([r.covers for r in selection])
+        reliable = [r for r in selection if r.covers[1] >= 0.94 and r.width[1] > 0]
+        ratio = np.array([r.width[0] / r.width[1] for r in reliable])
         judged = [
-            r for r in some if r.cell.models == WORSE and alike[key(r.cell)].rejects[1] <= 0.055
+            r
+            for r in selection
+            if r.cell.models == WORSE and equal_cells[key(r.cell)].rejects[1] <= 0.055
         ]
         lost = np.array([r.rejects[1] - r.rejects[0] for r in judged])
-        size = [r.rejects for r in some if r.cell.models == ALIKE]
+        size = [r.rejects for r in selection if r.cell.models == ALIKE]
         largest = [f"{100 * max(side):.1f}" for side in zip(*size, strict=True)]
         above = [str(sum(s > 0.06 for s in side)) for side in zip(*size, strict=True)]
         rows.append([
-            models, len(some), f"{100 * (covers[:, 0] >= 0.94).mean():.1f}",
+            models, len(selection), f"{100 * (covers[:, 0] >= 0.94).mean():.1f}",
             f"{100 * (covers[:, 1] >= 0.94).mean():.1f}", int((covers[:, 0] < 0.92).sum()),
             int((covers[:, 1] < 0.92).sum()), f"{100 * covers[:, 0].min():.1f}",
             " / ".join(largest), " / ".join(above),
@@ -230,7 +232,7 @@ def rare(runs: int) -> str:
         rng = np.random.default_rng([tasks, *n])
         changed = rng.random((runs, tasks)) < 0.03
         rates = np.where(changed, 0.05, 0.5), np.where(changed, 0.95, 0.5 - 0.9 * 0.03 / 0.97)
-        c = np.stack([rng.binomial(each, p) for each, p in zip(n, rates, strict=True)])
+        c = np.stack([rng.binomial(attempts, p) for attempts, p in zip(n, rates, strict=True)])
         sizes = np.broadcast_to(np.array(n)[:, None, None], c.shape)
         d = c[0] / n[0] - c[1] / n[1]
         law = difference_distribution(d, 1.0, attempt_floor(parse("pass@1"), sizes, c))
@@ -254,10 +256,10 @@ def few(runs: int) -> str:
     ):  # fmt: skip
         cell = Cell(name, WORSE, tasks, n, 1)
         d, floor = differences(cell, np.random.default_rng([tasks, *n]), runs)
-        law, left_out = difference_distribution(d, 1.0, floor), -(-tasks // 100) + 1
-        order = np.argsort(-np.abs(d), axis=1, kind="stable")[:, left_out:]
-        rest = np.take_along_axis(d, order, axis=1)
-        without = difference_distribution(rest, 1.0, floor * tasks / (tasks - left_out))
+        law, omitted = difference_distribution(d, 1.0, floor), -(-tasks // 100) + 1
+        order = np.argsort(-np.abs(d), axis=1, kind="stable")[:, omitted:]
+        remaining = np.take_along_axis(d, order, axis=1)
+        without = difference_distribution(remaining, 1.0, floor * tasks / (tasks - omitted))
         significant = law.p() <= 0.05
         lost = without.p() > 0.05
         half = np.abs(without.estimate) < 0.5 * np.abs(law.estimate)
@@ -288,45 +290,45 @@ def families(runs: int) -> str:
     )  # fmt: skip
     for (law, models), tasks, n, count in grid:
         rng = np.random.default_rng([tasks, *n, count])
-        false = missed = found = single = 0
+        false = missed = power = single = 0
         first, second = np.triu_indices(count, 1)
         for _ in range(runs):
             rates = LAWS[law](rng, (1, tasks))[0]
-            own = np.stack(
+            model_rates = np.stack(
                 [LAWS[law](rng, (1, tasks))[0] if models == OTHER else rates for _ in range(count)]
             )
             if models == WORSE:
-                own[-1] = 1 / (1 + np.exp(1.0 - np.log(rates / (1 - rates))))
+                model_rates[-1] = 1 / (1 + np.exp(1.0 - np.log(rates / (1 - rates))))
             sizes = np.array([n[m % 2] for m in range(count)])
-            c = rng.binomial(sizes[:, None], own)
+            c = rng.binomial(sizes[:, None], model_rates)
             values = c / sizes[:, None]
             d = values[first] - values[second]
             true = np.zeros(len(first))
             if models == WORSE:
                 true = np.where(second == count - 1, 0.5 - TRUE_WORSE, 0.0)
-            each = np.broadcast_to(sizes[:, None], c.shape)
+            attempts = np.broadcast_to(sizes[:, None], c.shape)
             floor = attempt_floor(
                 parse("pass@1"),
-                np.stack([each[first], each[second]]),
+                np.stack([attempts[first], attempts[second]]),
                 np.stack([c[first], c[second]]),
             )
-            one = difference_distribution(d, 1.0, floor)
-            p = one.p()
+            distribution = difference_distribution(d, 1.0, floor)
+            p = distribution.p()
             tests = Family(Differences(values.T, first, second))
             (law_of_all,) = draw_min_p([tests], resamples=2_000)
             alpha = law_of_all.level(0.05)
-            low, high = one.limits(alpha)
+            low, high = distribution.limits(alpha)
             rejected = law_of_all.adjusted(p) <= 0.05
             assert np.array_equal(rejected, (low > 0) | (high < 0))
             null = true == 0
             false += bool(rejected[null].any())
             single += bool((len(p) * p[null] <= 0.05).any())
             missed += bool(((low > true) | (high < true)).any())
-            found += float(rejected[~null].mean()) if not null.all() else 0.0
+            power += float(rejected[~null].mean()) if not null.all() else 0.0
         rows.append([
             law, models, tasks, f"{n[0]}/{n[1]}", count, f"{100 * false / runs:.1f}",
             f"{100 * single / runs:.1f}", f"{100 * (1 - missed / runs):.1f}",
-            f"{100 * found / runs:.0f}" if models == WORSE else "",
+            f"{100 * power / runs:.0f}" if models == WORSE else "",
         ])  # fmt: skip
     head = [
         "rates",
@@ -361,7 +363,7 @@ class Board:
     models: int = 10
 
     @property
-    def shown(self) -> tuple[object, ...]:
+    def description(self) -> tuple[object, ...]:
         kind = f"up to {self.unlike:g} unlike" if self.unlike else f"{self.worse} of 10 worse"
         return self.law, self.tasks, self.n, self.k, kind
 
@@ -423,13 +425,13 @@ def together(boards: Sequence[Board], runs: int) -> str:
     them, without moderation, and by t with Holm."""
     rows = []
     for board in boards:
-        seed = [*(ord(sign) for sign in f"{board.shown}")]
+        seed = [*(ord(sign) for sign in f"{board.description}")]
         rng, means = np.random.default_rng(seed), board.means()
         first, second = np.triu_indices(board.models, 1)
         true = means[first] - means[second]
         sizes, metric = np.resize(board.n, board.models), parse(f"pass@{board.k}")
         n = np.broadcast_to(sizes[:, None], (board.models, board.tasks))
-        seen = []
+        results = []
         for _ in range(runs):
             c = rng.binomial(n, board.rates(rng, board.tasks))
             values = pass_at_k(n, c, board.k)
@@ -438,28 +440,29 @@ def together(boards: Sequence[Board], runs: int) -> str:
                                   np.array([c[first], c[second]]))  # fmt: skip
             plain = difference_distribution(d, 1.0, floor)
             moderated = plain.moderated()
-            held = []
+            holds = []
             for law in (moderated, plain):
                 family = Family(Differences(values.T, first, second), p=law.p())
                 (level,) = draw_min_p([family], resamples=1_000)
                 low, high = law.limits(level.level(0.05))
-                held.append(((low <= true + 1e-12) & (true - 1e-12 <= high)).all())
+                holds.append(((low <= true + 1e-12) & (true - 1e-12 <= high)).all())
                 if law is moderated:
-                    found, width = level.adjusted(law.p()) <= 0.05, np.mean(high - low)
+                    rejected, width = level.adjusted(law.p()) <= 0.05, np.mean(high - low)
                 else:
                     width /= np.mean(high - low)
             by_t = holm(np.nan_to_num(paired_t(d.T), nan=1.0)) <= 0.05
             differs = np.abs(true) > 1e-4
-            seen.append((
-                *held, width, found[~differs].any(), by_t[~differs].any(),
-                *(each[differs].mean() if differs.any() else np.nan for each in (found, by_t)),
+            results.append((
+                *holds, width, rejected[~differs].any(), by_t[~differs].any(),
+                *(rejections[differs].mean() if differs.any() else np.nan
+                  for rejections in (rejected, by_t)),
             ))  # fmt: skip
-        held, plain_held, width, false, false_t, power, power_t = np.mean(seen, axis=0)
-        shown = ["–" if np.isnan(x) else f"{100 * x:.1f}" for x in (power, power_t)]
-        error = 100 * (held * (1 - held) / runs) ** 0.5
+        holds, plain_held, width, false, false_t, power, power_t = np.mean(results, axis=0)
+        powers = ["–" if np.isnan(x) else f"{100 * x:.1f}" for x in (power, power_t)]
+        error = 100 * (holds * (1 - holds) / runs) ** 0.5
         rows.append([
-            *board.shown, f"{100 * held:.1f} ± {error:.1f}", f"{100 * plain_held:.1f}",
-            f"{width:.2f}", f"{100 * false:.1f}", f"{100 * false_t:.1f}", *shown,
+            *board.description, f"{100 * holds:.1f} ± {error:.1f}", f"{100 * plain_held:.1f}",
+            f"{width:.2f}", f"{100 * false:.1f}", f"{100 * false_t:.1f}", *powers,
         ])  # fmt: skip
         print(rows[-1], file=sys.stderr, flush=True)
     head = ["rates", "tasks", "n", "k", "models", "all intervals hold %", "without moderation",

@@ -45,17 +45,17 @@ def main() -> None:
         path = arguments.folder / f"passk-diversity-{count}.jsonl"
         duckdb.sql(MAKE.format(rows=count, lines=LINES, path=path))
         size = f"{path.stat().st_size / 1e6:,.0f} MB"
-        chosen = COMMANDS if count == 10**6 else COMMANDS | PYTHON
+        selection = COMMANDS if count == 10**6 else COMMANDS | PYTHON
         commands = {
             who: [sys.executable, "-m", "passk_cli", *words, str(path), "-q"]
-            for who, words in chosen.items()
+            for who, words in selection.items()
         }
         try:
-            found = in_turn(commands, arguments.runs)
+            measurements = in_turn(commands, arguments.runs)
         finally:
             path.unlink()
-        base = found["passk estimate"]
-        for who, runs in found.items():
+        base = measurements["passk estimate"]
+        for who, runs in measurements.items():
             rows.append(
                 (f"{name} ({size})", who, f"{runs.seconds:.2f}", f"{runs.mebibytes:,.0f}",
                  f"{runs.seconds / base.seconds:.1f}")

@@ -135,23 +135,25 @@ class Trial:
         return abs(min(max(self.mean, self.low), self.high) - self.truth)
 
 
-def trials(found: Extrapolation, truths: dict[int, tuple[int, float]]) -> Iterator[Trial]:
+def trials(extrapolation: Extrapolation, truths: dict[int, tuple[int, float]]) -> Iterator[Trial]:
     """truths : times → k, and the truth there."""
-    averages = found.average(np.array([k for k, _ in truths.values()]))
+    averages = extrapolation.average(np.array([k for k, _ in truths.values()]))
     for place, (times, (k, truth)) in enumerate(truths.items()):
         mean = (float(part[place]) for part in (averages.values, averages.low, averages.high))
-        yield Trial(times, truth, *found.range(k), *mean)
+        yield Trial(times, truth, *extrapolation.range(k), *mean)
 
 
 def simulated(rates: Rates, sets: int, seed: int, mirrored: bool = False) -> list[Trial]:
     """Data sets of one population."""
-    every = rates(np.random.default_rng(12345), 1_000_000)
+    population = rates(np.random.default_rng(12345), 1_000_000)
     rows = []
     for place in range(sets):
         tasks, n = SIZES[(seed + place) % len(SIZES)]
         rng = np.random.default_rng([seed, place])
         c = rng.binomial(n, rates(rng, tasks))
-        truths = {times: (times * n, float(passing(every, times * n).mean())) for times in TIMES}
+        truths = {
+            times: (times * n, float(passing(population, times * n).mean())) for times in TIMES
+        }
         if mirrored:
             truths = {times: (k, 1 - truth) for times, (k, truth) in truths.items()}
         sizes = np.full(tasks, n)
@@ -165,28 +167,34 @@ HEAD = ("", "K / n", "sets", "covers %", "width", "average covers %", "width", "
 
 def row(name: str, times: int, rows: Sequence[Trial]) -> tuple[object, ...]:
     """One line of a table: coverage and width in shares, errors in points."""
-    here = [one for one in rows if one.times == times]
-    held = np.mean([one.low - ROUNDING <= one.truth <= one.high + ROUNDING for one in here])
-    mean = np.mean([one.mean_low - ROUNDING <= one.truth <= one.mean_high + ROUNDING
-                    for one in here])  # fmt: skip
-    widths = np.mean([(one.high - one.low, one.mean_high - one.mean_low) for one in here], axis=0)
-    printed = [100 * one.error for one in here if one.determined]
+    selection = [trial for trial in rows if trial.times == times]
+    coverage = np.mean(
+        [trial.low - ROUNDING <= trial.truth <= trial.high + ROUNDING for trial in selection]
+    )
+    mean = np.mean([trial.mean_low - ROUNDING <= trial.truth <= trial.mean_high + ROUNDING
+                    for trial in selection])  # fmt: skip
+    widths = np.mean(
+        [(trial.high - trial.low, trial.mean_high - trial.mean_low) for trial in selection], axis=0
+    )
+    printed = [100 * trial.error for trial in selection if trial.determined]
     return (
-        name, f"{times} ×", len(here), f"{100 * held:.1f}", f"{widths[0]:.2f}", f"{100 * mean:.0f}",
-        f"{widths[1]:.2f}", f"{100 * np.mean([abs(one.mean - one.truth) for one in here]):.1f}",
-        f"{100 * len(printed) / len(here):.0f}", f"{np.mean(printed):.1f}" if printed else "–",
+        name, f"{times} ×", len(selection), f"{100 * coverage:.1f}", f"{widths[0]:.2f}",
+        f"{100 * mean:.0f}",
+        f"{widths[1]:.2f}",
+        f"{100 * np.mean([abs(trial.mean - trial.truth) for trial in selection]):.1f}",
+        f"{100 * len(printed) / len(selection):.0f}", f"{np.mean(printed):.1f}" if printed else "–",
         f"{np.quantile(printed, 0.9):.1f}" if printed else "–",
     )  # fmt: skip
 
 
 def of_populations(populations: dict[str, Rates], sets: int, mirrored: bool = False) -> str:
-    every, lines = [], []
+    all_trials, lines = [], []
     for place, (name, rates) in enumerate(populations.items()):
         rows = simulated(rates, sets, 100 * len(populations) + place, mirrored)
-        every += rows
+        all_trials += rows
         lines += [row(name, times, rows) for times in TIMES]
         print(*lines[-3:], sep="\n", flush=True)
-    together = table(HEAD, [row("all", times, every) for times in TIMES])
+    together = table(HEAD, [row("all", times, all_trials) for times in TIMES])
     return f"{together}\n\n{table(HEAD, lines)}"
 
 
@@ -202,20 +210,20 @@ def of_real(sets: int) -> str:
         counts = read(HERE.parent / path, by=["temperature"] if "crux" in path else None)
         rows = []
         for place in range(len(counts.series)):
-            here = counts.rows_of(place)
-            n, c = counts.n[here], counts.c[here]
+            rows_of_model = counts.rows_of(place)
+            n, c = counts.n[rows_of_model], counts.c[rows_of_model]
             for seed in range(sets):
                 for size in few:
                     rng = np.random.default_rng([place, seed, size])
-                    some = rng.choice(len(n), 100, replace=False)
-                    drawn = rng.hypergeometric(c[some], n[some] - c[some], size)
-                    found = Extrapolation(np.full(100, size), drawn)
+                    sample = rng.choice(len(n), 100, replace=False)
+                    passes = rng.hypergeometric(c[sample], n[sample] - c[sample], size)
+                    extrapolation = Extrapolation(np.full(100, size), passes)
                     truths = {
                         time: (time * size, float(found_at(n, c, time * size)))
                         for time in times
                         if time * size <= n.min()
                     }
-                    rows += trials(found, truths)
+                    rows += trials(extrapolation, truths)
         lines += [row(name, time, rows) for time in times]
         print(*lines, sep="\n", flush=True)
     return table(HEAD, lines)
@@ -234,10 +242,10 @@ def of_these_tasks(sets: int) -> str:
         for seed in range(sets):
             tasks, n = SIZES[(place + seed) % len(SIZES)]
             rng = np.random.default_rng([place, seed, 9])
-            own = rates(rng, tasks)
-            found = Extrapolation(np.full(tasks, n), rng.binomial(n, own))
-            truths = {t: (t * n, float(passing(own, t * n).mean())) for t in TIMES}
-            rows += trials(found, truths)
+            task_rates = rates(rng, tasks)
+            extrapolation = Extrapolation(np.full(tasks, n), rng.binomial(n, task_rates))
+            truths = {t: (t * n, float(passing(task_rates, t * n).mean())) for t in TIMES}
+            rows += trials(extrapolation, truths)
     return table(HEAD, [row("these tasks", times, rows) for times in TIMES])
 
 
@@ -245,37 +253,37 @@ def of_clusters(sets: int) -> str:
     """Tasks of a cluster have one rate, or rates that differ as much as clusters do."""
     lines = []
     for name, shared in (("one rate per cluster of 5", 1.0), ("half of the variance", 0.5)):
-        for used in (True, False):
+        for clustered in (True, False):
             rows = []
             for place, mean in enumerate((-1.0, -3.0, -5.0)):
-                every = expit(np.random.default_rng(1).normal(mean, 2.5, 1_000_000))
+                population = expit(np.random.default_rng(1).normal(mean, 2.5, 1_000_000))
                 for seed in range(sets):
                     rng, clusters, n = np.random.default_rng([place, seed, 5]), 30, 20
                     x = np.sqrt(shared) * np.repeat(rng.standard_normal(clusters), 5)
                     x = x + np.sqrt(1 - shared) * rng.standard_normal(5 * clusters)
                     c = rng.binomial(n, expit(mean + 2.5 * x))
-                    codes = np.repeat(np.arange(clusters), 5) if used else None
-                    found = Extrapolation(np.full(len(c), n), c, clusters=codes)
-                    truths = {t: (t * n, float(passing(every, t * n).mean())) for t in TIMES}
-                    rows += trials(found, truths)
-            words = f"{name}, {'--cluster' if used else 'without it'}"
+                    codes = np.repeat(np.arange(clusters), 5) if clustered else None
+                    extrapolation = Extrapolation(np.full(len(c), n), c, clusters=codes)
+                    truths = {t: (t * n, float(passing(population, t * n).mean())) for t in TIMES}
+                    rows += trials(extrapolation, truths)
+            words = f"{name}, {'--cluster' if clustered else 'without it'}"
             lines += [row(words, times, rows) for times in TIMES]
     return table(HEAD, lines)
 
 
 def of_prospects(sets: int) -> str:
     """Widths at the k and with the attempts that an undetermined prediction names."""
-    widths, none, more = [], 0, 0
+    widths, refusals, more = [], 0, 0
     for place, rates in enumerate(POPULATIONS.values()):
         for seed in range(sets):
             rng = np.random.default_rng([place, seed, 3])
             c = rng.binomial(20, rates(rng, 60))
-            found = Extrapolation(np.full(60, 20), c)
-            if found.determined(2_000):
+            extrapolation = Extrapolation(np.full(60, 20), c)
+            if extrapolation.determined(2_000):
                 continue
-            prospect = found.attempts_needed(2_000)
+            prospect = extrapolation.attempts_needed(2_000)
             if prospect is None:
-                none += 1
+                refusals += 1
                 continue
             more += 1
             c = rng.binomial(prospect.attempts, rates(rng, 60))
@@ -284,7 +292,7 @@ def of_prospects(sets: int) -> str:
     at = np.quantile(widths, [0.1, 0.5, 0.9])
     return table(
         ("60 tasks × 20, K = 2,000", "number"),
-        [("not determined, with a prospect", more), ("without", none),
+        [("not determined, with a prospect", more), ("without", refusals),
          ("width that the prospect came to: 10 %", f"{at[0]:.2f}"), ("median", f"{at[1]:.2f}"),
          ("90 %", f"{at[2]:.2f}")],
     )  # fmt: skip

@@ -95,15 +95,21 @@ def unchanged(runs: int) -> str:
                 trials.append(trial(n, rng.binomial(n, p), n, rng.binomial(n, p), 0.0))
             regression, drop = (verdicts(trials, place) for place in (1, 2))
             metrics = tuple(map(parse, ("pass@1", f"pass@{n}", f"pass^{n}")))
-            asked: dict[str, Any] = {"metrics": metrics, "rules": Rules(family=ALL)}
+            settings: dict[str, Any] = {"metrics": metrics, "rules": Rules(family=ALL)}
             of_three = [
-                replace(one, study=replace(one.study, **asked), general=metrics) for one in trials
+                replace(context, study=replace(context.study, **settings), general=metrics)
+                for context in trials
             ]
             outcomes = trials[0].rules[1].judge(of_three) if n > 1 else []
             row: list[object] = [f"{tasks} × {n}", name]
             for verdict in ("fail", "pass"):
-                row += [f"{100 * np.mean(each == verdict):.1f}" for each in (drop, regression)]
-                several = [verdict in [o.verdict for o in each] for each in outcomes]
+                row += [
+                    f"{100 * np.mean(row_verdicts == verdict):.1f}"
+                    for row_verdicts in (drop, regression)
+                ]
+                several = [
+                    verdict in [o.verdict for o in row_verdicts] for row_verdicts in outcomes
+                ]
                 row.append(f"{100 * np.mean(several):.1f}" if n > 1 else "–")
             rows.append([*row, f"{100 * np.mean(drop != regression):.1f}"])
             print(rows[-1], file=sys.stderr)
@@ -150,9 +156,9 @@ def suites(runs: int) -> str:
                         c = rng.binomial(4, p)
                         counts = "".join(f"t{s}-{t},4,{passes}\n" for t, passes in enumerate(c))
                         Path(folder, f"{side}{s}.csv").write_text(f"task,n,c\n{counts}")
-                found = passk_cli.gate(rules=f"{folder}/passk.toml")
-                fails += not found.passed
-                verdicts = int(found.signature["verdicts"])
+                result = passk_cli.gate(rules=f"{folder}/passk.toml")
+                fails += not result.passed
+                verdicts = int(result.signature["verdicts"])
         error = 100 * sqrt(fails / runs * (1 - fails / runs) / runs)
         rows.append([f"{SUITES} suites", name, verdicts, f"{100 * fails / runs:.1f} ± {error:.1f}"])
         print(rows[-1], file=sys.stderr)
@@ -165,20 +171,20 @@ def undecided(runs: int) -> str:
     rows = []
     for tasks, n in SIZES:
         for most in DROPS:
-            row, left = [f"{tasks} × {n}", f"{most:g}"], []
+            row, losses = [f"{tasks} × {n}", f"{most:g}"], []
             for times in (0, 1, 2):
                 rng, pairs = np.random.default_rng([3, tasks]), []
                 for _ in range(runs):
                     p = rng.beta(0.5, 0.5, tasks)
-                    kept = 1.0 - times * most / p.mean()
-                    pairs.append((rng.binomial(n, kept * p), rng.binomial(n, p)))
+                    remaining_rate = 1.0 - times * most / p.mean()
+                    pairs.append((rng.binomial(n, remaining_rate * p), rng.binomial(n, p)))
                 stops = verdicts([trial(n, new, n, old, most) for new, old in pairs], 2)
                 lost = [(old - new).mean() / n > most + 1e-12 for new, old in pairs]
-                every = [np.mean(stops == "fail"), np.mean(stops != "pass"), np.mean(lost)]
-                left.append(f"{100 * np.mean(stops == 'undecided'):.0f}")
-                errors = [1.0 - share for share in every] if times == 2 else every
+                shares = [np.mean(stops == "fail"), np.mean(stops != "pass"), np.mean(lost)]
+                losses.append(f"{100 * np.mean(stops == 'undecided'):.0f}")
+                errors = [1.0 - share for share in shares] if times == 2 else shares
                 row.append(" / ".join(f"{100 * share:.1f}" for share in errors))
-            rows.append([*row[:2], " / ".join(left), *row[2:]])
+            rows.append([*row[:2], " / ".join(losses), *row[2:]])
             print(rows[-1], file=sys.stderr)
     head = ["tasks × attempts", "X", "undecided % at 0 / X / 2 X", "nothing changed: stops %",
             "a drop of X: stops %", "a drop of 2 X: let through %"]  # fmt: skip
@@ -194,23 +200,26 @@ def relative(runs: int) -> str:
     where the limit is the truth, the power beyond it, and what is undecided."""
     rows = []
     for tasks, n in SIZES[:2]:
-        for name, what in (("pass@1 drop", 1), ("cost increase", 0)):
+        for name, index in (("pass@1 drop", 1), ("cost increase", 0)):
             row = [f"{tasks} × {n}", f"{name} ≤ 10 %"]
             for change in (0.0, 0.1, 0.25):
-                rng, given = np.random.default_rng([9, tasks, int(100 * change)]), []
-                for _ in range(runs if what else runs // 5):
+                rng, trials = np.random.default_rng([9, tasks, int(100 * change)]), []
+                for _ in range(runs if index else runs // 5):
                     p = rng.beta(0.5, 0.5, tasks)
-                    if what:
+                    if index:
                         sides = rng.binomial(n, p * (1 - change)), rng.binomial(n, p)
-                        given.append(trial(n, sides[0], n, sides[1], 0.0))
+                        trials.append(trial(n, sides[0], n, sides[1], 0.0))
                     else:
-                        given.append(_priced(rng, p, n, 1 + change))
-                if what:
+                        trials.append(_priced(rng, p, n, 1 + change))
+                if index:
                     rule = MaxDrop({parse("pass@1"): Relative(0.1)})
-                    found = [o.verdict for own in rule.judge(given) for o in own]
+                    decisions = [o.verdict for outcomes in rule.judge(trials) for o in outcomes]
                 else:
-                    found = given
-                shares = [100 * np.mean([v == one for v in found]) for one in ("fail", "undecided")]
+                    decisions = trials
+                shares = [
+                    100 * np.mean([v == verdict for v in decisions])
+                    for verdict in ("fail", "undecided")
+                ]
                 row.append(" / ".join(f"{share:.1f}" for share in shares))
             rows.append(row)
             print(rows[-1], file=sys.stderr)
@@ -227,9 +236,9 @@ def _priced(rng: np.random.Generator, p: Any, n: int, times: float) -> str:
     base = np.exp(rng.normal(size=len(p)))
     sides = [
         [
-            {"task": f"t{t}", "passed": bool(rng.random() < rate), "cost": each * factor}
+            {"task": f"t{t}", "passed": bool(rng.random() < rate), "cost": cost * factor}
             for t, rate in enumerate(p)
-            for each in (base[t] * np.exp(0.7 * rng.normal(size=n))).tolist()
+            for cost in (base[t] * np.exp(0.7 * rng.normal(size=n))).tolist()
         ]
         for factor in (times, 1.0)
     ]
@@ -261,16 +270,16 @@ def decided(runs: int) -> str:
 
         numbers = []
         while len(numbers) < runs:
-            one = pair(tasks)
-            (outcome,) = one.rules[2].judge([one])[0]
+            context = pair(tasks)
+            (outcome,) = context.rules[2].judge([context])[0]
             if outcome.verdict != "undecided":
                 continue
-            said = re.match(r"about ([\d,]+) task", outcome.reason)
-            numbers.append(int(said[1].replace(",", "")) if said else tasks)
-        own = [pair(size) for size in numbers if size < 20_000]
-        share = np.mean([verdicts([one], 2)[0] != "undecided" for one in own])
+            match = re.match(r"about ([\d,]+) task", outcome.reason)
+            numbers.append(int(match[1].replace(",", "")) if match else tasks)
+        trials = [pair(size) for size in numbers if size < 20_000]
+        share = np.mean([verdicts([context], 2)[0] != "undecided" for context in trials])
         low, middle, high = np.quantile(numbers, (0.1, 0.5, 0.9))
-        error = 100 * sqrt(share * (1 - share) / len(own))
+        error = 100 * sqrt(share * (1 - share) / len(trials))
         rows.append([f"{tasks} × {n}", f"Beta({a:g}, {b:g})", f"{most:g}", f"{middle:,.0f}",
                      f"{low:,.0f}–{high:,.0f}", f"{100 * share:.0f} ± {error:.0f}"])  # fmt: skip
         print(rows[-1], file=sys.stderr)
@@ -282,7 +291,7 @@ def decided(runs: int) -> str:
     )
 
 
-def known(sets: int) -> str:
+def rehearsals_at_known_rates(sets: int) -> str:
     """Rehearsals of one run beside what happens at the rates that it was drawn from."""
     rows = []
     for tasks, n in SIZES:
@@ -303,18 +312,18 @@ def known(sets: int) -> str:
                 return trial(n, rng.binomial(n, p), n, rng.binomial(n, p), 0.0, bar, by)
 
             if by == "estimate":
-                drawn = rng.binomial(n, p, (200_000, tasks)).mean(axis=1) / n
-                truth = float(np.mean(drawn < p.mean() - least * error - 1e-12))
+                means = rng.binomial(n, p, (200_000, tasks)).mean(axis=1) / n
+                truth = float(np.mean(means < p.mean() - least * error - 1e-12))
             else:
                 truth = float(np.mean(verdicts([gate() for _ in range(2000)], place) == "fail"))
-            found = []
+            results = []
             for _ in range(sets):
-                whole = gate()
-                rule_of = [whole.rules[place]]
+                limits = gate()
+                rule_of = [limits.rules[place]]
                 odds, predicted = (
                     next(
                         iter(
-                            simulation_setup(whole, rule_of, "pass", predictive=p)
+                            simulation_setup(limits, rule_of, "pass", predictive=p)
                             .unchanged_verdicts[0]
                             .values()
                         )
@@ -324,11 +333,19 @@ def known(sets: int) -> str:
                 alarm = false_alarm(odds, predicted)
                 holds = (alarm.low or 0.0) <= truth <= (1.0 if alarm.high is None else alarm.high)
                 plain = false_alarm(predicted, replace(predicted, failing=predicted.runs, both=1.0))
-                alone = (plain.low or 0.0) <= truth <= (1.0 if plain.high is None else plain.high)
-                found.append((odds.share, predicted.share, holds, alone))
-            share, next_run, holds, alone = np.array(found).T
-            each = truth, np.median(share), np.median(next_run), np.mean(holds), np.mean(alone)
-            rows.append([f"{tasks} × {n}", rule, *(f"{100 * e:.1f}" for e in each)])
+                plain_holds = (
+                    (plain.low or 0.0) <= truth <= (1.0 if plain.high is None else plain.high)
+                )
+                results.append((odds.share, predicted.share, holds, plain_holds))
+            share, next_run, holds, plain_holds = np.array(results).T
+            summary = (
+                truth,
+                np.median(share),
+                np.median(next_run),
+                np.mean(holds),
+                np.mean(plain_holds),
+            )
+            rows.append([f"{tasks} × {n}", rule, *(f"{100 * e:.1f}" for e in summary)])
             print(rows[-1], file=sys.stderr)
     head = ["tasks × attempts", "rule", "truth: fails %", "false alarms, median %",
             "predicted failures, median %", "limits hold the truth %",
@@ -349,7 +366,7 @@ OF_HISTORY = {
 def histories(sets: int) -> str:
     """Rehearsals against a history beside what happens at the rates and the effect of a run that it
     was drawn with: whether their limits hold the share that fails."""
-    tasks, n, rows, held = 50, 4, [], list[bool]()
+    tasks, n, rows, hits = 50, 4, [], list[bool]()
     for runs, effect, (name, gate) in product(HISTORIES, EFFECTS, OF_HISTORY.items()):
         rng = np.random.default_rng([10, runs, int(100 * effect)])
         p = rng.beta(0.5, 0.5, tasks)
@@ -374,37 +391,37 @@ def histories(sets: int) -> str:
             sides = BaselineMatch.from_two_files(counts, replace(base, c=passes), "old")
             return GateContext(study, sides, (PASS_1,), "fail")
 
-        one = night()
-        truth = SimulationSetup(one, rules, p[None], p[None], "pass", 8000,
+        context = night()
+        truth = SimulationSetup(context, rules, p[None], p[None], "pass", 8000,
                       scales={s: np.array([x]) for s, x in scales.items()})  # fmt: skip
         share = next(iter(truth.unchanged_verdicts[0].values())).share
-        found = []
+        results = []
         for _ in range(sets):
-            own = night()
+            night_context = night()
             odds, predicted = (
                 next(
                     iter(
-                        simulation_setup(own, rules, "pass", predictive=each)
+                        simulation_setup(night_context, rules, "pass", predictive=predictive)
                         .unchanged_verdicts[0]
                         .values()
                     )
                 )
-                for each in (False, True)
+                for predictive in (False, True)
             )
             alarm = false_alarm(odds, predicted)
-            found.append((alarm.value, alarm.low, alarm.high))
-        values, lows, highs = np.array(found).T
+            results.append((alarm.value, alarm.low, alarm.high))
+        values, lows, highs = np.array(results).T
         holds = (lows <= share) & (share <= highs)
-        held += holds.tolist()
-        each = share, np.median(values), np.median(lows), np.median(highs), np.mean(holds)
-        rows.append([runs, f"{100 * effect:g}", name, *(f"{100 * e:.1f}" for e in each)])
+        hits += holds.tolist()
+        summary = share, np.median(values), np.median(lows), np.median(highs), np.mean(holds)
+        rows.append([runs, f"{100 * effect:g}", name, *(f"{100 * e:.1f}" for e in summary)])
         print(rows[-1], file=sys.stderr)
     head = ["runs of the history", "effect of a run, points", "rule", "truth: fails %",
             "false alarms, median %", "lower limit, median %", "upper limit, median %",
             "limits hold the truth %"]  # fmt: skip
     return (
-        f"{sets} histories a row, {len(held)} in all, whose limits hold the truth in"
-        f" {100 * np.mean(held):.1f} %; {tasks} tasks × {n}, rates Beta(.5, .5), the last 5 runs"
+        f"{sets} histories a row, {len(hits)} in all, whose limits hold the truth in"
+        f" {100 * np.mean(hits):.1f} %; {tasks} tasks × {n}, rates Beta(.5, .5), the last 5 runs"
         f" pooled; truth by 8,000 pairs of a history and a run\n\n{table(head, rows)}"
     )
 
@@ -413,9 +430,13 @@ def _history(tasks: int, n: int, runs: int) -> PooledBaseline:
     """A history without passes, its last five runs as the baseline."""
     names = [("m", f"r{run:02}", f"2026-01-{run + 1:02}", "rev", "suite", "{}")
              for run in range(runs) for _ in range(tasks)]  # fmt: skip
-    every = [f"t{t:03}" for t in range(tasks)] * runs
+    task_names = [f"t{t:03}" for t in range(tasks)] * runs
     counts = Counts.from_columns(
-        names, every, np.full(len(every), n), np.zeros(len(every), dtype=np.int64), KEYS
+        names,
+        task_names,
+        np.full(len(task_names), n),
+        np.zeros(len(task_names), dtype=np.int64),
+        KEYS,
     )
     with NamedTemporaryFile(suffix=".parquet") as file:
         return read_pooled_baseline(lambda *_: counts, Request(), f"{file.name}:last5")
@@ -451,10 +472,10 @@ def failing(trials: list[Ruled]) -> tuple[float, float]:
 
 def verdicts(trials: list[Ruled], place: int) -> NDArray[np.str_]:
     if place == 0:  # each trial has a minimum of its own
-        outcomes = [one.rules[place].judge([one])[0] for one in trials]
+        outcomes = [context.rules[place].judge([context])[0] for context in trials]
     else:
         outcomes = trials[0].rules[place].judge(trials)
-    return np.array([one[0].verdict for one in outcomes])
+    return np.array([outcome[0].verdict for outcome in outcomes])
 
 
 def sets() -> Iterator[tuple[str, Ints, Ints, int]]:
@@ -484,21 +505,23 @@ def rehearsed(splits: int) -> str:
         row: list[object] = [name]
         stages = []
         for a, _ in pairs[:REHEARSED]:
-            own = trial(half, a, half, a, 0.02, _least(a, half))
+            context = trial(half, a, half, a, 0.02, _least(a, half))
             stages.append(
                 (
-                    simulation_setup(own, own.rules, "pass"),
-                    simulation_setup(own, own.rules, "pass", predictive=True),
+                    simulation_setup(context, context.rules, "pass"),
+                    simulation_setup(context, context.rules, "pass", predictive=True),
                 )
             )
         for place, verdict in ((0, "fail"), (2, "undecided"), (2, "fail"), (1, "fail")):
             share = float(np.mean(verdicts(real, place) == verdict))
-            each = [_rehearsed(predicted, place, verdict) for _, predicted in stages]
-            mean, spread = float(np.mean(each)), float(np.std(each, ddof=1))
-            error = sqrt(share * (1 - share) / splits + spread**2 / len(each))
+            shares = [_rehearsed(predicted, place, verdict) for _, predicted in stages]
+            mean, spread = float(np.mean(shares)), float(np.std(shares, ddof=1))
+            error = sqrt(share * (1 - share) / splits + spread**2 / len(shares))
             row.append(f"{100 * share:.1f} / {100 * mean:.1f} ± {100 * error:.1f}")
         row.append(
-            _caught([one for one, _ in stages[:2]], n, c, half, rng, splits) if half > 1 else "–"
+            _caught([stage for stage, _ in stages[:2]], n, c, half, rng, splits)
+            if half > 1
+            else "–"
         )
         rows.append(row)
         print(row, file=sys.stderr)
@@ -514,8 +537,8 @@ def _least(c: Ints, half: int) -> float:
     return max(float((c / half).mean()) - 0.01, 0.0)
 
 
-def _rehearsed(one: SimulationSetup, place: int, verdict: str) -> float:
-    odds = next(odds for line, odds in one.unchanged_verdicts[0].items() if line[0] == place)
+def _rehearsed(stage: SimulationSetup, place: int, verdict: str) -> float:
+    odds = next(odds for line, odds in stage.unchanged_verdicts[0].items() if line[0] == place)
     return (odds.failing if verdict == "fail" else odds.undecided) / odds.runs
 
 
@@ -529,9 +552,9 @@ def _caught(
 ) -> str:
     """How often --max-drop fails when the other half loses the share that rehearsals name."""
     shares = []
-    for one in stages:
-        line = next(line for line in one.unchanged_verdicts[0] if line[0] == 2)
-        shares.append(one.detectable_drop(line).lost)
+    for stage in stages:
+        line = next(line for line in stage.unchanged_verdicts[0] if line[0] == 2)
+        shares.append(stage.detectable_drop(line).lost)
     if any(share is None for share in shares):
         return "none is"
     lost = float(np.mean([share for share in shares if share is not None]))
@@ -559,21 +582,21 @@ def main() -> None:
             "rehearsals",
         ),
     )
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     tables: dict[str, Callable[[], str]] = {
-        "points": lambda: points(given.runs),
-        "unchanged": lambda: unchanged(given.runs // 12),
-        "suites": lambda: suites(given.runs // 60),
-        "undecided": lambda: undecided(given.runs // 6),
-        "relative": lambda: relative(given.runs // 12),
-        "decided": lambda: decided(given.runs // 40),
-        "known": lambda: known(given.splits // 6),
-        "histories": lambda: histories(given.splits // 10),
-        "rehearsals": lambda: rehearsed(given.splits),
+        "points": lambda: points(arguments.runs),
+        "unchanged": lambda: unchanged(arguments.runs // 12),
+        "suites": lambda: suites(arguments.runs // 60),
+        "undecided": lambda: undecided(arguments.runs // 6),
+        "relative": lambda: relative(arguments.runs // 12),
+        "decided": lambda: decided(arguments.runs // 40),
+        "known": lambda: rehearsals_at_known_rates(arguments.splits // 6),
+        "histories": lambda: histories(arguments.splits // 10),
+        "rehearsals": lambda: rehearsed(arguments.splits),
     }
-    for name, made in tables.items():
-        if given.only in (None, name):
-            keep(name, made(), "gate.md")
+    for name, make in tables.items():
+        if arguments.only in (None, name):
+            keep(name, make(), "gate.md")
 
 
 if __name__ == "__main__":

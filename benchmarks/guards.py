@@ -34,13 +34,15 @@ def dirichlet_cdf(totals: ArrayLike, weights: ArrayLike, q: float, sizes: ArrayL
 class Guards:
     """The weight of the guard atom at the bound that a limit looks towards."""
 
-    near: Callable[[Floats, Floats, Floats], Floats]
+    atom_weight: Callable[[Floats, Floats, Floats], Floats]
 
     def weight(self, sample: Sample, bound: float) -> float:
         """Weight of the atom at a bound, for the limit that looks towards it."""
         totals, sizes = sample.totals
-        far = sample.high if bound == sample.low else sample.low
-        return float(self.near(distances(totals, sizes, bound, far), sizes, np.ones_like(sizes)))
+        opposite = sample.high if bound == sample.low else sample.low
+        return float(
+            self.atom_weight(distances(totals, sizes, bound, opposite), sizes, np.ones_like(sizes))
+        )
 
     def tails(self, sample: Sample, mean: float) -> tuple[float, float]:
         """(P(≤ mean) by the law guarded below, P(≥ mean) by the law guarded above)."""
@@ -48,11 +50,11 @@ class Guards:
         return (self._below(sample, mean, sample.low, 1.0),
                 self._below(sample, mean, sample.high, -1.0))  # fmt: skip
 
-    def _below(self, sample: Sample, mean: float, near: float, sign: float) -> float:
+    def _below(self, sample: Sample, mean: float, bound: float, sign: float) -> float:
         totals, sizes = sample.totals
         size = float(sizes @ sizes / sizes.sum())
-        atoms = sign * np.append(totals, size * near)
-        weights = np.append(np.ones_like(totals), self.weight(sample, near))
+        atoms = sign * np.append(totals, size * bound)
+        weights = np.append(np.ones_like(totals), self.weight(sample, bound))
         return dirichlet_cdf(atoms, weights, sign * mean, np.append(sizes, size))
 
     def p(self, sample: Sample, mean: float) -> float:

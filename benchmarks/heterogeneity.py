@@ -41,8 +41,8 @@ class Population:
         return self.moment(k) - self.moment(1) ** k
 
     def central(self) -> Moments:
-        one, two, three = (self.moment(k) for k in (1, 2, 3))
-        return Moments(one, two - one**2, three - 3 * two * one + 2 * one**3)
+        first, two, three = (self.moment(k) for k in (1, 2, 3))
+        return Moments(first, two - first**2, three - 3 * two * first + 2 * first**3)
 
 
 def beta(a: float, b: float) -> Population:
@@ -53,9 +53,11 @@ def beta(a: float, b: float) -> Population:
 
 
 def points(name: str, *rates: float) -> Population:
-    known = np.array(rates)
+    true_rates = np.array(rates)
     return Population(
-        name, lambda rng, tasks: rng.choice(known, tasks), lambda k: float((known**k).mean())
+        name,
+        lambda rng, tasks: rng.choice(true_rates, tasks),
+        lambda k: float((true_rates**k).mean()),
     )
 
 
@@ -90,11 +92,11 @@ class Tally:
         self.width += high - low
 
     def cells(self, repetitions: int) -> tuple[str, ...]:
-        told = repetitions - self.undefined
+        defined = repetitions - self.undefined
         bias = np.mean(self.estimates) - self.truth if self.estimates else np.nan
         error = np.std(self.estimates) / sqrt(max(len(self.estimates), 1))
-        coverage = f"{100 * self.covered / told:.1f}" if told else "–"
-        width = f"{self.width / told:.3f}" if told else "–"
+        coverage = f"{100 * self.covered / defined:.1f}" if defined else "–"
+        width = f"{self.width / defined:.3f}" if defined else "–"
         return f"{self.truth:.4f}", f"{bias:+.4f} ± {error:.4f}", coverage, width
 
 
@@ -109,8 +111,8 @@ def delta_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                 for seed in range(repetitions):
                     c = rng.binomial(n, population.draw(rng, tasks))
                     setting = IntervalSetting(resamples=RESAMPLES, seed=seed)
-                    found = gains(np.full(tasks, n), c, np.array([k]), setting)
-                    tally.add(found.estimate[0], found.low[0], found.high[0])
+                    estimates = gains(np.full(tasks, n), c, np.array([k]), setting)
+                    tally.add(estimates.estimate[0], estimates.low[0], estimates.high[0])
                 yield (population.name, tasks, n, k, *tally.cells(repetitions))
 
 
@@ -124,9 +126,9 @@ def moment_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                 for seed in range(repetitions):
                     c = rng.binomial(n, population.draw(rng, tasks))
                     setting = IntervalSetting(resamples=RESAMPLES, seed=seed)
-                    both = spread_of_rates(np.full(tasks, n), c, setting)
-                    for tally, one in zip(tallies, both, strict=True):
-                        tally.add(one.value, one.low, one.high)
+                    spreads = spread_of_rates(np.full(tasks, n), c, setting)
+                    for tally, estimate in zip(tallies, spreads, strict=True):
+                        tally.add(estimate.value, estimate.low, estimate.high)
                 for name, tally in zip(("sd", "skewness"), tallies, strict=True):
                     if np.isnan(tally.truth):
                         continue
@@ -141,8 +143,8 @@ def cluster_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
             for n, k in ((10, 2), (10, 5)):
                 grid = (np.arange(200_000) + 0.5) / 200_000
                 weight = grid * (1 - grid) * (np.where(grid > 0.5, 8.0, 2.0) if larger else 1.0)
-                one, power = (float((weight @ grid**j) / weight.sum()) for j in (1, k))
-                tally = Tally(power - one**k, [])
+                first, power = (float((weight @ grid**j) / weight.sum()) for j in (1, k))
+                tally = Tally(power - first**k, [])
                 rng = np.random.default_rng([place, clusters, n, k])
                 for seed in range(repetitions):
                     p = rng.beta(2, 2, clusters)
@@ -154,8 +156,8 @@ def cluster_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                     codes = np.repeat(np.arange(clusters), sizes)
                     c = rng.binomial(n, p[codes])
                     setting = IntervalSetting(clusters=codes, resamples=RESAMPLES, seed=seed)
-                    found = gains(np.full(len(c), n), c, np.array([k]), setting)
-                    tally.add(found.estimate[0], found.low[0], found.high[0])
+                    estimates = gains(np.full(len(c), n), c, np.array([k]), setting)
+                    tally.add(estimates.estimate[0], estimates.low[0], estimates.high[0])
                 yield (name, clusters, n, k, *tally.cells(repetitions))
 
 
@@ -167,14 +169,14 @@ def these_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
             for n, k in ((10, 2), (10, 5), (20, 10), (5, 5)):
                 truth = rate_curves(p, np.array([k])).delta[0], moments_of_rates(p).sd
                 # Limits as they are, and normal ones with the jackknife's error, as they were.
-                tallies = [Tally(one, []) for one in (*truth, *truth)]
+                tallies = [Tally(value, []) for value in (*truth, *truth)]
                 rng = np.random.default_rng([place, tasks, n, k])
                 setting = IntervalSetting("these-tasks")
                 for _ in range(repetitions):
                     c, sizes = rng.binomial(n, p), np.full(tasks, n)
-                    found = gains(sizes, c, np.array([k]), setting)
-                    tallies[0].add(found.estimate[0], found.low[0], found.high[0])
-                    tallies[2].add(*normal(float(found.estimate[0]), float(found.se[0])))
+                    estimates = gains(sizes, c, np.array([k]), setting)
+                    tallies[0].add(estimates.estimate[0], estimates.low[0], estimates.high[0])
+                    tallies[2].add(*normal(float(estimates.estimate[0]), float(estimates.se[0])))
                     if k == 2:
                         sd = spread_of_rates(sizes, c, setting)[0]
                         tallies[1].add(sd.value, sd.low, sd.high)
@@ -211,14 +213,14 @@ def main() -> None:
     for section in [arguments.section] if arguments.section else SECTIONS:
         start = time.perf_counter()
         head, rows = SECTIONS[section]
-        kept = []
+        parts = []
         for row in rows(arguments.repetitions):
-            kept.append(row)
+            parts.append(row)
             print(section, *row, sep="\t", flush=True)
         error = 100 * sqrt(LEVEL * (1 - LEVEL) / arguments.repetitions)
-        said = f"{arguments.repetitions:,} repetitions a cell"
-        said += f"; Monte-Carlo error of a coverage of 95 %: {error:.1f} points"
-        keep(section, f"{said}\n\n{table(head, kept)}", file="heterogeneity.md")
+        note = f"{arguments.repetitions:,} repetitions a cell"
+        note += f"; Monte-Carlo error of a coverage of 95 %: {error:.1f} points"
+        keep(section, f"{note}\n\n{table(head, parts)}", file="heterogeneity.md")
         print(f"{section}: {time.perf_counter() - start:.0f} s")
 
 

@@ -137,11 +137,11 @@ def main() -> None:
     frame = passk_cli.horizon(
         CYBER, cluster="family", fields={"date": "release_date"}, at=[0.5]
     ).frame
-    own = frame[frame["shape"] == "logistic"].set_index("model")
+    logistic = frame[frame["shape"] == "logistic"].set_index("model")
     rows = [
-        [model, f"{value:.4g}", f"{own.estimate[model]:.4g}",
-         f"{100 * (own.estimate[model] / value - 1):+.2f} %", minutes(low, high),
-         minutes(own.low[model], own.high[model])]
+        [model, f"{value:.4g}", f"{logistic.estimate[model]:.4g}",
+         f"{100 * (logistic.estimate[model] / value - 1):+.2f} %", minutes(low, high),
+         minutes(logistic.low[model], logistic.high[model])]
         for model, (value, low, high) in PUBLISHED.items()
     ]  # fmt: skip
     [growth] = frame[frame.metric == "doubling@0.5"].itertuples()
@@ -152,12 +152,12 @@ def main() -> None:
     keep("published", table(columns, rows), "horizon.md")
     with ProcessPoolExecutor(2) as pool:
         parts = pool.map(simulated, SITUATIONS, [sets] * len(SITUATIONS))
-        found = [row for part in parts for row in part]
+        all_rows = [row for part in parts for row in part]
     error = sqrt(0.05 * 0.95 / sets)
     columns = ["families", "tasks", "attempts", "spread", "horizon", "rate", "coverage",
                "as published", "bias", "width"]  # fmt: skip
     head = f"{sets:,} data sets a row; Monte-Carlo error {error:.3f} at 95 %"
-    keep("coverage", f"{head}\n\n{table(columns, found)}", "horizon.md")
+    keep("coverage", f"{head}\n\n{table(columns, all_rows)}", "horizon.md")
 
 
 if __name__ == "__main__":

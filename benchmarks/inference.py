@@ -74,4 +74,4 @@ def timed(jobs_of: Mapping[str, Callable[[], object]], runs: int) -> dict[str, f
             run()
             if turn:
                 seconds[name].append(time.perf_counter() - start)
-    return {name: median(each) for name, each in seconds.items()}
+    return {name: median(times) for name, times in seconds.items()}

@@ -33,9 +33,9 @@ def outcomes(rng: np.random.Generator, models: int, attempts: int, family: float
     return rng.random((models, TASKS, attempts)) < expit(logits)[..., None]
 
 
-def submissions(passed: Bools, kept: Bools) -> list[Submission]:
+def submissions(passed: Bools, mask: Bools) -> list[Submission]:
     """The rows of the table."""
-    n, c = kept.sum(axis=2), (passed & kept).sum(axis=2)
+    n, c = mask.sum(axis=2), (passed & mask).sum(axis=2)
     model, task = np.nonzero(n)
     counts = Counts.from_columns(
         [(f"m{m:02}",) for m in model], [f"t{t:03}" for t in task], n[model, task], c[model, task]
@@ -53,8 +53,10 @@ def honest(number: int) -> list[list[object]]:
         for seed in range(number):
             rng = np.random.default_rng([seed, models, attempts, int(10 * FAMILIES[family])])
             passed = outcomes(rng, models, attempts, FAMILIES[family])
-            found = submissions(passed, np.ones(passed.shape, dtype=bool))
-            names = {n for each in found for n, f in each.figures.items() if f.remarkable}
+            records = submissions(passed, np.ones(passed.shape, dtype=bool))
+            names = {
+                n for submission in records for n, f in submission.figures.items() if f.remarkable
+            }
             flagged.update([*names, *["any"] * bool(names)])
         kinds = [flagged[name] for name in ("agreement", "certain tasks", "any")]
         rows.append([family, models, attempts, number, *kinds])
@@ -65,24 +67,26 @@ def doctored(number: int) -> list[list[object]]:
     """Boards of 30 with four doctored submissions, and how many are found and come first."""
     rows: list[list[object]] = []
     for family, spread in FAMILIES.items():
-        found, others, first = Counter[int](), 0, 0
+        hits, false_alarms, first = Counter[int](), 0, 0
         for seed in range(number):
             rng = np.random.default_rng([1000 + seed, int(10 * spread)])
             passed = outcomes(rng, 30, 4, spread)
-            kept = np.ones(passed.shape, dtype=bool)
+            mask = np.ones(passed.shape, dtype=bool)
             changed = rng.random(passed.shape[1:]) < 0.06
             passed[COPY] = np.where(changed, ~passed[ORIGINAL], passed[ORIGINAL])
             passed[LEAKED, rng.random(TASKS) < 0.5] = True
-            kept[LOSING] = passed[LOSING] | (rng.random(passed.shape[1:]) < 0.5)
-            kept[RETRYING, :, 1:] = ~np.logical_or.accumulate(passed[RETRYING], axis=1)[:, :-1]
-            table_of = submissions(passed, kept)
-            remarked = {int(each.series[0][1:]) for each in table_of if each.remarks}
-            found.update(remarked)
+            mask[LOSING] = passed[LOSING] | (rng.random(passed.shape[1:]) < 0.5)
+            mask[RETRYING, :, 1:] = ~np.logical_or.accumulate(passed[RETRYING], axis=1)[:, :-1]
+            table_of = submissions(passed, mask)
+            remarked = {
+                int(submission.series[0][1:]) for submission in table_of if submission.remarks
+            }
+            hits.update(remarked)
             four = {COPY, LEAKED, LOSING, RETRYING}
-            others += bool(remarked - four - {ORIGINAL})
-            first += {int(each.series[0][1:]) for each in table_of[:4]} == four
-        kinds = [found[place] for place in (COPY, LEAKED, LOSING, RETRYING)]
-        rows.append([family, number, *kinds, first, others])
+            false_alarms += bool(remarked - four - {ORIGINAL})
+            first += {int(submission.series[0][1:]) for submission in table_of[:4]} == four
+        kinds = [hits[place] for place in (COPY, LEAKED, LOSING, RETRYING)]
+        rows.append([family, number, *kinds, first, false_alarms])
     return rows
 
 
@@ -92,7 +96,7 @@ def copies(number: int) -> list[list[object]]:
     for changed in (0.0, 0.03, 0.06, 0.1):
         row: list[object] = [f"{100 * changed:g} %"]
         for spread in FAMILIES.values():
-            found = others = 0
+            hits = false_alarms = 0
             for seed in range(number):
                 rng = np.random.default_rng([2000 + seed, int(10 * spread), int(100 * changed)])
                 passed = outcomes(rng, 27, 4, spread)
@@ -100,9 +104,9 @@ def copies(number: int) -> list[list[object]]:
                 passed[26] = np.where(flips, ~passed[ORIGINAL], passed[ORIGINAL])
                 c = passed.sum(axis=2)
                 flagged = np.flatnonzero(agreement(np.full(c.shape, 4), c).p < LEVEL)
-                found += 26 in flagged
-                others += bool(set(flagged.tolist()) - {26, ORIGINAL})
-            row += [found, others]
+                hits += 26 in flagged
+                false_alarms += bool(set(flagged.tolist()) - {26, ORIGINAL})
+            row += [hits, false_alarms]
         rows.append(row)
     return rows
 

@@ -35,14 +35,14 @@ class Judge:
 
     false_pass: float
     false_fail: float
-    alike: float = 0.0
+    error_correlation: float = 0.0
 
     def verdicts(self, rng: np.random.Generator, truth: Any) -> Any:
         """Of attempts, (runs × tasks × n)."""
         rates = []
         for rate in (self.false_pass, self.false_fail):
-            if 0 < rate < 1 and self.alike:
-                size = 1 / self.alike - 1
+            if 0 < rate < 1 and self.error_correlation:
+                size = 1 / self.error_correlation - 1
                 rates.append(rng.beta(rate * size, (1 - rate) * size, (*truth.shape[:2], 1)))
             else:
                 rates.append(rate)
@@ -57,7 +57,7 @@ class Draws:
     n: Any
     verdict: Any
     truth: Any
-    seen: Any
+    has_label: Any
     k: int
 
     @classmethod
@@ -66,119 +66,134 @@ class Draws:
     ) -> Draws:
         """Labels at so many attempts at random, or k in each of labels / k tasks where k is above
         0: tasks, and attempts, are in an order that knows nothing of them."""
-        there = np.arange(verdict.shape[2]) < n[:, :, None]
+        present = np.arange(verdict.shape[2]) < n[:, :, None]
         if k:
-            seen = there & (np.arange(verdict.shape[2]) < k)
-            seen[:, max(labels // k, 2) :] = False
+            visible = present & (np.arange(verdict.shape[2]) < k)
+            visible[:, max(labels // k, 2) :] = False
         else:
-            order = np.where(there, rng.random(there.shape), 2.0).reshape(len(n), -1)
+            order = np.where(present, rng.random(present.shape), 2.0).reshape(len(n), -1)
             most = np.sort(order, axis=1)[:, min(labels, order.shape[1]) - 1]
-            seen = (order <= most[:, None]).reshape(there.shape) & there
-        return cls(n, verdict & there, truth & there, seen, k)
+            visible = (order <= most[:, None]).reshape(present.shape) & present
+        return cls(n, verdict & present, truth & present, visible, k)
 
     def counts(self) -> tuple[Any, Any, Any]:
         """Passing verdicts, and labelled attempts by verdict and truth."""
-        by_verdict = [self.seen & (self.verdict == bool(v)) for v in (0, 1)]
-        table = [[(each & (self.truth == bool(y))).sum(2) for y in (0, 1)] for each in by_verdict]
-        return self.verdict.sum(2), np.moveaxis(np.array(table), (0, 1), (2, 3)), self.seen.sum(2)
+        by_verdict = [self.has_label & (self.verdict == bool(v)) for v in (0, 1)]
+        table = [[(group & (self.truth == bool(y))).sum(2) for y in (0, 1)] for group in by_verdict]
+        return (
+            self.verdict.sum(2),
+            np.moveaxis(np.array(table), (0, 1), (2, 3)),
+            self.has_label.sum(2),
+        )
 
     def samples(self, metric: Metric) -> list[Sample | None]:
         """The corrected values of each run, as `Labels` corrects them one by one, which some of
         them are compared with; None where passk refuses."""
-        c, table, made = self.counts()
+        c, table, label_counts = self.counts()
         g = values(metric, self.n, c)
-        if np.array_equal(made, self.n):
-            return [Sample(each) for each in values(metric, self.n, table[..., 1].sum(2))]
-        found = self._by_task(metric, g, table) if self.k else self._scattered(metric, c, table)
+        if np.array_equal(label_counts, self.n):
+            return [
+                Sample(values_of_run)
+                for values_of_run in values(metric, self.n, table[..., 1].sum(2))
+            ]
+        estimates = self._by_task(metric, g, table) if self.k else self._scattered(metric, c, table)
         # Where every task happens to have several labels, they are taken for labels by task.
-        several = np.where((made > 0) & (made < self.n), made, 2).min(axis=1) > 1
+        several = (
+            np.where((label_counts > 0) & (label_counts < self.n), label_counts, 2).min(axis=1) > 1
+        )
         for run in {0, len(g) - 1, *np.flatnonzero(several & (self.k == 0)).tolist()}:
-            known = Labels(self.n[run], c[run], table[run])
-            if bool(known.labels_per_task) != bool(self.k):
-                found[run] = None
-                if not known.refusal(metric):
-                    found[run] = Sample(**known.corrected(metric)._asdict())
+            labels = Labels(self.n[run], c[run], table[run])
+            if bool(labels.labels_per_task) != bool(self.k):
+                estimates[run] = None
+                if not labels.refusal(metric):
+                    estimates[run] = Sample(**labels.corrected(metric)._asdict())
                 continue
-            got, same = found[run], None if known.refusal(metric) else known.corrected(metric)
-            assert (got is None) == (same is None), (metric, run)
-            if got is not None and same is not None:
-                np.testing.assert_allclose(got.values, same.values, atol=1e-12)
-                np.testing.assert_allclose(got.hidden, same.hidden, atol=1e-12)
-                assert (got.degrees, got.few is None) == (same.degrees, same.few is None)
-        return found
+            result, same = (
+                estimates[run],
+                None if labels.refusal(metric) else labels.corrected(metric),
+            )
+            assert (result is None) == (same is None), (metric, run)
+            if result is not None and same is not None:
+                np.testing.assert_allclose(result.values, same.values, atol=1e-12)
+                np.testing.assert_allclose(result.hidden, same.hidden, atol=1e-12)
+                assert (result.degrees, result.few is None) == (same.degrees, same.few is None)
+        return estimates
 
     def _by_task(self, metric: Metric, g: Any, table: Any) -> list[Sample | None]:
         m, tasks = int((table[0].sum((1, 2)) > 0).sum()), g.shape[1]
-        made, true = table[:, :m].sum((2, 3)), table[:, :m, :, 1].sum(2)
-        u, own = values(metric, made, true), g[:, :m]
-        away = own - own.mean(1, keepdims=True)
+        label_counts, true = table[:, :m].sum((2, 3)), table[:, :m, :, 1].sum(2)
+        u, task_shares = values(metric, label_counts, true), g[:, :m]
+        away = task_shares - task_shares.mean(1, keepdims=True)
         spread = (away**2).sum(1)
         slope = (away * (u - u.mean(1, keepdims=True))).sum(1) / np.where(spread > 0, spread, 1)
         slope = np.where(spread > 0, slope, 0).clip(0, 1)[:, None]
-        left = u - slope * own
-        mean = left.mean(1, keepdims=True)
-        found = slope * g + mean
-        found[:, :m] += (left - mean) * tasks / np.sqrt(m * max(m - 2, 1))
-        off = np.min([np.abs(u - own).sum(1), u.sum(1), (1 - u).sum(1)], axis=0)
+        residuals = u - slope * task_shares
+        mean = residuals.mean(1, keepdims=True)
+        estimates = slope * g + mean
+        estimates[:, :m] += (residuals - mean) * tasks / np.sqrt(m * max(m - 2, 1))
+        off = np.min([np.abs(u - task_shares).sum(1), u.sum(1), (1 - u).sum(1)], axis=0)
         hidden = unseen(off, m) * (1 / m - slope[:, 0] ** 2 / tasks)
         rare = np.minimum((u > 1e-12).sum(1), (u < 1 - 1e-12).sum(1)) < FEWEST_OFF
         return [
-            Sample(each, hidden=more, degrees=m - 1, few=labelled if few else None)
-            for each, more, labelled, few in zip(found, hidden, u, rare, strict=True)
+            Sample(estimate, hidden=more, degrees=m - 1, few=labelled if few else None)
+            for estimate, more, labelled, few in zip(estimates, hidden, u, rare, strict=True)
         ]
 
     def _scattered(self, metric: Metric, c: Any, table: Any) -> list[Sample | None]:
-        rest, n, k = metric.family == "pass@", self.n, metric.k
+        complement, n, k = metric.family == "pass@", self.n, metric.k
         size = np.stack([n - c, c], axis=2)
         code = 2 * (2 * c > n)[:, :, None] + np.arange(2)
-        made, true = table.sum(3), table[..., 1]
+        label_counts, true = table.sum(3), table[..., 1]
         runs = np.arange(len(n))[:, None, None]
         total, labels, passing = (
-            np.array([np.where(code == s, each, 0).sum((1, 2)) for s in range(4)]).T
-            for each in (size, made, true)
+            np.array([np.where(code == s, amounts, 0).sum((1, 2)) for s in range(4)]).T
+            for amounts in (size, label_counts, true)
         )
         mu = np.where(labels > 0, passing / np.maximum(labels, 1), 0.5)
         part = np.where(total > 0, labels / np.maximum(total, 1), 1.0)
         mean, share = mu[runs, code], part[runs, code]
         divided = np.maximum(share, 1e-300)
-        shown = np.stack([mean, mean - mean / divided, mean + (1 - mean) / divided], axis=3)
-        often = np.concatenate([(size - made)[..., None], table], axis=3)
-        shown = np.where(often > 0, 1 - shown if rest else shown, 0.0)
-        first, second = (often * shown).sum((2, 3)), (often * shown**2).sum((2, 3))
+        scores = np.stack([mean, mean - mean / divided, mean + (1 - mean) / divided], axis=3)
+        often = np.concatenate([(size - label_counts)[..., None], table], axis=3)
+        scores = np.where(often > 0, 1 - scores if complement else scores, 0.0)
+        first, second = (often * scores).sum((2, 3)), (often * scores**2).sum((2, 3))
         slope = np.broadcast_to(1 / n[:, :, None], mean.shape)
-        found = first / n
+        estimates = first / n
         if k == 2:
             pairs = n * (n - 1)
-            found, level = (first**2 - second) / pairs, 1 - mean if rest else mean
+            estimates, level = (first**2 - second) / pairs, 1 - mean if complement else mean
             slope = 2 * ((size * level).sum(2, keepdims=True) - level) / pairs[:, :, None]
         hidden = np.zeros(len(n))
         for s in range(4):
             weight = (np.where(code == s, size * slope, 0)).sum((1, 2)) / n.shape[1]
-            some = np.maximum(labels[:, s], 1)
-            more = np.where(labels[:, s] > 0, unseen(passing[:, s], some) / some, 0.25)
+            label_totals = np.maximum(labels[:, s], 1)
+            more = np.where(
+                labels[:, s] > 0, unseen(passing[:, s], label_totals) / label_totals, 0.25
+            )
             hidden += np.where(total[:, s] > 0, (1 - part[:, s]) * weight**2 * more, 0)
-        found = 1 - found if rest else found
-        of_task = made.sum(2)
-        both = (of_task * (of_task - 1) // 2).sum(1)
-        rare = 1 - found.mean(1) if rest else found.mean(1)
-        refused = (k == 2) & ((both < FEWEST_PAIRS) | (rare < RAREST))
-        every = []
-        for run, each in enumerate(found):
+        estimates = 1 - estimates if complement else estimates
+        of_task = label_counts.sum(2)
+        pair_count = (of_task * (of_task - 1) // 2).sum(1)
+        rare = 1 - estimates.mean(1) if complement else estimates.mean(1)
+        refused = (k == 2) & ((pair_count < FEWEST_PAIRS) | (rare < RAREST))
+        samples = []
+        for run, estimate in enumerate(estimates):
             full = of_task[run] >= k
             u = values(metric, of_task[run][full], true[run].sum(1)[full])
             few = u if u.size and u.min() == u.max() and u.min() in (0, 1) else None
-            sample = Sample(each, hidden=hidden[run], degrees=(of_task[run] > 0).sum() - 1, few=few)
-            every.append(None if refused[run] else sample)
-        return every
+            degrees = (of_task[run] > 0).sum() - 1
+            sample = Sample(estimate, hidden=hidden[run], degrees=degrees, few=few)
+            samples.append(None if refused[run] else sample)
+        return samples
 
 
 def values(metric: Metric, n: Any, c: Any) -> Any:
     """The metric of counts, looked up."""
     most = int(n.max()) + 1
-    every = np.full((most, most), np.nan)
+    lookup = np.full((most, most), np.nan)
     for size in range(metric.k, most):
-        every[size, : size + 1] = metric.values(np.full(size + 1, size), np.arange(size + 1))
-    return every[n, c]
+        lookup[size, : size + 1] = metric.values(np.full(size + 1, size), np.arange(size + 1))
+    return lookup[n, c]
 
 
 def unseen(errors: Any, labels: Any) -> Any:
@@ -215,17 +230,17 @@ def shares(
 ) -> tuple[float, float, float, float] | None:
     """How many intervals hold the value, their mean width, how many of the judge's hold it, and how
     many passk refuses; None where that is most."""
-    found = [each for each in samples if each is not None]
-    if len(found) < len(samples) / 2:
+    defined = [sample for sample in samples if sample is not None]
+    if len(defined) < len(samples) / 2:
         return None
-    ends = intervals(found)
-    low, high = np.array([(each.low, each.high) for each in ends], dtype=float).T
-    g = judged[[each is not None for each in samples]]
+    ends = intervals(defined)
+    low, high = np.array([(sample.low, sample.high) for sample in ends], dtype=float).T
+    g = judged[[sample is not None for sample in samples]]
     naive = np.abs(g.mean(1) - value) <= 1.96 * g.std(1, ddof=1) / g.shape[1] ** 0.5
     inside = (low - 1e-12 <= value) & (value <= high + 1e-12)
     return (
         float(inside.mean()), float((high - low).mean()), float(naive.mean()),
-        1 - len(found) / len(samples),
+        1 - len(defined) / len(samples),
     )  # fmt: skip
 
 
@@ -286,12 +301,12 @@ def covers(
     rng = np.random.default_rng(seed)
     size = attempts(rng, runs, cell.tasks, cell.n)
     rate = rates_of(rng, rates, size.shape)
-    drawn = draw(rng, rate, judge, size, cell.labels, cell.k)
+    draws = draw(rng, rate, judge, size, cell.labels, cell.k)
     for metric in cell.metrics:
-        judged = values(metric, size, drawn.verdict.sum(2))
-        found = shares(drawn.samples(metric), judged, target(metric, rates))
-        if found is not None:
-            yield metric.name, *found
+        judged = values(metric, size, draws.verdict.sum(2))
+        results = shares(draws.samples(metric), judged, target(metric, rates))
+        if results is not None:
+            yield metric.name, *results
 
 
 def rejects(
@@ -304,17 +319,18 @@ def rejects(
     rate = rates_of(rng, rates, size.shape)
     sides = [draw(rng, rate, judge, size, cell.labels, cell.k) for judge in judges]
     for metric in cell.metrics:
-        both = [
-            (one, other)
-            for one, other in zip(*(side.samples(metric) for side in sides), strict=True)
-            if one is not None and other is not None
+        sample_pairs = [
+            (first, second)
+            for first, second in zip(*(side.samples(metric) for side in sides), strict=True)
+            if first is not None and second is not None
         ]
-        if len(both) < runs / 2:
+        if len(sample_pairs) < runs / 2:
             continue
         law = difference_distribution(
-            np.array([one.values - other.values for one, other in both]), 1.0,
-            hidden=[one.hidden + other.hidden for one, other in both],
-            degrees=min(each.degrees or cell.tasks - 1 for pair in both for each in pair),
+            np.array([first.values - second.values for first, second in sample_pairs]), 1.0,
+            hidden=[first.hidden + second.hidden for first, second in sample_pairs],
+            degrees=min(sample.degrees or cell.tasks - 1 for pair in sample_pairs for sample
+            in pair),
         )  # fmt: skip
         plain = [values(metric, size, side.verdict.sum(2)) for side in sides]
         judged = difference_distribution(plain[0] - plain[1], 1.0).p() <= 0.05
@@ -327,17 +343,19 @@ def of_coverage(runs: int) -> dict[str, str]:
     for place, cell in enumerate(CELLS):
         for judge, errors in JUDGES.items():
             for name, rates in RATES.items():
-                for metric, *found in covers(rates, errors, cell, runs, seed=place):
-                    rows.append((*found, cell, judge, name, metric))
+                for metric, *results in covers(rates, errors, cell, runs, seed=place):
+                    rows.append((*results, cell, judge, name, metric))
         print(cell.words, len(rows), f"{time.process_time():.0f} s", flush=True)
     rows.sort(key=lambda row: row[0])
-    drawn, again = dict[tuple[Any, ...], Any](), []
+    results_by_cell, again = dict[tuple[Any, ...], Any](), []
     for inside, *_, cell, judge, name, metric in rows[:LOWEST]:
         # By chance some of many are low.
-        if (cell, judge, name) not in drawn:
-            found = covers(RATES[name], JUDGES[judge], cell, AGAIN, seed=1000)
-            drawn[cell, judge, name] = {named: rest for named, *rest in found}
-        more, width, naive, refused = drawn[cell, judge, name][metric]
+        if (cell, judge, name) not in results_by_cell:
+            results = covers(RATES[name], JUDGES[judge], cell, AGAIN, seed=1000)
+            results_by_cell[cell, judge, name] = {
+                metric_name: numbers for metric_name, *numbers in results
+            }
+        more, width, naive, refused = results_by_cell[cell, judge, name][metric]
         again.append((
             cell.words, judge, name, metric, f"{more:.3f}", f"{inside:.3f}", f"{width:.2f}",
             f"{naive:.2f}", f"{100 * refused:.0f}",
@@ -348,11 +366,11 @@ def of_coverage(runs: int) -> dict[str, str]:
     designs = []
     for cell in CELLS:
         for metric in cell.metrics:
-            own = [row[:3] for row in rows if row[4] == cell and row[7] == metric.name]
-            if own:
-                inside, width, naive = map(np.array, zip(*own, strict=True))
+            selection = [row[:3] for row in rows if row[4] == cell and row[7] == metric.name]
+            if selection:
+                inside, width, naive = map(np.array, zip(*selection, strict=True))
                 designs.append((
-                    cell.words, metric.name, len(own), f"{inside.min():.3f}",
+                    cell.words, metric.name, len(selection), f"{inside.min():.3f}",
                     f"{inside.mean():.3f}", f"{width.mean():.2f}", f"{naive.mean():.2f}",
                 ))  # fmt: skip
     covered = np.array([row[0] for row in rows])
@@ -385,33 +403,33 @@ def of_sizes(runs: int) -> str:
         for rates in ((1, 1), (0.3, 0.2), (0.5, 3), (0.05, 1), (1, 0.03)):
             for place, cell in enumerate(cells):
                 rows += [
-                    (name, rates, cell, *found)
-                    for found in rejects(rates, judges, cell, runs, seed=place)
+                    (name, rates, cell, *results)
+                    for results in rejects(rates, judges, cell, runs, seed=place)
                 ]
     rows.sort(key=lambda row: -row[4])
-    own, judged = (np.array([row[at] for row in rows]) for at in (4, 5))
-    shown = [highest(row, runs) for row in rows[:10]]
+    label_shares, judged = (np.array([row[at] for row in rows]) for at in (4, 5))
+    texts = [highest(row, runs) for row in rows[:10]]
     summary = (
-        f"{len(rows)} situations of {runs:,} runs; corrected: mean {100 * own.mean():.1f} %, most"
-        f" {100 * own.max():.1f}; judged: mean {100 * judged.mean():.0f}, most"
-        f" {100 * judged.max():.0f}"
+        f"{len(rows)} situations of {runs:,} runs; corrected: mean"
+        f" {100 * label_shares.mean():.1f} %, most {100 * label_shares.max():.1f};"
+        f" judged: mean {100 * judged.mean():.0f}, most {100 * judged.max():.0f}"
     )
     heads = ("judge", "rates", "data, labels of a model", "metric", "corrected %", "at first",
              "judged %")  # fmt: skip
-    return "\n\n".join([summary, table(heads, shown)])
+    return "\n\n".join([summary, table(heads, texts)])
 
 
 def highest(row: tuple[Any, ...], runs: int) -> tuple[str, ...]:
     """A situation run again."""
     name, rates, cell, metric, first, _ = row
-    found = np.array([
-        rest
+    rejection_rates = np.array([
+        numbers
         for seed in range(1000, 1006)
-        for named, *rest in rejects(rates, KINDS[name], cell, runs, seed)
-        if named == metric
+        for metric_name, *numbers in rejects(rates, KINDS[name], cell, runs, seed)
+        if metric_name == metric
     ])  # fmt: skip
-    own, judged = 100 * found.mean(axis=0)
-    return (name, str(rates), cell.words, metric, f"{own:.1f}", f"{100 * first:.1f}",
+    corrected, judged = 100 * rejection_rates.mean(axis=0)
+    return (name, str(rates), cell.words, metric, f"{corrected:.1f}", f"{100 * first:.1f}",
             f"{judged:.0f}")  # fmt: skip
 
 
@@ -422,7 +440,7 @@ def of_pair(files: list[str], runs: int) -> str:
     for file in files:
         records = json.loads(Path(file).read_text())["eval"]
         base, plus = (
-            np.array([[a[key] == "pass" for a in each] for each in records.values()])
+            np.array([[a[key] == "pass" for a in array] for array in records.values()])
             for key in ("base_status", "plus_status")
         )
         truth, n = base & plus, np.full(len(base), base.shape[1])
@@ -432,16 +450,16 @@ def of_pair(files: list[str], runs: int) -> str:
             tasks = rng.integers(0, len(n), (runs, len(n)))
             # Attempts of a task in a random order.
             at = np.argsort(rng.random((*tasks.shape, n[0])), axis=2)
-            parts = (np.take_along_axis(each[tasks], at, axis=2) for each in (verdict, truth))
-            drawn = Draws.labelled(rng, *parts, n[tasks], labels, k)
+            parts = (np.take_along_axis(array[tasks], at, axis=2) for array in (verdict, truth))
+            draws = Draws.labelled(rng, *parts, n[tasks], labels, k)
             for metric in cell.metrics:
                 value, plain = (
-                    metric.values(n, each.sum(axis=1)).mean() for each in (truth, verdict)
+                    metric.values(n, array.sum(axis=1)).mean() for array in (truth, verdict)
                 )
-                judged = values(metric, drawn.n, drawn.verdict.sum(2))
-                found = shares(drawn.samples(metric), judged, value)
-                if found is not None:
-                    inside, width, naive, _ = found
+                judged = values(metric, draws.n, draws.verdict.sum(2))
+                results = shares(draws.samples(metric), judged, value)
+                if results is not None:
+                    inside, width, naive, _ = results
                     rows.append((
                         Path(file).parent.name, cell.words, metric.name, f"{value:.3f}",
                         f"{plain:.3f}", f"{inside:.3f}", f"{width:.2f}", f"{naive:.2f}",
@@ -456,13 +474,15 @@ def of_rates(runs: int) -> str:
     verdict in tasks that mostly pass and in others by its share, ten at least; 164 tasks × 4."""
     rows = []
     for passing in (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95):
-        found: dict[str, list[tuple[bool, float, float]]] = {}
+        results: dict[str, list[tuple[bool, float, float]]] = {}
         for seed in range(runs):
             rng = np.random.default_rng([seed, round(100 * passing)])
             rates = rng.beta(2 * passing, 2 * (1 - passing), (164, 1))
             truth = rng.random((164, 4)) < rates
             verdict = Judge(0.08, 0.1).verdicts(rng, truth[None])[0]
-            labels = Labels(np.full(164, 4), verdict.sum(axis=1), drawn(rng, verdict, truth, 100))
+            labels = Labels(
+                np.full(164, 4), verdict.sum(axis=1), draw_labels(rng, verdict, truth, 100)
+            )
             odds = (1 - passing) * 0.92 + passing * 0.9
             judged = passing * 0.9 + (1 - passing) * 0.08
             chance = passing * judged + (1 - passing) * (1 - judged)
@@ -475,29 +495,31 @@ def of_rates(runs: int) -> str:
                     continue
                 limits = interval(sample, LOGIT_T, 0.95)
                 low, high = limits.low or 0.0, 1.0 if limits.high is None else limits.high
-                found.setdefault(name, []).append(
+                results.setdefault(name, []).append(
                     (low <= true <= high, high - low, sample.mean - true)
                 )
         cells = [str(passing)]
         for name in ("false passes", "false failures", "kappa"):
-            holds, width, bias = np.array(found[name], float).mean(axis=0)
+            holds, width, bias = np.array(results[name], float).mean(axis=0)
             scale = 2 if name == "kappa" else 1
             cells += [f"{100 * holds:.1f}", f"{scale * width:.2f}", f"{scale * bias:+.3f}"]
         rows.append(cells)
         print(cells, flush=True)
-    whats = [f"{name}: {what}" for name in found for what in ("covers %", "width", "bias")]
+    whats = [
+        f"{name}: {quantity}" for name in results for quantity in ("covers %", "width", "bias")
+    ]
     return table(("pass rate", *whats), rows)
 
 
-def drawn(rng: np.random.Generator, verdict: Any, truth: Any, number: int) -> Any:
+def draw_labels(rng: np.random.Generator, verdict: Any, truth: Any, number: int) -> Any:
     """A table of labels, drawn as --list draws them."""
     stratum = 2 * (2 * verdict.sum(axis=1, keepdims=True) > verdict.shape[1]) + verdict
     labels = np.zeros((len(verdict), 2, 2), dtype=np.int64)
     for code in range(4):
         task, attempt = np.nonzero(stratum == code)
-        made = min(max(math.ceil(len(task) * number / verdict.size), 10), len(task))
-        some = rng.choice(len(task), made, replace=False)
-        task, attempt = task[some], attempt[some]
+        size = min(max(math.ceil(len(task) * number / verdict.size), 10), len(task))
+        sample = rng.choice(len(task), size, replace=False)
+        task, attempt = task[sample], attempt[sample]
         np.add.at(
             labels, (task, verdict[task, attempt].astype(int), truth[task, attempt].astype(int)), 1
         )
@@ -505,11 +527,11 @@ def drawn(rng: np.random.Generator, verdict: Any, truth: Any, number: int) -> An
 
 
 if __name__ == "__main__":
-    what, runs = sys.argv[1], int(sys.argv[2])
+    part, runs = sys.argv[1], int(sys.argv[2])
     tables = {
         "coverage": lambda: of_coverage(runs), "sizes": lambda: {"sizes": of_sizes(runs)},
         "rates": lambda: {"rates": of_rates(runs)},
         "pair": lambda: {"pair": of_pair(sys.argv[3:], runs)},
-    }[what]()  # fmt: skip
+    }[part]()  # fmt: skip
     for section, text in tables.items():
         keep(section, text, "judge.md")

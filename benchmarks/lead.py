@@ -21,11 +21,11 @@ RESAMPLES = 400
 
 
 def leader(
-    rng: np.random.Generator, tasks: int, n: int, rivals: int, apart: float
+    rng: np.random.Generator, tasks: int, n: int, rivals: int, lead: float
 ) -> tuple[float, bool]:
     """(share of the resamples that the leader leads, whether it is truly best) of one set."""
     p = rng.beta(0.5, 0.5, (tasks, 1)).clip(1e-6, 1 - 1e-6)
-    hard = np.log(p / (1 - p)) + apart * rng.standard_normal(rivals)
+    hard = np.log(p / (1 - p)) + lead * rng.standard_normal(rivals)
     values = rng.binomial(n, 1 / (1 + np.exp(-hard - rng.standard_normal((tasks, rivals))))) / n
     # True over new tasks: the rival with the largest shift, which the others do not differ from.
     shifts = (hard - np.log(p / (1 - p)))[0]
@@ -41,14 +41,14 @@ def main() -> None:
     rows = []
     for tasks, n in ((50, 5), (200, 5)):
         for rivals in (2, 5, 8):
-            for apart in (0.05, 0.2, 0.5):
-                rng = np.random.default_rng([tasks, rivals, int(100 * apart)])
+            for lead in (0.05, 0.2, 0.5):
+                rng = np.random.default_rng([tasks, rivals, int(100 * lead)])
                 share, right = np.array(
-                    [leader(rng, tasks, n, rivals, apart) for _ in range(sets)]
+                    [leader(rng, tasks, n, rivals, lead) for _ in range(sets)]
                 ).T
                 sure = (share >= 0.85) & (share <= 0.97)
                 rows.append([
-                    f"{tasks} × {n}", rivals, apart, f"{share.mean():.2f}", f"{right.mean():.2f}",
+                    f"{tasks} × {n}", rivals, lead, f"{share.mean():.2f}", f"{right.mean():.2f}",
                     int(sure.sum()), *(f"{x[sure].mean():.2f}" for x in (share, right)),
                 ])  # fmt: skip
     head = [

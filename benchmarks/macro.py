@@ -82,7 +82,7 @@ SITUATIONS = [
 ]  # fmt: skip
 
 
-def drawn(rng: np.random.Generator, at: Situation) -> list[Sample]:
+def draw_samples(rng: np.random.Generator, at: Situation) -> list[Sample]:
     """One set of results: a sample per group."""
     samples, rates = [], None
     for law, size in zip(at.laws, at.sizes, strict=True):
@@ -106,7 +106,7 @@ def judged(samples: Sequence[Sample], true: float, independent: bool) -> list[fl
     limits = [interval(sample, "guard") for sample in samples]
     ses = [sample.se or 0.0 for sample in samples]
     means = [sample.mean for sample in samples]
-    lows, highs = [each.low or 0.0 for each in limits], [each.high for each in limits]
+    lows, highs = [limit.low or 0.0 for limit in limits], [limit.high for limit in limits]
     average = macro_average(means, ses, lows, highs, independent=independent)
     low, high, plain = average.low - 1e-9, average.high + 1e-9, 1.96 * average.se
     return [true < low, true > high, high - low, abs(true - average.mean) <= plain, 2 * plain]
@@ -129,8 +129,8 @@ def real(sets: int) -> list[list[str]]:
     populations = [counts.rows_of(counts.series.index(name)) for name in names]
     rows = []
     for k in (1, 5):
-        values = [pass_at_k(counts.n[some], counts.c[some], k) for some in populations]
-        true = float(np.mean([each.mean() for each in values]))
+        values = [pass_at_k(counts.n[codes], counts.c[codes], k) for codes in populations]
+        true = float(np.mean([column.mean() for column in values]))
         for sizes in ((3, 3, 3), (30, 30, 30), (10, 50, 300)):
             rng = np.random.default_rng([k, *sizes])
             judgements = [
@@ -173,13 +173,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=400)
     sets = parser.parse_args().sets
-    rows, every = [], []
+    rows, all_judgements = [], []
     for place, at in enumerate(SITUATIONS):
         rng, true = np.random.default_rng([7, place]), truth(at)
-        judgements = [judged(drawn(rng, at), true, not at.shared) for _ in range(sets)]
+        judgements = [judged(draw_samples(rng, at), true, not at.shared) for _ in range(sets)]
         rows.append(row(at.name, judgements))
-        every += judgements
-    rows.append(row("all together", every))
+        all_judgements += judgements
+    rows.append(row("all together", all_judgements))
     head = [
         "groups", "covers %", "truth below %", "truth above %", "width", "± 1.96 se covers %",
         "its width",

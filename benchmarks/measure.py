@@ -76,15 +76,15 @@ def ended(
     command: Sequence[str], variables: Mapping[str, str], most: int, folder: Path | None = None
 ) -> Ended:
     """Run a command once in a folder, for so many CPU seconds at most."""
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+") as output:
         child = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=said, env=variables,
+            command, stdout=subprocess.DEVNULL, stderr=output, env=variables,
             cwd=folder, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (most, most)),
         )  # fmt: skip
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = code = os.waitstatus_to_exitcode(status)
-        said.seek(0)
-        lines = said.read().splitlines()
+        output.seek(0)
+        lines = output.read().splitlines()
     words = f"over {most} s" if code < 0 else lines[-1] if code > 1 and lines else ""
     return Ended(code, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, words)
 
@@ -106,7 +106,10 @@ def _in_turn(
             if turn > 0:
                 cpu = usage.ru_utime + usage.ru_stime
                 runs_of[name].append((time.perf_counter() - start, usage.ru_maxrss / 1024, cpu))
-    return {name: Runs(*map(median, zip(*each, strict=True))) for name, each in runs_of.items()}
+    return {
+        name: Runs(*map(median, zip(*runs_of_command, strict=True)))
+        for name, runs_of_command in runs_of.items()
+    }
 
 
 def machine() -> str:
@@ -178,8 +181,8 @@ def short(text: str, name: str) -> str:
         path = HERE / "rows" / f"{tables[-1]}.csv"
         with path.open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([_names(head), *map(_plain, rows)])
-        kept = f"{len(rows)} rows: [{path.name}](rows/{path.name}); the range of each column:"
-        return f"{kept}\n\n{_ranges(head, rows)}\n"
+        note = f"{len(rows)} rows: [{path.name}](rows/{path.name}); the range of each column:"
+        return f"{note}\n\n{_ranges(head, rows)}\n"
 
     return _TABLE.sub(part, text).rstrip("\n")
 
@@ -208,7 +211,7 @@ def _ranges(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         numbers = [float(match[1]) for cell in cells if (match := _NUMBER.fullmatch(cell))]
         if len(numbers) >= len(rows) / 2 and len(set(numbers)) > 1:
             columns[name] = (min(numbers), median(numbers), max(numbers))
-    lines = [[word, *(f"{each[at]:.6g}" for each in columns.values())]
+    lines = [[word, *(f"{column[at]:.6g}" for column in columns.values())]
              for at, word in enumerate(("lowest", "median", "highest"))]  # fmt: skip
     return table(["", *columns], lines)
 

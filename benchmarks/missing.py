@@ -97,15 +97,23 @@ def _beyond(
         )
         if None in (low.low, low.high, high.low, high.high):
             continue
-        far = 0.0
-        for each in fill_ins(rng, counts, 10):
-            e = Analysis(each, metrics, confidence).facts()[0].estimate
+        excess = 0.0
+        for fill_in in fill_ins(rng, counts, 10):
+            e = Analysis(fill_in, metrics, confidence).facts()[0].estimate
             if e.low is not None and e.high is not None:
                 bottom, top = min(low.low or 0, high.low or 0), max(low.high or 0, high.high or 0)
-                far = max(far, bottom - e.low, e.high - top)
-        worst, outside = max(worst, far), outside + (far > 1e-6)
-    shown = "refused" if not METHODS[name].steady else "shown"
-    return [population, name, tasks, attempts, f"{100 * outside / runs:.0f}", f"{worst:.4f}", shown]
+                excess = max(excess, bottom - e.low, e.high - top)
+        worst, outside = max(worst, excess), outside + (excess > 1e-6)
+    verdict = "refused" if not METHODS[name].steady else "shown"
+    return [
+        population,
+        name,
+        tasks,
+        attempts,
+        f"{100 * outside / runs:.0f}",
+        f"{worst:.4f}",
+        verdict,
+    ]
 
 
 def covered(runs: int, seed: int, sizes: list[tuple[int, int, float, float]]) -> list[list[object]]:
@@ -121,13 +129,13 @@ def covered(runs: int, seed: int, sizes: list[tuple[int, int, float, float]]) ->
                 n = np.full((1, tasks), attempts)
                 c = rng.binomial(n, rng.beta(a, b, (1, tasks)))
                 failures, passes = lose(rng, n, c, rates)
-                kept = np.maximum(n - failures - passes, 0)
-                some = kept[0] > 0
-                whole = counts_of(n, c)
+                observed = np.maximum(n - failures - passes, 0)
+                tasks_left = observed[0] > 0
+                complete = counts_of(n, c)
                 fail = counts_of(n, c - passes)
-                drop = counts_of(kept[:, some], (c - passes)[:, some])
+                drop = counts_of(observed[:, tasks_left], (c - passes)[:, tasks_left])
                 bounds = counts_of(n, c - passes, failures + passes)
-                for i, counts in enumerate((whole, fail, drop, bounds)):
+                for i, counts in enumerate((complete, fail, drop, bounds)):
                     e = Analysis(counts, metrics, confidence).facts()[0].estimate
                     assert e.low is not None
                     assert e.high is not None
@@ -150,11 +158,11 @@ def verdicts(runs: int, seed: int, sizes: list[tuple[int, int]]) -> list[list[ob
                 n = np.full((2, tasks), attempts)
                 c = rng.binomial(n, rng.beta(1, 1, tasks))
                 failures, passes = (x * [[1], [0]] for x in lose(rng, n, c, rates))
-                kept = n - failures - passes
-                some = (kept > 0).all(axis=0)
+                observed = n - failures - passes
+                tasks_left = (observed > 0).all(axis=0)
                 cases = (
                     counts_of(n, c - passes),
-                    counts_of(kept[:, some], (c - passes)[:, some]),
+                    counts_of(observed[:, tasks_left], (c - passes)[:, tasks_left]),
                     counts_of(n, c - passes, failures + passes),
                 )
                 for i, counts in enumerate(cases):
@@ -172,37 +180,37 @@ def uneven(runs: int, seed: int) -> list[list[object]]:
     rows: list[list[object]] = []
     cells = [(20, 10), (50, 4), (200, 1), (10, 5)]
     for tasks, attempts in cells:
-        for words, rates, whole in (
+        for words, rates, drops_tasks in (
             ("alike, attempts", (0.1, 0.1), False), ("alike, whole tasks", (0.1, 0.1), True),
             ("alike, hard tasks", (0.1, 0.1), None),
             ("3 against 20 %, attempts", (0.03, 0.2), False),
             ("3 against 20 %, whole tasks", (0.03, 0.2), True),
         ):  # fmt: skip
-            rng, own, fisher = np.random.default_rng(seed), 0, 0
+            rng, rejections, fisher = np.random.default_rng(seed), 0, 0
             for _ in range(runs):
-                lost = _lost(rng, tasks, attempts, rates, whole)
+                lost = _lost(rng, tasks, attempts, rates, drops_tasks)
                 models = [f"m{m}" for m in range(2) for _ in range(tasks)]
                 units = [(f"t{t:04}",) for _ in range(2) for t in range(tasks)]
-                made = np.full(2 * tasks, attempts)
-                own += bool(
-                    uneven_pairs(MissingOutcomes.from_rows(models, units, made, lost.ravel()))
+                sizes = np.full(2 * tasks, attempts)
+                rejections += bool(
+                    uneven_pairs(MissingOutcomes.from_rows(models, units, sizes, lost.ravel()))
                 )
                 sums, all_made = lost.sum(axis=1), tasks * attempts
                 test = fisher_exact([[s, all_made - s] for s in sums.tolist()])
                 fisher += float(test.pvalue) <= 0.05
-            shares = [f"{100 * alarms / runs:.1f}" for alarms in (fisher, own)]
+            shares = [f"{100 * alarms / runs:.1f}" for alarms in (fisher, rejections)]
             rows.append([tasks, attempts, words, *shares])
     return rows
 
 
 def _lost(
-    rng: Rng, tasks: int, attempts: int, rates: tuple[float, float], whole: bool | None
+    rng: Rng, tasks: int, attempts: int, rates: tuple[float, float], whole_tasks: bool | None
 ) -> Ints:
     """Attempts lost by two models: one by one, a task at a time, or at tasks hard for each."""
-    if whole is None:
+    if whole_tasks is None:
         rate = np.array([rng.beta(0.1, 0.9, tasks) for _ in rates])
         return rng.binomial(attempts, rate)
-    if whole:
+    if whole_tasks:
         return np.array([rng.binomial(1, rate, tasks) * attempts for rate in rates])
     return np.array([rng.binomial(attempts, rate, tasks) for rate in rates])
 

@@ -91,35 +91,35 @@ class Lines:
     def read(cls, path: Path) -> Lines:
         recorded = json.loads(path.read_text())
         lines = {
-            file: {int(line): tests for line, tests in each.items()}
-            for file, each in recorded["lines"].items()
+            file: {int(line): tests for line, tests in line_tests.items()}
+            for file, line_tests in recorded["lines"].items()
         }
         return cls(recorded["tests"], lines)
 
-    def tests_of(self, one: Mutant) -> tuple[list[str], list[str]]:
+    def tests_of(self, mutation: Mutant) -> tuple[list[str], list[str]]:
         """Tests that run its statement, of its folder and others: the quick ones first.
 
         Where it runs at import: those that run any line of its file.
         """
-        of_file, names = self.lines.get(one.path, {}), [*self.tests]
-        lines = one.lines if one.in_function else of_file
+        of_file, names = self.lines.get(mutation.path, {}), [*self.tests]
+        lines = mutation.lines if mutation.in_function else of_file
         places = {place for line in lines for place in of_file.get(line, ())}
         tests = sorted((names[place] for place in places), key=self.tests.__getitem__)
-        folder = one.path.split("/")[1]
-        near = (f"tests/{folder}/", f"passk_cli/{folder}/")
-        own = [test for test in tests if test.startswith(near)]
-        others = [test for test in tests if not test.startswith((*near, OF_TEXT))]
-        return own, others
+        folder = mutation.path.split("/")[1]
+        folders = (f"tests/{folder}/", f"passk_cli/{folder}/")
+        close_tests = [test for test in tests if test.startswith(folders)]
+        distant_tests = [test for test in tests if not test.startswith((*folders, OF_TEXT))]
+        return close_tests, distant_tests
 
     def quick(self, tests: list[str]) -> list[str]:
         """The first that take as long together as others may."""
-        seconds, kept = 0.0, []
+        seconds, selection = 0.0, []
         for test in tests:
             seconds += self.tests[test]
             if seconds > OTHERS_TAKE:
                 break
-            kept.append(test)
-        return kept
+            selection.append(test)
+        return selection
 
     def most_seconds(self, tests: list[str]) -> int:
         """After which they hang."""
@@ -154,11 +154,11 @@ def main() -> None:
         for number in numbers:
             if time.monotonic() > until:
                 break
-            one = mutant(arguments.folders, arguments.seed, number, arguments.unchanged)
-            end, by = tree.end_of(one, lines, arguments.whole)
-            ends[one.path.split("/")[1]][end] += 1
-            print(f"{end}: {one}{by and f'  by {by}'}", file=sys.stderr, flush=True)
-            survivors += [f"- `{one}`"] * (end in ("survived", "never run"))
+            mutation = mutant(arguments.folders, arguments.seed, number, arguments.unchanged)
+            end, by = tree.end_of(mutation, lines, arguments.whole)
+            ends[mutation.path.split("/")[1]][end] += 1
+            print(f"{end}: {mutation}{by and f'  by {by}'}", file=sys.stderr, flush=True)
+            survivors += [f"- `{mutation}`"] * (end in ("survived", "never run"))
     print("| folder | mutants | killed | by own tests | share |\n| --- | --: | --: | --: | --: |")
     for folder, end in [*ends.items(), ("all", sum(ends.values(), Counter()))]:
         if count := end.total():
@@ -174,9 +174,9 @@ def mutant(folders: list[str], seed: int, number: int, unchanged: bool = False) 
     path, at = chance.choice(places(folder))
     tree = parsed(path)
     node = list(sites(tree))[at]
-    other = copy.deepcopy(node)
+    changed_node = copy.deepcopy(node)
     if not unchanged:
-        change(other)
+        change(changed_node)
     # The rest of the file stays as it is written.
     rows = (ROOT / path).read_bytes().splitlines(keepends=True)
     last = (node.end_lineno or node.lineno) - 1
@@ -184,17 +184,17 @@ def mutant(folders: list[str], seed: int, number: int, unchanged: bool = False) 
     after = [rows[last][node.end_col_offset :], *rows[last + 1 :]]
     # As many lines as before.
     gap = "\n" * (last + 1 - node.lineno)
-    source = b"".join([*before, f"({ast.unparse(other)}{gap})".encode(), *after]).decode()
+    source = b"".join([*before, f"({ast.unparse(changed_node)}{gap})".encode(), *after]).decode()
     first, in_function = statement(tree, node)
-    what = f"{ast.unparse(node)}  →  {ast.unparse(other)}"
-    return Mutant(number, path, range(first, node.lineno + 1), in_function, what, source)
+    description = f"{ast.unparse(node)}  →  {ast.unparse(changed_node)}"
+    return Mutant(number, path, range(first, node.lineno + 1), in_function, description, source)
 
 
 def statement(tree: ast.Module, node: ast.expr) -> tuple[int, bool]:
     """Where the innermost statement around it begins, and whether that is in a function."""
     around = path_to(node, tree)
-    first = [each.lineno for each in around if isinstance(each, ast.stmt)][-1]
-    return first, any(isinstance(each, ast.FunctionDef | ast.Lambda) for each in around)
+    first = [node.lineno for node in around if isinstance(node, ast.stmt)][-1]
+    return first, any(isinstance(node, ast.FunctionDef | ast.Lambda) for node in around)
 
 
 def path_to(node: ast.AST, tree: ast.AST) -> list[ast.AST]:
@@ -289,16 +289,19 @@ class Tree:
             _become_pytest(self.place, arguments, plugins)
         os.waitpid(child, 0)
 
-    def end_of(self, one: Mutant, lines: Lines, whole: bool) -> tuple[str, str]:
+    def end_of(self, mutation: Mutant, lines: Lines, all_tests: bool) -> tuple[str, str]:
         """What killed it, "own", "others" or "time", or "survived" or "never run"; and the test."""
-        path = self.place / one.path
+        path = self.place / mutation.path
         original, times = path.read_text(), path.stat()
-        own, others = lines.tests_of(one)
-        if not own and not others:
+        close_tests, distant_tests = lines.tests_of(mutation)
+        if not close_tests and not distant_tests:
             return "never run", ""
         try:
-            path.write_text(one.source)
-            for name, tests in ("own", own), ("others", others if whole else lines.quick(others)):
+            path.write_text(mutation.source)
+            for name, tests in (
+                ("own", close_tests),
+                ("others", distant_tests if all_tests else lines.quick(distant_tests)),
+            ):
                 end, by = run(self.place, tests, lines.most_seconds(tests)) if tests else ("", "")
                 if end == "time":
                     return "time", by
@@ -372,8 +375,8 @@ class Chosen:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        chosen = (item for item in items if item.nodeid in self.places)
-        items[:] = sorted(chosen, key=lambda item: self.places[item.nodeid])
+        selection = (item for item in items if item.nodeid in self.places)
+        items[:] = sorted(selection, key=lambda item: self.places[item.nodeid])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:

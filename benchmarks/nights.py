@@ -54,8 +54,8 @@ SAID = re.compile(
 
 def rates(rng: np.random.Generator) -> list[float]:
     """Success rates of the tasks; some always pass."""
-    drawn: list[float] = rng.beta(0.8, 0.8, TASKS).tolist()
-    return [1.0] * 3 + drawn[3:]
+    task_rates: list[float] = rng.beta(0.8, 0.8, TASKS).tolist()
+    return [1.0] * 3 + task_rates[3:]
 
 
 def sampled(rng: np.random.Generator, p: list[float], n: int = ATTEMPTS) -> Night:
@@ -67,35 +67,37 @@ def sampled(rng: np.random.Generator, p: list[float], n: int = ATTEMPTS) -> Nigh
     ]
 
 
-def written(records: Night, path: Path) -> None:
+def write_records(records: Night, path: Path) -> None:
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
 def as_files(records: Night, folder: Path, broken: str | None) -> None:
     """A file of records per task, of which one is broken."""
     for task in sorted({record["task"] for record in records}):
-        own = [record for record in records if record["task"] == task]
+        task_records = [record for record in records if record["task"] == task]
         path = folder / task / "result.json"
         path.parent.mkdir(parents=True)
-        path.write_text(broken if task == "t07" and broken is not None else json.dumps(own))
+        path.write_text(
+            broken if task == "t07" and broken is not None else json.dumps(task_records)
+        )
 
 
 def nights(rng: np.random.Generator, p: list[float]) -> dict[str, tuple[Night, list[str]]]:
     """What became of the run, and further options that it was read with."""
-    whole = sampled(rng, p)
-    failed = [not record["passed"] for record in whole]
+    complete = sampled(rng, p)
+    failed = [not record["passed"] for record in complete]
     lost = [f and rng.random() < 0.7 for f in failed]
 
-    def kept(keeps: Callable[[int, Record], bool]) -> Night:
-        return [record for i, record in enumerate(whole) if keeps(i, record)]
+    def records_if(condition: Callable[[int, Record], bool]) -> Night:
+        return [record for i, record in enumerate(complete) if condition(i, record)]
 
     def outcome(text: Any) -> Night:
         return [{**record, "passed": text if lost[i] else record["passed"]}
-                for i, record in enumerate(whole)]  # fmt: skip
+                for i, record in enumerate(complete)]  # fmt: skip
 
     def retried(until_pass: int) -> Night:
         records = []
-        for record in whole:
+        for record in complete:
             records.append(record)
             for _ in range(until_pass):
                 if records[-1]["passed"]:
@@ -105,19 +107,19 @@ def nights(rng: np.random.Generator, p: list[float]) -> dict[str, tuple[Night, l
         return records
 
     def numbered(records: Night) -> Night:
-        made: dict[str, int] = {}
+        counts: dict[str, int] = {}
         numbers = []
         for record in records:
-            made[record["task"]] = made.get(record["task"], -1) + 1
-            numbers.append({**record, "attempt": made[record["task"]]})
+            counts[record["task"]] = counts.get(record["task"], -1) + 1
+            numbers.append({**record, "attempt": counts[record["task"]]})
         return numbers
 
     return {
-        "nothing": (whole, []),
-        "the last attempt of each task is lost": (kept(lambda i, _: i % ATTEMPTS < 4), []),
-        "7 of 10 failed attempts are lost": (kept(lambda i, _: not lost[i]), []),
-        "the first attempt of one task is lost": (kept(lambda i, _: i != 5 * ATTEMPTS), []),
-        "all attempts of 6 tasks are lost": (kept(lambda i, _: i < 34 * ATTEMPTS), []),
+        "nothing": (complete, []),
+        "the last attempt of each task is lost": (records_if(lambda i, _: i % ATTEMPTS < 4), []),
+        "7 of 10 failed attempts are lost": (records_if(lambda i, _: not lost[i]), []),
+        "the first attempt of one task is lost": (records_if(lambda i, _: i != 5 * ATTEMPTS), []),
+        "all attempts of 6 tasks are lost": (records_if(lambda i, _: i < 34 * ATTEMPTS), []),
         "each failure is tried once more": (retried(1), []),
         "each failure is tried until it passes": (retried(6), []),
         "so, with attempt numbers": (numbered(retried(6)), []),
@@ -174,14 +176,14 @@ def ask_file(suites: dict[str, list[str]]) -> dict[str, str]:
     cells = {}
     for name in suites:
         rows = [row for row in document["rows"] if row["suite"] == name]
-        said = [
+        messages = [
             message["text"]
             for message in document["messages"]
             if re.search(rf"(^|, ){re.escape(name)}(, |: )", message["text"])
         ]
         refused = any(row["rule"] == "its data can be read" for row in rows)
         fails = 3 if refused else int(any(row["fails"] for row in rows))
-        line = "; ".join([*said, *(row["note"] for row in rows)])
+        line = "; ".join([*messages, *(row["note"] for row in rows)])
         cells[name] = judged(fails, line)
         if fails and not (code and all(name in text for text in texts)):
             cells[name] = "PASS"
@@ -216,25 +218,27 @@ def priced(rng: np.random.Generator, p: list[float], n: int = ATTEMPTS) -> Night
     ]
 
 
-def become(what: str, night: Night, last: Night, rng: np.random.Generator, p: list[float]) -> Night:
+def become(
+    event: str, night: Night, last: Night, rng: np.random.Generator, p: list[float]
+) -> Night:
     """What became of a night."""
-    if what.startswith("a copy"):
+    if event.startswith("a copy"):
         return last[::-1]
-    if what.startswith(("the model has", "so, with")):
+    if event.startswith(("the model has", "so, with")):
         return [{**record, "model": "m-v2"} for record in night]
-    if what.startswith("half"):
+    if event.startswith("half"):
         return [record for place, record in enumerate(night) if place % ATTEMPTS < ATTEMPTS // 2]
-    if what.startswith("failures"):
-        tried: Night = []
+    if event.startswith("failures"):
+        attempts: Night = []
         for record in night:
-            tried.append(record)
+            attempts.append(record)
             for _ in range(4):
-                if tried[-1]["passed"]:
+                if attempts[-1]["passed"]:
                     break
                 again = bool(rng.random() < p[int(record["task"][1:])])
-                tried.append({**record, "passed": again})
-        return tried
-    share = next((x for x in (10, 25) if f" {x} %" in what), 0)
+                attempts.append({**record, "passed": again})
+        return attempts
+    share = next((x for x in (10, 25) if f" {x} %" in event), 0)
     return [{**record, "cost": record["cost"] * (1 + share / 100)} for record in night]
 
 
@@ -245,16 +249,16 @@ def twelve() -> list[list[object]]:
     p = {name: rates(rng) for name in "abc"}
     last: dict[str, Night] = {}
     rows: list[list[object]] = []
-    for number, what in enumerate(TWELVE, 1):
-        drawn = {name: priced(rng, own) for name, own in p.items()}
-        other = [{**record, "model": "o"} for record in priced(rng, p["a"])]
-        drawn["a"] = become(what, drawn["a"], last.get("a", []), rng, p["a"])
-        drawn["a"] += [] if what.startswith("a copy") else other
-        for name, night in drawn.items():
-            written(night, Path(f"{name}.jsonl"))
-        if what.endswith("read"):
+    for number, event in enumerate(TWELVE, 1):
+        night_of_suite = {name: priced(rng, task_rates) for name, task_rates in p.items()}
+        second_model = [{**record, "model": "o"} for record in priced(rng, p["a"])]
+        night_of_suite["a"] = become(event, night_of_suite["a"], last.get("a", []), rng, p["a"])
+        night_of_suite["a"] += [] if event.startswith("a copy") else second_model
+        for name, night in night_of_suite.items():
+            write_records(night, Path(f"{name}.jsonl"))
+        if event.endswith("read"):
             Path("a.jsonl").write_text('{"task": ')
-        aliases = 'aliases = {m = "m-v2"}\n' if what.startswith("so, with") else ""
+        aliases = 'aliases = {m = "m-v2"}\n' if event.startswith("so, with") else ""
         suites = (f'[[suite]]\nname = "{name}"\nruns = "{name}.jsonl"\n'
                   f'baseline = "h.parquet:{name}:last5"\n' for name in p)  # fmt: skip
         Path("passk.toml").write_text("\n".join([BOOK, aliases,
@@ -262,13 +266,13 @@ def twelve() -> list[list[object]]:
         code, line = ask("--rules", "passk.toml", "-o", "comment.md", "-o", "gate.json")
         line = line.removeprefix("passk: ")
         document = json.loads(Path("gate.json").read_text())
-        said = [m["name"] for m in document["messages"] if m["severity"] == "warning"]
+        warned = [m["name"] for m in document["messages"] if m["severity"] == "warning"]
         comment = Path("comment.md").read_text()
-        whole = re.sub(r"\W+", "", line)[:45] in re.sub(r"\W+", "", comment)
-        rows.append([number, what, code, line.replace("|", "/"), ", ".join(dict.fromkeys(said)),
-                     "yes" if whole else "no"])  # fmt: skip
-        if what in ("the first night", "nothing"):
-            for name, night in drawn.items():
+        reported = re.sub(r"\W+", "", line)[:45] in re.sub(r"\W+", "", comment)
+        rows.append([number, event, code, line.replace("|", "/"), ", ".join(dict.fromkeys(warned)),
+                     "yes" if reported else "no"])  # fmt: skip
+        if event in ("the first night", "nothing"):
+            for name, night in night_of_suite.items():
                 passk_cli.record(night, to="h.parquet", at=f"r{number}", suite=name,
                                  date=f"2026-01-{number:02}", columns=["cost"])  # fmt: skip
                 last[name] = night
@@ -293,22 +297,22 @@ KINDS: dict[str, dict[str, Any]] = {
 def unchanged(number: int) -> list[list[object]]:
     """Nights in which nothing changed: verdicts of each kind of rule, which all but two should not
     fail."""
-    rng, found = np.random.default_rng(44), {name: list[str]() for name in KINDS}
+    rng, alarms = np.random.default_rng(44), {name: list[str]() for name in KINDS}
     for _ in range(number):
         p = rates(rng)
         new, old = (priced(rng, p) for _ in range(2))
-        for name, asked in KINDS.items():
-            least = {"minimum": {"pass@1": float(np.mean(p))}} if "minimum" in asked else {}
+        for name, options in KINDS.items():
+            least = {"minimum": {"pass@1": float(np.mean(p))}} if "minimum" in options else {}
             with warnings.catch_warnings(action="ignore"):
-                frame = passk_cli.gate(new, baseline=old, **{**asked, **least}).frame
-            own = frame if "attempts" in asked else frame[~frame.rule.str.startswith("every ")]
-            verdicts = set(own.verdict)
-            found[name].append(
+                frame = passk_cli.gate(new, baseline=old, **{**options, **least}).frame
+            rules = frame if "attempts" in options else frame[~frame.rule.str.startswith("every ")]
+            verdicts = set(rules.verdict)
+            alarms[name].append(
                 next(v for v in ("fail", "error", "undecided", "pass") if v in verdicts)
             )
     return [
-        [name, *(f"{100 * every.count(v) / number:.1f}" for v in ("fail", "undecided", "pass"))]
-        for name, every in found.items()
+        [name, *(f"{100 * verdicts.count(v) / number:.1f}" for v in ("fail", "undecided", "pass"))]
+        for name, verdicts in alarms.items()
     ]
 
 
@@ -334,28 +338,28 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.chdir(folder)
-        written(sampled(rng, p), folder / "old.jsonl")
-        every = nights(rng, p)
+        write_records(sampled(rng, p), folder / "old.jsonl")
+        variants = nights(rng, p)
         runs = {}
-        for place, (night, (records, options)) in enumerate(every.items()):
-            written(records, folder / f"night{place}.jsonl")
+        for place, (night, (records, options)) in enumerate(variants.items()):
+            write_records(records, folder / f"night{place}.jsonl")
             runs[night] = [f"m=night{place}.jsonl", *options]
-        whole = every["nothing"][0]
+        complete = variants["nothing"][0]
         for place, broken in enumerate((None, "", "{}", "[]")):
-            as_files(whole, folder / f"files{place}", broken)
+            as_files(complete, folder / f"files{place}", broken)
         runs["a file per task"] = ["m=files0"]
-        written([], folder / "empty.jsonl")
+        write_records([], folder / "empty.jsonl")
         runs["the only file is empty"] = ["m=empty.jsonl"]
         runs["so, --skip-bad"] = ["m=empty.jsonl", "--skip-bad"]
-        for place, what in enumerate(("is empty", "is {}", "is []"), 1):
-            runs[f"one of these files {what}"] = [f"m=files{place}"]
-            runs[f"so, --skip-bad ({what})"] = [f"m=files{place}", "--skip-bad"]
+        for place, description in enumerate(("is empty", "is {}", "is []"), 1):
+            runs[f"one of these files {description}"] = [f"m=files{place}"]
+            runs[f"so, --skip-bad ({description})"] = [f"m=files{place}", "--skip-bad"]
         # Half of the tasks stand in each of two baselines; the new run lost the first half.
-        half = [record for record in whole if record["task"] >= "t20"]
-        written(half, folder / "half.jsonl")
+        half = [record for record in complete if record["task"] >= "t20"]
+        write_records(half, folder / "half.jsonl")
         old = [json.loads(line) for line in (folder / "old.jsonl").read_text().splitlines()]
         for part, low in (("low.jsonl", True), ("high.jsonl", False)):
-            written([r for r in old if (r["task"] < "t20") == low], folder / part)
+            write_records([r for r in old if (r["task"] < "t20") == low], folder / part)
         for night, run in runs.items():
             row: list[object] = [night]
             for rule in RULES.values():
@@ -380,8 +384,8 @@ def main() -> None:
         rows.append(row)
     parts = {"attempts": rows[:8], "outcomes": rows[8:14], "files": rows[14:]}
     parts |= {"rules": in_file[:8], "rules-outcomes": in_file[8:14], "rules-files": in_file[14:]}
-    for section, own in parts.items():
-        keep(section, table(["night", *RULES], own), "nights.md")
+    for section, text in parts.items():
+        keep(section, table(["night", *RULES], text), "nights.md")
     print(*silent, sep="\n")
     sys.exit(bool(silent))
 

@@ -37,9 +37,13 @@ LAWS: dict[str, Rates] = {
 WITHIN = 0.1
 
 
-def attempts_of(made: int | str, tasks: int) -> NDArray[np.int64]:
+def attempts_of(attempts: int | str, tasks: int) -> NDArray[np.int64]:
     """Attempts at each task."""
-    return np.where(np.arange(tasks) % 2, 10, 2) if isinstance(made, str) else np.full(tasks, made)
+    return (
+        np.where(np.arange(tasks) % 2, 10, 2)
+        if isinstance(attempts, str)
+        else np.full(tasks, attempts)
+    )
 
 
 def main() -> None:
@@ -47,30 +51,32 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=4000)
     runs = parser.parse_args().runs
     floors, plans = [], []
-    for tasks, made, (name, draw) in product(TASKS, ATTEMPTS, LAWS.items()):
-        rng = np.random.default_rng([tasks, len(str(made)), attempts_of(made, tasks).sum(), 7])
-        n, rates = attempts_of(made, tasks), draw(rng, (runs, tasks))
+    for tasks, attempts, (name, draw) in product(TASKS, ATTEMPTS, LAWS.items()):
+        rng = np.random.default_rng(
+            [tasks, len(str(attempts)), attempts_of(attempts, tasks).sum(), 7]
+        )
+        n, rates = attempts_of(attempts, tasks), draw(rng, (runs, tasks))
         c = rng.binomial(n, rates)
         # Where no attempts at one task differ, no noise floor is printed.
-        said = ((c > 0) & (c < n)).any(axis=1)
-        floor = np.array([noise_floor(n, each) for each in c[said]])
-        first, second = (rng.binomial(1, rates[said]).mean(axis=1) for _ in range(2))
+        mixed = ((c > 0) & (c < n)).any(axis=1)
+        floor = np.array([noise_floor(n, passes) for passes in c[mixed]])
+        first, second = (rng.binomial(1, rates[mixed]).mean(axis=1) for _ in range(2))
         within = np.abs(first - second) <= floor + 1e-9
-        head = [tasks, made, name, f"{said.mean():.3f}"]
+        head = [tasks, attempts, name, f"{mixed.mean():.3f}"]
         floors.append([*head, f"{floor.mean():.3f}", f"{within.mean():.3f}"])
-        needed = [attempts_for_noise(n, each, WITHIN) for each in c[said]]
+        enough = [attempts_for_noise(n, passes, WITHIN) for passes in c[mixed]]
         first, second = (
-            (rng.binomial(np.array(needed)[:, None], rates[said]) / np.array(needed)[:, None])
+            (rng.binomial(np.array(enough)[:, None], rates[mixed]) / np.array(enough)[:, None])
             .mean(axis=1)
             for _ in range(2)
         )  # fmt: skip
         share = (np.abs(first - second) <= WITHIN + 1e-9).mean()
-        plans.append([*head, f"{np.median(needed):.0f}", f"{share:.3f}"])
+        plans.append([*head, f"{np.median(enough):.0f}", f"{share:.3f}"])
     error = f"{runs:,} runs a row; Monte-Carlo error {sqrt(0.05 * 0.95 / runs):.3f} at 95 %"
     columns = ["tasks", "attempts", "rates", "said"]
     keep("floor", f"{error}\n\n{table([*columns, 'floor', 'within'], floors)}", "noise.md")
-    shown = [*columns, "attempts needed", "within"]
-    keep("plan", f"{error}\n\n{table(shown, plans)}", "noise.md")
+    headings = [*columns, "attempts needed", "within"]
+    keep("plan", f"{error}\n\n{table(headings, plans)}", "noise.md")
 
 
 if __name__ == "__main__":

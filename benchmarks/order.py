@@ -62,8 +62,8 @@ def sticky(share: float) -> Make:
 def copied(share: float) -> Make:
     def make(rng: np.random.Generator, p: NDArray[np.float64], n: int) -> Outcomes:
         x = plain(rng, p, n)
-        these = rng.random(len(p)) < share
-        x[these, n - 1] = x[these, 1]
+        replaced = rng.random(len(p)) < share
+        x[replaced, n - 1] = x[replaced, 1]
         return x
 
     return make
@@ -90,18 +90,18 @@ def slopes(start: NDArray[np.int64], passed: NDArray[np.int64]) -> Sample:
 
 def judged(start: NDArray[np.int64], passed: NDArray[np.int64]) -> tuple[bool, ...]:
     """Flags of trend, neighbours, copies; any after Holm; trend called; copies called."""
-    trend, near = trend_test(start, passed), neighbour_test(start, passed)
+    trend, neighbours = trend_test(start, passed), neighbour_test(start, passed)
     pairs = copies_test(start, passed)
-    raw = np.array([trend.p, near.p, pairs.smallest])
+    raw = np.array([trend.p, neighbours.p, pairs.smallest])
     flagged = holm(raw) <= LEVEL
-    called = bool(flagged[0])
-    if called and flagged[1] and near.statistic < near.mean:
+    rejected = bool(flagged[0])
+    if rejected and flagged[1] and neighbours.statistic < neighbours.mean:
         limits = interval(slopes(start, passed), "guarded-t")
         assert limits.low is not None
         assert limits.high is not None
-        called = not limits.low <= 0 <= limits.high
+        rejected = not limits.low <= 0 <= limits.high
     copies = bool(flagged[2] and ((pairs.adjusted <= LEVEL) & pairs.copied).any())
-    return (*(raw <= LEVEL).tolist(), bool(flagged.any()), called, copies)
+    return (*(raw <= LEVEL).tolist(), bool(flagged.any()), rejected, copies)
 
 
 def shares(
@@ -109,11 +109,11 @@ def shares(
 ) -> list[str]:
     """How often each of `judged` is true, in percent."""
     rng = np.random.default_rng([seed, tasks, n, *map(ord, family)])
-    found = []
+    rejections = []
     for _ in range(models):
         x = make(rng, rng.beta(*FAMILIES[family], size=(tasks, 1)), n)
-        found.append(judged(*rows(x, rng.choice([3, n // 2, n], tasks) if ragged else None)))
-    return [f"{100 * share:.1f}" for share in np.mean(found, axis=0)]
+        rejections.append(judged(*rows(x, rng.choice([3, n // 2, n], tasks) if ragged else None)))
+    return [f"{100 * share:.1f}" for share in np.mean(rejections, axis=0)]
 
 
 def size_rows(models: int) -> Iterator[tuple[object, ...]]:
@@ -121,8 +121,8 @@ def size_rows(models: int) -> Iterator[tuple[object, ...]]:
         for tasks, n, ragged in (
             (18, 3, False), (50, 4, False), (164, 10, False), (30, 100, False), (50, 16, True),
         ):  # fmt: skip
-            found = shares(family, tasks, n, plain, models, 0, ragged)
-            yield family, tasks, f"3, {n // 2} or {n}" if ragged else n, *found[:4], found[5]
+            rates = shares(family, tasks, n, plain, models, 0, ragged)
+            yield family, tasks, f"3, {n // 2} or {n}" if ragged else n, *rates[:4], rates[5]
 
 
 def power_rows(models: int) -> Iterator[tuple[object, ...]]:
@@ -134,8 +134,8 @@ def power_rows(models: int) -> Iterator[tuple[object, ...]]:
     for name, make in cases.items():
         for family in FAMILIES:
             for tasks, n in ((50, 4), (164, 10)):
-                found = shares(family, tasks, n, make, models, 1)
-                yield name, family, tasks, n, *found[:3], *found[4:]
+                rates = shares(family, tasks, n, make, models, 1)
+                yield name, family, tasks, n, *rates[:3], *rates[4:]
 
 
 def detectable_rows(models: int) -> Iterator[tuple[object, ...]]:
@@ -146,10 +146,10 @@ def detectable_rows(models: int) -> Iterator[tuple[object, ...]]:
         sizes = []
         for _ in range(200):
             start, passed = rows(plain(rng, rng.beta(*FAMILIES[family], size=(tasks, 1)), n))
-            trend, near = trend_test(start, passed), neighbour_test(start, passed)
-            if near.mean:
+            trend, neighbours = trend_test(start, passed), neighbour_test(start, passed)
+            if neighbours.mean:
                 slope = reach * trend.sd / trend_scores(start, passed)[1].sum()
-                lag = reach * near.sd / near.mean
+                lag = reach * neighbours.sd / neighbours.mean
                 sizes.append((slope, lag * (1 + lag)))
         slope, lag = np.median(sizes, axis=0)
         # The share of repeats whose measured correlation is that.
@@ -159,14 +159,14 @@ def detectable_rows(models: int) -> Iterator[tuple[object, ...]]:
         drift = np.nan
         if slope < slope_of(1.0, n, family):
             drift = brentq(lambda d, n=n, f=family, s=slope: slope_of(d, n, f) - s, 0.0, 1.0)
-        found = []
+        rates = []
         for make, test in ((drifting(-drift), trend_test), (sticky(share), neighbour_test)):
             models_ = [make(rng, rng.beta(*FAMILIES[family], size=(tasks, 1)), n)
                        for _ in range(models)]  # fmt: skip
-            found.append(np.mean([test(*rows(x)).p <= LEVEL / 3 for x in models_]))
-        shown = ["–" if np.isnan(each) else f"{100 * rate:.0f}"
-                 for rate, each in zip(found, (drift, share), strict=True)]  # fmt: skip
-        yield family, tasks, n, f"{100 * slope:.1f}", shown[0], f"{lag:.2f}", shown[1]
+            rates.append(np.mean([test(*rows(x)).p <= LEVEL / 3 for x in models_]))
+        texts = ["–" if np.isnan(limit) else f"{100 * rate:.0f}"
+                 for rate, limit in zip(rates, (drift, share), strict=True)]  # fmt: skip
+        yield family, tasks, n, f"{100 * slope:.1f}", texts[0], f"{lag:.2f}", texts[1]
 
 
 def slope_of(by: float, n: int, family: str) -> float:
@@ -199,25 +199,29 @@ def covered(family: str, tasks: int, n: int, by: float, models: int) -> list[str
     slope = float((p @ place).mean() / (place @ place))
     failing = 1 - p
     pairs = (failing.sum(axis=1) ** 2 - (failing**2).sum(axis=1)) / (n * (n - 1))
-    apart = float((pairs - failing[:, 0] * failing[:, 1]).mean())
-    held, width = np.zeros(3), np.zeros(3)
+    expected = float((pairs - failing[:, 0] * failing[:, 1]).mean())
+    hits, width = np.zeros(3), np.zeros(3)
     for _ in range(models):
         start, passed = rows(make(rng, rng.beta(*FAMILIES[family], size=(tasks, 1)), n))
         once = np.ones_like(passed)
         first = first_at_k(start, passed * 0.0, once, passed, 2)
         sample = slopes(start, passed)
         difference = Sample(first - pass_at_k(*totals(start, passed), 2), low=-1.0)
-        for i, (one, method, true) in enumerate(
-            ((sample, "guarded-t", slope), (sample, "t", slope), (difference, "guarded-t", apart))
+        for i, (interval_at, method, true) in enumerate(
+            (
+                (sample, "guarded-t", slope),
+                (sample, "t", slope),
+                (difference, "guarded-t", expected),
+            )
         ):
-            limits = interval(one, method)
+            limits = interval(interval_at, method)
             assert limits.low is not None
             assert limits.high is not None
-            held[i] += limits.low <= true <= limits.high
+            hits[i] += limits.low <= true <= limits.high
             width[i] += limits.high - limits.low
     return [
         text
-        for h, w in zip(held / models, width / models, strict=True)
+        for h, w in zip(hits / models, width / models, strict=True)
         for text in (f"{100 * h:.1f}", f"{w:.4f}")
     ]
 
@@ -225,7 +229,7 @@ def covered(family: str, tasks: int, n: int, by: float, models: int) -> list[str
 def simulate(models: int) -> None:
     start = time.perf_counter()
     tests = ("trend %", "neighbours %", "copies %")
-    for section, head, found in (
+    for section, head, run_section in (
         ("size", ("tasks' rates", "tasks", "attempts", *tests, "any, after Holm %",
                   "called copies %"), size_rows(models)),
         ("power", ("what", "tasks' rates", "tasks", "attempts", *tests, "trend called %",
@@ -234,14 +238,14 @@ def simulate(models: int) -> None:
                        "trend, t %", "width", "first@2 − pass@2 %", "width"),
          interval_rows(models // 4)),
     ):  # fmt: skip
-        kept = []
-        for row in found:
-            kept.append(row)
+        parts = []
+        for row in run_section:
+            parts.append(row)
             print(section, *row, sep="\t", flush=True)
         many = models if section == "size" else models // 4
         error = 100 * sqrt(LEVEL * (1 - LEVEL) / many)
         text = f"{many:,} models a row; Monte-Carlo error at 5 % or 95 %: {error:.2f} points"
-        keep(section, f"{text}\n\n{table(head, kept)}", file="order.md")
+        keep(section, f"{text}\n\n{table(head, parts)}", file="order.md")
     print(f"{time.perf_counter() - start:.0f} s")
 
 
@@ -268,9 +272,12 @@ def speed(runs: int) -> None:
                     "-k",
                     "1,2",
                 ]
-        found = in_turn(commands, runs)
-    kept = [(name, f"{each.seconds:.2f}", f"{each.mebibytes:,.0f}") for name, each in found.items()]
-    text = f"{machine()}; medians of {runs}\n\n{table(('command', 'wall s', 'peak MiB'), kept)}"
+        measurements = in_turn(commands, runs)
+    costs = [
+        (name, f"{cost.seconds:.2f}", f"{cost.mebibytes:,.0f}")
+        for name, cost in measurements.items()
+    ]
+    text = f"{machine()}; medians of {runs}\n\n{table(('command', 'wall s', 'peak MiB'), costs)}"
     print(text)
     keep("speed", text, file="order.md")
 

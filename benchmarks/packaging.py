@@ -54,13 +54,13 @@ def require_complete(wheel: Path, sdist: Path) -> None:
     """Every file of the package is in the wheel, and every file the tests need in the sdist."""
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
-    kept = run(["git", "ls-files"], ROOT).splitlines()
-    expected = {name for name in kept if name.startswith("passk_cli/")}
+    files = run(["git", "ls-files"], ROOT).splitlines()
+    expected = {name for name in files if name.startswith("passk_cli/")}
     if inside != expected:
         sys.exit(f"the wheel differs from the package: {sorted(inside ^ expected)}")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    missing = {name for name in kept if not name.startswith(".git")} - names
+    missing = {name for name in files if not name.startswith(".git")} - names
     if missing:
         sys.exit(f"the sdist lacks {sorted(missing)}")
     print(f"{wheel.name}: {len(inside)} files; {sdist.name}: {len(names)} files")
@@ -76,11 +76,11 @@ def constraints(place: Path) -> str:
 def run(command: list[str], place: Path) -> str:
     """What a command prints; the end where it fails.  It sees nothing of this checkout."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True,
+    result = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True,
                           check=False)  # fmt: skip
-    if done.returncode:
-        sys.exit(f"{' '.join(command)}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-    return done.stdout
+    if result.returncode:
+        sys.exit(f"{' '.join(command)}\n{result.stdout[-3000:]}{result.stderr[-3000:]}")
+    return result.stdout
 
 
 if __name__ == "__main__":

@@ -72,20 +72,20 @@ def error_rows(draws: int) -> Iterator[tuple[object, ...]]:
     """Predicted and simulated standard error of each cell; as many tasks drawn in each."""
     for (a, b), tasks, (n, k) in itertools.product(FAMILIES, (30, 164), DESIGNS):
         rng = np.random.default_rng([round(10 * a), round(10 * b), tasks, n])
-        kept: dict[Metric, list[Floats]] = {metric: [] for metric in metrics_of(k)}
+        errors: dict[Metric, list[Floats]] = {metric: [] for metric in metrics_of(k)}
         for _ in range(10):
             p = rng.beta(a, b, size=(draws // tasks // 10, tasks))
-            for metric, batches in kept.items():
+            for metric, batches in errors.items():
                 batches.append(values_of(metric, n, p, rng).mean(axis=1))
-        for metric, batches in kept.items():
+        for metric, batches in errors.items():
             estimates = np.concatenate(batches)
             repetitions = len(estimates)
             off = estimates - estimates.mean()
-            found = float(off.std())
-            noise = sqrt(((off**4).mean() / found**4 - 1) / 4 / repetitions)
+            deviation = float(off.std())
+            noise = sqrt(((off**4).mean() / deviation**4 - 1) / 4 / repetitions)
             predicted = sqrt(AssumedModel(metric, rates_of(a, b)).variance(n) / tasks)
             yield (f"Beta({a:g}, {b:g})", tasks, n, metric.name, f"{predicted:.5f}",
-                   f"{found:.5f}", f"{predicted / found:.3f}", f"{noise:.3f}")  # fmt: skip
+                   f"{deviation:.5f}", f"{predicted / deviation:.3f}", f"{noise:.3f}")  # fmt: skip
 
 
 def width_rows(samples: int) -> Iterator[tuple[object, ...]]:
@@ -97,15 +97,15 @@ def width_rows(samples: int) -> Iterator[tuple[object, ...]]:
             values = AssumedModel(metric, rates)
             rng = np.random.default_rng([round(100 * mean), n, k, tasks])
             p = rng.beta(mean * size, (1 - mean) * size, size=(samples, tasks))
-            limits = [interval(Sample(each)) for each in values_of(metric, n, p, rng)]
-            widths = np.array([(each.high or 0.0) - (each.low or 0.0) for each in limits])
-            found, noise = float(widths.mean()), float(widths.std()) / sqrt(samples)
+            limits = [interval(Sample(sample)) for sample in values_of(metric, n, p, rng)]
+            widths = np.array([(sample.high or 0.0) - (sample.low or 0.0) for sample in limits])
+            width, noise = float(widths.mean()), float(widths.std()) / sqrt(samples)
             predicted = float(guard_widths(*values.distribution(n), tasks)[0])
             before = 2 * norm.ppf(0.975) * sqrt(values.variance(n) / tasks)
             yield (f"{mean:g}", f"{tasks} × {n}", metric.name, f"{values.expected:.3f}",
-                   f"{found:.3f}", f"{noise:.3f}", f"{predicted:.3f}",
-                   f"{predicted / found:.2f}", f"{before:.3f}",
-                   f"{before / found:.2f}")  # fmt: skip
+                   f"{width:.3f}", f"{noise:.3f}", f"{predicted:.3f}",
+                   f"{predicted / width:.2f}", f"{before:.3f}",
+                   f"{before / width:.2f}")  # fmt: skip
 
 
 def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
@@ -115,23 +115,27 @@ def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
             rng = np.random.default_rng([round(10 * a), round(10 * b), n, have])
             for metric in metrics_of(k):
                 true = AssumedModel(metric, rates_of(a, b)).variance(n)
-                found, told, silent = [], [], 0
+                actual, predicted, silent = [], [], 0
                 for _ in range(pilots):
                     c = rng.binomial(have, rng.beta(a, b, size=50))
                     pilot = PilotEstimate(metric, np.full(50, have), c)
                     if np.ptp(pilot.values) == 0:
                         silent += 1
                     else:
-                        found.append(sqrt(pilot.variance(n) / true))
-                        told.append(
+                        actual.append(sqrt(pilot.variance(n) / true))
+                        predicted.append(
                             100 * float(difference_distribution(pilot.values).spread_error[0])
                         )
-                shown: tuple[object, ...] = ("–", "–", "–")
-                if found:
-                    low, middle, high = np.quantile(found, (0.1, 0.5, 0.9))
-                    shown = (f"{middle:.3f}", f"{low:.2f}–{high:.2f}", f"{np.median(told):.0f}")
+                texts: tuple[object, ...] = ("–", "–", "–")
+                if actual:
+                    low, middle, high = np.quantile(actual, (0.1, 0.5, 0.9))
+                    texts = (
+                        f"{middle:.3f}",
+                        f"{low:.2f}–{high:.2f}",
+                        f"{np.median(predicted):.0f}",
+                    )
                 expected = AssumedModel(metric, rates_of(a, b)).expected
-                yield (f"Beta({a:g}, {b:g})", have, n, metric.name, f"{expected:.3f}", *shown,
+                yield (f"Beta({a:g}, {b:g})", have, n, metric.name, f"{expected:.3f}", *texts,
                        f"{100 * silent / pilots:.1f}")  # fmt: skip
 
 
@@ -182,21 +186,23 @@ def cluster_rows(
 
         new, tasks = values(factor, pilots)
         realised = float(new.mean(axis=1).std(ddof=1))
-        drawn, of = values(1, pilots)
-        varied = [each for each in drawn if np.ptp(each) > 0]
-        variances = np.array([(each.var(ddof=1), cluster_excess(each, of)) for each in varied])
-        planned = np.sqrt(variances.sum(axis=1) / len(tasks))
+        pilot_values, of = values(1, pilots)
+        varied = [sample for sample in pilot_values if np.ptp(sample) > 0]
+        variances = np.array(
+            [(sample.var(ddof=1), cluster_excess(sample, of)) for sample in varied]
+        )
+        forecasts = np.sqrt(variances.sum(axis=1) / len(tasks))
         without = np.sqrt(variances[:, 0] / len(tasks))
-        noise = sqrt((0.5 + float(planned.var() / planned.mean() ** 2)) / pilots)
-        said = [
-            difference_distribution(unit_values(each[:, None], of)[:, 0]).spread_error[0]
-            for each in varied
+        noise = sqrt((0.5 + float(forecasts.var() / forecasts.mean() ** 2)) / pilots)
+        silences = [
+            difference_distribution(unit_values(sample[:, None], of)[:, 0]).spread_error[0]
+            for sample in varied
         ]
         yield (kind, name, f"{groups} ({len(of)})", len(tasks), metric.name, f"{realised:.4f}",
-               f"{np.sqrt((planned**2).mean()) / realised:.3f}", f"{noise:.3f}",
+               f"{np.sqrt((forecasts**2).mean()) / realised:.3f}", f"{noise:.3f}",
                f"{np.sqrt((without**2).mean()) / realised:.2f}",
-               f"{100 * planned.std() / planned.mean():.0f}",
-               f"{100 * float(np.median(said)):.0f}")  # fmt: skip
+               f"{100 * forecasts.std() / forecasts.mean():.0f}",
+               f"{100 * float(np.median(silences)):.0f}")  # fmt: skip
 
 
 # Pilots of two models: tasks, attempts, rates, correlation of true rates; the audit's, and others.
@@ -220,33 +226,33 @@ def alike_rows(pilots: int, designs: tuple[Any, ...]) -> Iterator[tuple[object, 
     """
     metric = parse("pass@1")
     for tasks, attempts, (a, b), rho in designs:
-        own = (attempts, attempts) if isinstance(attempts, int) else attempts
-        rng = np.random.default_rng([tasks, *own, int(100 * rho)])
+        attempts_pair = (attempts, attempts) if isinstance(attempts, int) else attempts
+        rng = np.random.default_rng([tasks, *attempts_pair, int(100 * rho)])
         rates = rates_of(a, b)
         luck = AssumedModel(metric, rates).within(1)
-        least = min(own)
+        least = min(attempts_pair)
         true_between = 2 * (1 - rho) * rates.spread**2
         true = true_between + 2 * luck / least
-        planned, covers, before = [], [], []
-        while len(planned) < pilots:
+        forecasts, covers, before = [], [], []
+        while len(forecasts) < pilots:
             p = rng.beta(a, b, tasks)
             q = np.where(rng.random(tasks) < rho, p, rng.beta(a, b, tasks))
-            one, other = (
+            first, second = (
                 PilotEstimate(metric, np.full(tasks, n), rng.binomial(n, r))
-                for n, r in zip(own, (p, q), strict=True)
+                for n, r in zip(attempts_pair, (p, q), strict=True)
             )
-            if np.ptp(one.values) == 0 or np.ptp(other.values) == 0:
+            if np.ptp(first.values) == 0 or np.ptp(second.values) == 0:
                 continue
-            variance, low, high = true_difference(one, other)
-            planned.append(Difference(one, other, 0.0, variance).variance(least) / true)
+            variance, low, high = true_difference(first, second)
+            forecasts.append(Difference(first, second, 0.0, variance).variance(least) / true)
             covers.append(low <= true_between <= high)
-            shared = float(np.cov(one.values, other.values)[0, 1])
-            root = sqrt(max(one.between, 0) * max(other.between, 0))
+            shared = float(np.cov(first.values, second.values)[0, 1])
+            root = sqrt(max(first.between, 0) * max(second.between, 0))
             if not root or abs(shared / root) > 1:
-                before.append(Difference(one, one, 0.5 * one.between).variance(least) / true)
+                before.append(Difference(first, first, 0.5 * first.between).variance(least) / true)
             else:
-                before.append(Difference(one, other, shared).variance(least) / true)
-        low, middle, high = np.quantile(planned, (0.1, 0.5, 0.9))
+                before.append(Difference(first, second, shared).variance(least) / true)
+        low, middle, high = np.quantile(forecasts, (0.1, 0.5, 0.9))
         yield (f"Beta({a:g}, {b:g})", f"{tasks} × {attempts}", f"{rho:g}", f"{middle:.2f}",
                f"{low:.2f}–{high:.2f}", f"{np.median(before):.2f}",
                f"{100 * np.mean(covers):.0f}")  # fmt: skip
@@ -269,14 +275,14 @@ def carried_rows(thinnings: int) -> Iterator[tuple[object, ...]]:
         for name, c in models:
             row: list[object] = [name, temperature]
             rng = np.random.default_rng(0)
-            for metric, have in ((parse(each), have) for each, have in cells):
+            for metric, have in ((parse(name), have) for name, have in cells):
                 true = PilotEstimate(metric, np.full(len(c), 10), c).variance(10)
-                found = [
+                rates = [
                     PilotEstimate(metric, np.full(len(c), have), rng.hypergeometric(c, 10 - c,
                     have))
                     .variance(10) for _ in range(thinnings)
                 ]  # fmt: skip
-                row.append(f"{sqrt(np.mean(found) / true):.3f}")
+                row.append(f"{sqrt(np.mean(rates) / true):.3f}")
             yield tuple(row)
 
 
@@ -286,9 +292,11 @@ def correlation_rows() -> Iterator[tuple[object, ...]]:
         for (first, c), (second, d) in itertools.combinations(models, 2):
             row: list[object] = [f"{first} − {second}", temperature]
             for metric in map(parse, ("pass@1", "pass@2", "pass^2", "pass@5", "pass^5")):
-                one, other = (PilotEstimate(metric, np.full(len(e), 10), e) for e in (c, d))
-                shared = float(np.cov(one.values, other.values)[0, 1])
-                row.append(f"{shared / sqrt(one.between * other.between):.2f}")
+                old_pilot, new_pilot = (
+                    PilotEstimate(metric, np.full(len(e), 10), e) for e in (c, d)
+                )
+                shared = float(np.cov(old_pilot.values, new_pilot.values)[0, 1])
+                row.append(f"{shared / sqrt(old_pilot.between * new_pilot.between):.2f}")
             yield tuple(row)
 
 
@@ -298,7 +306,7 @@ class Coupled:
     def __init__(self, first: BetaRates, second: BetaRates, metric: Metric, kind: str) -> None:
         self.kind = kind
         self.grid = np.linspace(0, 1, 100_001)
-        self.first, self.second = (self._quantiles(each) for each in (first, second))
+        self.first, self.second = (self._quantiles(rates) for rates in (first, second))
         if kind == "copula":
             self.latent = brentq(lambda c: self._correlation(metric, c) - CORRELATION, 0, 0.9999)
         else:
@@ -310,8 +318,8 @@ class Coupled:
 
     def _correlation(self, metric: Metric, latent: float) -> float:
         """Correlation of the true values when the normal scores of the rates have this one."""
-        z, other = np.random.default_rng(0).standard_normal((2, 400_000))
-        scores = z, latent * z + sqrt(1 - latent**2) * other
+        z, second = np.random.default_rng(0).standard_normal((2, 400_000))
+        scores = z, latent * z + sqrt(1 - latent**2) * second
         p, q = map(self._rates, map(norm.cdf, scores), (self.first, self.second))
         if metric.family == "pass@":
             p, q = 1 - p, 1 - q
@@ -330,13 +338,13 @@ class Coupled:
         return np.interp(u, self.grid, quantiles)
 
 
-def shifted(metric: Metric, rates: BetaRates, wanted: float) -> BetaRates:
+def shifted(metric: Metric, rates: BetaRates, drop: float) -> BetaRates:
     """Rates with the expected value that is wanted, two attempts at a task as much alike."""
 
     def at(mean: float) -> BetaRates:
         return BetaRates(mean, sqrt(rates.correlation * mean * (1 - mean)))
 
-    return at(brentq(lambda m: AssumedModel(metric, at(m)).expected - wanted, 1e-4, 1 - 1e-4))
+    return at(brentq(lambda m: AssumedModel(metric, at(m)).expected - drop, 1e-4, 1 - 1e-4))
 
 
 def rejected(differences: Floats) -> tuple[float, float]:
@@ -355,30 +363,30 @@ def power_rows(most: int) -> Iterator[tuple[object, ...]]:
         (("pass@1", 1), ("pass@1", 5), ("pass@5", 5), ("pass@5", 10), ("pass^5", 10)),
         (30, 50, 100, 400), (0.5, 0.8),
     )  # fmt: skip
-    for place, ((mean, spread), (name, n), tasks, wanted) in enumerate(cells):
+    for place, ((mean, spread), (name, n), tasks, power) in enumerate(cells):
         metric, rates = parse(name), BetaRates(mean, spread)
         values = AssumedModel(metric, rates)
         variance = Difference(values, values, CORRELATION * values.between).variance(n)
         bend = 1 / (4 * values.expected * (1 - values.expected))
         step = lattice_step(n, metric.k)
-        difference = PairedTest(variance, step=step, bend=bend).detectable(tasks, wanted)
+        difference = PairedTest(variance, step=step, bend=bend).detectable(tasks, power)
         if not 0.1 <= values.expected - difference / 2 <= 0.9 - difference:
             continue
         plain = PairedTest(variance, bend=bend).power(difference, tasks)
         high, low = (shifted(metric, rates, values.expected + half * difference)
                      for half in (0.5, -0.5))  # fmt: skip
-        found = []
+        detected = []
         comparisons = most * 100 // max(tasks, 100)
         for kind in ("shared", "copula"):
             rng = np.random.default_rng([place, kind == "copula"])
             pairs = Coupled(high, low, metric, kind).draw((tasks, comparisons), rng)
             first, second = (values_of(metric, n, p, rng) for p in pairs)
-            found.append(rejected(first - second))
-        flips, ts = zip(*found, strict=True)
+            detected.append(rejected(first - second))
+        flips, ts = zip(*detected, strict=True)
         yield (f"{mean:g} ± {spread:g}", tasks, n, name, f"{values.expected:.2f}",
-               f"{difference:.3f}", f"{100 * wanted:.0f}",
-               *(f"{100 * each:.1f}" for each in flips), f"{100 * plain:.1f}",
-               *(f"{100 * each:.1f}" for each in ts))  # fmt: skip
+               f"{difference:.3f}", f"{100 * power:.0f}",
+               *(f"{100 * rate:.1f}" for rate in flips), f"{100 * plain:.1f}",
+               *(f"{100 * rate:.1f}" for rate in ts))  # fmt: skip
 
 
 def real_rows(comparisons: int) -> Iterator[tuple[object, ...]]:
@@ -391,24 +399,24 @@ def real_rows(comparisons: int) -> Iterator[tuple[object, ...]]:
                 (50, 100, 400),
             ):
                 metric = parse(name)
-                one, other = PilotEstimate(metric, ten, c), PilotEstimate(metric, ten, d)
-                covariance = float(np.cov(one.values, other.values)[0, 1])
-                pair = Difference(one, other, covariance)
-                away = one.expected - other.expected
+                old_pilot, new_pilot = PilotEstimate(metric, ten, c), PilotEstimate(metric, ten, d)
+                covariance = float(np.cov(old_pilot.values, new_pilot.values)[0, 1])
+                pair = Difference(old_pilot, new_pilot, covariance)
+                away = old_pilot.expected - new_pilot.expected
                 step = lattice_step(n, metric.k)
-                wanted = PairedTest(pair.variance(n), step=step).power(away, tasks)
-                if not 0.1 <= wanted <= 0.95:
+                power = PairedTest(pair.variance(n), step=step).power(away, tasks)
+                if not 0.1 <= power <= 0.95:
                     continue
                 rng = np.random.default_rng([tasks, n, metric.k])
-                drawn = rng.integers(0, len(c), size=(tasks, comparisons))
-                x, y = (rng.hypergeometric(e[drawn], 10 - e[drawn], n) for e in (c, d))
+                sample = rng.integers(0, len(c), size=(tasks, comparisons))
+                x, y = (rng.hypergeometric(e[sample], 10 - e[sample], n) for e in (c, d))
                 ns = np.full(x.size, n)
                 differences = (
                     task_values([metric], ns, x.ravel()) - task_values([metric], ns, y.ravel())
                 ).reshape(tasks, comparisons)
                 flip, t = rejected(differences)
                 yield (f"{first} − {second}", temperature, tasks, n, name, f"{away:+.3f}",
-                       f"{100 * wanted:.1f}", f"{100 * flip:.1f}",
+                       f"{100 * power:.1f}", f"{100 * flip:.1f}",
                        f"{100 * PairedTest(pair.variance(n)).power(away, tasks):.1f}",
                        f"{100 * t:.1f}")  # fmt: skip
 
@@ -482,7 +490,7 @@ def simulate_power(comparisons: int) -> None:
 def over(rows: list[tuple[object, ...]], pairs: tuple[tuple[int, int], ...]) -> str:
     """How far predictions are from what was simulated."""
     off = [abs(float(str(row[i])) - float(str(row[j]))) for row in rows for i, j in pairs]
-    many = sum(each > 3 for each in off)
+    many = sum(error > 3 for error in off)
     return f"furthest off {max(off):.1f} points, {many} of {len(off)} by more than 3"
 
 

@@ -28,8 +28,10 @@ NUMBERS = (
 
 def settings() -> list[dict[str, str]]:
     """Environments: this processor, without its newest instructions, without more of them, …"""
-    own = [name for name in chosen if there[name]]
-    fewer = [{"NPY_DISABLE_CPU_FEATURES": " ".join(own[at:])} for at in reversed(range(len(own)))]
+    options = [name for name in chosen if there[name]]
+    fewer = [
+        {"NPY_DISABLE_CPU_FEATURES": " ".join(options[at:])} for at in reversed(range(len(options)))
+    ]
     kernels = [{"OPENBLAS_CORETYPE": name} for name in ("Nehalem", "Haswell", "SkylakeX")]
     oldest = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX2,-FMA"}
     return [{}, *fewer, *kernels, oldest]
@@ -42,15 +44,15 @@ def main() -> None:
         name = " ".join(f"{key}={value!r}" for key, value in setting.items()) or "as it is"
         tests = sys.argv[1:] or NUMBERS
         command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-m", "", *tests]
-        done = subprocess.run(
+        result = subprocess.run(
             command, cwd=ROOT, env={**os.environ, **setting}, capture_output=True, text=True,
             check=False,
         )  # fmt: skip
-        lines = done.stdout.splitlines()
-        print(f"{name}: {'passes' if done.returncode == 0 else 'FAILS'}", flush=True)
-        if done.returncode:
+        lines = result.stdout.splitlines()
+        print(f"{name}: {'passes' if result.returncode == 0 else 'FAILS'}", flush=True)
+        if result.returncode:
             failed = True
-            print(*lines[-20:], done.stderr[-500:], sep="\n", flush=True)
+            print(*lines[-20:], result.stderr[-500:], sep="\n", flush=True)
     sys.exit(int(failed))
 
 

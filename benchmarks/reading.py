@@ -120,10 +120,10 @@ def commands(path: Path, form: str) -> dict[str, list[str]]:
     if form in _ROWS:
         scripts["loop"] = ESTIMATOR + _LOOP.format(path=path, rows=_ROWS[form])
     # Without intervals is the job the others do; with them is what a user gets.
-    ours = [sys.executable, "-m", "passk_cli", "estimate", str(path)]
+    passk = [sys.executable, "-m", "passk_cli", "estimate", str(path)]
     return {
-        "passk": [*ours, "--interval", "none"],
-        "with intervals": ours,
+        "passk": [*passk, "--interval", "none"],
+        "with intervals": passk,
         **{
             who: [sys.executable, "-c", script]
             for who, script in scripts.items()
@@ -141,12 +141,12 @@ def measured(
     """
     path = file.make(folder, rows)
     try:
-        every = commands(path, file.form)
-        quick = {who: command for who, command in every.items() if who not in SLOW}
+        all_commands = commands(path, file.form)
+        quick = {who: command for who, command in all_commands.items() if who not in SLOW}
         result = in_turn(quick, runs)
         if slow:
-            rest = {who: command for who, command in every.items() if who in SLOW}
-            result |= in_turn(rest, 1, warm=False)
+            slow_commands = {who: command for who, command in all_commands.items() if who in SLOW}
+            result |= in_turn(slow_commands, 1, warm=False)
         return path.stat().st_size / 1e6, result
     finally:
         path.unlink()
@@ -155,7 +155,7 @@ def measured(
 def table_row(file: File, rows: int, size: float, result: dict[str, Runs]) -> Sequence[str]:
     """A row of the table: ours in seconds and MiB, all against bare DuckDB."""
     base = result["DuckDB"]
-    ours = result["passk"]
+    passk = result["passk"]
 
     def against(who: str) -> str:
         runs = result.get(who)
@@ -166,8 +166,8 @@ def table_row(file: File, rows: int, size: float, result: dict[str, Runs]) -> Se
     count = max(round(rows * file.share), 10)
     return (
         f"{file.name}: {count:,} rows, {size:,.0f} MB",
-        f"{base.seconds:.2f} ({base.cpu:.2f})", f"{ours.seconds:.2f} ({ours.cpu:.2f})",
-        f"{max(ours.mebibytes, result['with intervals'].mebibytes):,.0f}",
+        f"{base.seconds:.2f} ({base.cpu:.2f})", f"{passk.seconds:.2f} ({passk.cpu:.2f})",
+        f"{max(passk.mebibytes, result['with intervals'].mebibytes):,.0f}",
         against("passk"), against("with intervals"), f"{file.goal:.1f}",
         *(against(who) for who in RIVALS[1:]),
     )  # fmt: skip

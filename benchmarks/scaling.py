@@ -139,8 +139,8 @@ class Bench:
         place = self.folder / re.sub(r"\W+", "-", f"{replace(data, k=0)} {temperature}")
         if not place.exists():
             data.make(place, temperature=temperature)
-        given = COMMANDS[name].replace("K", str(data.k)).replace("OUT", str(self.folder / "out"))
-        line = [sys.executable, "-m", "passk_cli", name, str(place), *given.split(), *more]
+        text = COMMANDS[name].replace("K", str(data.k)).replace("OUT", str(self.folder / "out"))
+        line = [sys.executable, "-m", "passk_cli", name, str(place), *text.split(), *more]
         result = ended(line, self.variables, _MOST)
         print(f"passk {command}: {data}, k = {data.k}: {result}", file=sys.stderr, flush=True)
         return result
@@ -179,9 +179,9 @@ def shapes(bench: Bench, only: str) -> str:
         rows = []
         for command in commands:
             if only in command:
-                done = bench.run(command, data)
-                end = "" if done.code in (0, 1) else done.words
-                rows.append((command, f"{done.cpu:.1f}", f"{done.mebibytes:,.0f}", end))
+                result = bench.run(command, data)
+                end = "" if result.code in (0, 1) else result.words
+                rows.append((command, f"{result.cpu:.1f}", f"{result.mebibytes:,.0f}", end))
         tables.append(table((str(data), "CPU s", "MiB", "says"), rows))
     return "\n\n".join(tables)
 

@@ -95,12 +95,12 @@ def master(folder: Path) -> Iterator[str]:
             time.sleep(0.2)
         return match[1]
 
-    deploy, here = "org.apache.spark.deploy", ("--host", "127.0.0.1", "--webui-port", "0")
+    deploy, options = "org.apache.spark.deploy", ("--host", "127.0.0.1", "--webui-port", "0")
     try:
-        address = start(f"{deploy}.master.Master", r"(spark://\S+)", *here, "--port", "0")
+        address = start(f"{deploy}.master.Master", r"(spark://\S+)", *options, "--port", "0")
         for _ in range(2):
-            given = ("-c", "1", "-m", "1500m", address)
-            start(f"{deploy}.worker.Worker", "(Successfully registered)", *here, *given)
+            worker_options = ("-c", "1", "-m", "1500m", address)
+            start(f"{deploy}.worker.Worker", "(Successfully registered)", *options, *worker_options)
         yield address
     finally:
         for process in reversed(started):
@@ -108,7 +108,7 @@ def master(folder: Path) -> Iterator[str]:
             process.wait()
 
 
-def written(spark: Any, folder: Path, form: str, rows: int, tasks: int) -> list[str]:
+def write_with_spark(spark: Any, folder: Path, form: str, rows: int, tasks: int) -> list[str]:
     """The files that Spark wrote."""
     place = folder / f"{form}-{rows}-{tasks}"
     if not place.exists():
@@ -120,17 +120,17 @@ def written(spark: Any, folder: Path, form: str, rows: int, tasks: int) -> list[
 
 def measured(spark: Any, folder: Path, form: str, rows: int, tasks: int) -> list[Any]:
     """One line of the table, without the master."""
-    files = written(spark, folder, form, rows, tasks)
+    files = write_with_spark(spark, folder, form, rows, tasks)
     size = sum(map(os.path.getsize, files)) / 1e6
     module: Any = counting
     grouped, travelled, output = module._grouped, [], str(folder / "counts.parquet")
 
-    def counted(*arguments: Any) -> Any:
+    def record_group(*arguments: Any) -> Any:
         table = grouped(*arguments)
         travelled.append((table.num_rows, table.nbytes))
         return table
 
-    module._grouped = counted
+    module._grouped = record_group
     try:
         start, before = time.perf_counter(), core_seconds()
         convert(files, counts=True, engine="spark", map=MAP, output=output)
@@ -140,14 +140,14 @@ def measured(spark: Any, folder: Path, form: str, rows: int, tasks: int) -> list
     memory = status(os.getpid(), "VmHWM") / 1e3, max(status(p, "VmHWM") for p in java()) / 1e3
     start, before = time.perf_counter(), time.process_time()
     counts, again = read(output), read(files, map=MAP, pool="sample")
-    here = time.perf_counter() - start, time.process_time() - before
+    local_time = time.perf_counter() - start, time.process_time() - before
     if int(counts.n.sum()) != rows or (counts.n != again.n).any() or (counts.c != again.c).any():
         raise ValueError("the engines count differently")
     ((groups, size_home),) = travelled
     return [
         form, rows, counts.n.size, f"{size:.0f}", f"{seconds:.1f}", f"{cores:.1f}",
         f"{rows / cores:.0f}", groups, f"{size_home / 1e3:.0f}",
-        f"{memory[0]:.0f}", f"{memory[1]:.0f}", f"{here[0]:.1f}", f"{here[1]:.1f}",
+        f"{memory[0]:.0f}", f"{memory[1]:.0f}", f"{local_time[0]:.1f}", f"{local_time[1]:.1f}",
     ]  # fmt: skip
 
 

@@ -18,21 +18,12 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
-from measure import Runs, ended, in_turn, installed, keep, machine, table
+from measure import ended, installed, keep, machine, table
 from reading import FORMS, MAKE
 from reading import commands as reading_commands
 
 HERE = Path(__file__).parent.parent
 SAMPLES = HERE / "sample_data"
-
-
-# What is started: words of the command line; BASE is what every Python program has to do.
-BASE = "python -c pass"
-COMMANDS = {
-    "passk --help": ["--help"],
-    "passk estimate --help": ["estimate", "--help"],
-    "passk estimate of 200 rows": ["estimate", str(SAMPLES / "tau_airline.csv")],
-}
 
 
 def main() -> None:
@@ -42,12 +33,6 @@ def main() -> None:
     parser.add_argument("--against", type=Path, required=True, help="another checkout")
     arguments = parser.parse_args()
     side_by_side(arguments.runs, arguments.against.resolve(), arguments.rows)
-
-
-def alone(runs: int) -> dict[str, Runs]:
-    """What is started → medians, bare Python among them."""
-    commands = {name: [*run_from(HERE), *words] for name, words in COMMANDS.items()}
-    return in_turn({BASE: [sys.executable, "-c", "pass"], **commands}, runs)
 
 
 # Work → words of the command line, what it is compared with, the goal, and the time when the goal
@@ -91,9 +76,11 @@ def make_inputs(folder: Path, rows: int) -> None:
     for name in ("files", "arms"):
         (folder / name).mkdir()
     for number in range(1000):
-        tried = [{"model": f"m{number % 5}", "task_id": f"t{number // 5}", "attempt": attempt,
+        attempts = [{"model": f"m{number % 5}", "task_id": f"t{number // 5}", "attempt": attempt,
                   "passed": rng.random() < 0.5} for attempt in range(20)]  # fmt: skip
-        (folder / "files" / f"{number}.jsonl").write_text("\n".join(map(json.dumps, tried)) + "\n")
+        (folder / "files" / f"{number}.jsonl").write_text(
+            "\n".join(map(json.dumps, attempts)) + "\n"
+        )
     for model in range(12):
         with (folder / "arms" / f"run{model}.csv").open("w") as file:
             file.write("model,task,attempt,arm,passed\n")
@@ -102,7 +89,7 @@ def make_inputs(folder: Path, rows: int) -> None:
                 file.write(f"m{model},t{task},{attempt},{arm},{passed}\n")
 
 
-def side_by_side(runs: int, other: Path, rows: int) -> None:
+def side_by_side(runs: int, checkout: Path, rows: int) -> None:
     """The table of the goals: CPU time of every command from both checkouts, A B A B …"""
     with tempfile.TemporaryDirectory() as place, installed() as variables:
         folder = Path(place)
@@ -110,7 +97,10 @@ def side_by_side(runs: int, other: Path, rows: int) -> None:
         cells = []
         for name, (words, against, goal, start) in GOALS.items():
             command = [word.replace("FILE", place) for word in words.split()]
-            commands = {"before": [*run_from(other), *command], "now": [*run_from(HERE), *command]}
+            commands = {
+                "before": [*run_from(checkout), *command],
+                "now": [*run_from(HERE), *command],
+            }
             if against in FORMS:
                 path = folder / f"rows.{against.lower()}"
                 commands["against"] = reading_commands(path, against)["DuckDB"]
@@ -119,8 +109,8 @@ def side_by_side(runs: int, other: Path, rows: int) -> None:
             least = dict.fromkeys(commands, math.inf)
             # The first round compiles modules and is not counted.
             for turn in range(runs + 1):
-                for who, each in commands.items():
-                    cpu = ended(each, variables, 600, folder).cpu
+                for who, command_words in commands.items():
+                    cpu = ended(command_words, variables, 600, folder).cpu
                     least[who] = min(least[who], cpu) if turn else math.inf
             unit = least["against"] if against in FORMS else 1.0
             sign = "×" if against in FORMS else "s"
@@ -129,7 +119,7 @@ def side_by_side(runs: int, other: Path, rows: int) -> None:
             cells.append((name, goal, start, before, now, beside))
             print(*cells[-1], sep="\t", flush=True)
     head = ("work", "goal", "when it was set", "before", "now", "DuckDB, or the run")
-    text = f"{machine()}; before: {commit(other)}; least of {runs} runs\n\n{table(head, cells)}"
+    text = f"{machine()}; before: {commit(checkout)}; least of {runs} runs\n\n{table(head, cells)}"
     keep("checkouts", text, "speed.md")
 
 

@@ -68,15 +68,19 @@ def main() -> None:
     rows: list[tuple[str, ...]] = []
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         for name, file, times in inputs(Path(folder)):
-            found: dict[str, dict[str, list[float]]] = {each: {} for each in checkouts}
+            times_by_step: dict[str, dict[str, list[float]]] = {
+                checkout: {} for checkout in checkouts
+            }
             for _ in range(arguments.rounds if times > 1 else 3):
                 for checkout, path in checkouts.items():
-                    for what, value in measured(path, file, times).items():
-                        found[checkout].setdefault(what, []).append(value)
+                    for step, value in measured(path, file, times).items():
+                        times_by_step[checkout].setdefault(step, []).append(value)
             file.unlink()
-            for what in found["now"]:
-                cells = (shown(what, found[checkout].get(what)) for checkout in checkouts)
-                rows.append((f"{name}: {WORDS[what]}", *cells))
+            for step in times_by_step["now"]:
+                cells = (
+                    shortest(step, times_by_step[checkout].get(step)) for checkout in checkouts
+                )
+                rows.append((f"{name}: {WORDS[step]}", *cells))
                 print(*rows[-1], sep="\t", flush=True)
     head = ("", *checkouts)
     keep("steps", f"{machine()}; least of the rounds\n\n{table(head, rows)}", "reading.md")
@@ -95,27 +99,27 @@ def measured(checkout: Path, file: Path, times: int) -> dict[str, float]:
     """What one process finds."""
     command = [sys.executable, "-c", MEASURE, str(file), str(times)]
     variables = {**os.environ, "PYTHONPATH": str(checkout)}
-    done = subprocess.run(
+    result = subprocess.run(
         command, capture_output=True, text=True, check=True, env=variables, cwd=checkout
     )
     # What the command writes at its end may come first.
-    values: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    values: dict[str, float] = json.loads(result.stdout.splitlines()[-1])
     return values
 
 
-def shown(what: str, values: list[float] | None) -> str:
+def shortest(step: str, values: list[float] | None) -> str:
     """The least of the rounds."""
     if values is None:
         return ""
     least = min(values)
-    return f"{least * 1000:,.0f}" if what in ("cpu", "survey") else f"{least:,.0f}"
+    return f"{least * 1000:,.0f}" if step in ("cpu", "survey") else f"{least:,.0f}"
 
 
 def inputs(folder: Path) -> Iterator[tuple[str, Path, int]]:
     """Name, file and how often it is read in one process."""
     small = folder / "small.csv"
-    tried = [f"t{i},{j},{i * j % 2}\n" for i in range(20) for j in range(3)]
-    small.write_text("task,attempt,passed\n" + "".join(tried))
+    rows = [f"t{i},{j},{i * j % 2}\n" for i in range(20) for j in range(3)]
+    small.write_text("task,attempt,passed\n" + "".join(rows))
     yield "60 rows", small, 20
     arms = [f"t{i},{j},{c},{i * j % 2}\n" for i in range(8) for j in range(3) for c in "ab"]
     refused = folder / "refused.csv"

@@ -62,8 +62,8 @@ def ten_times(rng: np.random.Generator, p: NDArray[np.float64], most: int) -> Ce
 
 def known_roughly(rng: np.random.Generator, p: NDArray[np.float64], most: int) -> Cells:
     """Hardness is known to a factor of e^½; the hard half gets five times as many."""
-    seen = np.log(np.maximum(p, 1e-9)) + rng.normal(0, 0.5, len(p))
-    return honest(rng, p, np.where(seen < np.median(seen), 5 * most, most))
+    estimates = np.log(np.maximum(p, 1e-9)) + rng.normal(0, 0.5, len(p))
+    return honest(rng, p, np.where(estimates < np.median(estimates), 5 * most, most))
 
 
 def first_pass(rng: np.random.Generator, p: NDArray[np.float64], most: int) -> Cells:
@@ -78,8 +78,8 @@ def first_pass_counts(rng: np.random.Generator, p: NDArray[np.float64], most: in
 
 
 def replaced(rng: np.random.Generator, p: NDArray[np.float64], most: int) -> Cells:
-    made, c, _, last = first_pass(rng, p, most)
-    return np.ones_like(made), c, made, last
+    attempts, c, _, last = first_pass(rng, p, most)
+    return np.ones_like(attempts), c, attempts, last
 
 
 def batches(rng: np.random.Generator, p: NDArray[np.float64], most: int) -> Cells:
@@ -93,9 +93,9 @@ def many_batches(rng: np.random.Generator, p: NDArray[np.float64], most: int) ->
 
 def in_batches(rng: np.random.Generator, p: NDArray[np.float64], size: int, count: int) -> Cells:
     passes = rng.binomial(size, p[:, None], (len(p), count))
-    made = np.where((passes > 0).any(axis=1), (passes > 0).argmax(axis=1), count - 1) + 1
-    kept = np.where(np.arange(count) < made[:, None], passes, 0).sum(axis=1)
-    return made * size, kept, None, None
+    attempts = np.where((passes > 0).any(axis=1), (passes > 0).argmax(axis=1), count - 1) + 1
+    passes_kept = np.where(np.arange(count) < attempts[:, None], passes, 0).sum(axis=1)
+    return attempts * size, passes_kept, None, None
 
 
 KINDS: dict[str, Make] = {
@@ -109,8 +109,8 @@ KINDS: dict[str, Make] = {
 def share(make: Make, law: tuple[float, float], tasks: int, most: int, runs: int) -> float:
     """Percent of runs that are called stopped."""
     rng = np.random.default_rng(0)
-    drawn = (make(rng, rng.beta(*law, tasks), most) for _ in range(runs))
-    return 100 * sum(stopped_on_outcome(*cells) for cells in drawn) / runs
+    draws = (make(rng, rng.beta(*law, tasks), most) for _ in range(runs))
+    return 100 * sum(stopped_on_outcome(*cells) for cells in draws) / runs
 
 
 def main() -> None:

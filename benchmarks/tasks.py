@@ -57,14 +57,14 @@ def classes() -> None:
         wrong = ((low > grid[:, None]) | (high < grid[:, None])) * law
         for name, shape in FAMILIES.items():
             p = rng.beta(*shape, 200_000)
-            drawn = rng.binomial(n, p)
-            full, none = drawn == n, drawn == 0
-            missed = (low[drawn] > p) | (high[drawn] < p)
+            passes = rng.binomial(n, p)
+            full, zero = passes == n, passes == 0
+            missed = (low[passes] > p) | (high[passes] < p)
             rows.append([
                 n, name, percent(always), percent(wrong.sum(axis=1).max()),
                 percent(missed.mean(), len(p)),
-                of_some(missed[full]), of_some(missed[none]), of_some(p[full] < 0.95),
-                of_some(p[none] > 0.05),
+                of_some(missed[full]), of_some(missed[zero]), of_some(p[full] < 0.95),
+                of_some(p[zero] > 0.05),
             ])  # fmt: skip
     head = [
         "attempts", "tasks' rates", "always/never wrong, worst rate %",
@@ -92,20 +92,20 @@ def flips() -> None:
     rng = np.random.default_rng(2)
     for n in (2, 4, 10):
         for name, shape in FAMILIES.items():
-            seen, expected, inside, beyond, listed = [], [], 0, 0, 0
+            flip_numbers, expected, inside, beyond, listings = [], [], 0, 0, 0
             for _ in range(runs):
                 p = rng.beta(*shape, tasks)
-                each = of_pair(n, rng.binomial(n, p), n, rng.binomial(n, p))
-                low, high = each.range
-                seen.append(each.number)
-                expected.append(each.expected)
-                inside += low <= each.number <= high
-                beyond += each.p_more <= 0.05
-                listed += bool((each.verdicts != 0).any())
-            error = np.std(np.subtract(seen, expected)) / np.sqrt(runs)
-            rows.append([n, name, f"{np.mean(seen):.2f}", f"{np.mean(expected):.2f}",
+                pair = of_pair(n, rng.binomial(n, p), n, rng.binomial(n, p))
+                low, high = pair.range
+                flip_numbers.append(pair.number)
+                expected.append(pair.expected)
+                inside += low <= pair.number <= high
+                beyond += pair.p_more <= 0.05
+                listings += bool((pair.verdicts != 0).any())
+            error = np.std(np.subtract(flip_numbers, expected)) / np.sqrt(runs)
+            rows.append([n, name, f"{np.mean(flip_numbers):.2f}", f"{np.mean(expected):.2f}",
                          f"{error:.2f}", percent(inside / runs), percent(beyond / runs),
-                         percent(listed / runs)])  # fmt: skip
+                         percent(listings / runs)])  # fmt: skip
             false_rows.append([n, name, *false_changes(rng, n, shape, runs, tasks)])
     head = ["attempts each", "tasks' rates", "flips", "expected", "error of their difference",
             "95 % range holds %", "P ≤ 0.05 %", "any change listed %"]  # fmt: skip
@@ -121,22 +121,22 @@ def false_changes(
     rng: np.random.Generator, n: int, shape: tuple[float, float], runs: int, tasks: int
 ) -> list[str]:
     """Where a tenth of the tasks changed: shares of false ones among what is listed."""
-    shares, naive, single, found, listed = [], [], [], 0, 0
+    shares, naive, single, detections, listings = [], [], [], 0, 0
     for _ in range(runs):
         p = rng.beta(*shape, tasks)
         new = p.copy()
         changed = np.arange(tasks) < tasks // 10
         new[changed] = 1 - np.round(p[changed])
-        each = of_pair(n, rng.binomial(n, new), n, rng.binomial(n, p))
-        told, flipped = each.verdicts != 0, each.signs != 0
-        shares.append((told & ~changed).sum() / max(told.sum(), 1))
+        pair = of_pair(n, rng.binomial(n, new), n, rng.binomial(n, p))
+        changes, flipped = pair.verdicts != 0, pair.signs != 0
+        shares.append((changes & ~changed).sum() / max(changes.sum(), 1))
         naive.append((flipped & ~changed).sum() / max(flipped.sum(), 1))
-        unadjusted = each.p <= 0.05
+        unadjusted = pair.p <= 0.05
         single.append((unadjusted & ~changed).sum() / max(unadjusted.sum(), 1))
-        found += int((told & changed).sum())
-        listed += int(told.sum())
-    return [f"{listed / runs:.1f}", percent(float(np.mean(shares))),
-            percent(found / (runs * (tasks // 10))), percent(float(np.mean(naive))),
+        detections += int((changes & changed).sum())
+        listings += int(changes.sum())
+    return [f"{listings / runs:.1f}", percent(float(np.mean(shares))),
+            percent(detections / (runs * (tasks // 10))), percent(float(np.mean(naive))),
             percent(float(np.mean(single)))]  # fmt: skip
 
 
@@ -158,20 +158,20 @@ def halves(folder: Path) -> None:
     for name, passed in (*trials(), *((n, p) for n, _, p, _ in generations(folder))):
         size = passed.shape[1]
         half = size // 2
-        seen, expected, inside, listed = [], [], 0, 0
+        numbers, expected, inside, listings = [], [], 0, 0
         for _ in range(40):
             # Which attempts are the first half is drawn for each task.
             order = rng.permuted(np.tile(np.arange(size), (len(passed), 1)), axis=1)
             mixed = np.take_along_axis(passed, order, axis=1)
-            each = split(mixed, half)
-            low, high = each.range
-            seen.append(each.number)
-            expected.append(each.expected)
-            inside += low <= each.number <= high
-            listed += int((each.verdicts != 0).sum())
+            comparison = split(mixed, half)
+            low, high = comparison.range
+            numbers.append(comparison.number)
+            expected.append(comparison.expected)
+            inside += low <= comparison.number <= high
+            listings += int((comparison.verdicts != 0).sum())
         in_order = split(passed, half)
-        rows.append([name, len(passed), half, f"{np.mean(seen):.1f}", f"{np.mean(expected):.1f}",
-                     percent(inside / 40), listed / 40, in_order.number,
+        rows.append([name, len(passed), half, f"{np.mean(numbers):.1f}", f"{np.mean(expected):.1f}",
+                     percent(inside / 40), listings / 40, in_order.number,
                      int((in_order.verdicts != 0).sum())])  # fmt: skip
     head = ["model", "tasks", "attempts each", "flips, halves drawn", "expected",
             "95 % range holds %", "listed as changed", "flips, halves in order",
@@ -211,11 +211,11 @@ def suspects() -> None:
     rng = np.random.default_rng(4)
     for count in (5, 7, 8, 12, 20, 50, 134):
         runs = 60
-        listed, planted, lost, below = 0, 0, 0, np.zeros(3)
+        flags, planted, lost, below = 0, 0, 0, np.zeros(3)
         unrelated = 0
         for _ in range(runs):
             rates = models(rng, count, 200)
-            listed += int((adjusted(rates) <= 0.05).sum())
+            flags += int((adjusted(rates) <= 0.05).sum())
             # 60 tasks have nothing to do with ability, at any level of difficulty.
             rates[:, :60] = rng.random((count, 60)) < rng.uniform(0.02, 0.98, 60)
             p = item_rest(rates).p[:60]
@@ -225,10 +225,10 @@ def suspects() -> None:
             # Four keys are wrong: what failed passes.
             rates = models(rng, count, 200)
             rates[:, :4] = 1 - rates[:, :4]
-            found = adjusted(rates) <= 0.05
-            planted += int(found[:4].sum())
-            lost += int(found[4:].sum())
-        rows.append([count, f"{listed / runs:.2f}", *(percent(b / unrelated) for b in below),
+            flagged = adjusted(rates) <= 0.05
+            planted += int(flagged[:4].sum())
+            lost += int(flagged[4:].sum())
+        rows.append([count, f"{flags / runs:.2f}", *(percent(b / unrelated) for b in below),
                      percent(planted / (4 * runs)), f"{lost / runs:.2f}"])  # fmt: skip
     head = ["models", "clean: listed of 200", "unrelated: p ≤ 5 % %", "p ≤ 1 % %", "p ≤ 0.1 % %",
             "4 wrong keys: found %", "others listed"]  # fmt: skip
@@ -249,11 +249,11 @@ def keys(folder: Path) -> None:
         "temperature 0.2": [f for f in files if "temp0.2" in f[0]],
         "both temperatures": files,
     }
-    for name, chosen in sets.items():
-        rates = np.stack([passed.mean(axis=1) for _, _, passed, _ in chosen])
-        tasks = chosen[0][1]
+    for name, indices in sets.items():
+        rates = np.stack([passed.mean(axis=1) for _, _, passed, _ in indices])
+        tasks = indices[0][1]
         clean = adjusted(rates) <= 0.05
-        rows.append([name, len(chosen), "none", 0, "–", "–", "–", int(clean.sum())])
+        rows.append([name, len(indices), "none", 0, "–", "–", "–", int(clean.sum())])
         for kind in ("inverted", "a wrong answer"):
             for many in (5, 20, 40):
                 hits, top, unsolved, false = 0.0, 0.0, 0.0, 0.0
@@ -267,40 +267,40 @@ def keys(folder: Path) -> None:
                         spoilt[:, task] = (
                             1 - rates[:, task]
                             if kind == "inverted"
-                            else other_key(chosen, tasks[task], task)
+                            else other_key(indices, tasks[task], task)
                         )
                     items = item_rest(spoilt)
-                    found = np.nan_to_num(benjamini_hochberg(items.p), nan=1.0) <= 0.05
+                    flagged = np.nan_to_num(benjamini_hochberg(items.p), nan=1.0) <= 0.05
                     lowest = np.argsort(np.nan_to_num(items.p, nan=2.0), kind="stable")[: 2 * many]
-                    hits += found[wrong].mean() / runs
+                    hits += flagged[wrong].mean() / runs
                     top += np.isin(wrong, lowest).mean() / runs
                     unsolved += (spoilt[:, wrong].max(axis=0) == 0).mean() / runs
-                    others = np.setdiff1d(np.flatnonzero(found), wrong)
-                    false += len(others) / runs
-                rows.append([name, len(chosen), kind, many, percent(hits), percent(top),
+                    false_flags = np.setdiff1d(np.flatnonzero(flagged), wrong)
+                    false += len(false_flags) / runs
+                rows.append([name, len(indices), kind, many, percent(hits), percent(top),
                              percent(unsolved), f"{false:.2f}"])  # fmt: skip
     head = ["files", "models", "wrong keys", "how many", "significant %",
             "among the twice as many lowest p %", "nobody solves %", "others listed"]  # fmt: skip
     keep("keys", "800 tasks, 20 draws of tasks a row\n\n" + table(head, rows), FILE)
 
 
-def other_key(chosen: list[tuple], name: str, task: int) -> np.ndarray:
+def other_key(indices: list[tuple], name: str, task: int) -> np.ndarray:
     """Pass rates at a task whose key is the commonest wrong answer of the weaker half."""
     index = name.removeprefix("sample_")
-    strength = [passed.mean() for _, _, passed, _ in chosen]
-    weak = np.argsort(strength)[: max(1, len(chosen) // 2)]
+    strength = [passed.mean() for _, _, passed, _ in indices]
+    weak = np.argsort(strength)[: max(1, len(indices) // 2)]
     wrong: dict[str, int] = {}
     for i in weak.tolist():
-        _, _, passed, texts = chosen[i]
+        _, _, passed, texts = indices[i]
         for ok, text in zip(passed[task], texts.get(name, texts.get(index, [])), strict=False):
             if not ok:
                 wrong[text.strip()] = wrong.get(text.strip(), 0) + 1
     if not wrong:
-        return np.zeros(len(chosen))
+        return np.zeros(len(indices))
     key = max(sorted(wrong), key=wrong.__getitem__)
     return np.array([
         np.mean([text.strip() == key for text in texts.get(name, texts.get(index, [""]))])
-        for _, _, _, texts in chosen
+        for _, _, _, texts in indices
     ])  # fmt: skip
 
 
@@ -324,12 +324,13 @@ def speed() -> None:
             "--chart heat.svg": ["--chart", f"{folder}/heat.svg"],
         }  # fmt: skip
         runs = in_turn({name: [*base, *more] for name, more in views.items()}, 3)
-    rows = [[name, f"{each.seconds:.2f}", f"{each.cpu:.2f}", f"{each.mebibytes:.0f}"]
-            for name, each in runs.items()]  # fmt: skip
+    rows = [[name, f"{measurement.seconds:.2f}", f"{measurement.cpu:.2f}",
+    f"{measurement.mebibytes:.0f}"]
+            for name, measurement in runs.items()]  # fmt: skip
     text = table(["view", "wall s", "CPU s", "peak MiB"], rows)
     keep("speed", f"{machine()}; medians of 3\n\n{text}", FILE)
 
 
 if __name__ == "__main__":
-    name, *rest = sys.argv[1:] or ["classes"]
-    globals()[name](*map(Path, rest))
+    name, *arguments = sys.argv[1:] or ["classes"]
+    globals()[name](*map(Path, arguments))

@@ -61,7 +61,7 @@ def night(
     return random.binomial(n, np.clip(rates + shifts, 0, 1), (runs, len(rates)))
 
 
-def found(n: np.ndarray, c: np.ndarray) -> list[ChangePoint]:
+def detected_changes(n: np.ndarray, c: np.ndarray) -> list[ChangePoint]:
     """Changes as `passk trend` seeks them."""
     return change_points((c / n).mean(axis=1), chance_variances(n, c), counts=(n, c))
 
@@ -100,12 +100,14 @@ def steady(histories: int = 100, length: int = 365) -> None:
         random = np.random.default_rng([ord(sign) for sign in f"{name}{sizes}{tasks}{effect}"])
         alarms = np.zeros(2)
         for _ in range(histories):
-            own, n = rates(random, tasks), attempts(random, length, tasks)
-            spread = own * (1 - own)
+            task_rates, n = rates(random, tasks), attempts(random, length, tasks)
+            spread = task_rates * (1 - task_rates)
             shift = random.normal(0, effect, (length, 1)) if effect else np.zeros((length, 1))
-            c = random.binomial(n, np.clip(own + shift * spread / max(spread.mean(), 1e-9), 0, 1))
+            c = random.binomial(
+                n, np.clip(task_rates + shift * spread / max(spread.mean(), 1e-9), 0, 1)
+            )
             means, floors = (c / n).mean(axis=1), chance_variances(n, c)
-            alarms += bool(found(n, c)), largest_deviate(means, floors) > 4.255
+            alarms += bool(detected_changes(n, c)), largest_deviate(means, floors) > 4.255
         error = 100 * np.sqrt(np.maximum(alarms, 1) * (1 - alarms / histories)) / histories
         shares = 100 * alarms / histories
         print(f"| {name} | {tasks} | {sizes} | {100 * effect:g} | {shares[0]:.0f}"
@@ -134,27 +136,35 @@ def bounds(histories: int = 200, length: int = 365, tasks: int = 50, n: int = 4)
         random, alarms = np.random.default_rng([*(ord(x) for x in name), int(10 * effect)]), 0
         spread, delays = 0.0, ([], [])
         for history in range(histories):
-            chosen = np.clip(rates(random, tasks), 1e-9, 1 - 1e-9)
-            logits = np.log(chosen) - np.log1p(-chosen) + random.normal(0, effect, (length, 1))
+            clipped = np.clip(rates(random, tasks), 1e-9, 1 - 1e-9)
+            logits = np.log(clipped) - np.log1p(-clipped) + random.normal(0, effect, (length, 1))
             true = 1 / (1 + np.exp(-logits))
             spread += true.mean(axis=1).std() / histories
             c = random.binomial(n, true)
             attempts = np.full_like(c, n)
-            alarms += bool(found(attempts, c))
-            for seen, drop in zip(delays, (0.05, 0.1), strict=True):
-                if history % 2 or chosen.mean() < drop:
+            alarms += bool(detected_changes(attempts, c))
+            for delays_at_drop, drop in zip(delays, (0.05, 0.1), strict=True):
+                if history % 2 or clipped.mean() < drop:
                     continue
                 fallen = true[:200] - drop * (np.arange(200) >= 119)[:, None] * (
                     true[:200] / true[:200].mean(axis=1, keepdims=True)
                 )
                 c = random.binomial(n, np.clip(fallen, 0, 1))
-                later = [x.detected - 118 for x in found(attempts[:200], c) if x.detected >= 119]
-                seen.append(later[0] if later else 999)
+                later = [
+                    x.detected - 118
+                    for x in detected_changes(attempts[:200], c)
+                    if x.detected >= 119
+                ]
+                delays_at_drop.append(later[0] if later else 999)
         cells = []
-        for seen in delays:
-            times = [nights_ for nights_ in seen if nights_ < 999]
+        for delays_at_drop in delays:
+            times = [nights_ for nights_ in delays_at_drop if nights_ < 999]
             late = f"{np.median(times):.0f} ({np.quantile(times, 0.9):.0f})" if times else "–"
-            cells.append(f"{100 * len(times) / len(seen):.0f} % | {late}" if seen else "– | –")
+            cells.append(
+                f"{100 * len(times) / len(delays_at_drop):.0f} % | {late}"
+                if delays_at_drop
+                else "– | –"
+            )
         error = 100 * np.sqrt(max(alarms, 1) * (1 - alarms / histories)) / histories
         print(f"| {name} | {effect:g} | {100 * spread:.1f} | {100 * alarms / histories:.1f} ±"
               f" {error:.1f} % | {' | '.join(cells)} |", flush=True)  # fmt: skip
@@ -175,11 +185,14 @@ def correlated(histories: int = 200, length: int = 365) -> None:
                 effect[run] = phi * effect[run - 1] + np.sqrt(1 - phi**2) * effect[run]
             means = np.sqrt(share) * effect + np.sqrt(1 - share) * noise
             alarms += bool(change_points(means))
-            for seen, (at, drop) in zip(delays, ((119, 1.5), (9, 4.0)), strict=True):
+            for delays_of_model, (at, drop) in zip(delays, ((119, 1.5), (9, 4.0)), strict=True):
                 fallen = means[:200] - drop * (np.arange(200) >= at)
-                later = [each.detected for each in change_points(fallen) if each.detected >= at]
-                seen.append(later[0] - at + 1 if later else 200)
-        late = [f"{np.median(each):.0f} ({np.quantile(each, 0.9):.0f})" for each in delays]
+                later = [point.detected for point in change_points(fallen) if point.detected >= at]
+                delays_of_model.append(later[0] - at + 1 if later else 200)
+        late = [
+            f"{np.median(delay_list):.0f} ({np.quantile(delay_list, 0.9):.0f})"
+            for delay_list in delays
+        ]
         error = 100 * np.sqrt(max(alarms, 1) / histories * (1 - alarms / histories) / histories)
         print(f"| {phi:g} | {share:g} | {100 * alarms / histories:.0f} ± {error:.0f} % |"
               f" {late[0]} | {late[1]} |", flush=True)  # fmt: skip
@@ -204,8 +217,10 @@ def by_gate(c: np.ndarray, n: int, runs: int = 5) -> list[int]:
     floor = attempt_floor(Metric("pass@", 1), attempts, np.array([c[runs:], pooled]))
     lows, highs = difference_distribution(d, 1.0, floor).limits(0.05)
     return [
-        int(r) for r, own, low, high in zip(nights_, d.mean(axis=1), lows, highs, strict=True)
-        if widen_limits(own, low, high, run_reach(run_variance(c[:r] / n), runs, int(r)))[1] < 0
+        int(r) for r, significance, low, high in zip(nights_, d.mean(axis=1), lows, highs,
+        strict=True)
+        if widen_limits(significance, low, high, run_reach(run_variance(c[:r] / n), runs, int(r)))[
+        1] < 0
     ]  # fmt: skip
 
 
@@ -215,7 +230,9 @@ def nights(histories: int = 400, length: int = 200, at: int = 120, tasks: int = 
           " nights until it is |")  # fmt: skip
     print("| --- | --- | --- | --- | --- | --- |")
     rules: dict[str, Callable[[np.ndarray, int], list[int]]] = {
-        "passk trend": lambda c, n: [each.detected for each in found(np.full_like(c, n), c)],
+        "passk trend": lambda c, n: [
+            point.detected for point in detected_changes(np.full_like(c, n), c)
+        ],
         "passk gate, last 5": by_gate,
         "t test per night": lambda c, n: [r for r in range(1, length) if by_t(c[r - 1], c[r], n)],
         "threshold 200 %": lambda c, n: by_ratio(c.mean(axis=1)),
@@ -234,13 +251,17 @@ def nights(histories: int = 400, length: int = 200, at: int = 120, tasks: int = 
                 quiet[name].append(len(alarms(c, n)))
                 later = [r for r in alarms(fallen, n) if r >= at - 1]
                 delays[name] += [later[0] - at + 2] if later else []
-        for name, seen in delays.items():
+        for name, delay_list in delays.items():
             false = np.array(quiet[name])
             print(
                 f"| {tasks} × {n}, effect {100 * effect:g} | {name} |"
                 f" {false.mean() / length:.4f} | {(false > 0).mean():.3f} |"
-                f" {len(seen) / histories:.3f} | "
-                + (f"{np.median(seen):.0f} ({np.quantile(seen, 0.9):.0f}) |" if seen else "– |")
+                f" {len(delay_list) / histories:.3f} | "
+                + (
+                    f"{np.median(delay_list):.0f} ({np.quantile(delay_list, 0.9):.0f}) |"
+                    if delay_list
+                    else "– |"
+                )
             )
 
 
@@ -254,15 +275,19 @@ def early(histories: int = 200, after: int = 60, tasks: int = 50, n: int = 4) ->
         cells = []
         for drop in drops:
             random = np.random.default_rng([before, int(100 * effect), int(100 * drop)])
-            seen = []
+            delays_of_history = []
             for _ in range(histories):
                 shift = random.normal(0, effect, before + after)
                 shift[before:] -= drop
                 c = night(random, rates_of(random, tasks), n, shift, before + after)
-                later = [each.detected for each in found(np.full_like(c, n), c)]
-                seen += [r - before + 1 for r in later if r >= before][:1]
-            late = f"{np.median(seen):.0f} ({np.quantile(seen, 0.9):.0f})" if seen else "–"
-            cells.append(f"{100 * len(seen) / histories:.0f} % | {late}")
+                later = [point.detected for point in detected_changes(np.full_like(c, n), c)]
+                delays_of_history += [r - before + 1 for r in later if r >= before][:1]
+            late = (
+                f"{np.median(delays_of_history):.0f} ({np.quantile(delays_of_history, 0.9):.0f})"
+                if delays_of_history
+                else "–"
+            )
+            cells.append(f"{100 * len(delays_of_history) / histories:.0f} % | {late}")
         print(f"| {before} | {100 * effect:g} | {' | '.join(cells)} |", flush=True)
 
 
@@ -277,18 +302,20 @@ def costs(histories: int = 1_000, length: int = 200, at: int = 60, tasks: int = 
         for _ in range(histories):
             logs = random.normal(0, 1, (1, tasks, 1)) + random.normal(0, sigma, (length, tasks, n))
             for name, means, floors, counts in scales(logs):
-                seen = change_points(means, floors, counts=counts)
-                alarms[name] = alarms.get(name, 0) + bool(seen)
+                points = change_points(means, floors, counts=counts)
+                alarms[name] = alarms.get(name, 0) + bool(points)
             logs = logs[:100]
             logs[at:] += np.log(2)
             for name, means, floors, counts in scales(logs):
-                every = change_points(means, floors, counts=counts)
-                late_ = [each.detected for each in every if each.detected >= at]
-                delays.setdefault(name, []).extend(shown - at + 1 for shown in late_[:1])
-        for name, seen in delays.items():
-            late = f"{np.median(seen):.0f} ({np.quantile(seen, 0.9):.0f})" if seen else "–"
+                all_points = change_points(means, floors, counts=counts)
+                late_ = [point.detected for point in all_points if point.detected >= at]
+                delays.setdefault(name, []).extend(
+                    night_of_alarm - at + 1 for night_of_alarm in late_[:1]
+                )
+        for name, points in delays.items():
+            late = f"{np.median(points):.0f} ({np.quantile(points, 0.9):.0f})" if points else "–"
             print(f"| {tasks} × {n}, {sigma:g} | {name} | {alarms[name] / histories:.3f} |"
-                  f" {len(seen) / histories:.3f} | {late} |", flush=True)  # fmt: skip
+                  f" {len(points) / histories:.3f} | {late} |", flush=True)  # fmt: skip
 
 
 Scale = tuple[str, np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray] | None]
@@ -298,11 +325,11 @@ def scales(logs: np.ndarray) -> list[Scale]:
     """Name, means, floors and counts of runs: of logarithms, as trend has them, and of costs."""
     n, plain = np.full(logs.shape[:2], logs.shape[2]), np.exp(logs)
     floors = chance_variances(n, plain.sum(axis=2), (plain**2).sum(axis=2))
-    means, own = log_means(n, logs.sum(axis=2), (logs**2).sum(axis=2))
+    means, spreads = log_means(n, logs.sum(axis=2), (logs**2).sum(axis=2))
     task = np.broadcast_to(np.arange(logs.shape[1])[:, None], logs.shape).ravel()
     high = above_middle(task, logs.ravel(), np.ones(logs.size, int)).reshape(logs.shape).sum(axis=2)
     return [
-        ("mean logarithm", means, own, (n, high)),
+        ("mean logarithm", means, spreads, (n, high)),
         ("mean", plain.mean(axis=(1, 2)), floors, None),
     ]
 
@@ -329,7 +356,8 @@ def coverage(repetitions: int = 4_000, tasks: int = 50, most: int = 5) -> None:
             rows += gated(c, n, runs)
             d = (c[:, -1] - c[:, -1 - runs : -1].mean(axis=1)) / n
             plain += [
-                [float(x[0]) for x in difference_distribution(own, 1.0).limits(0.05)] for own in d
+                [float(x[0]) for x in difference_distribution(differences, 1.0).limits(0.05)]
+                for differences in d
             ]
         covered = np.mean([row["low"] <= 0 <= row["high"] for row in rows])
         fails = np.mean([row["verdict"] == "fail" for row in rows])
@@ -367,8 +395,8 @@ def gated(c: np.ndarray, n: int, runs: int) -> list[dict[str, Any]]:
     with TemporaryDirectory() as folder:
         history = f"{folder}/history.parquet"
         append(history, columns)
-        found = passk_cli.gate(new, baseline=f"{history}:last{runs}", max_drop={"pass@1": 0.0})
-    rows = {row["model"]: row for row in found.frame.to_dict("records") if "drop" in row["rule"]}
+        result = passk_cli.gate(new, baseline=f"{history}:last{runs}", max_drop={"pass@1": 0.0})
+    rows = {row["model"]: row for row in result.frame.to_dict("records") if "drop" in row["rule"]}
     return [rows[name] for name in names]
 
 
@@ -396,9 +424,9 @@ def real(form: str, folder: Path) -> None:
         rows = passk_cli.trend(history).frame
     print("| runs of | tasks | runs | pass@1 of each | p | run effect, points |")
     print("| --- | --- | --- | --- | --- | --- |")
-    for model, own in rows.groupby("model"):
-        means = own[own["metric"] == "pass@1"]
-        (effect,) = own[own["metric"] == "run effect"].itertuples()
+    for model, rows_of_model in rows.groupby("model"):
+        means = rows_of_model[rows_of_model["metric"] == "pass@1"]
+        (effect,) = rows_of_model[rows_of_model["metric"] == "run effect"].itertuples()
         print(
             f"| {model} | {effect.tasks} | {len(means)} |"
             f" {', '.join(f'{mean:.3f}' for mean in means['estimate'])} | {effect.p:.2f} |"
@@ -407,7 +435,7 @@ def real(form: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    part, *rest = sys.argv[1:]
+    part, *arguments = sys.argv[1:]
     {
         "thresholds": thresholds,
         "steady": steady,
@@ -417,6 +445,6 @@ if __name__ == "__main__":
         "early": early,
         "costs": costs,
         "coverage": coverage,
-    }.get(part, lambda *_: real(part, Path(rest[0])))(
-        *map(int, rest if rest and rest[0].isdecimal() else ())
+    }.get(part, lambda *_: real(part, Path(arguments[0])))(
+        *map(int, arguments if arguments and arguments[0].isdecimal() else ())
     )

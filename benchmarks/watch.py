@@ -81,9 +81,13 @@ def lowered(p: np.ndarray, shift: float) -> np.ndarray:
 def run_of(gate: Gate, counts: Counts, plan: WatchPlan, base: Counts | None = None) -> WatchedRun:
     """A run that is complete, whose looks are made one after the other."""
     study = Analysis(counts, (PASS_1,), baseline=base)
-    made = attempts_by_task(counts, {series[0] for series in counts.series})
+    attempts = attempts_by_task(counts, {series[0] for series in counts.series})
     return WatchedRun(
-        replace(gate, baseline=base), study, plan, TaskOrder(names(plan.total_tasks), LIST), made
+        replace(gate, baseline=base),
+        study,
+        plan,
+        TaskOrder(names(plan.total_tasks), LIST),
+        attempts,
     )
 
 
@@ -94,21 +98,21 @@ def verdicts(run: WatchedRun, tasks: int, level: float) -> np.ndarray:
     trial = run.gate.gate_context(replace(study, confidence=confidence))
     (rule,) = (rule for rule in run.gate.active_rules if rule.option_metrics)
     (outcomes,) = rule.outcomes([trial])
-    return np.array([{"pass": 1, "fail": -1}.get(each.verdict, 0) for each in outcomes])
+    return np.array([{"pass": 1, "fail": -1}.get(outcome.verdict, 0) for outcome in outcomes])
 
 
 def looked(run: WatchedRun, level: Callable[[int], float | None]) -> tuple[np.ndarray, np.ndarray]:
     """The first verdict on each model, and the share of the plan that was used for it."""
     models = len(run.study.counts.series)
-    verdict, used = np.zeros(models, dtype=int), np.ones(models)
+    verdict, fraction = np.zeros(models, dtype=int), np.ones(models)
     for place, tasks in enumerate(run.plan.look_sizes):
         at = level(place)
         if at is None:
             continue
         now = verdicts(run, tasks, at)
         first = (verdict == 0) & (now != 0)
-        verdict[first], used[first] = now[first], tasks / run.plan.total_tasks
-    return verdict, used
+        verdict[first], fraction[first] = now[first], tasks / run.plan.total_tasks
+    return verdict, fraction
 
 
 def by_boundary(run: WatchedRun) -> Callable[[int], float | None]:
@@ -118,27 +122,27 @@ def by_boundary(run: WatchedRun) -> Callable[[int], float | None]:
 
 
 def changes(
-    runs: int, every: int, wanted: Sequence[str], *, peeking: bool = True
+    runs: int, interval: int, rules: Sequence[str], *, peeking: bool = True
 ) -> list[list[object]]:
     """A row per situation: equal models, then one that is worse."""
     rows = []
-    for name in wanted:
+    for name in rules:
         tasks, n, (a, b), shift = CHANGES[name]
-        rng, found = np.random.default_rng([tasks, n, every, 7]), []
+        rng, results = np.random.default_rng([tasks, n, interval, 7]), []
         for shifted in (0.0, shift):
             parts = []
             for _ in range(0, runs, TOGETHER):
                 p = rng.beta(a, b, (TOGETHER, tasks))
                 new, old = rng.binomial(n, lowered(p, shifted)), rng.binomial(n, p)
                 gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
-                plan = WatchPlan(tasks, n, every, 0.95)
+                plan = WatchPlan(tasks, n, interval, 0.95)
                 run = run_of(gate, counts_of(new, n), plan, counts_of(old, n))
-                verdict, used = looked(run, by_boundary(run))
+                verdict, fraction = looked(run, by_boundary(run))
                 fixed = verdicts(run, tasks, 0.95)
                 peeked = looked(run, lambda _: 0.95)[0] if peeking and not shifted else fixed
-                parts.append((verdict, used, fixed, peeked, new.mean(1) - old.mean(1)))
-            found.append([np.concatenate(each) for each in zip(*parts, strict=True)])
-        equal, worse = found
+                parts.append((verdict, fraction, fixed, peeked, new.mean(1) - old.mean(1)))
+            results.append([np.concatenate(column) for column in zip(*parts, strict=True)])
+        equal, worse = results
         drop = -worse[4].mean() / n
         stopped = (worse[0] < 0) & (worse[1] < 1)
         rows.append([
@@ -157,21 +161,21 @@ CHANGE_HEAD = [
 ]  # fmt: skip
 
 
-def bars(runs: int, every: int) -> list[list[object]]:
+def bars(runs: int, interval: int) -> list[list[object]]:
     """A row per situation: the truth on the bar, and 10 points below it."""
     rows = []
     for name, (tasks, n, (a, b)) in BARS.items():
-        rng, found = np.random.default_rng([tasks, n, 11]), []
+        rng, results = np.random.default_rng([tasks, n, 11]), []
         for bar in (a / (a + b), a / (a + b) + 0.1):
             parts = []
             for _ in range(0, runs, TOGETHER):
                 c = rng.binomial(n, rng.beta(a, b, (TOGETHER, tasks)))
                 gate = Gate(minimum={PASS_1: min(bar, 0.999)}, unpaired="drop")
-                run = run_of(gate, counts_of(c, n), WatchPlan(tasks, n, every, 0.95))
+                run = run_of(gate, counts_of(c, n), WatchPlan(tasks, n, interval, 0.95))
                 peeked = looked(run, lambda _: 0.95)[0]
                 parts.append((*looked(run, by_boundary(run)), verdicts(run, tasks, 0.95), peeked))
-            found.append([np.concatenate(each) for each in zip(*parts, strict=True)])
-        on, below = found
+            results.append([np.concatenate(column) for column in zip(*parts, strict=True)])
+        on, below = results
         rows.append([
             name, *(f"{(verdict != 0).mean():.3f}" for verdict in (on[0], on[2], on[3])),
             *(f"{(verdict < 0).mean():.2f}" for verdict in (below[0], below[2])),
@@ -189,18 +193,18 @@ BAR_HEAD = [
 
 def overshoot(runs: int) -> str:
     """The drop that is estimated at the end of each run, beside the true one."""
-    rng, found = np.random.default_rng(5), []
+    rng, results = np.random.default_rng(5), []
     for _ in range(0, runs, TOGETHER):
         p = rng.beta(2, 2, (TOGETHER, 164))
         q = lowered(p, CHANGES["164 × 4"][3])
         new, old = rng.binomial(4, q), rng.binomial(4, p)
         gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
         run = run_of(gate, counts_of(new, 4), WatchPlan(164, 4, 10, 0.95), counts_of(old, 4))
-        verdict, used = looked(run, by_boundary(run))
-        counted = np.arange(164) < (used * 164).round()[:, None]
-        drop = ((old - new) * counted).sum(1) / counted.sum(1) / 4
-        found.append((drop, (p - q).mean(1), (verdict < 0) & (used < 1)))
-    drop, true, early = map(np.concatenate, zip(*found, strict=True))
+        verdict, fraction = looked(run, by_boundary(run))
+        mask = np.arange(164) < (fraction * 164).round()[:, None]
+        drop = ((old - new) * mask).sum(1) / mask.sum(1) / 4
+        results.append((drop, (p - q).mean(1), (verdict < 0) & (fraction < 1)))
+    drop, true, early = map(np.concatenate, zip(*results, strict=True))
     return (
         f"164 × 4, a drop of {true.mean():.3f}: at the end of a run {drop.mean():.3f} is estimated"
         f" on average, of the {early.mean():.0%} that stopped early {drop[early].mean():.3f}"
@@ -209,21 +213,23 @@ def overshoot(runs: int) -> str:
 
 def calls(runs: int) -> str:
     """Verdicts of `passk_cli.watch` beside those of the simulation, run by run."""
-    rng, same, every = np.random.default_rng(99), 0, 10
+    rng, same, interval = np.random.default_rng(99), 0, 10
     for at in range(runs):
         tasks, n, shift = 164, (1, 4)[at % 2], (0.0, 0.6)[at % 4 // 2]
         p = rng.beta(2, 2, (1, tasks))
         new, old = rng.binomial(n, lowered(p, shift)), rng.binomial(n, p)
         gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
-        run = run_of(gate, counts_of(new, n), WatchPlan(tasks, n, every, 0.95), counts_of(old, n))
-        (verdict,), (used,) = looked(run, by_boundary(run))
-        found = passk_cli.watch(
+        run = run_of(
+            gate, counts_of(new, n), WatchPlan(tasks, n, interval, 0.95), counts_of(old, n)
+        )
+        (verdict,), (fraction,) = looked(run, by_boundary(run))
+        report = passk_cli.watch(
             counts_of(new, n), baseline=counts_of(old, n), order=names(tasks), attempts=n,
-            every=every, max_drop={"pass@1": 0.0},
+            every=interval, max_drop={"pass@1": 0.0},
         )  # fmt: skip
-        row = found.frame.iloc[0]
-        told = {"pass": 1, "fail": -1}.get(row.verdict, 0)
-        same += told == verdict and math.isclose(row.tasks, used * tasks)
+        row = report.frame.iloc[0]
+        verdict_of_passk = {"pass": 1, "fail": -1}.get(row.verdict, 0)
+        same += verdict_of_passk == verdict and math.isclose(row.tasks, fraction * tasks)
     return f"{same} of {runs} runs: verdict and number of tasks are the same"
 
 
@@ -237,42 +243,42 @@ async def hooked(passed: np.ndarray, rule: str, rng: np.random.Generator) -> tup
     )
     samples: list[Any] = [SimpleNamespace(id=name) for name in names(tasks)]
     await stopper.start_task(spec, samples, epochs)
-    left = list(np.ndindex(tasks, epochs))[::-1]
+    remaining = list(np.ndindex(tasks, epochs))[::-1]
     way: list[tuple[float, int, int]] = []
     now = 0.0
-    while way or (left and not stopper.reason):
-        while left and len(way) < 8 and not stopper.reason:
-            task, epoch = left.pop()
+    while way or (remaining and not stopper.reason):
+        while remaining and len(way) < 8 and not stopper.reason:
+            task, epoch = remaining.pop()
             way.append((now + rng.exponential(1.0 if passed[task, epoch] else 3.0), task, epoch))
         now, task, epoch = first = min(way)
         way.remove(first)
         score: Any = SimpleNamespace(score=SimpleNamespace(value="CI"[not passed[task, epoch]]))
         await stopper.complete_sample(samples[task].id, epoch + 1, {"scorer": score})
-    told = await stopper.complete_task()
-    return stopper.reason, told["looked_at"]
+    decision = await stopper.complete_task()
+    return stopper.reason, decision["looked_at"]
 
 
 def epochs(runs: int) -> str:
     """Epochs that end in any order, by Inspect's hook, beside attempts of tasks in the order."""
     # Of errors nothing is heard here: no sample has one.
     inspect._watch_for_errors = lambda: None  # type: ignore[assignment]
-    rng, alike, later, stopped = np.random.default_rng(31), 0, 0, 0
+    rng, agreements, later, stopped = np.random.default_rng(31), 0, 0, 0
     for at in range(runs):
         tasks, n, shift = 60, 4, (0.0, 0.8)[at % 2]
         passed = rng.random((tasks, n)) < lowered(rng.beta(2, 2, tasks), shift)[:, None]
-        said, looked_at = asyncio.run(hooked(passed, "pass@1 >= 0.5", rng))
+        reason, looked_at = asyncio.run(hooked(passed, "pass@1 >= 0.5", rng))
         gate = Gate(minimum={PASS_1: 0.5}, unpaired="drop")
         plan = WatchPlan(tasks, n, 10, 0.95)
-        (verdict,), (used,) = looked(
+        (verdict,), (fraction,) = looked(
             run := run_of(gate, counts_of(passed.sum(1)[None], n), plan), by_boundary(run)
         )
-        told = 0 if "undecided" in said else 1 if "PASS" in said else -1
-        alike += told == verdict
-        later += looked_at > round(used * tasks)
+        decision = 0 if "undecided" in reason else 1 if "PASS" in reason else -1
+        agreements += decision == verdict
+        later += looked_at > round(fraction * tasks)
         stopped += looked_at < tasks
     return (
         f"60 × 4, {runs} runs, half of them 18 points below the bar: the verdict is the same in"
-        f" {alike}, {later} of them one or more looks later; {stopped} stopped early"
+        f" {agreements}, {later} of them one or more looks later; {stopped} stopped early"
     )
 
 
