@@ -22,7 +22,7 @@ from passk_cli.outcomes.selection import parse_numbers, select_models
 if TYPE_CHECKING:
     import pandas as pd
 
-TOO_MANY = f"at most {MOST_ATTEMPTS:,} of a model at a task can be computed with"
+TOO_MANY = f"at most {MOST_ATTEMPTS:,} attempts of a model at a task are supported"
 
 
 @dataclass(frozen=True, eq=False)

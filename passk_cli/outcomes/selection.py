@@ -42,7 +42,7 @@ def select_models(
     if models and not selection:
         without = ", ".join(leave_out)
         hint = there_are(models) if models[1:] else f"{models[0]} is the only one"
-        problem = f"no model stays without {without}; {hint}"
+        problem = f"no model is left without {without}; {hint}"
         raise ParameterError(problem, name="no-such-model")
     return [model for model in models if model in selection]
 

@@ -104,7 +104,7 @@ def test_a_stream_without_an_end(passk: Passk, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=20 << 20))
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Endless()))
     message = (
-        "error[no-room]: <stdin>: more than 10,485,760 bytes, half of what is free for"
+        "error[no-room]: <stdin>: more than 10,485,760 bytes, half of the free space for"
         " temporary files"
     )
     assert_said(passk("estimate", "-"), 3, message)
@@ -112,16 +112,16 @@ def test_a_stream_without_an_end(passk: Passk, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_device_without_an_end(passk: Passk) -> None:
     """It is refused by what it is, before a byte is read."""
-    message = "error[unreadable-file]: /dev/zero: a device, not a file; give a file, a pipe or -"
+    message = (
+        "error[unreadable-file]: /dev/zero: this is a device, not a file; give a file, a pipe or -"
+    )
     assert_said(passk("estimate", "/dev/zero"), 3, message)
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/cpuinfo"), reason="Linux has such files")
 def test_a_file_of_the_system_has_no_size(passk: Passk) -> None:
     """/proc/kmsg is one that waits for what the kernel says next."""
-    message = (
-        "error[unreadable-file]: /proc/cpuinfo: a file without a size, as those of the system are"
-    )
+    message = "error[unreadable-file]: /proc/cpuinfo: this is a system file without a size"
     assert_said(passk("estimate", "/proc/cpuinfo"), 3, message)
 
 

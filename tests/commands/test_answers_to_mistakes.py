@@ -103,7 +103,7 @@ def test_a_model_of_a_chart_is_refused_before_anything_is_printed(
         ("estimate few.jsonl --truth next.csv", "next.csv: no such file"),
         ("estimate few.jsonl --truth nxt", "--truth nxt: no such file, and no column 'nxt'"),
         ("estimate counts.csv --where \"model = 'x'\"", "--model NAME keeps a model"),
-        ("judge few.jsonl --list x.csv", "give them numbers, in a column attempt"),
+        ("judge few.jsonl --list x.csv", "number them in a column named attempt"),
         ("compare n1.jsonl other/n1.jsonl", "with the same outcomes; name another run"),
         ("estimate counts.csv --exclude-model *", "counts is the only one"),
     ],
@@ -222,7 +222,7 @@ def test_a_history_offers_as_many_runs_as_it_has(passk: Passk, folder: Path) -> 
     (line,) = _lines(done.err)
     assert passk(*line).code == 0
     named = passk("gate", "n2.jsonl", "--no-regression", "--baseline", "h.parquet:all:a1")
-    assert "takes the last runs, h.parquet:last1, none by its name" in named.err
+    assert "reads the last runs of a history (h.parquet:last1), not a run by its name" in named.err
 
 
 def test_runs_of_one_model_are_a_list_in_python(folder: Path) -> None:

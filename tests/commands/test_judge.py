@@ -119,9 +119,9 @@ def test_labels_are_joined_by_an_id_or_a_text_where_there_is_no_number(write: Wr
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"attempt": "shifted"}, "480 labels of attempts that are not there, first a at task t00"),
+        ({"attempt": "shifted"}, "480 labels of attempts that do not exist, first a at task t00"),
         ({"attempt": None}, "480 labels that fit several attempts"),
-        ({"task": "x"}, "labels of attempts that are not there"),
+        ({"task": "x"}, "labels of attempts that do not exist"),
         ({"truth": None}, "no label"),
     ],
 )
@@ -484,5 +484,5 @@ def test_labels_of_other_models_correct_one_attempt_with_a_warning(write: Write)
                 row = passk_cli.estimate(own, **given, k=2).frame.iloc[0]
                 assert "k = 1 alone" in row["note"]
                 continue
-            with pytest.raises(passk_cli.ParameterError, match="are not needed"):
+            with pytest.raises(passk_cli.ParameterError, match="already have labels"):
                 passk_cli.estimate(own, **given, **{option: value})

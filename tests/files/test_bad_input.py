@@ -43,23 +43,23 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("binary file", "a.jsonl", os.urandom(64) + b"\0" * 8, [], "a.jsonl: a binary file"),
     (
         "bzip2", "a.jsonl.bz2", bz2.compress(GOOD.encode()), [],
-        "a.jsonl.bz2: packed by bzip2, which is not read; unpack it with bunzip2",
+        "a.jsonl.bz2: passk does not read this file (packed by bzip2); unpack it with bunzip2",
     ),
     (
         "xz", "a.jsonl.xz", lzma.compress(GOOD.encode()), [],
-        "a.jsonl.xz: packed by xz, which is not read; unpack it with unxz",
+        "a.jsonl.xz: passk does not read this file (packed by xz); unpack it with unxz",
     ),
     (
         "zip", "a.zip", ZIPPED.getvalue(), [],
-        "a.zip: an archive, which is not unpacked; unpack it and give its folder",
+        "a.zip: this is an archive, which passk does not unpack; unpack it and give its folder",
     ),
     (
         "workbook", "a.xlsx", WORKBOOK.getvalue(), [],
-        "a.xlsx: a workbook of Excel, which is not read; save its sheet as CSV",
+        "a.xlsx: this is an Excel workbook, which passk does not read; save its sheet as CSV",
     ),
     (
         "tar", "a.tar.gz", gzip.compress(b"a.csv".ljust(257, b"\0") + b"ustar\0" + b"x" * 9), [],
-        "a.tar.gz: an archive, which is not unpacked; unpack it and give its folder",
+        "a.tar.gz: this is an archive, which passk does not unpack; unpack it and give its folder",
     ),
     ("prose", "a.txt", "hello world\nmore\n", [], "neither JSON nor a delimited table"),
     ("junit", "a.xml", "<?xml version=\"1.0\"?><testsuites/>\n", [], "XML is not read; write JSON"),
@@ -144,7 +144,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     ("not Parquet after all", "a.jsonl", GOOD, ["--from", "parquet"], "not a Parquet file"),
     ("too deep", "a.jsonl", '{"task": "a", "x": ' + "[" * 100_000 + "\n", [], "nested too deeply"),
-    ("column twice", "a.csv", "task,passed,task\na,1,a\n", [], "the column 'task' is there twice"),
+    ("column twice", "a.csv", "task,passed,task\na,1,a\n", [], "the column 'task' occurs twice"),
     ("cut document", "a.json", '[{"task": "a", "passed": 1},\n {"task"', [], "a.json:2: not JSON"),
     (
         "not a list", "a.jsonl", '{"task": "a", "results": [true]}\n{"task": "b", "results": 1}\n',
@@ -172,7 +172,8 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "mark of byte order inside", "a.jsonl", GOOD + "\ufeff" + GOOD.replace('"a"', '"b"'), [],
-        "a.jsonl:2: a mark of byte order, as where files were joined; give these files one by one",
+        "a.jsonl:2: a byte-order mark is inside the file, probably because files were joined;"
+            " give these files one by one",
     ),
     (
         "empty HELM file", "helm/per_instance_stats.json", "[]", [],
@@ -198,17 +199,17 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "key twice", "a.jsonl", GOOD * 9 + '{"task_id": "a", "passed": 1, "passed": 0}\n', [],
-        'a.jsonl:10: the key "passed" is there twice; keep one',
+        'a.jsonl:10: the key "passed" occurs twice; keep one',
     ),
     (
         "key twice in a document", "a.json",
         '[{"task": "a", "passed": 1},\n {"task": "a",\n "passed": 1, "passed": 0}]', [],
-        'a.json:2: the key "passed" is there twice; keep one',
+        'a.json:2: the key "passed" occurs twice; keep one',
     ),
     (
         "another key twice", "a.json",
         '[{"task": "a", "passed": 1, "x": 1, "x": 2}, {"task": "b", "passed": "maybe"}]', [],
-        'a.json:1: the key "x" is there twice; keep one',
+        'a.json:1: the key "x" occurs twice; keep one',
     ),
     (
         "first line damaged", "a.jsonl", '{"task_id": "a\x0b", "passed": true}\n' + GOOD, [],
@@ -373,7 +374,10 @@ def test_packed_files_of_a_folder_are_not_passed_over(passk: Passk, write: Write
     write("runs/b.jsonl.bz2", bz2.compress(GOOD.encode()))
     result = passk("estimate", folder)
     assert (result.code, result.out) == (3, "")
-    assert "b.jsonl.bz2: packed by bzip2, which is not read; unpack it with bunzip2" in result.err
+    assert (
+        "b.jsonl.bz2: passk does not read this file (packed by bzip2); unpack it with bunzip2"
+        in result.err
+    )
 
 
 def test_closed_folders_are_not_passed_over(

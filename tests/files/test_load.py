@@ -102,7 +102,7 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("duplicate", "words"), [
     ("Passed", "the column 'passed' and 'Passed' are the same"),
-    *long(("passed", "the column 'passed' is there twice")),
+    *long(("passed", "the column 'passed' occurs twice")),
 ])  # fmt: skip
 def test_a_column_that_is_there_twice(tmp_path: Path, duplicate: str, words: str) -> None:
     """Of two columns of a name DuckDB makes passed and passed_1, of which the first would count."""
@@ -744,7 +744,7 @@ def test_a_packed_file_that_unpacks_to_far_more(
     write: Write, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
     """A line without an end, as of a bomb, is not held, nor is it read to its end."""
-    monkeypatch.setattr("passk_cli.files.sources.source._SURE", 1 << 20)
+    monkeypatch.setattr("passk_cli.files.sources.source._HARMLESS_BYTES", 1 << 20)
     start = {"csv.gz": "task,passed,x\na,1,", "json.gz": '{"results": [{"task": "a", "x": "'}
     text = start.get(end, '{"task": "a", "x": "').encode() + b"x" * (1 << 22)
     refusal = "unpacks to more than 1,048,576 bytes, .*; unpack it yourself and give that file"
@@ -755,7 +755,7 @@ def test_a_packed_file_that_unpacks_to_far_more(
 def test_a_gzip_file_that_unpacks_to_far_more_is_refused_before_it_is_counted(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("passk_cli.files.sources.source._SURE", 1 << 16)
+    monkeypatch.setattr("passk_cli.files.sources.source._HARMLESS_BYTES", 1 << 16)
     monkeypatch.setattr("passk_cli.files.load._read", pytest.fail)
     text = b"task,attempt,passed\n" + b"a,0,1\n" * (1 << 17)
     with pytest.raises(DataError, match="unpacks to more than"):

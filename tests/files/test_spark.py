@@ -263,7 +263,7 @@ WRONG = {
     "column": ("", ["--by", "langg"], "no column 'langg'; there are"),
     "role": ("", ["--field", "score=ok"], "score: a cluster counts passes and adds amounts"),
     "list": ("", ["--field", "cost=calls[].usd"], "cost: a cluster reads no lists"),
-    "option": ("", ["--where", "ok = 1"], "--where: a cluster does not apply it"),
+    "option": ("", ["--where", "ok = 1"], "--where: a cluster cannot apply this option"),
     "model": ("", ["--model", "a"], "give --model to the command that reads the counts"),
 }  # fmt: skip
 
@@ -330,7 +330,7 @@ def test_no_map_and_no_pyspark(
     result = passk("convert", SAMPLES / "costs.csv", *options)
     assert result.code == 2
     assert result.err.startswith(
-        "error[bad-map]: --engine spark: a cluster needs a map of the columns, one table [data];"
+        "error[bad-map]: --engine spark: a cluster needs a map with one table [data];"
     )
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     map_path = write("passk.toml", '[data]\nmodel = "model"\ntask = "task"\noutcome = "passed"\n')
@@ -384,6 +384,6 @@ def test_no_server_of_spark_connect(tmp_path: Path) -> None:
         "sc://127.0.0.1:1/;token=secret", SAMPLES / "costs.csv", tmp_path
     )
     assert result.stderr == (
-        "error[spark-failed]: --spark-master sc://127.0.0.1:1/: no session (nothing answers"
-        " there); does it run, and is its version that of pyspark?\n"
+        "error[spark-failed]: --spark-master sc://127.0.0.1:1/: nothing answers at this"
+        " address); check that the server runs, with the same version as pyspark\n"
     )

@@ -78,7 +78,8 @@ def write_labels(
         if is_read_once(data):
             raise ParameterError(
                 OptionValue("--truth", label_source),
-                "no such file, and a pipe is read once, without a second outcome",
+                "there is no such file, and a pipe can be read only once, so it has no second"
+                " outcome",
                 name="no-labels",
             )
         try:
@@ -122,7 +123,7 @@ def with_judge_errors(
     if request.truth is not None:
         raise ParameterError(
             OptionValue("--truth-from"),
-            "with labels of these attempts, those of others are not needed",
+            "these attempts already have labels",
             name="contradicting-options",
             settles=[SuggestedFix({"--truth-from": None})],
         )
@@ -142,7 +143,9 @@ def with_judge_errors(
     place = request.truth_from if isinstance(request.truth_from, str) else "labels"
     if not all(attempts for _, attempts in errors):
         absent = "passes" if errors[0][1] else "fails"
-        raise DataError(place, f"no labelled attempt {absent}", "label more", name="missing-labels")
+        raise DataError(
+            place, f"no labelled attempt {absent}", "label more attempts", name="missing-labels"
+        )
     counts = read(data, replace(request, truth_from=None, fields=fields), **more)
     warning = BORROWED_LABELS(
         models=list(dict.fromkeys(m for m, *_ in labelled.series)), place=place
@@ -179,7 +182,9 @@ SELECT *, alone OR model IN (FROM there) AS known FROM read, single""")
         "SELECT model, count(*), bool_or(known) FROM labels_ GROUP BY ALL ORDER BY ALL"
     ).fetchall()
     if not models:
-        raise DataError(place, "no label", name="missing-labels", settles=[MORE_LABELS_FIX])
+        raise DataError(
+            place, "the file contains no label", name="missing-labels", settles=[MORE_LABELS_FIX]
+        )
     mismatches = query.con.execute(f"""
 WITH {rows_sql},
 fits AS (SELECT labels_.place, count(rows.task) AS times
@@ -192,11 +197,13 @@ WHERE times <> 1 AND known ORDER BY times, place LIMIT 1""").fetchall()
     for model, task, attempt, times, same_problem in mismatches:
         first = f"first {model} at task {task}, attempt {attempt or 'without a number'}"
         if not times:
-            problem = f"{plural(same_problem, 'label')} of attempts that are not there, {first}"
-            remedy = "model, task and attempt must be those of the attempts"
+            problem = f"{plural(same_problem, 'label')} of attempts that do not exist, {first}"
+            remedy = "write model, task and attempt as they are in the attempts"
         else:
             problem = f"{plural(same_problem, 'label')} that fit several attempts, {first}"
-            remedy = "number the attempts in both files, or name another column of both that does"
+            remedy = (
+                "number the attempts in both files, or name a column that identifies them in both"
+            )
         column = SuggestedFix(
             {"--field": {"attempt": Placeholder("COLUMN")}}, "may be an id or a text"
         )
@@ -233,11 +240,14 @@ QUALIFY row_number() OVER ({stratum}) <= {_MOST_LISTED}
 ORDER BY {of}, 6""").fetchall()
     many = [row for row in rows if row[-1] > 1]
     if many:
-        column = SuggestedFix({"--field": {"attempt": Placeholder("COLUMN")}}, "names what does")
+        column = SuggestedFix(
+            {"--field": {"attempt": Placeholder("COLUMN")}},
+            "names a column that distinguishes them",
+        )
         raise DataError(
             statement.batches[0].sources[0].name,
-            f"no number tells the attempts of {many[0][0]} at task {many[0][1]} apart",
-            "give them numbers, in a column attempt", name="unmatched-labels", settles=[column],
+            f"the attempts of {many[0][0]} at task {many[0][1]} cannot be distinguished",
+            "number them in a column named attempt", name="unmatched-labels", settles=[column],
         )  # fmt: skip
     width = 1 + len(groups)
     return tuple(UnlabelledAttempt(tuple(map(str, row[:width])), *row[width:-1]) for row in rows)

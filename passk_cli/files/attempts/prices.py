@@ -26,7 +26,7 @@ from passk_cli.toml import read_toml
 
 # Key of a price → role of the tokens.
 _ROLES = {"input": "tokens_in", "output": "tokens_out", "cached": "tokens_cached"}
-_EXAMPLE = 'as in ["gpt-5*"] input = 1.25, output = 10, cached = 0.125'
+_EXAMPLE = 'for example ["gpt-5*"] input = 1.25, output = 10, cached = 0.125'
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def parse_prices(value: Any) -> Mapping[str, Price]:
 def _price(place: str, table: Any) -> Price:
     if isinstance(table, Price):
         return table
-    wrong = [] if isinstance(table, Mapping) else [f"{table!r} is no price"]
+    wrong = [] if isinstance(table, Mapping) else [f"{table!r} is not a price"]
     numbers: dict[str, float] = {}
     for name, number in table.items() if isinstance(table, Mapping) else ():
         is_number = isinstance(number, int | float) and not isinstance(number, bool)
@@ -90,9 +90,10 @@ def require_prices(request: Request, models: Sequence[str]) -> None:
         if not any(matches_pattern(m, pattern) for pattern in prices)
     ]
     if "cost" not in request.attempts:
-        ask_for_costs = SuggestedFix({"--metric": ("cost",)}, "asks for them")
+        ask_for_costs = SuggestedFix({"--metric": ("cost",)}, "computes costs")
         raise ParameterError(
-            OptionValue("--price"), "it is for costs, and nothing here asks for them",
+            OptionValue("--price"), ("prices are used only for costs, and this command computes"
+                " no costs"),
             name="contradicting-options",
             settles=[SuggestedFix({"--price": None}), *[ask_for_costs] * (not without)],
         )  # fmt: skip
@@ -102,7 +103,11 @@ def require_prices(request: Request, models: Sequence[str]) -> None:
             OptionValue("--price"),
             f"no price for {without[0]}{more}; there are prices for {', '.join(prices)}",
             name="no-price",
-            settles=[SuggestedFix({"--exclude-model": tuple(without)}, "leaves out what has none")]
+            settles=[
+                SuggestedFix(
+                    {"--exclude-model": tuple(without)}, "leaves out models without a price"
+                )
+            ]
             * (len(without) < len({*models})),
         )
 

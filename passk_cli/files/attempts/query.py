@@ -189,15 +189,15 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
         if role == "cost" and statement.request.price:
             more = "attempts with more cached tokens than input"
             parts = {"tokens_in": Placeholder("INPUT+CACHED")}
-            added = SuggestedFix(
-                {"--field": parts}, "adds them where the input does not count them"
-            )
+            added = SuggestedFix({"--field": parts}, "adds cached tokens to the input")
             refuse(value == -np.inf, more, "", added)
         refuse(
-            value == -np.inf, f"values of {column!r} that are no number", "write 1234.5 or $0.12"
+            value == -np.inf, f"values of {column!r} that are not numbers", "write 1234.5 or $0.12"
         )
         refuse(
-            value < 0, f"{role} below 0", "a credit is no attempt's: correct it, or leave it out"
+            value < 0,
+            f"{role} below 0",
+            "an attempt cannot have a negative amount: correct it, or leave it out",
         )
         refuse(value == np.inf, f"infinite {role}", "", finite)
         return Attempts.from_rows(cell, value, count, passed, len(counts.n))
@@ -218,8 +218,8 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
         lowest = statement.request.lowest or 0.0
         below = lost.any() & (value < lowest) & ~empty
         refuse(
-            below, f"a failure would score {lowest:g}, and there are scores below that", "",
-            SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "says the lowest possible score"),
+            below, f"a failure would score {lowest:g}, but some scores are lower", "",
+            SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "sets the lowest possible score"),
             SuggestedFix({"--missing": "drop"}, "leaves attempts without an outcome out"),
         )  # fmt: skip
         value, empty = np.where(lost, lowest, value), empty & ~lost
@@ -229,7 +229,7 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
         refuse(~np.isfinite(value), f"{role}s that are infinite", "", finite)
     elif role in ("attempt", "line"):
         remedy = "attempts are ordered by a number, or a time such as 2026-01-31T12:00:00"
-        refuse(empty, f"attempts whose {column!r} says nothing about their order", remedy)
+        refuse(empty, f"attempts without a number or a time in {column!r}", remedy)
     valueless = int(count[value == -1 if values in (_text, _solution) else lost].sum())
     python = values is _solution and statement.request.normalise == "python"
     fell_back = count_unparsed(value, count) if python else 0

@@ -299,7 +299,7 @@ def _missing_cost_error(
     request = query.statement.request
     noun = "tokens to compute a cost from" if request.price and role == "cost" else NOUNS[role]
     problem = f"no {noun} ({plural(int(lost.sum()), 'attempt')} in all: {first_few(models)})"
-    remedy, settles = "no attempt has one; is it the right column?", list[SuggestedFix]()
+    remedy, settles = "no attempt has one, so check the column", list[SuggestedFix]()
     has_known = lost < counts.n
     if has_known.any():
         remedy = "a missing amount is not 0"

@@ -62,14 +62,19 @@ def _cases(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _contents(file: File) -> Contents:
     if file.keys == _LINK:
-        problem = "a link to results, and none of them"
-        remedy = "give .latest_run_full.json beside it, or evaluate with DEEPEVAL_RESULTS_FOLDER=…"
+        problem = "the file contains a link to results instead of results"
+        remedy = (
+            "give .latest_run_full.json from the same folder, or evaluate with"
+            " DEEPEVAL_RESULTS_FOLDER=…"
+        )
         raise NoResults(file.source.name, problem, remedy)
     if _is_database(file):
         name = file.source.name
-        problem = "a database of DeepEval, whose runs may be of different days"
+        problem = "this is a database of DeepEval, which may contain several runs"
         select = "SELECT payload_json FROM test_runs WHERE id = 1"
-        raise NoResults(name, problem, f'write a run of it: sqlite3 {name} "{select}" > run.json')
+        raise NoResults(
+            name, problem, f'write one run to a file: sqlite3 {name} "{select}" > run.json'
+        )
     names = {str(at(metric, "name")): None for _, case in _cases(file) for metric in _metrics(case)}
     run = _run_data(file.document())
     model = at(run, "hyperparameters", "model")

@@ -573,12 +573,17 @@ def choose_outcome(place: str, requested: str | None, outcomes: Sequence[str]) -
         return str(requested)
     names = ", ".join(map(shortened, outcomes))
     if not outcomes:
-        raise DataError(place, "no outcome in this file", "was it scored?", name="no-such-outcome")
+        raise DataError(
+            place,
+            "this file contains no outcome",
+            "check whether it was scored",
+            name="no-such-outcome",
+        )
     if requested is not None:
         problem = f"no outcome {shortened(requested)!r}"
         raise DataError(place, problem, meant(requested, outcomes), name="no-such-outcome")
     if len(outcomes) > 1:
-        problem = f"{len(outcomes)} outcomes: {names}"
+        problem = f"the file has {len(outcomes)} outcomes: {names}"
         settles = [SuggestedFix({"--outcome": name}) for name in outcomes[:3]]
         raise DataError(place, problem, name="several-outcomes", settles=settles)
     return outcomes[0]

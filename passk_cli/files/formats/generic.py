@@ -94,7 +94,7 @@ WHOLE_DOCUMENT = "."
 _KEY_COLUMN = re.compile(r"\{(\w+)\}")
 _NO_RECORD_LIST = "no list of records"
 _NOTHING: Record = {}
-_DETECT_FORMAT = SuggestedFix({"--from": None}, "finds out what it is")
+_DETECT_FORMAT = SuggestedFix({"--from": None}, "detects the format")
 
 
 @dataclass(frozen=True)
@@ -332,7 +332,7 @@ def _refuse_several(file: File, keys: Sequence[str]) -> None:
     )
     raise DataError(
         file.source.name,
-        f"records in several places: {places}",
+        f"the document has records in several places: {places}",
         name="ambiguous-records",
         settles=[SuggestedFix({"--records": key}, "reads these") for key in keys],
     )
@@ -405,8 +405,10 @@ def _id_list_contents(file: File) -> Contents:
     for key in (passed, failed):
         for task in document[key]:
             if task in outcomes:
-                conflict = "twice" if outcomes[task] == (key == passed) else "passed and failed"
-                problem = f"the id {shortened(str(task))} is there {conflict}"
+                conflict = (
+                    "twice" if outcomes[task] == (key == passed) else "as passed and as failed"
+                )
+                problem = f"the id {shortened(str(task))} is listed {conflict}"
                 raise DataError(file.source.name, problem, "keep one", name="duplicate-attempts")
             outcomes[task] = key == passed
     messages = []
@@ -563,8 +565,10 @@ def records_inside(key: str, columns: Collection[str] = ()) -> Format:
             return RECORD.read_contents(file)
         # A dotted name is one key if the document has such a key.
         if file.form not in ("object", "array", "lines"):
-            problem = f"records are looked for at {key}, in JSON"
-            raise NoResults(file.source.name, problem, "this file is none", name="unknown-format")
+            problem = f"the records at {key} need a JSON document"
+            raise NoResults(
+                file.source.name, problem, "this file is not JSON", name="unknown-format"
+            )
         is_one_key = (
             key in file.keys and "." in key and any(entry.key == key for entry in _entries(file))
         )

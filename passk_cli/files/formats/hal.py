@@ -20,8 +20,8 @@ def _contents(file: File) -> Contents:
     document = file.document(*_LONG)
     passed, failed = (at(document, "results", f"{kind}_tasks") for kind in ("successful", "failed"))
     if not isinstance(passed, list) or not isinstance(failed, list):
-        problem = "names no tasks that succeeded and failed"
-        raise NoResults(file.source.name, problem, "its benchmark gives averages alone")
+        problem = "the file does not list the tasks that succeeded and failed"
+        raise NoResults(file.source.name, problem, "its benchmark reports only averages")
     contradictory = {str(task) for task in passed} & {str(task) for task in failed}
     if contradictory:
         problem = f"task {shortened(min(contradictory))!r} both succeeded and failed"

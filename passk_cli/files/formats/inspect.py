@@ -103,7 +103,9 @@ def _contents(file: File) -> Contents:
     header = _header(file)
     samples = _samples(file, at(header, "results", "scorer", "name") or "score")
     if not samples:
-        raise NoResults(file.source.name, "the log holds no samples", "was it cut short?")
+        raise NoResults(
+            file.source.name, "the log contains no samples", "check whether it was cut off"
+        )
     # A scorer with several values becomes several outcomes NAME.KEY.
     scores: dict[str, None] = {}
     for sample in samples:
@@ -112,7 +114,11 @@ def _contents(file: File) -> Contents:
             scores.update(dict.fromkeys(keys))
     names = tuple(scores)
     if not names and not any(sample.failed for sample in samples):
-        raise NoResults(file.source.name, "no sample has a score", "was the log scored?")
+        raise NoResults(
+            file.source.name,
+            "no sample has a score",
+            "score the log, for example with `inspect score`",
+        )
     run = header.get("eval") or {}
     model, number = run.get("model"), run.get("task_id") or run.get("run_id")
     facts = {"model": model, "suite": run.get("task"), "run": number, **_settings(header, run)}
@@ -147,8 +153,8 @@ def _header(file: File) -> dict[str, Any]:
         header = file.archive.json(name)
         if isinstance(header, dict):
             return header
-    problem = "neither header.json nor a journal in it"
-    raise DataError(file.source.name, problem, "is it a log?", name="unknown-format")
+    problem = "the zip contains neither header.json nor a journal"
+    raise DataError(file.source.name, problem, "check whether it is a log", name="unknown-format")
 
 
 def _samples(file: File, only: str) -> list[_Epoch]:

@@ -110,7 +110,7 @@ def _value(file: File, text: object) -> Any:
         value = None
     if isinstance(value, list | dict):
         return value
-    problem = f"neither a list nor a record as Python writes it: {shortened(str(text))}"
+    problem = f"this is neither a list nor a record in Python syntax: {shortened(str(text))}"
     raise BadRecord(file.source.name, problem, "give the file as lighteval wrote it")
 
 

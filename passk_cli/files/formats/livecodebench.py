@@ -83,7 +83,7 @@ def _numbered_rows(file: File) -> Iterator[Row]:
         if part != 1:
             continue
         if not isinstance(attempts_of, dict):
-            problem = "no attempts by position after pass@k"
+            problem = "the array has no attempts by position after pass@k"
             raise BadRecord(file.source.name, problem, "correct the file")
         for task, attempts in attempts_of.items():
             for attempt, results in enumerate(require_list(file, f"problem {task}", attempts)):

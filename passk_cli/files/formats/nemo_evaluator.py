@@ -34,9 +34,9 @@ _UNJUDGED = {"infra_error": "infrastructure", "system": "error"}
 def _averages(file: File) -> tuple[str, str] | None:
     """What a file with averages is, and what to give instead; None for a file with results."""
     if file.form == "object" and file.has("run_id", "config_hash", "benchmark.scores"):
-        return "a bundle", "give the results.jsonl beside it"
+        return "a bundle", "give the results.jsonl from the same folder"
     if file.form == "other" and _AVERAGES.search(file.text):
-        remedy = "give what the harness that it ran wrote beside it, as samples_*.jsonl of lm-eval"
+        remedy = "give the files of the harness that it ran, for example samples_*.jsonl of lm-eval"
         return "results.yml", remedy
     return None
 
@@ -44,7 +44,7 @@ def _averages(file: File) -> tuple[str, str] | None:
 def _contents(file: File) -> Contents:
     if averages := _averages(file):
         kind, remedy = averages
-        problem = f"{kind} of NeMo Evaluator, which holds averages"
+        problem = f"{kind} of NeMo Evaluator contains only averages"
         raise NoResults(file.source.name, problem, remedy)
     bundles = file.sibling_names("eval-*.json")
     bundle = file.sibling_document(bundles[0]) if len(bundles) == 1 else None

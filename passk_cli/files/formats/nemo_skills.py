@@ -69,8 +69,10 @@ def _outcomes(file: File) -> tuple[str, ...]:
 def _contents(file: File) -> Contents:
     name = _NAME.fullmatch(file.name)
     if name is not None and name["part"]:
-        problem = "a part of a run, in which lines do not tell the tasks"
-        raise DataError(file.source.name, problem, "give the file that the run merges its parts to")
+        problem = "this is a part of a run, in which line numbers do not identify the tasks"
+        raise DataError(
+            file.source.name, problem, "give the file into which the run merges its parts"
+        )
     facts = {}
     if name is not None:
         # Only the folder of the run names the model.

@@ -48,12 +48,12 @@ def _has_numbered_details(file: File) -> bool:
 def _contents(file: File) -> Contents:
     above, suite = file.path.parent, file.name.removesuffix(".json")
     if _has_only_averages(file):
-        problem = "results of OpenCompass without details, which are averages"
+        problem = "this file of OpenCompass contains averages without details"
         remedy = "evaluate with --dump-eval-details"
         raise NoResults(file.source.name, problem, remedy)
     judged = (name in detail for _, detail in _details(file) for name in _OUTCOMES)
     if not any(judged):
-        problem = f"details without an outcome ({', '.join(_OUTCOMES)})"
+        problem = f"the details contain no outcome ({', '.join(_OUTCOMES)})"
         remedy = "its evaluator scores all answers at once: give a table of task and outcome"
         raise NoResults(file.source.name, problem, remedy)
     facts: dict[str, object] = {"suite": suite}

@@ -57,7 +57,7 @@ _REPORT = ("created", "duration", "exitcode", "root", "summary")
 def _contents(file: File) -> Contents:
     report = file.document("tests", "collectors", "warnings")
     if not file.has("tests[].nodeid"):
-        problem = "a report without tests"
+        problem = "the report contains no tests"
         remedy = "run pytest with --json-report, and without --json-report-summary"
         raise NoResults(file.source.name, problem, remedy)
     summary, plugins = report.get("summary"), at(report, "environment", "Plugins")

@@ -38,7 +38,7 @@ REFUSED = (
         "bfcl-scores", "the passes have no ids",
         "github.com/ShishirPatil/gorilla: berkeley-function-call-leaderboard/bfcl_eval",
         lambda file: file.has("accuracy", "correct_count", "total_count"),
-        "a score file of BFCL lists the failures alone: the tasks that passed have no ids",
+        "a score file of BFCL lists only the failures, so the tasks that passed have no ids",
         "take all ids from BFCL's result files and give a table of task and outcome",
         Example(
             ("score/MODEL/BFCL_v3_simple_score.json",),
@@ -53,7 +53,7 @@ REFUSED = (
         "bigcode-generations", "generations without outcomes",
         "github.com/bigcode-project/bigcode-evaluation-harness: main.py",
         lambda file: file.form == "array" and bool(re.match(r'\s*\[\s*\[\s*"', file.text)),
-        "lists of generated texts, without their outcomes",
+        "the file contains generated texts without outcomes",
         "give a file that says which of them pass, such as the output of EvalPlus",
         Example(
             ("generations.json",),
@@ -68,7 +68,7 @@ REFUSED = (
         "github.com/sierra-research/tau2-bench: src/tau2/scripts/leaderboard/submission.py",
         lambda file: file.has("model_name", "results", "submission_date")
         and any(re.fullmatch(r"results\.\w+\.pass_1", key) for key in file.keys),
-        "a submission to the leaderboard of τ²-bench: pass^k of each domain, without its tasks",
+        "this is a submission to the leaderboard of τ²-bench, with pass^k per domain and no tasks",
         "give the files of its trajectories",
         Example(
             ("submissions/MODEL/submission.json",),
@@ -84,7 +84,7 @@ REFUSED = (
         "github.com/EleutherAI/lm-evaluation-harness: lm_eval/loggers/evaluation_tracker.py",
         lambda file: file.form == "object" and file.has("results", "versions")
         and (file.has("configs", "n-shot") or file.has("config.model", "config.num_fewshot")),
-        "results of lm-eval are averages of benchmarks: no task has an outcome",
+        "results of lm-eval are averages of benchmarks, so tasks have no outcomes",
         "evaluate with --log_samples and give the folder, or its samples_*.jsonl",
         Example(
             ("OUTPUT/MODEL/results_TIME.json",),

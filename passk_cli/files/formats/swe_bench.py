@@ -82,7 +82,7 @@ def _report_contents(file: File) -> Contents:
     report = file.document()
     lists = {key.removesuffix("_ids"): ids for key, ids in report.items() if isinstance(ids, list)}
     if lists.keys().isdisjoint(_FAILED):
-        problem = "names the resolved instances and not those that failed"
+        problem = "the report lists the resolved instances but not the failed ones"
         remedy = "give the run's report, or the report.json of each instance"
         raise NoResults(file.source.name, problem, remedy)
     model, run = _model_and_run(file)

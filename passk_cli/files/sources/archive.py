@@ -39,7 +39,10 @@ class Archive:
             with zipfile.ZipFile(self._source.path) as file:
                 members = {member.filename: member for member in file.infolist()}
         except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-            problem, remedy = f"not a whole zip archive ({error})", "is the file cut off?"
+            problem, remedy = (
+                f"this is not a complete zip archive ({error})",
+                "check whether the file is cut off",
+            )
             raise DataError(self._source.name, problem, remedy, name="damaged-file") from None
         packed = sum(member.compress_size for member in members.values())
         if packed > os.path.getsize(self._source.path):
@@ -106,10 +109,10 @@ class Archive:
             return file.read(member.compress_size)
 
     def _damaged(self, name: str, problem: str) -> DataError:
-        place, remedy = f"{self._source.name}: {name}", "damaged? copy the file again"
+        place, remedy = f"{self._source.name}: {name}", "the file may be damaged: copy it again"
         return DataError(place, f"cannot be read ({problem})", remedy, name="damaged-file")
 
 
 def _suspicious_error(place: str, problem: str) -> DataError:
-    remedy = "is this archive what it says it is?"
+    remedy = "check where this archive comes from"
     return DataError(place, problem, remedy, name="suspicious-archive")

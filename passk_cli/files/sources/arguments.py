@@ -302,7 +302,7 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
         _require_readable(path)
         matches = sorted(filter(os.path.isfile, _matching(path)))
         if not matches:
-            remedy = "is the pattern quoted and the folder right?"
+            remedy = "check the pattern, its quotes and the folder"
             raise DataError(path, "no file matches", remedy, name="no-such-file")
         return matches
     try:
@@ -326,7 +326,9 @@ def missing_baseline_error(
         return missing_file_error(name)
     path, _, runs = name.partition(":")
     if runs and os.path.exists(path):
-        problem = f"of a history `passk gate` takes the last runs, {path}:last1, none by its name"
+        problem = (
+            f"`passk gate` reads the last runs of a history ({path}:last1), not a run by its name"
+        )
     else:
         problem = "no such file, and no such model"
         similar = similar_files(name)
@@ -399,7 +401,7 @@ def _seekable(path: str, spool: Path, copy: str) -> str:
 
     Errors: DataError for a device or a system file, which may never begin or never end.
     """
-    problem, remedy = "a device, not a file", "give a file, a pipe or -"
+    problem, remedy = "this is a device, not a file", "give a file, a pipe or -"
     try:
         status = os.stat(path)
         if status.st_size and stat.S_ISREG(status.st_mode):
@@ -416,7 +418,7 @@ def _seekable(path: str, spool: Path, copy: str) -> str:
                     empty = False
             if empty:
                 return path
-            problem = "a file without a size, as those of the system are"
+            problem = "this is a system file without a size"
             remedy = "copy what is in it and give the copy"
     except OSError as error:
         if error.filename is None:
@@ -449,8 +451,8 @@ def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
                 refuse_binary(name, block[:HEAD_BYTES])
             size += file.write(block)
             if size > room:
-                problem = f"more than {room:,} bytes, half of what is free for temporary files"
-                remedy = "does it end? write it to a file and give that"
+                problem = f"more than {room:,} bytes, half of the free space for temporary files"
+                remedy = "write it to a file and give that file"
                 raise DataError(name, problem, remedy, name="no-room")
     return str(copy)
 

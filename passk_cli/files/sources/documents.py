@@ -139,7 +139,7 @@ def _keys(text: _JsonWindow) -> Iterator[str]:
             raise text.json_error("Expecting property name")
         if key in before:
             raise text.duplicate_error(
-                f"the key {json.dumps(key, ensure_ascii=False)[:80]} is there twice"
+                f"the key {json.dumps(key, ensure_ascii=False)[:80]} occurs twice"
             )
         before.add(key)
         text.take(":")
@@ -228,7 +228,7 @@ class _JsonWindow:
         """An error at a position in the window, by default the present one."""
         place = self._at if place is None else place
         cut = place >= len(self._text) if cut is None else cut
-        remedy = "is the file cut off?" if cut else "correct it"
+        remedy = "check whether the file is cut off" if cut else "correct it"
         return BadRecord(self._line(place), f"not JSON ({problem})", remedy)
 
     def duplicate_error(self, problem: str) -> BadRecord:

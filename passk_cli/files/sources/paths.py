@@ -46,11 +46,11 @@ class Template:
         names = self.names
         broken = re.search(r"[{}]", re.sub(r"\{\w+\}", "", self.text))
         if not names or broken or not all(map(str.isidentifier, names)):
-            remedy = "write column names in braces, as in '{model}/{task}/run-{attempt}.json'"
+            remedy = "write column names in braces, for example '{model}/{task}/run-{attempt}.json'"
             raise ParameterError(OptionValue("--path", self.text), remedy)
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            problem = f"{{{twice[0]}}} is there twice; write * once"
+            problem = f"{{{twice[0]}}} occurs twice; write * for one of them"
             raise ParameterError(OptionValue("--path", self.text), problem)
 
     @cached_property
@@ -88,7 +88,7 @@ class Template:
                     for match in (most, least)
                 )
                 problem = f"{self.text} fits in two ways: {', or '.join(ways)}"
-                remedy = "write more of the path, so that one way is left"
+                remedy = "write more of the path, so that only one way matches"
                 raise DataError(path, problem, remedy, name="bad-path")
             return most.groupdict()
         return None

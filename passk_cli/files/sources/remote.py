@@ -34,7 +34,7 @@ TIMEOUT = 60
 _BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
 INSTALL = "pip install fsspec s3fs huggingface-hub"
 _TRY_AGAIN = "try again, or fetch it with another program and give the file"
-_OPEN = "is it open to everyone?"
+_OPEN = "check that it is public"
 # Encodings in which a server may send a file; reading recognises them.
 _ENCODINGS = ("identity", "gzip", "x-gzip", "zstd")
 _PAGE = (b"<!doctype html", b"<html")
@@ -152,7 +152,7 @@ def _list_addresses(address: str) -> tuple[list[str], bool]:
         if has_magic(path):
             matches = sorted(match for match in system.glob(path) if system.isfile(match))
             if not matches:
-                remedy = "is the pattern quoted and right?"
+                remedy = "check the pattern and its quotes"
                 raise DataError(address, "no file matches", remedy, name="no-such-file")
             return [str(system.unstrip_protocol(match)) for match in matches], True
         if system.isfile(path):
@@ -174,7 +174,7 @@ def _fetch(address: str, copy: Path) -> Path:
     room = shutil.disk_usage(copy.parent).free // 2
     large = DataError(
         name,
-        f"more than {room:,} bytes, half of what is free for temporary files",
+        f"more than {room:,} bytes, half of the free space for temporary files",
         "set TMPDIR to a folder with more room",
         name="no-room",
     )
@@ -194,7 +194,10 @@ def _fetch(address: str, copy: Path) -> Path:
         raise NotFetched(name, f"ends after {size:,} of {expected:,} bytes", _TRY_AGAIN)
     with open(copy, "rb") as file:
         if file.read(256).lstrip().lower().startswith(_PAGE):
-            problem, remedy = "a page of HTML, not a file", "give the address of the raw file"
+            problem, remedy = (
+                "the address leads to a page of HTML, not to a file",
+                "give the address of the raw file",
+            )
             raise NotFetched(name, problem, remedy)
     return copy
 
@@ -213,7 +216,7 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
     from urllib.request import Request as Ask
 
     if "@" in urlsplit(address).netloc:
-        problem = "an address with a user or a password, which are not sent"
+        problem = "passk does not send the user and the password in an address"
         raise NotFetched(
             public_address(address), problem, "fetch it with curl -O and give the file"
         )
@@ -228,7 +231,9 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
         packing = answer.headers.get("Content-Encoding", "identity").lower()
         if packing not in _ENCODINGS:
             remedy = "fetch it with curl --compressed -O and give the file"
-            raise NotFetched(public_address(address), f"the server packs it as {packing}", remedy)
+            raise NotFetched(
+                public_address(address), f"the server compresses it with {packing}", remedy
+            )
         length = answer.headers.get("Content-Length")
         yield answer, int(length) if length is not None and length.isdecimal() else None
 
@@ -242,7 +247,7 @@ def _opener() -> OpenerDirector:
             target = arguments[-1]
             secure = target.lower().startswith("https:")
             if req.full_url.lower().startswith("https:") and not secure:
-                problem = "leads from https to an address without encryption"
+                problem = "it redirects from https to an address without encryption"
                 raise NotFetched(public_address(req.full_url), problem, "give that address itself")
             return super().redirect_request(req, *arguments)
 
@@ -301,7 +306,7 @@ def _error(name: str, error: Exception) -> Exception:
     if isinstance(error, FileNotFoundError):
         return DataError(name, "no such file", "check the address", name="no-such-file")
     if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
-        return NotFetched(name, "no access", "are the credentials for it set?")
+        return NotFetched(name, "no access", "check the credentials")
     if (
         isinstance(error, OSError)
         and (full := disk_full_error(error, "temporary files")) is not None

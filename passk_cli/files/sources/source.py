@@ -256,16 +256,27 @@ def refuse_binary(name: str, start: bytes) -> None:
         return
     for sign, (kind, remedy) in _TYPES.items():
         if start.startswith(sign):
-            raise DataError(name, f"{kind}, which is not read", remedy, name="unknown-format")
+            raise DataError(
+                name, f"passk does not read this file ({kind})", remedy, name="unknown-format"
+            )
     if b"\0" in start:
         text = start.rstrip(b"\0")
         if text and not re.search(rb"[\0-\x08\x0e-\x1f]", text):
             raise DataError(name, *NUL_BYTES, name="damaged-file")
-        problem, remedy = "a binary file, not a table of outcomes", "expected JSONL, CSV or Parquet"
+        problem, remedy = (
+            "this is a binary file, not a table of outcomes",
+            "expected JSONL, CSV or Parquet",
+        )
         if start.startswith(b"PK") or start[257:262] == b"ustar":
-            problem, remedy = "an archive, which is not unpacked", "unpack it and give its folder"
+            problem, remedy = (
+                "this is an archive, which passk does not unpack",
+                "unpack it and give its folder",
+            )
         if b"[Content_Types].xml" in start:
-            problem, remedy = "a workbook of Excel, which is not read", "save its sheet as CSV"
+            problem, remedy = (
+                "this is an Excel workbook, which passk does not read",
+                "save its sheet as CSV",
+            )
         raise NoResults(name, problem, remedy, name="unknown-format")
 
 
@@ -293,7 +304,7 @@ class _ByteStream(io.RawIOBase):
                 chunk = next(self._chunks, None)
             except (EOFError, OSError, zlib.error, zstd().ZstdError) as error:
                 problem = f"cannot be unpacked ({error})"
-                remedy = "cut off or damaged? copy the file again"
+                remedy = "the file may be cut off or damaged: copy it again"
                 raise DataError(self._name, problem, remedy, name="damaged-file") from None
             if chunk is None:
                 return 0
@@ -346,8 +357,8 @@ def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | 
     hook : an object hook for json, such as `unique_keys`.
     """
     if line.startswith(BYTE_ORDER_MARK) and not place.endswith(":1"):
-        problem = "a mark of byte order, as where files were joined"
-        return BadRecord(place, problem, "give these files one by one, or take the mark out")
+        problem = "a byte-order mark is inside the file, probably because files were joined"
+        return BadRecord(place, problem, "give these files one by one, or remove the mark")
     if b"\0" in line:
         return BadRecord(place, *NUL_BYTES, settles=[SKIP_BAD_LINES])
     if b"}\r{" in line:
@@ -381,7 +392,7 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record, before = dict(pairs), set[str]()
     for key, _ in pairs if len(record) < len(pairs) else ():
         if key in before:
-            raise DuplicateKey(f"the key {json.dumps(key, ensure_ascii=False)[:80]} is there twice")
+            raise DuplicateKey(f"the key {json.dumps(key, ensure_ascii=False)[:80]} occurs twice")
         before.add(key)
     return record
 
@@ -462,12 +473,14 @@ def fetch_rows(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
         yield from rows
 
 
-NUL_BYTES = ("NUL bytes", r"perhaps it was not written to its end; remove them with tr -d '\0'")
-UNCLOSED_QUOTE = ("a quote without its partner", "write it once more with a CSV library")
+NUL_BYTES = ("NUL bytes", r"the file may be incomplete; remove them with tr -d '\0'")
+UNCLOSED_QUOTE = ("a quote is not closed", "write the file again with a CSV library")
 
 
 def damaged_parquet(source: Source, message: str) -> DataError:
     """The error for a Parquet file that DuckDB cannot read."""
     reason = message.split("\n")[0].replace(source.path, source.name)[:200]
     problem = f"not readable as Parquet ({reason})"
-    return DataError(source.name, problem, "damaged? copy the file again", name="damaged-file")
+    return DataError(
+        source.name, problem, "the file may be damaged: copy it again", name="damaged-file"
+    )

@@ -62,8 +62,10 @@ def count(
     with session(master, addresses) as spark:
         rows = rows_at(spark, addresses, data_map, request.format)
         if absent := data_map.missing_columns(rows.columns):
-            problem = f"it is for files with a column {absent[0]!r}, and there is none"
-            raise ParameterError(data_map.place, problem, "correct its has =", name="bad-map")
+            problem = f"it expects a column {absent[0]!r}, but the files have none"
+            raise ParameterError(
+                data_map.place, problem, "correct has = in the map", name="bad-map"
+            )
         # The columns of the roles and of the groups.
         roles = [request.named_columns[role] for role in ("model", "task", "outcome")]
         read = [part for column in roles for part in parts(column, rows.columns)]
@@ -78,9 +80,9 @@ def _read_map(request: Request) -> tuple[Map, Request]:
     if len(maps) != 1:
         raise ParameterError(
             OptionValue("--engine", "spark"),
-            "a cluster needs a map of the columns, one table [data]",
-            "passk describe writes one of a file here", name="bad-map",
-            settles=[SuggestedFix({"--map": Placeholder("FILE")}, "names it")],
+            "a cluster needs a map with one table [data]",
+            "passk describe writes a map for a local file", name="bad-map",
+            settles=[SuggestedFix({"--map": Placeholder("FILE")}, "names the map")],
         )  # fmt: skip
     return maps[0], maps[0].merged_request(replace(request, map=None))
 
@@ -95,11 +97,13 @@ def _require_possible(data_map: Map, request: Request) -> None:
             raise ParameterError(data_map.place, f"no {role}", f"write {line}", name="bad-map")
     for role, column in fields.items():
         if role not in _ROLES:
-            problem = f"{role}: a cluster counts passes and adds amounts"
+            problem = f"a cluster cannot read {role}: it only counts passes and adds amounts"
             raise NotOnSpark(data_map.place, problem, "leave the role out")
         is_special = column.startswith("@") and not column.startswith(VALUE)
         if is_special or "[" in column or (role == "outcome" and "," in column):
-            problem = f"{role}: a cluster reads no lists, lines and columns of models ({column})"
+            problem = (
+                f"{role}: a cluster cannot read lists, line numbers or columns of models ({column})"
+            )
             raise NotOnSpark(data_map.place, problem, "write a row per attempt")
     policies = {"--missing": request.missing == "bounds", "--threshold": len(request.threshold) > 1,
                 "--duplicates": request.duplicates in ("first", "last")}  # fmt: skip
@@ -108,7 +112,7 @@ def _require_possible(data_map: Map, request: Request) -> None:
             later = f"give {option} to the command that reads the counts" * (option in _LATER)
             settles = [] if later else [SuggestedFix({option: None})]
             raise ParameterError(
-                OptionValue(option), "a cluster does not apply it", later, settles=settles,
+                OptionValue(option), "a cluster cannot apply this option", later, settles=settles,
                 name="contradicting-options",
             )  # fmt: skip
 
@@ -225,7 +229,7 @@ def _to_counts(
     n = attempts_made if request.missing == "fail" else attempts_made - missing
     has_attempts = n > 0
     if not has_attempts.any():
-        problem, remedy = "no attempts in this data", "is it complete?"
+        problem, remedy = "this data contains no attempts", "check whether it is complete"
         raise DataError(rows.place, problem, remedy, name="no-attempts")
 
     def counts(number: Any, cell_mask: Any, **more: Any) -> Counts:
@@ -268,7 +272,9 @@ def _require_sound(con: Any, rows: Rows, request: Request, amounts: Sequence[str
     con.execute("DELETE FROM judged_ WHERE times = 0")
     bad_rows = "lines that are not JSON records"
     bad_rows = (
-        bad_rows if rows.form == "jsonl" else "rows with another number of fields than the header"
+        bad_rows
+        if rows.form == "jsonl"
+        else "rows with a different number of fields than the header"
     )
     correct = "correct them, or leave them out of the data"
     problems = [

@@ -101,7 +101,7 @@ def rows_at(spark: Any, addresses: Sequence[str], data_map: Map, form: str | Non
     files = {s.origin: form or _suffix(s.origin) for s in sources if data_map.is_named(s)}
     files = {uri: suffix for uri, suffix in files.items() if suffix in _FORMS} or files
     if not files:
-        problem = f"no result files there that {data_map.place} is for"
+        problem = f"no result file at this address matches {data_map.place}"
         remedy = "check the address, and files = of the map"
         raise DataError(place, problem, remedy, name="no-results")
     forms = {_FORMS.get(suffix, "") for suffix in files.values()}
@@ -136,7 +136,7 @@ def _path(address: str) -> str:
     """An address in the form that Spark expects."""
     label, path = split_label(address)
     if label is not None:
-        problem = 'a cluster takes no label; write model = {value = "NAME"} in the map'
+        problem = 'a cluster does not accept a label; write model = {value = "NAME"} in the map'
         raise ParameterError(label, problem, name="contradicting-options")
     if not remote.is_remote(path):
         # Spark expands patterns, but an existing file name with such signs is not a pattern.
@@ -144,7 +144,7 @@ def _path(address: str) -> str:
         return "file://" + (_escaped(absolute) if os.path.exists(absolute) else absolute)
     if not remote.is_cluster_only(path):
         shared = "write s3a://" if remote.scheme_of(path) == "s3" else ""
-        problem = "fetched to this machine, which a cluster does not share"
+        problem = "passk fetches this address to this machine, which a cluster cannot access"
         raise NotOnSpark(
             public_address(path), problem, shared, settles=[] if shared else [COUNT_LOCALLY]
         )

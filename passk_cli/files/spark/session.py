@@ -30,7 +30,9 @@ _RETRY_SETTINGS = {
     "ipc.client.connect.timeout": "10000",
     "ipc.client.connect.max.retries.on.timeouts": "2",
 }
-COUNT_LOCALLY = SuggestedFix({"--engine": None, "--spark-master": None}, "counts it here")
+COUNT_LOCALLY = SuggestedFix(
+    {"--engine": None, "--spark-master": None}, "counts it on this machine"
+)
 # Words of an error → what is wrong, what to do, and the name of the error. Other errors contain the
 # reason from Spark.
 _MEANINGS = {
@@ -41,11 +43,12 @@ _MEANINGS = {
         f"packages of Spark Connect are missing; {INSTALL}", "", "missing-package",
     ),
     "StatusCode.UNAVAILABLE": (
-        "no session (nothing answers there)", "does it run, and is its version that of pyspark?",
+        "nothing answers at this address", ("check that the server runs, with the same version"
+            " as pyspark"),
         "spark-failed",
     ),
     "FileNotFoundException|PATH_NOT_FOUND|FILE_NOT_EXIST|does not exist": (
-        "no such file", "check the address, and whether all workers see it", "no-such-file",
+        "no such file", "check the address, and whether all workers can read it", "no-such-file",
     ),
 }  # fmt: skip
 # Lines of an error without information, and Java class names before the reason.

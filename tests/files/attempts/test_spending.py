@@ -288,7 +288,7 @@ def test_costs_of_several_attempts_in_one_record_are_one_each() -> None:
 
 @pytest.mark.parametrize(
     ("cost", "problem"),
-    [(-1, "cost below 0"), ("dear", "are no number"), ("inf", "infinite cost")],
+    [(-1, "cost below 0"), ("dear", "are not numbers"), ("inf", "infinite cost")],
 )
 def test_impossible_costs_are_refused(cost: object, problem: str) -> None:
     rows = [{"task": "a", "passed": True, "cost": cost}, {"task": "b", "passed": True, "cost": "1"}]
@@ -339,7 +339,7 @@ def test_a_task_that_has_no_cost_keeps_its_outcomes() -> None:
     assert text.startswith(
         "2 attempts without a cost are left out of cost only, which uses 3 of 5 attempts: "
     )
-    with pytest.raises(DataError, match="no attempt has one; is it the right column"):
+    with pytest.raises(DataError, match="no attempt has one, so check the column"):
         read(rows[-1:], attempts="cost", missing_cost="drop")
 
 
@@ -399,7 +399,7 @@ def test_prices_make_costs_of_tokens(write: Write) -> None:
         read([*rows, tokens("m-1", None, 1)], attempts="cost", price=PRICES)
     with pytest.raises(DataError, match="more cached tokens than input: 1, first of m-1 at task a"):
         read([*rows, tokens("m-1", 1, 1, 9)], attempts="cost", price=PRICES)
-    with pytest.raises(ParameterError, match="nothing here asks for them"):
+    with pytest.raises(ParameterError, match="this command computes no costs"):
         read(rows, price=PRICES)
 
 

@@ -212,7 +212,7 @@ TWICE = '{"task": "b", "judge": {"log": "ok", "score": {"ok": true, "ok": false}
 def test_a_key_twice_inside_a_column(write: Write, name: str, text: str) -> None:
     path = write(name, text)
     error = refusal(path, fields={"outcome": "judge.score.ok"})
-    assert (error.place, error.problem) == (f"{path}:3", 'the key "ok" is there twice')
+    assert (error.place, error.problem) == (f"{path}:3", 'the key "ok" occurs twice')
     assert error.remedy == "keep one"
 
 
@@ -221,7 +221,7 @@ def test_a_key_twice_in_an_entry(write: Write) -> None:
     twice = '{"task": 3, "runs": [{"ok": true}, {"ok": true, "ok": false}]}\n'
     path = write("a.jsonl", jsonl(rows) + twice)
     error = refusal(path, fields={"outcome": "runs.ok"}, missing="drop")
-    assert (error.place, error.problem) == (f"{path}:3", 'the key "ok" is there twice')
+    assert (error.place, error.problem) == (f"{path}:3", 'the key "ok" occurs twice')
 
 
 def test_a_key_twice_that_nobody_reads(write: Write) -> None:
@@ -234,7 +234,7 @@ def test_a_line_of_a_format_with_a_key_twice(write: Write) -> None:
     line = '{"task_id": "HumanEval/0", "completion": "x", "passed": true, "result": "passed"}\n'
     text = line + line.replace("}", ', "result": "failed"}')
     error = refusal(path := write("samples.jsonl_results.jsonl", text))
-    assert (error.place, error.problem) == (f"{path}:2", 'the key "result" is there twice')
+    assert (error.place, error.problem) == (f"{path}:2", 'the key "result" occurs twice')
     assert passk_cli.read(path, skip_bad=True).n.tolist() == [1]
 
 

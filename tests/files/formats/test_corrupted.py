@@ -29,7 +29,7 @@ def cut(text: str) -> str:
 CASES: list[tuple[str, Corrupt, dict[str, object], str]] = [
     ("bigcodebench/*.json", swap('"status": "fail"', '"status": "maybe"'), {},
      r'x: eval.BigCodeBench/0\[2\]: "outcome" is "maybe"; expected true/false'),
-    ("bigcodebench/*.json", cut, {}, r"x:\d+: not JSON \(.*\); is the file cut off\?"),
+    ("bigcodebench/*.json", cut, {}, r"x:\d+: not JSON \(.*\); check whether the file is cut off"),
     ("deepeval/.latest_test*.json", swap('"success": true, "metrics', '"success": 2, "metrics'), {},
      r'x: testCases\[1\]: "outcome" is 2'),
     ("deepeval/.latest_test*.json", cut, {}, r"x:1: not JSON"),
@@ -90,7 +90,7 @@ CASES: list[tuple[str, Corrupt, dict[str, object], str]] = [
     ("tau_bench/*.json", cut, {}, r"x:\d+: not JSON"),
     ("tau2/airline.json", swap('"reward": 1.0', '"reward": "1 of 1"'), {},
      r'x: attempt \d+: "outcome" is "1 of 1"'),
-    ("tau2/airline.json", cut, {}, r"x:1: not JSON \(.*\); is the file cut off\?"),
+    ("tau2/airline.json", cut, {}, r"x:1: not JSON \(.*\); check whether the file is cut off"),
     ("terminal_bench/*/results.json", swap('"is_resolved": true', '"is_resolved": "yup"'),
      {"missing": "fail"}, r'x: attempt \d+: "outcome" is "yup"'),
     ("terminal_bench/*/results.json", cut, {"missing": "fail"}, r"x:\d+: not JSON"),

@@ -101,7 +101,10 @@ def test_a_link_and_a_look_alike(write: Write, passk: Passk) -> None:
     result = passk("estimate", path)
     assert (result.code, result.out) == (3, "")
     assert "error[no-results]" in result.err
-    assert "a link to results, and none of them; give .latest_run_full.json" in result.err
+    assert (
+        "the file contains a link to results instead of results; give .latest_run_full.json"
+        in result.err
+    )
     path.write_text(json.dumps({"testRunData": {"testCases": {"a": True}, "testPassed": 1}}))
     result = passk("estimate", path)
     assert (result.code, result.out) == (3, "")
@@ -139,7 +142,7 @@ def test_a_database_is_refused_with_a_command_that_writes_a_run(
         database.commit()
         result = passk("estimate", path)
         assert (result.code, result.out) == (3, "")
-        assert "a database of DeepEval, whose runs may be of different days" in result.err
+        assert "this is a database of DeepEval, which may contain several runs" in result.err
         (statement,) = re.findall('"(SELECT [^"]+)"', result.err)
         ((text,),) = database.execute(statement).fetchall()
     (tmp_path / "run.json").write_text(text)

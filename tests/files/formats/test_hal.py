@@ -36,7 +36,9 @@ def test_the_model_is_said_where_the_agent_does_not_say_it(tmp_path: Path) -> No
 
 
 def test_averages_alone_and_contradictions_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="names no tasks that succeeded and failed"):
+    with pytest.raises(
+        DataError, match=("the file does not list the tasks that succeeded and failed")
+    ):
         read(changed(tmp_path, failed_tasks=None))
     with pytest.raises(DataError, match="task '0' both succeeded and failed; correct the file"):
         read(changed(tmp_path, failed_tasks=["0"]))

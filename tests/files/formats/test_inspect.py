@@ -129,7 +129,9 @@ def test_texts_of_attempts() -> None:
 
 
 def test_logs_without_results_are_refused_or_passed_over(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"popularity_unscored\.eval: no sample has a score; was"):
+    with pytest.raises(
+        DataError, match=r"popularity_unscored\.eval: no sample has a score; score the log"
+    ):
         read(DATA / "inspect" / "popularity_unscored.eval")
     for log in (*LOGS.glob("*words_KfG*"), DATA / "inspect" / "popularity_unscored.eval"):
         shutil.copy(log, tmp_path)
@@ -249,11 +251,12 @@ def _lying(data: bytes) -> bytes:
 
 
 DAMAGES: tuple[tuple[str, Damage, str], ...] = (
-    ("cut off", lambda data: data[:-30], r"not a whole zip archive \(.*; is the file cut off\?"),
-    ("cut in half", lambda data: data[: len(data) // 2], "not a whole zip archive"),
+    ("cut off", lambda data: data[:-30],
+     r"not a complete zip archive \(.*; check whether the file is cut off"),
+    ("cut in half", lambda data: data[: len(data) // 2], "not a complete zip archive"),
     ("a flipped byte", lambda data: data[:60] + bytes([data[60] ^ 255]) + data[61:],
-     r"header\.json: cannot be read \(.*\); damaged\? copy the file again"),
-    ("a lie about the size", _lying, r"cannot be read \(.*\); damaged\?"),
+     r"header\.json: cannot be read \(.*\); the file may be damaged: copy it again"),
+    ("a lie about the size", _lying, r"cannot be read \(.*\); the file may be damaged"),
 )  # fmt: skip
 
 
@@ -295,7 +298,7 @@ def test_names_of_members_lead_nowhere(tmp_path: Path) -> None:
 
 def test_a_zip_of_something_else_is_no_log(write: Write) -> None:
     path = write("a.eval", archive({"a.txt": b"x"}))
-    with pytest.raises(DataError, match="an archive, which is not unpacked"):
+    with pytest.raises(DataError, match="this is an archive, which passk does not unpack"):
         read(path)
 
 

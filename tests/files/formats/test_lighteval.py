@@ -136,4 +136,4 @@ def test_details_of_before_are_numbered_by_their_place(tmp_path: Path, passk: Pa
     assert "4 answers to a sample have one value of em, f1; give a table of task, n" in result.err
     saved(tmp_path, detail(metrics="high"))
     result = passk("estimate", path)
-    assert (result.code, "as Python writes it: high; give the file" in result.err) == (3, True)
+    assert (result.code, "in Python syntax: high; give the file" in result.err) == (3, True)

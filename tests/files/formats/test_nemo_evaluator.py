@@ -58,7 +58,13 @@ def test_logs_of_a_run_that_was_stopped(tmp_path: Path) -> None:
 
 def test_scores_and_averages_are_no_outcomes(tmp_path: Path) -> None:
     (bundle,) = BROKEN.glob("eval-*.json")
-    with pytest.raises(DataError, match=r"holds averages; give the results.jsonl beside it"):
+    with pytest.raises(
+        DataError,
+        match=(
+            r"contains only averages; give the results.jsonl from the same"
+            r" folder"
+        ),
+    ):
         read(bundle)
     path = tmp_path / "results.jsonl"
     text = (SOUND / "results.jsonl").read_text()
@@ -88,5 +94,6 @@ def test_results_in_yaml_are_averages(tmp_path: Path, passk: Passk) -> None:
     result = passk("estimate", path)
     assert (result.code, result.out) == (3, "")
     assert (
-        "results.yml of NeMo Evaluator, which holds averages; give what the harness" in result.err
+        "results.yml of NeMo Evaluator contains only averages; give the files of the harness"
+        in result.err
     )

@@ -74,7 +74,7 @@ def test_details_without_an_outcome(tmp_path: Path, passk: Passk) -> None:
     path = changed(tmp_path, without)
     result = passk("estimate", path)
     assert result.code == 3
-    assert "details without an outcome (correct, is_correct, cascade_correct)" in result.err
+    assert "the details contain no outcome (correct, is_correct, cascade_correct)" in result.err
     # One that lacks it among others is a missing outcome.
     path = changed(tmp_path, lambda d: d if d["example_abbr"][-1] != "0" else without(d))
     with pytest.raises(DataError, match="no outcome"):
@@ -100,4 +100,4 @@ def test_averages_beside_the_answers_are_refused(tmp_path: Path, passk: Passk) -
     (tmp_path / "predictions" / "stub-a" / "gsm8k_0.json").write_text("{}")
     result = passk("estimate", path)
     assert (result.code, result.out) == (3, "")
-    assert "without details, which are averages; evaluate with --dump-eval-details" in result.err
+    assert "contains averages without details; evaluate with --dump-eval-details" in result.err

@@ -21,9 +21,12 @@ FOLDER = DATA / "refused"
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("generations.json", "lists of generated texts, without their outcomes; give a file that"),
+        (
+            "generations.json",
+            "the file contains generated texts without outcomes; give a file that",
+        ),
         ("BFCL_v3_simple_score.json", "the tasks that passed have no ids; take all ids from"),
-        ("submission.json", "without its tasks; give the files of its trajectories"),
+        ("submission.json", "and no tasks; give the files of its trajectories"),
     ],
 )
 def test_reason_and_remedy(passk: Passk, name: str, reason: str) -> None:
@@ -66,7 +69,9 @@ def test_a_pointer_of_git_lfs_is_refused_in_a_folder_too(
         result = passk("estimate", data)
         assert (result.code, result.out) == (3, "")
         assert "error[unknown-format]: " in result.err
-        assert "a pointer of Git LFS, which is not read; run git lfs pull" in result.err
+        assert (
+            "passk does not read this file (a pointer of Git LFS); run git lfs pull" in result.err
+        )
 
 
 def test_passed_over_in_a_folder_beside_results(tmp_path: Path, passk: Passk) -> None:

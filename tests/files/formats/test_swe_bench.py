@@ -96,7 +96,9 @@ def test_a_board_without_failures_is_refused_alone_and_passed_over_in_a_folder(
     tmp_path: Path,
 ) -> None:
     board = report(tmp_path / "results" / "results.json", resolved=["a"], no_generation=[])
-    with pytest.raises(DataError, match="names the resolved instances and not those that failed"):
+    with pytest.raises(
+        DataError, match=("the report lists the resolved instances but not the failed ones")
+    ):
         read(board)
     report(tmp_path / "logs" / "a" / "report.json", a={
         "patch_successfully_applied": True, "resolved": True})  # fmt: skip
@@ -116,7 +118,9 @@ def test_a_report_without_submitted_ids(tmp_path: Path) -> None:
     report(path, submitted_instances=3, resolved_ids=["a"], unresolved_ids=["b", "c"], **numbers)
     assert read(path).facts.messages == ()
     report(path, submitted_instances=3, resolved_ids=["a"], **numbers)
-    with pytest.raises(DataError, match="names the resolved instances and not those that failed"):
+    with pytest.raises(
+        DataError, match=("the report lists the resolved instances but not the failed ones")
+    ):
         read(path)
 
 
@@ -128,7 +132,10 @@ def test_the_final_report_of_2024_counts_failures_without_their_names(
     report(path, stats=stats, resolved=["a__a-1"], resolved_per_project={"a/a": ["a__a-1"]})
     result = passk("estimate", path)
     assert (result.code, result.out) == (3, "")
-    assert "names the resolved instances and not those that failed; give the run's" in result.err
+    assert (
+        "the report lists the resolved instances but not the failed ones; give the run's"
+        in result.err
+    )
     # Another report of that name ends in a question.
     report(path, stats={"resolved": 1}, resolved=["a__a-1"], title="final report")
     result = passk("estimate", path)

@@ -121,7 +121,9 @@ def test_of_several_agents_one_is_chosen(tmp_path: Path) -> None:
         read(path)
     assert cells(path, outcome="critic") == {("model of critic", "t"): (2, 0)}
     path = write_traces(tmp_path, episode(trace("solver", x=1), trace("solver", x=0)))
-    with pytest.raises(DataError, match=r"2 traces of 'reward' in one episode; they are not att"):
+    with pytest.raises(
+        DataError, match=r"2 traces of 'reward' in one episode; passk expects one trace"
+    ):
         read(path)
 
 

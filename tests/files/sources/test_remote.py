@@ -193,12 +193,12 @@ def test_files_that_differ_in_their_query(server: str) -> None:
 
 WRONG = {
     "/none.jsonl": "404 Not Found; check the address",
-    "/closed": "403 Forbidden; is it open to everyone?",
+    "/closed": "403 Forbidden; check that it is public",
     "/busy": "503 Service Unavailable; try again, or fetch it with another program and give the",
     "/short": f"ends after {len(ROWS):,} of {len(ROWS) + 1000:,} bytes; try again",
     "/piece": "206 Partial Content, which is not the whole file; try again",
     "/parts": "the connection ended before the file; try again",
-    "/page": "a page of HTML, not a file; give the address of the raw file",
+    "/page": "the address leads to a page of HTML, not to a file; give the address of the raw file",
     "/empty.jsonl": "the file is empty; expected JSONL, CSV or Parquet",
     "/round": "302 ",
     "/file": "302 ",
@@ -348,7 +348,7 @@ def test_a_bucket(
     assert "old.jsonl is the baseline, and left out of the new run" in result.err
     for path, problem in {
         "none.jsonl": "no such file, and no result files below it; looked for .jsonl",
-        "none/*.jsonl": "no file matches; is the pattern quoted and right?",
+        "none/*.jsonl": "no file matches; check the pattern and its quotes",
     }.items():
         result = passk("estimate", f"s3://bucket/{path}")
         assert (result.code, result.error) == (3, "no-such-file")
@@ -362,7 +362,7 @@ def test_a_bucket(
         result = passk("estimate", "s3://bucket/runs/old.jsonl")
         return result.code, result.message.removeprefix("s3://bucket/runs/old.jsonl: ")
 
-    assert fail(PermissionError("403")) == (3, "no access; are the credentials for it set?\n")
+    assert fail(PermissionError("403")) == (3, "no access; check the credentials\n")
     assert fail(FileNotFoundError("x")) == (3, "no such file; check the address\n")
     assert fail(RuntimeError("down\nfor now")) == (
         3, "cannot be fetched (down); check the address and the network\n"
@@ -382,6 +382,6 @@ def test_a_password_is_neither_sent_nor_shown(server: str) -> None:
     place = f"{server}/runs/a.jsonl"
     with pytest.raises(DataError) as refusal:
         read(place.replace("//", "//me:secret@"))
-    problem = "an address with a user or a password, which are not sent"
+    problem = "passk does not send the user and the password in an address"
     assert str(refusal.value) == f"{place}: {problem}; fetch it with curl -O and give the file"
     assert Handler.requests == []
