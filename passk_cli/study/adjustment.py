@@ -25,11 +25,17 @@ from passk_cli.study.rules import (
 
 DISAGREEMENT = DiagnosticType(
     "verdicts-by-p", NOTE,
-    "the verdict is that of p: {differences:interval} {differences:disagrees|disagree}{?pair|"
+    "the verdict follows p: {differences:interval} {differences:disagrees|disagree}{?pair|"
     " ({pair})}",
-    meaning="An interval leaves out 0 where p is not significant, or holds it where p is. By"
-    " default both have one law. A test, an adjustment or a method of intervals that was asked for,"
-    " and the test for these tasks, can differ from it; holm, bh and none adjust p alone.",
+    meaning="For these pairs, the interval excludes 0 although p is not significant, or it"
+    " contains 0 although p is significant.",
+    why="By default p and the interval come from the same distribution, so that they agree."
+    " They can differ if you choose a test, an adjustment or a method of intervals, and for"
+    " --population these-tasks. The adjustments holm, bh and none change p but not the"
+    " interval.",
+    advice="Read the verdict, which follows p. If you want p and intervals that agree, leave"
+    " out --test, --adjust and --interval.",
+    example="note[verdicts-by-p]: the verdict follows p: 2 intervals disagree",
 )  # fmt: skip
 
 

@@ -17,13 +17,23 @@ if TYPE_CHECKING:
 
 
 SAME_RUN = DiagnosticType(
-    "same-run", WARNING, "no change: {file} is both the new run and the baseline", "",
-    "The file is compared with itself, so every difference is 0. Name the files of the new run.",
+    "same-run", WARNING, "no change: {file} is both the new run and the baseline",
+    meaning="The new run and the baseline are the same file.",
+    why="A file that is compared with itself has no differences, so that every rule about"
+    " changes holds.",
+    advice="Name the files of the new run, or another baseline.",
+    example="warning[same-run]: no change: main.csv is both the new run and the baseline",
 )  # fmt: skip
 BASELINE_LEFT_OUT = DiagnosticType(
-    "baseline-left-out", NOTE, "{file} is the baseline, and left out of the new run", "",
-    "The files of the new run, as a folder or a pattern names them, include the baseline. It is"
-    " compared with the others and does not count among them.")  # fmt: skip
+    "baseline-left-out", NOTE, "{file} is the baseline, and left out of the new run",
+    meaning="The folder or pattern that names the new run also contains the file of the"
+    " baseline. passk compares the baseline with the other files and does not count it among"
+    " them.",
+    why="Otherwise the baseline would be compared with itself.",
+    advice="Nothing is needed if this is what you want.",
+    example="note[baseline-left-out]: runs/main.csv is the baseline, and left out of the new"
+    " run",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

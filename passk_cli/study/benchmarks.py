@@ -21,17 +21,26 @@ POOLED_BENCHMARKS = DiagnosticType(
     "pooled-benchmarks", WARNING, "{number:benchmark} are pooled: {sizes}",
     (SuggestedFix({"--by": ("{column}",)}, "separates them"),
      SuggestedFix({"--pool": ("{column}",)}, "pools them on purpose")),
-    "The tasks belong to several benchmarks: the format says so, or a column named suite,"
-    " benchmark, dataset, subset or split has one value per task. A mean over all tasks counts"
-     " each benchmark by its number of tasks, and a model that is better on the large one may be"
-     " worse on the small one. With --pool the line below the tables names what is pooled.",
+    meaning="The tasks belong to several benchmarks. The format of the file names them, or a"
+    " column named suite, benchmark, dataset, subset or split has one value per task.",
+    why="A mean over all tasks weights each benchmark by its number of tasks. A model that is"
+    " better on the large benchmark may be worse on the small one.",
+    advice="`--by COLUMN` gives numbers for each benchmark. `--pool COLUMN` pools them on"
+    " purpose, and the line below the tables then names what is pooled.",
+    example="warning[pooled-benchmarks]: 2 benchmarks are pooled: humaneval (164 tasks), mbpp"
+    " (378 tasks); --by suite separates them; --pool suite pools them on purpose",
 )  # fmt: skip
 BENCHMARKS_DISAGREE = DiagnosticType(
     "benchmarks-disagree", WARNING,
     "benchmarks disagree about {model} minus {against} at {metric}: {differences}"
-    "{?more|; likewise about {more}}", "",
-    "The difference of the two models has one sign on some of the pooled benchmarks and the other"
-    " sign on others. These are estimates, without tests; `--by` tests each benchmark.",
+    "{?more|; likewise about {more}}",
+    meaning="One model is better than another on some of the pooled benchmarks and worse on"
+    " others.",
+    why="The difference over all tasks depends on how many tasks each benchmark has. These are"
+    " differences of estimates, without a test for each benchmark.",
+    advice="Use `--by` with the column of benchmarks, which tests each benchmark.",
+    example="warning[benchmarks-disagree]: benchmarks disagree about alpha minus beta at"
+    " pass@1: +0.042 (humaneval), -0.061 (mbpp)",
 )  # fmt: skip
 
 

@@ -18,21 +18,33 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 UNEVEN_ATTEMPTS = DiagnosticType(
     "uneven-attempts", WARNING,
     "{models} {count:lacks|lack} attempts: the other models have {n:attempt} per task"
-    "{?short|; of the tasks with fewer attempts of {model}, {hard} of {short} are among the harder"
-    " half for the other models, of its other tasks {rest_hard} of {rest} (p {p})}",
+    "{?short|; {hard} of the {short} tasks with fewer attempts of {model} are among the harder half"
+    " for the other models, compared with {rest_hard} of its {rest} other tasks (p {p})}",
     SuggestedFix({"--exclude-model": ("{names}",)}, "leaves these results out"),
-    "A submission that leaves out failures has a higher rate. This one has fewer attempts than the"
-    " other models, which have the same number at every task. Fisher's exact test compares its"
-    " tasks with fewer attempts to its other tasks: which of them are harder than the median for"
-    " the other models. If attempts were lost by chance, difficulty does not matter; if failures"
-    " were left out, hard tasks have fewer attempts. Pass rates of the model itself do not show"
-    " it: a task that always passes has no failure to lose. `--attempts N` makes other numbers of"
-    " attempts an error.",
+    meaning="These models have fewer attempts than the other models, which all have the same"
+    " number of attempts at every task.",
+    why="A model has a higher rate if its failures are missing. If attempts were lost by"
+    " chance, tasks with fewer attempts are as hard as other tasks. If failures were left out,"
+    " they are harder. Fisher's exact test compares how many of both are among the harder half"
+    " for the other models. The model's own rates do not show it, because a task that always"
+    " passes has no failure to lose.",
+    advice="Find out why attempts are missing, and complete the run. `--exclude-model` leaves"
+    " these models out. `--attempts N` makes any other number of attempts an error.",
+    example="warning[uneven-attempts]: team3 (73 of 500), team5 (20 of 500) lack attempts: the"
+    " other models have 5 attempts per task; 38 of the 48 tasks with fewer attempts of team3"
+    " are among the harder half for the other models, compared with 12 of its 52 other tasks (p"
+    " < 0.0001); --exclude-model team3 --exclude-model team5 leaves these results out",
 )  # fmt: skip
 DROPPED_TASKS = DiagnosticType(
-    "dropped-tasks", WARNING, "left out tasks without exactly {n:attempt}: {lacking}", "",
-    "--attempts N --short-tasks drop leaves out the tasks of a model that have another number of"
-    " attempts. They are rarely a random choice of tasks.")  # fmt: skip
+    "dropped-tasks", WARNING, "left out tasks without exactly {n:attempt}: {lacking}",
+    meaning="With `--attempts N --short-tasks drop`, passk leaves out a model's tasks that do"
+    " not have exactly N attempts.",
+    why="The remaining tasks are rarely a random choice, so the rate may be too high or too"
+    " low.",
+    advice="Complete the run, so that every task has N attempts.",
+    example="warning[dropped-tasks]: left out tasks without exactly 4 attempts: alpha has 3 at"
+    " 2 tasks (t4, t9)",
+)  # fmt: skip
 
 
 class MissingAttempts(NamedTuple):

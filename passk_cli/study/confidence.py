@@ -30,7 +30,7 @@ def parse_bounds(value: Any) -> tuple[float, float]:
     except ValueError:
         low, high = math.nan, math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ParameterError(OptionValue("--bounds", text), "write LOW,HIGH, as in 0,1")
+        raise ParameterError(OptionValue("--bounds", text), "write LOW,HIGH, for example 0,1")
     return low, high
 
 

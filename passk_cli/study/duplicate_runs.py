@@ -19,31 +19,43 @@ from passk_cli.text import plural
 # thousand does, of models, which are then refused, one in a million.
 _CHANGED, _RUNS, _MODELS = 0.01, 1_000, 1_000_000
 _BY_CHANCE = (
-    " Which of the attempts pass differs from run to run: with each task's rate unchanged, its"
-    " passes are dealt among the attempts of both, which says how many tasks agree by chance. A"
-    " copy has below 1 % of its outcomes changed, and agrees as one pair of runs in a thousand"
-    " does, of models one in a million. One attempt at each task tells nothing of rates: then"
-    " outcomes must be equal, and have a million ways to lie on the tasks, or more."
+    "Which attempts pass differs from run to run. passk computes how many tasks would agree by"
+    " chance if each task kept its rate and its passes were divided at random between the two. A"
+    " copy has less than 1 % of its outcomes changed, and agrees as only one pair of runs in a"
+    " thousand does, or one pair of models in a million. If every task has one attempt, all"
+    " outcomes must be equal, and there must be at least a million ways to distribute them over"
+    " the tasks."
 )
 COPIED_RUN = DiagnosticType(
     "copied-run", WARNING,
     "{first} and {second} have the same outcomes at {tasks:task}{?changed| of {every}"
     " ({changed:attempt} changed)}{?more| (and {more:more pair})}",
-    "if one is a copy, run it anew: a copy shows no change",
-    "A file that was evaluated again under another name, or recorded twice, looks like a run in"
-    " which nothing changed, makes the effect of the run look smaller, and a gate against it too"
-    " sure." + _BY_CHANCE)  # fmt: skip
+    "if one is a copy, run the evaluation again",
+    meaning="Two runs have the same outcomes at almost all tasks, which happens by chance in"
+    " one pair of runs in a thousand. " + _BY_CHANCE,
+    why="A file that was evaluated under two names, or recorded twice, looks like a run in"
+    " which nothing changed. The effect of the run then looks smaller than it is, and a gate"
+    " becomes too strict or too sure.",
+    advice="If one run is a copy, run the evaluation again. If both runs are real, ignore this"
+    " warning.",
+    example="warning[copied-run]: r1 and r2 have the same outcomes at 200 tasks; if one is a"
+    " copy, run the evaluation again",
+)  # fmt: skip
 IDENTICAL_OUTCOMES = DiagnosticType(
     "identical-outcomes", WARNING,
     "{copy} has the outcomes of {model} at {tasks:task}{?changed| of {every} ({changed:attempt}"
     " changed)}{?more| (and {more:more model} like that)}; each counts as a model",
-    (
-        SuggestedFix({"--exclude-model": "{copies}"}, "leaves out what may be a copy"),
-        SuggestedFix({"--exclude-model": "{original}"}, "leaves out the other"),
-    ),
-    "Two models passed and failed alike at the same tasks, which two runs hardly do: one of them is"
-    " probably the other in another file, as a summary of it. `passk compare` and a leaderboard"
-    " refuse such models unless both are named." + _BY_CHANCE)  # fmt: skip
+    (SuggestedFix({"--exclude-model": "{copies}"}, "leaves out what may be a copy"),
+     SuggestedFix({"--exclude-model": "{original}"}, "leaves out the other model")),
+    meaning="Two models passed and failed the same tasks. One of them is probably the other"
+    " model, read from another file, for example from a summary. " + _BY_CHANCE,
+    why="Each of them counts as a model. `passk compare` and a leaderboard stop with an error"
+    " about these models unless you name both with --model.",
+    advice="Leave out the copy with `--exclude-model`.",
+    example="warning[identical-outcomes]: alpha-rerun has the outcomes of alpha at 164 tasks;"
+    " each counts as a model; --exclude-model alpha-rerun leaves out what may be a copy;"
+    " --exclude-model alpha leaves out the other model",
+)  # fmt: skip
 
 
 class DuplicateRun(NamedTuple):

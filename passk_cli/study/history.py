@@ -57,38 +57,56 @@ _DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01]
 # The setting of a run that lacks tasks or attempts, with which `passk record` marks it.
 INCOMPLETE = "incomplete"
 LEFT_OUT_TASKS = DiagnosticType(
-    "left-out-tasks", NOTE,
-    "{tasks:task} of {model} {tasks:is|are} not in every run, and left out",
+    "left-out-tasks", NOTE, "{tasks:task} of {model} {tasks:is|are} not in every run, and left out",
     SuggestedFix({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
-    "Runs are compared on the tasks that all of them have: a task that comes or goes would look"
-    " like a change of the model.",
+    meaning="These tasks are missing from at least one run, so they are left out of all runs.",
+    why="A task that comes or goes would look like a change of the model.",
+    advice="`--skip-run RUN` leaves out the run with the fewest tasks, so that more tasks"
+    " remain.",
+    example="note[left-out-tasks]: 3 tasks of alpha are not in every run, and left out;"
+    " --skip-run r7 leaves out the run with the fewest",
 )  # fmt: skip
 
 SHORT_RUNS = DiagnosticType(
     "short-runs", NOTE, "{runs:run} of the baseline {runs:lacks|lack} tasks: {names}",
     SuggestedFix({"--skip-run": "{run}"}, "leaves out the one with the fewest"),
-    "A baseline of several runs has the tasks that at least half of them have, so that one run that"
-    " lost some does not hide the next one that does. Attempts are expected as in the latest run"
-    " that has these tasks.",
+    meaning="Some runs of the baseline do not have all of its tasks. A baseline of several runs"
+    " consists of the tasks that at least half of these runs have.",
+    why="One run that lost tasks then does not hide that the next run lost them too. The number"
+    " of attempts that passk expects is that of the latest run with these tasks.",
+    advice="If a run is not usable, `--skip-run RUN` leaves it out.",
+    example="note[short-runs]: 2 runs of the baseline lack tasks: r7 has 180 of 200, r9 has 199"
+    " of 200; --skip-run r7 leaves out the one with the fewest",
 )  # fmt: skip
 INCOMPLETE_RUNS = DiagnosticType(
-    "incomplete-runs", NOTE,
-    "{runs:run} recorded as incomplete {runs:is|are} left out: {names}", "",
-    "`passk record --incomplete` marks a run that lacks tasks or attempts. It stays in the history,"
-    " and neither a baseline nor a trend uses it.",
+    "incomplete-runs", NOTE, "{runs:run} recorded as incomplete {runs:is|are} left out: {names}",
+    meaning="These runs were recorded with `passk record --incomplete`, which marks a run that"
+    " lacks tasks or attempts.",
+    why="An incomplete run stays in the history, but no baseline and no trend uses it.",
+    advice="Nothing is needed. If such a run was completed later, record it again under another"
+    " name.",
+    example="note[incomplete-runs]: 2 runs recorded as incomplete are left out: r7, r9",
 )  # fmt: skip
 RUNS_WITHOUT = DiagnosticType(
     "runs-without", NOTE,
-    "{runs:run} without {noun} {runs:is|are} left out of it: {models}", "",
-    "A run that was recorded without --with, or whose every amount is missing, says nothing of what"
-    " attempts took. Passes are those of all runs: the last runs of an amount are the last that"
-    " have it.",
+    "{runs:run} without {noun} {runs:is|are} left out of its numbers: {models}",
+    meaning="These runs have no such amount, for example because they were recorded without"
+    " --with.",
+    why="The numbers of passes use all runs. The numbers of the amount use only runs that have"
+    " it: its last 5 runs are the last 5 that have the amount.",
+    advice="Record runs with `passk record --with`, for example `--with cost`.",
+    example="note[runs-without]: 2 runs without cost are left out of its numbers: alpha 2 of 9",
 )  # fmt: skip
 UNPRICED_RUNS = DiagnosticType(
     "unpriced-runs", WARNING,
     "the {noun} of every attempt of {model} is 0 in {runs:run}, which {runs:is|are} left out:"
-    " {names}", "",
-    "Where a model has no price, or nobody counted, harnesses write 0. That is no fall.",
+    " {names}",
+    meaning="The amount of every attempt of the model is 0 in these runs, so they are left out.",
+    why="Harnesses write 0 if a model has no price, or if nothing was counted. That is not a"
+    " fall of the cost.",
+    advice="Correct the price in the harness, or compute costs from tokens with `--price`.",
+    example="warning[unpriced-runs]: the cost of every attempt of alpha is 0 in 2 runs, which"
+    " are left out: r7, r9",
 )  # fmt: skip
 
 

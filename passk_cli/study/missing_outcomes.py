@@ -23,33 +23,52 @@ LEVEL = 0.05
 BECAME = {"fail": "counted as failures", "drop": "left out", BOUNDS: "tried as pass and as fail"}
 # Reasons that are nouns, and have a plural.
 _NOUNS = ("timeout", "error", "crash")
-_KINDS_OF_LOSSES = (
-    "An attempt without an outcome (a timeout, a crash, an empty cell) is neither a pass nor a"
-    " failure. --missing decides what it counts as: fail is what most benchmarks do; drop leaves it"
-    " out, which is fair only where the reason has nothing to do with the task; bounds tries both"
-    " ends."
-)
 MISSING_COUNTED = DiagnosticType(
     "missing-counted", NOTE,
-    "{missing:attempt} without an outcome {missing:counts|count} as failed: {lost}", "",
-    _KINDS_OF_LOSSES)  # fmt: skip
+    "{missing:attempt} without an outcome {missing:counts|count} as failed: {lost}",
+    meaning="These attempts have no outcome, for example because of a timeout, a crash or an"
+    " empty cell. With `--missing fail` they count as failures.",
+    why="A missing outcome is neither a pass nor a failure, and how you count it changes every"
+    " number. Most benchmarks count it as a failure.",
+    advice="`--missing bounds` shows by how much the missing outcomes can change the numbers.",
+    example="note[missing-counted]: 41 attempts without an outcome count as failed: b 41 of 200"
+    " (30 timeouts, 11 crashes)",
+)  # fmt: skip
 MISSING_DROPPED = DiagnosticType(
-    "missing-dropped", NOTE, "{missing:attempt} without an outcome left out: {lost}", "",
-    _KINDS_OF_LOSSES)  # fmt: skip
+    "missing-dropped", NOTE, "{missing:attempt} without an outcome left out: {lost}",
+    meaning="These attempts have no outcome, for example because of a timeout, a crash or an"
+    " empty cell. With `--missing drop` they are left out.",
+    why="That is fair only if the reason has nothing to do with the task. Otherwise the hard"
+    " tasks lose attempts, and rates are too high.",
+    advice="`--missing bounds` shows by how much the missing outcomes can change the numbers.",
+    example="note[missing-dropped]: 41 attempts without an outcome left out: b 41 of 200 (30"
+    " timeouts, 11 crashes)",
+)  # fmt: skip
 MISSING_BOUNDED = DiagnosticType(
     "missing-bounded", NOTE,
-    "{missing:attempt} without an outcome {missing:is|are} tried as pass and as fail: {lost}", "",
-    _KINDS_OF_LOSSES + " With bounds every number is a range from all of them failing to all"
-    " passing, and its interval holds the intervals at both ends.")  # fmt: skip
+    "{missing:attempt} without an outcome {missing:is|are} tried as pass and as fail: {lost}",
+    meaning="These attempts have no outcome, for example because of a timeout, a crash or an"
+    " empty cell. With `--missing bounds` passk tries them as passes and as failures.",
+    why="Every number is a range, from all of them failing to all of them passing. Its interval"
+    " contains the intervals at both ends.",
+    advice="If the ranges are too wide to decide, complete the missing attempts.",
+    example="note[missing-bounded]: 41 attempts without an outcome are tried as pass and as"
+    " fail: b 41 of 200 (30 timeouts, 11 crashes)",
+)  # fmt: skip
 UNEVEN_LOSSES = DiagnosticType(
     "uneven-losses", WARNING,
     "models lose attempts unevenly ({first} {first_lost} of {first_made}, {second} {second_lost}"
-    " of {second_made}, p {p}{?others|; {others:more pair}}), which alone may make them differ",
+    " of {second_made}, p {p}{?others|; {others:more pair}}), which by itself may make them differ",
     SuggestedFix({"--missing": BOUNDS}, "shows by how much"),
-    "One model has significantly more attempts without an outcome than another one, by the test of"
-    " `passk compare` on the share lost per task, adjusted over all pairs of models. The two with"
-    " the smallest p are named. What --missing makes of these attempts then favours one of the"
-    " models.")  # fmt: skip
+    meaning="One model has significantly more attempts without an outcome than another model."
+    " The test is that of `passk compare`, on the share of attempts lost per task, adjusted for"
+    " all pairs of models. The message names the pair with the smallest p.",
+    why="However --missing counts these attempts, it favours one of the models.",
+    advice="`--missing bounds` shows by how much the difference can change. Complete the"
+    " missing attempts if you can.",
+    example="warning[uneven-losses]: models lose attempts unevenly (b 41 of 200, a 2 of 200, p"
+    " = 0.0003), which by itself may make them differ; --missing bounds shows by how much",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)

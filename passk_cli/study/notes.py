@@ -38,163 +38,308 @@ from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.text import plural
 
 SIMILAR_NAMES = DiagnosticType(
-    "similar-names", WARNING, "{names:and} count as {count:model}", "",
-    "Names of models that differ only in case, punctuation and blanks around them, such as"
-    " org/alpha and org__alpha, are often one model in the spelling of two tools. passk keeps them"
-    " apart.")  # fmt: skip
+    "similar-names", WARNING, "{names:and} count as {count:model}",
+    meaning="These names differ only in case, punctuation or blanks around them, as org/alpha"
+    " and org__alpha do. passk counts them as different models.",
+    why="They are often one model, whose name two tools spell differently. Its attempts are"
+    " then divided between two names.",
+    advice="If they are one model, `--alias` counts them as one.",
+    example="warning[similar-names]: 'org/alpha' and 'org__alpha' count as 2 models",
+)  # fmt: skip
 ALIASED_MODELS = DiagnosticType(
-    "aliased-models", NOTE, "counted as one model: {names:and}", "",
-    "The attempts of a model count as those of another, in files, baselines and histories. Attempts"
-    " that have the same number at the same task are duplicates then.")  # fmt: skip
+    "aliased-models", NOTE, "counted as one model: {names:and}",
+    meaning="With `--alias`, the attempts of these models count as attempts of another model,"
+    " in files, baselines and histories.",
+    why="Two attempts with the same number at the same task are duplicates then.",
+    advice="Nothing is needed if the names mean the same model.",
+    example="note[aliased-models]: counted as one model: org__alpha counts as org/alpha",
+)  # fmt: skip
 EXCLUDED_TASKS = DiagnosticType(
-    "excluded-tasks", NOTE, "{tasks:task} left out: {names}", "",
-    "Every number is of the other tasks, also of the baseline.")  # fmt: skip
+    "excluded-tasks", NOTE, "{tasks:task} left out: {names}",
+    meaning="`--exclude-task` leaves these tasks out. All numbers use the other tasks only,"
+    " also those of the baseline.",
+    why="Numbers over different tasks cannot be compared.",
+    advice="Name the excluded tasks whenever you report the numbers.",
+    example="note[excluded-tasks]: 2 tasks left out: t7, t9",
+)  # fmt: skip
 CHOSEN_TASKS = DiagnosticType(
-    "chosen-tasks", NOTE, "{tasks:task} chosen: {names}", "",
-    "Every number is of these tasks alone, also of the baseline.")  # fmt: skip
+    "chosen-tasks", NOTE, "{tasks:task} chosen: {names}",
+    meaning="`--only-task` chooses these tasks. All numbers use only these tasks, also those of"
+    " the baseline.",
+    why="Numbers over different tasks cannot be compared.",
+    advice="Name the chosen tasks whenever you report the numbers.",
+    example="note[chosen-tasks]: 2 tasks chosen: t7, t9",
+)  # fmt: skip
 ONE_MODEL = DiagnosticType(
     "one-model", NOTE,
-    "{file}: no column names a model, so all rows are one model's; not used: {columns}", "",
-    "Nothing is read from a column that is named like a model or a setting. If it names models,"
-    " add --field model=COLUMN. If it is a setting, keep its values apart with --by"
-    " COLUMN.")  # fmt: skip
+    "{file}: no column names a model, so all rows count as one model; not used: {columns}",
+    meaning="No column is recognised as the model, so all rows count as attempts of one model."
+    " passk does not use these columns, although they are named like a model or a setting.",
+    why="If a column names models or settings, their attempts are pooled in one number.",
+    advice="If the column names models, add `--field model=COLUMN`. If it is a setting, `--by"
+    " COLUMN` keeps its values apart.",
+    example="note[one-model]: runs.csv: no column names a model, so all rows count as one"
+    " model; not used: agent_name",
+)  # fmt: skip
 MODELS_IN_COLUMNS = DiagnosticType(
-    "models-in-columns", NOTE, "{file}: columns are models; not used: {columns}", "",
-    "With --field model=@column each column of --field outcome=A,B is a model. The table has"
-    " columns that nothing is read from. If one of them holds outcomes, name it as well.",
+    "models-in-columns", NOTE, "{file}: columns are models; not used: {columns}",
+    meaning="With `--field model=@column`, each column of `--field outcome=A,B` is a model."
+    " passk does not use these other columns of the table.",
+    why="If one of them contains outcomes, its model is missing from the result.",
+    advice="Add the column to `--field outcome=A,B,…` if it contains outcomes.",
+    example="note[models-in-columns]: wide.csv: columns are models; not used: gamma",
 )  # fmt: skip
 POOLED_RUNS = DiagnosticType(
     "pooled-runs", NOTE, "{runs:run} of {models} are pooled",
     SuggestedFix({"--by": ("run",)}, "keeps runs apart"),
-    "Attempts of several runs of one model at the same task count as attempts of one model. That is"
-    " right where the runs are repetitions of one experiment.")  # fmt: skip
+    meaning="Attempts of several runs of a model at the same task count as attempts of one"
+    " model.",
+    why="That is right if the runs repeat one experiment. It is wrong if something changed"
+    " between the runs.",
+    advice="`--by run` keeps the runs apart.",
+    example="note[pooled-runs]: 3 runs of alpha, beta are pooled; --by run keeps runs apart",
+)  # fmt: skip
 SKIPPED_FILES = DiagnosticType(
-    "skipped-files", NOTE, "skipped {count:file} without results: {files}", "",
-    "Files of a folder that hold no results, such as configurations and logs, are passed over."
-    " `passk describe FILE` says why one of them cannot be read.")  # fmt: skip
+    "skipped-files", NOTE, "skipped {count:file} without results: {files}",
+    meaning="These files of a folder contain no results. They are, for example, configurations"
+    " or logs.",
+    why="Their contents are not part of the numbers.",
+    advice="If a file should contain results, `passk describe FILE` shows why passk cannot read"
+    " it.",
+    example="note[skipped-files]: skipped 2 files without results: config.json, run.log",
+)  # fmt: skip
 LEFT_FILES = DiagnosticType(
-    "left-files", WARNING, "left out {count:file} that may hold results: {files}", "",
-    "Files of a folder lack a column that --field names, or do not fit --path, or are histories"
-    " that `passk record` wrote, whose runs would count again. The numbers are of the other files."
-    " `passk trend HISTORY` shows the course of a history's runs.")  # fmt: skip
+    "left-files", WARNING, "left out {count:file} that may contain results: {files}",
+    meaning="These files of a folder may contain results but were not read. They lack a column"
+    " that --field names, their paths do not fit --path, or they are histories of `passk"
+    " record`.",
+    why="The numbers use the other files only. The runs of a history would be counted twice.",
+    advice="Correct --field or --path, or move the files to another folder. `passk trend"
+    " HISTORY` shows the runs of a history.",
+    example="warning[left-files]: left out 2 files that may contain results: old/a.csv,"
+    " old/b.csv",
+)  # fmt: skip
 FILES_WITHOUT_OUTCOME = DiagnosticType(
-    "files-without-outcome", WARNING, "skipped {count:file} without this outcome: {files}", "",
-    "Files of a folder do not have the outcome that --outcome names, so their attempts are missing"
-    " from the numbers.")  # fmt: skip
+    "files-without-outcome", WARNING, "skipped {count:file} without this outcome: {files}",
+    meaning="These files of a folder do not have the outcome that --outcome names.",
+    why="Their attempts are missing from the numbers.",
+    advice="If these files should count, score them with the same scorer, or choose an outcome"
+    " that all files have.",
+    example="warning[files-without-outcome]: skipped 2 files without this outcome: run3.eval,"
+    " run4.eval",
+)  # fmt: skip
 SKIPPED_LINES = DiagnosticType(
-    "skipped-lines", NOTE, "skipped {lines:line} that held no record", "",
-    "--skip-bad leaves out lines that are no records: blank, cut off, or of another kind.",
+    "skipped-lines", NOTE, "skipped {lines:line} that are not records",
+    meaning="With `--skip-bad`, passk leaves out lines that are not records. They are blank,"
+    " cut off or of another kind.",
+    why="If such lines were attempts, the numbers lack them.",
+    advice="Without `--skip-bad`, the error names the first of these lines.",
+    example="note[skipped-lines]: skipped 2 lines that are not records",
 )  # fmt: skip
 LOST_TASKS = DiagnosticType(
-    "lost-tasks", WARNING, "no attempt is left at {lost}", "",
-    "All attempts of a model at a task have no outcome and are left out by --missing drop. The task"
-    " is missing from that model's numbers. Such tasks are often the difficult ones.")  # fmt: skip
+    "lost-tasks", WARNING, "no attempt is left at {lost}",
+    meaning="All attempts of a model at these tasks have no outcome, and `--missing drop`"
+    " leaves them out. The tasks are missing from the numbers of this model.",
+    why="Tasks that are lost like this are often the difficult ones, so the rate is too high.",
+    advice="Use `--missing fail` or `--missing bounds`, or make these attempts again.",
+    example="warning[lost-tasks]: no attempt is left at 2 tasks of alpha",
+)  # fmt: skip
 MODELS_LACK_TASKS = DiagnosticType(
     "models-lack-tasks", WARNING,
-    "models lack tasks that others have ({lacking}): estimates are of a model's own tasks,"
-    " comparisons of shared ones", "",
-    "A model that lacks the difficult tasks has a higher rate. So `passk compare` ranks models by"
-    " their differences on the tasks that both have, and `passk estimate` says which model scores"
-    " highest on the tasks that all have. It is a note where no model lacks more than 5 % of the"
-    " tasks. `passk compare --unpaired error` refuses such data.")  # fmt: skip
+    "models lack tasks that other models have ({lacking}): estimates use the tasks of each model,"
+    " comparisons the shared tasks",
+    meaning="Not all models have the same tasks. An estimate uses all tasks of its own model,"
+    " and a comparison uses the tasks that both models have.",
+    why="A model that lacks the difficult tasks has a higher rate. Therefore `passk compare`"
+    " ranks models by their differences on shared tasks, and `passk estimate` names the model"
+    " that scores highest on the tasks that all models have. The message is a note if no model"
+    " lacks more than 5 % of the tasks.",
+    advice="Complete the runs. `passk compare --unpaired error` refuses such data.",
+    example="warning[models-lack-tasks]: models lack tasks that other models have (alpha 12 of"
+    " 164): estimates use the tasks of each model, comparisons the shared tasks",
+)  # fmt: skip
 DROPPED_DUPLICATES = DiagnosticType(
-    "dropped-duplicates", NOTE, "{rows:duplicate attempt} left out, the {kept} one kept", "",
-    "Model, task and attempt number occurred more than once, and --duplicates first or last keeps"
-    " one of them.")  # fmt: skip
+    "dropped-duplicates", NOTE, "{rows:duplicate attempt} left out, the {kept} one kept",
+    meaning="These attempts have the same model, task and number as another attempt. With"
+    " `--duplicates first` or `--duplicates last`, passk keeps one of them.",
+    why="If they are different attempts, the numbers lack them.",
+    advice="Use `--duplicates keep` if they are attempts of their own.",
+    example="note[dropped-duplicates]: 20 duplicate attempts left out, the first one kept",
+)  # fmt: skip
 UNNUMBERED_ATTEMPTS = DiagnosticType(
     "unnumbered-attempts", NOTE,
-    "{attempts:attempt} without a number, which cannot be checked for duplicates", "",
-    "The data numbers its attempts, but not all of them. Those without a number count as attempts"
-    " of their own, even if they are duplicates.")  # fmt: skip
+    "{attempts:attempt} without a number, which cannot be checked for duplicates",
+    meaning="Some attempts have a number and others do not. Those without a number count as"
+    " different attempts.",
+    why="passk cannot see whether an attempt without a number is a duplicate.",
+    advice="Number all attempts in the data.",
+    example="note[unnumbered-attempts]: 12 attempts without a number, which cannot be checked"
+    " for duplicates",
+)  # fmt: skip
 POOLED_FILES = DiagnosticType(
     "pooled-files", NOTE,
-    "several files hold attempts of one model without numbers: they are pooled, and duplicates"
-    " cannot be found", "",
-    "The attempts of several files have no numbers that tell a repeated attempt from a new one."
-    " They all count. Where the files are one run that was written twice, give one of them.",
+    "several files contain attempts of one model without numbers: they are pooled, and duplicates"
+    " cannot be found",
+    meaning="Several files contain attempts of the same model, and the attempts have no"
+    " numbers. passk counts all of them.",
+    why="If two files contain the same run, every attempt counts twice, and passk cannot see"
+    " it.",
+    advice="If the files are one run that was written twice, give only one of them.",
+    example="note[pooled-files]: several files contain attempts of one model without numbers:"
+    " they are pooled, and duplicates cannot be found",
 )  # fmt: skip
 POOLED_TEMPERATURES = DiagnosticType(
     "pooled-temperatures", WARNING,
-    "files of one model are pooled whose names hold different temperatures",
+    "files of one model are pooled, although their names contain different temperatures",
     SuggestedFix({"--path": "{template}", "--by": ("temperature",)}, "keeps them apart"),
-    "The names of files contain a temperature, and nothing else tells their attempts apart, so"
-    " attempts at different temperatures count as attempts of one model.")  # fmt: skip
+    meaning="The names of these files contain different temperatures, and nothing else"
+    " distinguishes their attempts. They count as attempts of one model.",
+    why="A mean over several temperatures describes none of them.",
+    advice="`--path` reads the temperature from the names of the files, and `--by temperature`"
+    " keeps the values apart.",
+    example="warning[pooled-temperatures]: files of one model are pooled, although their names"
+    " contain different temperatures; --path '{model}_temp{temperature}.jsonl' --by temperature"
+    " keeps them apart",
+)  # fmt: skip
 MIXED_COLUMNS = DiagnosticType(
-    "mixed-columns", NOTE, "the {role} is read from {columns:and}, by file", "",
-    "Files name the column differently. `passk describe FILE` shows how each file is read; --field"
-    " chooses one column for all.")  # fmt: skip
-_VALUELESS = (
-    "The metric needs this value of every attempt, and some attempts with an outcome have none."
-)
+    "mixed-columns", NOTE, "the {role} is read from {columns:and}, by file",
+    meaning="The files name the column of this role differently, so it is read from another"
+    " column in each kind of file.",
+    why="If the columns have different meanings, the files cannot be compared.",
+    advice="`passk describe FILE` shows how a file is read. `--field` chooses one column for"
+    " all files.",
+    example="note[mixed-columns]: the outcome is read from passed and success, by file",
+)  # fmt: skip
 NO_ANSWER = DiagnosticType(
     "missing-answers", NOTE,
-    "{attempts:attempt} without an answer, which never {attempts:wins|win} the vote", "",
-    _VALUELESS + " An attempt without an answer takes part in the vote as one that nobody shares.",
+    "{attempts:attempt} without an answer, which never {attempts:wins|win} the vote",
+    meaning="The metric needs the answer of every attempt, and these attempts have none.",
+    why="In a vote such an attempt counts as one with an answer that no other attempt shares.",
+    advice="If the answers exist, name their column with `--field answer=COLUMN`.",
+    example="note[missing-answers]: 3 attempts without an answer, which never win the vote",
 )  # fmt: skip
 NO_SCORE = DiagnosticType(
     "missing-scores", NOTE,
-    "{attempts:attempt} without a score {attempts:has|have} the lowest one, as failures", "",
-    _VALUELESS + " It counts as the lowest possible score: LOW of --bounds LOW,HIGH, or else 0.",
+    "{attempts:attempt} without a score {attempts:has|have} the lowest one, as failures",
+    meaning="The metric needs the score of every attempt, and these attempts have none. They"
+    " get the lowest possible score, which is LOW of --bounds LOW,HIGH, or else 0.",
+    why="If the scores are missing for another reason than a failure, the mean is too low.",
+    advice="If the scores exist, name their column with `--field score=COLUMN`.",
+    example="note[missing-scores]: 3 attempts without a score have the lowest one, as failures",
 )  # fmt: skip
 NO_VALUE = DiagnosticType(
-    "missing-values", NOTE,
-    "{attempts:attempt} without a {role}, which count as one {role}", "",
-    _VALUELESS + " All of them together count as one value.")  # fmt: skip
+    "missing-values", NOTE, "{attempts:attempt} without a {role}, which count as one {role}",
+    meaning="The metric needs this value of every attempt, and these attempts have none. All of"
+    " them together count as one value.",
+    why="If they have different values in truth, the number of different values is too low.",
+    advice="If the values exist, name their column with `--field`.",
+    example="note[missing-values]: 3 attempts without a solution, which count as one solution",
+)  # fmt: skip
 # Files that a line names, each with a label.
 _LABELLED = 6
 _WITHOUT = {"answer": NO_ANSWER, "score": NO_SCORE}
 ONLY_PASSES = DiagnosticType(
-    "only-passes", WARNING,
-    "all {attempts:attempt} of {model} passed, {least} to {most} of a task",
+    "only-passes", WARNING, "all {attempts:attempt} of {model} passed, {least} to {most} of a task",
     "were failures written down?",
-    "A file that holds passes alone, and not the same number at each task, often lacks what failed:"
-    " pass@1 is 1 whatever the model did. Where every task has the same number of attempts, nothing"
-    " is said.")  # fmt: skip
+    meaning="All attempts in the file passed, and tasks have different numbers of attempts."
+    " There is no message if every task has the same number.",
+    why="A file that contains only passes often lacks the failures. pass@1 is 1 then, whatever"
+    " the model did.",
+    advice="Check whether the harness writes failures down.",
+    example="warning[only-passes]: all 124 attempts of alpha passed, 1 to 5 of a task; were"
+    " failures written down?",
+)  # fmt: skip
 ONE_SIDED_THRESHOLD = DiagnosticType(
     "one-sided-threshold", WARNING, "{share} score reaches the threshold {threshold}",
     "are the scores on another scale?",
-    "A threshold that every score reaches, or none, makes all models equal. Scores from 0 to 1 and"
-    " from 0 to 100 are often taken for each other.")  # fmt: skip
+    meaning="Every score reaches the threshold, or no score does.",
+    why="All models have the same rate then. Scores from 0 to 1 and scores from 0 to 100 are"
+    " often confused.",
+    advice="Check the scale of the scores, and choose another --threshold.",
+    example="warning[one-sided-threshold]: no score reaches the threshold 50; are the scores on"
+    " another scale?",
+)  # fmt: skip
 SHORT_TASKS = DiagnosticType(
     "short-tasks", WARNING, "no value of {numbers}: {reason}",
     (SuggestedFix({"--short-tasks": "drop"}, "uses the tasks with n ≥ k"),
      SuggestedFix({"-k": "{k}"}, "uses all tasks")),
-    "pass@k needs k attempts at a task. Tasks with fewer are not left out silently, because they"
-    " are rarely a random choice of tasks: the number stays empty unless --short-tasks drop is"
-    " given.")  # fmt: skip
+    meaning="pass@k needs at least k attempts at a task, and these tasks have fewer.",
+    why="passk does not leave such tasks out by itself, because they are rarely a random"
+    " choice. The number stays empty.",
+    advice="`--short-tasks drop` uses the tasks with enough attempts. A smaller k uses all"
+    " tasks.",
+    example="warning[short-tasks]: no value of pass@5 of alpha: n=3–4 < k=5 on 2 of 10 tasks;"
+    " --short-tasks drop uses the tasks with n ≥ k; -k 3 uses all tasks",
+)  # fmt: skip
 NO_NUMBER = DiagnosticType(
-    "no-value", WARNING, "no value of {numbers}: {reason}", "",
-    "The number cannot be computed from this data, for the reason given.")  # fmt: skip
+    "no-value", WARNING, "no value of {numbers}: {reason}",
+    meaning="The number cannot be computed from this data, for the reason that the message"
+    " names.",
+    why="Its cell is empty, and the model does not take part in comparisons at this metric.",
+    advice="Add the data that the message names, or choose another metric.",
+    example="warning[no-value]: no value of cost-per-success of alpha: no attempt passed, so"
+    " there is only a lower limit",
+)  # fmt: skip
 SHORT_TASKS_DROPPED = DiagnosticType(
-    "short-tasks-dropped", WARNING, "{numbers} leave tasks out: {reason}", "",
-    "Tasks with fewer than k attempts are left out by --short-tasks drop. The numbers are those of"
-    " the other tasks, which may be easier or harder.")  # fmt: skip
+    "short-tasks-dropped", WARNING, "{numbers} leave tasks out: {reason}",
+    meaning="With `--short-tasks drop`, these numbers leave out the tasks with fewer than k"
+    " attempts.",
+    why="The remaining tasks may be easier or harder than all tasks.",
+    advice="Make k attempts at every task, or choose a smaller k.",
+    example="warning[short-tasks-dropped]: pass@5 of alpha leave tasks out: n=3–4 < k=5 on 2 of"
+    " 10 tasks",
+)  # fmt: skip
 FEW_LABELS = DiagnosticType(
     "few-labels", WARNING, "no value of {numbers}: {reason}",
     MORE_LABELS_FIX,
-    "A judge's verdicts are corrected by labels only where there are enough of the right ones."
-    " Labels that are scattered over attempts correct k = 1, and k = 2 where many tasks have two;"
-    " k labels in each of some tasks correct any metric up to that k.")  # fmt: skip
+    meaning="A judge's verdicts can be corrected only if there are enough labels of the right"
+    " kind, and there are too few.",
+    why="The number stays empty, because a correction by so few labels could be far from the"
+    " truth.",
+    advice="Add labels. Labels of single attempts correct k = 1, and also k = 2 if many tasks"
+    " have two labels. To correct a metric up to k, label k attempts at each of several tasks.",
+    example="warning[few-labels]: no value of pass@4 of alpha: no task has 4 labels; passk"
+    " judge --list FILE writes attempts to label",
+)  # fmt: skip
 NO_INTERVAL = DiagnosticType(
-    "no-interval", WARNING, "no interval of {numbers}: {reason}", "",
-    "The method cannot give an interval for this data, for the reason given. The estimate stands"
-    " without one; another --interval may have one.")  # fmt: skip
+    "no-interval", WARNING, "no interval of {numbers}: {reason}",
+    meaning="The method has no interval for this data, for the reason that the message names.",
+    why="The estimate has no measure of its uncertainty.",
+    advice="Try another --interval.",
+    example="warning[no-interval]: no interval of pass@1 of alpha: one task",
+)  # fmt: skip
 UNKNOWN_BOUNDS = DiagnosticType(
     "unknown-bounds", WARNING, "{numbers}: {reason}",
     SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "gives them"),
-    "Guard intervals need the lowest and highest possible value. Where scores have no known range,"
-    " BCa stands in for them. It is a note where there are more than 30 tasks.")  # fmt: skip
+    meaning="Guard intervals need the lowest and highest possible score, and passk does not"
+    " know them. It uses a BCa interval instead.",
+    why="With few tasks, BCa intervals are often too narrow. The message is a note if there are"
+    " more than 30 tasks.",
+    advice="Give the range of the scores with `--bounds LOW,HIGH`.",
+    example="warning[unknown-bounds]: mean of alpha: bounds of the scores are not known; the"
+    " interval is bca; --bounds LOW,HIGH gives them",
+)  # fmt: skip
 SPECIAL_INTERVAL = DiagnosticType(
-    "special-interval", NOTE, "{numbers}: {reason}", "",
-    "Something about the data limits what the interval can say, such as no difference between"
-    " tasks. An interval of width 0 is not certainty.", full=True)  # fmt: skip
+    "special-interval", NOTE, "{numbers}: {reason}",
+    meaning="Something in the data limits what the interval can show. For example, all tasks"
+    " may have the same value.",
+    why="An interval of width 0 does not mean that the number is certain.",
+    advice="Read the reason that the message names. More tasks give a better interval.",
+    example="note[special-interval]: pass@1 of alpha: no difference between tasks",
+    full=True,
+)  # fmt: skip
 
 ODD_K = DiagnosticType(
-    "odd-k", WARNING, "{metric} is at most {most}, also for a model that passes everything",
+    "odd-k", WARNING, "{metric} is at most {most}, even for a model that passes everything",
     "use an even k",
-    "mgpass@k adds up k − ⌈k/2⌉ shares of passes and divides by k/2, as it was published: for odd k"
-    " a model that passes everything gets 1 − 1/k, which is 0.667 for k = 3 and 0.8 for k = 5. Even"
-    " k reach 1. Values at odd and even k cannot be compared.")  # fmt: skip
+    meaning="mgpass@k adds up k − ⌈k/2⌉ shares of passes and divides them by k/2, as it was"
+    " published. For odd k, a model that passes everything gets 1 − 1/k, which is 0.667 for k ="
+    " 3 and 0.8 for k = 5.",
+    why="Values at odd k cannot be compared with values at even k, which reach 1.",
+    advice="Use an even k.",
+    example="warning[odd-k]: mgpass@3 is at most 0.667, even for a model that passes"
+    " everything; use an even k",
+)  # fmt: skip
 
 # Fewer attempts at the only task are attempts at a task, and no total over questions.
 _TOTAL = 10
@@ -202,18 +347,30 @@ ONE_TASK = DiagnosticType(
     "one-task", WARNING,
     "all {attempts:attempt} of a model count as one task: intervals and tests about new tasks say"
     " next to nothing",
-    SuggestedFix({"--population": "these-tasks"}, "takes them as questions of their own"),
-    "A row per model with n and c is often a total over many questions. By default intervals and"
-    " tests are about new tasks, of which one task shows almost nothing. With --population"
-    " these-tasks they are about these attempts: the binomial distribution of c in n.")  # fmt: skip
+    SuggestedFix({"--population": "these-tasks"}, "takes them as separate questions"),
+    meaning="All attempts of a model belong to one task. A row per model with n and c is often"
+    " a total over many questions.",
+    why="By default intervals and tests are about new tasks, and one task shows almost nothing"
+    " about new tasks.",
+    advice="If the attempts are answers to different questions, `--population these-tasks` uses"
+    " the binomial distribution of c in n.",
+    example="warning[one-task]: all 200 attempts of a model count as one task: intervals and"
+    " tests about new tasks say next to nothing; --population these-tasks takes them as"
+    " separate questions",
+)  # fmt: skip
 
 
 MORE_ATTEMPTS = DiagnosticType(
     "more-attempts", NOTE,
-    "{models} {count:has|have} {k} attempts at every task, most models fewer",
+    "{models} {count:has|have} {k} attempts at every task, most models have fewer",
     SuggestedFix({"-k": "{k}"}, "shows pass@{k}"),
-    "Without -k, metrics are shown at k that every task of most models allows. A larger k would"
-    " leave their columns empty.")  # fmt: skip
+    meaning="Some models have enough attempts for a larger k than most models.",
+    why="Without -k, passk shows metrics at the k that every task of most models allows. At a"
+    " larger k the columns of the other models would be empty.",
+    advice="`-k` shows the metric at the larger k.",
+    example="note[more-attempts]: alpha, beta have 10 attempts at every task, most models have"
+    " fewer; -k 10 shows pass@10",
+)  # fmt: skip
 
 
 # pass@1 of the model beside the rate of its first attempts, which sampling cannot have chosen.
@@ -221,33 +378,63 @@ _BIAS = "pass@1 reads {read}{?at_once|, first attempts passed at {at_once}}"
 _FIRST_AT_K = (
     "use first@k for k ≤ {most} (first@{most} is {solved}), or make {most} attempts at every task"
 )
-_STOPPING = (
-    "pass@k takes the number of attempts as fixed beforehand. Where it depends on the outcomes,"
-    " easy tasks have few attempts and a high rate, and pass@k is biased; --short-tasks drop does"
-    " not help, as it drops the easy tasks. The message is given where numbers fixed beforehand"
-    " would look like this with a chance below 1 %, shared by the models. What such data does show"
-    " is first@k, the share of tasks solved within k attempts."
+_FIXED_BEFORE = (
+    "passk reports this if data with numbers fixed before would look like this with a probability"
+    " below 1 %, for all models together."
+)
+_BIASED = (
+    "pass@k assumes that the number of attempts was fixed before. If it depends on the outcomes,"
+    " easy tasks have few attempts and a high rate, and pass@k is biased. --short-tasks drop does"
+    " not help, because it drops the easy tasks."
 )
 STOPPED_AT_PASS = DiagnosticType(
     "stopped-at-pass", WARNING,
     "attempts of {models} seem to stop at the first pass, so pass@k is biased: {short} of {tasks}"
     " tasks of {model} have fewer than {most} attempts and none has two passes; " + _BIAS,
-    _FIRST_AT_K, _STOPPING)  # fmt: skip
+    _FIRST_AT_K,
+    meaning="Sampling seems to stop at the first pass: tasks with fewer attempts have exactly"
+    " one pass, at the end. " + _FIXED_BEFORE,
+    why=_BIASED,
+    advice="Report first@k, the share of tasks that are solved within k attempts. If you need"
+    " pass@k, make the same number of attempts at every task.",
+    example="warning[stopped-at-pass]: attempts of alpha seem to stop at the first pass, so"
+    " pass@k is biased: 31 of 40 tasks of alpha have fewer than 5 attempts and none has two"
+    " passes; pass@1 reads 0.55, first attempts passed at 0.31; use first@k for k ≤ 5 (first@5"
+    " is 0.88), or make 5 attempts at every task",
+)  # fmt: skip
 STOPPED_ONCE_PASSED = DiagnosticType(
     "stopped-once-passed", WARNING,
     "attempts of {models} seem to stop once a task has passed, so pass@k is biased: {short} of"
     " {tasks} tasks of {model} have fewer than {most} attempts, and each of these was solved;"
     " attempts go on after a pass in {beyond:task}, as in batches; " + _BIAS,
     "ignore this if their number was fixed beforehand; else " + _FIRST_AT_K,
-    _STOPPING)  # fmt: skip
+    meaning="Sampling seems to stop once a task has passed, for example after a batch of"
+    " attempts: every task with fewer attempts was solved. " + _FIXED_BEFORE,
+    why=_BIASED,
+    advice="If the number of attempts was fixed before, ignore this warning. Otherwise report"
+    " first@k, or make the same number of attempts at every task.",
+    example="warning[stopped-once-passed]: attempts of alpha seem to stop once a task has"
+    " passed, so pass@k is biased: 31 of 40 tasks of alpha have fewer than 8 attempts, and each"
+    " of these was solved; attempts go on after a pass in 6 tasks, as in batches; pass@1 reads"
+    " 0.55, first attempts passed at 0.31; ignore this if their number was fixed beforehand;"
+    " else use first@k for k ≤ 8 (first@8 is 0.88), or make 8 attempts at every task",
+)  # fmt: skip
 REPLACED_FAILURES = DiagnosticType(
     "replaced-failures", WARNING,
     "retries of {models} seem to replace failed attempts, so pass@k is biased: attempt numbers"
     " have gaps, and every task of {model} with fewer than {most} attempts ends with a pass; "
     + _BIAS,
     _FIRST_AT_K,
-    "Numbers of attempts have gaps, as if a failed attempt were deleted when a retry took its"
-    " place. " + _STOPPING)  # fmt: skip
+    meaning="Retries seem to replace failed attempts: numbers of attempts have gaps, as if a"
+    " failed attempt were deleted when a retry took its place. " + _FIXED_BEFORE,
+    why=_BIASED,
+    advice="Keep all attempts in the data. Report first@k, or make the same number of attempts"
+    " at every task.",
+    example="warning[replaced-failures]: retries of alpha seem to replace failed attempts, so"
+    " pass@k is biased: attempt numbers have gaps, and every task of alpha with fewer than 5"
+    " attempts ends with a pass; pass@1 reads 0.92; use first@k for k ≤ 5 (first@5 is 0.88), or"
+    " make 5 attempts at every task",
+)  # fmt: skip
 _STOPPED = {
     FIRST_PASS: STOPPED_AT_PASS, ONCE_PASSED: STOPPED_ONCE_PASSED, REPLACED: REPLACED_FAILURES,
 }  # fmt: skip

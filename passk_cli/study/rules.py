@@ -59,7 +59,9 @@ def parse_margin(value: Any) -> float:
         margin = math.nan
     if not 0.0 <= margin < 1.0:
         text = value if math.isnan(margin) else f"{margin:g}"
-        raise ParameterError(OptionValue("--margin", text), "it must lie in [0, 1), as 0.02 does")
+        raise ParameterError(
+            OptionValue("--margin", text), "it must be at least 0 and below 1, for example 0.02"
+        )
     return margin
 
 

@@ -253,7 +253,7 @@ def test_completion_of_a_shell() -> None:
     [
         (["estimate", "none.csv"], "data", 3, ("none.csv", "no such file", "")),
         (["estimate", TAU, "--bounds", "1,x"], "usage", 2,
-         ("--bounds 1,x", "write LOW,HIGH, as in 0,1", "")),
+         ("--bounds 1,x", "write LOW,HIGH, for example 0,1", "")),
         (["estimate", TAU, "--sort", "no"], "usage", 2, ("--sort no", "no such column", None)),
         (["estimate", TAU, "--oops"], "usage", 2,
          ("", "no such option: --oops", "see passk estimate --help")),

@@ -205,7 +205,7 @@ EXAMPLES = {name: message for name, message in messages().items() if message.exa
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_example_of_a_message_has_its_words(name: str) -> None:
     message = EXAMPLES[name]
-    words = re.sub(r"<\w+>", ".+", re.escape(message.pattern))
+    words = re.sub(r"'?<\w+>'?", ".+", re.escape(message.pattern))
     words = re.sub(r"\\\[(.*?)\\\]", r"(?:\1)?", words)
     line = message.example.splitlines()[-1]
     assert re.fullmatch(rf"{message.severity}\[{name}\]: {words}", line)

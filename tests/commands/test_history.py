@@ -460,7 +460,7 @@ def test_recorded_costs_are_those_of_the_data(tmp_path: Path, place: str) -> Non
         assert len(rows) == 6
         said = [m.text for m in findings.report.messages if m.name == "runs-without"]
         assert said[0].startswith("3 runs without ")
-        assert "left out of it: claude-haiku-4-5-20251001 1 of 3, " in said[0]
+        assert "left out of its numbers: claude-haiku-4-5-20251001 1 of 3, " in said[0]
     lists = {"outcome": "each_passed", "cost": "each_cost_usd"}
     solved = passk_cli.cost(to, fields=lists, by="run", where="each_passed IS NOT NULL").frame
     plain = passk_cli.cost(costs).frame

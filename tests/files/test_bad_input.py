@@ -544,7 +544,7 @@ def test_repeated_options_add_up(passk: Passk) -> None:
 def test_pooling_without_attempt_numbers_is_said(passk: Passk, write: Write) -> None:
     text = "model,task,passed\nm,a,"
     result = passk("estimate", write("1.csv", f"{text}1\n"), write("2.csv", f"{text}0\n"))
-    assert "several files hold attempts of one model without numbers" in result.err
+    assert "several files contain attempts of one model without numbers" in result.err
 
 
 @pytest.mark.long

@@ -115,7 +115,7 @@ def test_a_column_that_does_not_nest_tasks_is_no_benchmark() -> None:
 
 def test_totals_in_one_row_point_to_these_tasks(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,n,c\nA,gpqa,198,158\nB,gpqa,198,171\n")
-    remedy = "--population these-tasks takes them as questions of their own"
+    remedy = "--population these-tasks takes them as separate questions"
     for command in ("estimate", "compare", "curve"):
         assert remedy in passk(command, path, "-k", "1").err
     fixed = ("--population", "these-tasks", "-k", "1")

@@ -111,7 +111,7 @@ def test_results_without_a_column_of_a_role_are_said_to_lack_it(
     write_document(tmp_path, "counts.jsonl", jsonl(counts))
     result = passk("estimate", tmp_path, "--field", "model=llm")
     lack = f"{tmp_path}/m.jsonl (no column 'llm')"
-    assert f"warning[left-files]: left out 1 file that may hold results: {lack}\n" in result.err
+    assert f"warning[left-files]: left out 1 file that may contain results: {lack}\n" in result.err
     assert "skipped-files" not in result.err
     # Nobody names a file to have it left out.
     files = [tmp_path / "m.jsonl", tmp_path / "counts.jsonl"]
@@ -128,7 +128,7 @@ def test_a_history_in_a_folder_of_results_counts_nothing_again(
         assert passk("record", results, "--to", tmp_path / place, "--at", "x").code == 0
     result = passk("estimate", tmp_path / "r")
     assert (result.code, result.out) == (0, expected)
-    note = f"left out 1 file that may hold results: {tmp_path}/r/h.parquet (a history of runs)\n"
+    note = f"left out 1 file that may contain results: {tmp_path}/r/h.parquet (a history of runs)\n"
     assert f"warning[left-files]: {note}" in result.err
     # One that is named is read.
     assert passk("estimate", tmp_path / "h.parquet").code == 0
@@ -232,7 +232,7 @@ def test_a_line_without_a_task_is_one_line_however_many_outcomes_it_has(
     counts = read(path, fields={"outcome": "a,b,c", **model}, skip_bad=True)
     assert (counts.facts.skipped, int(counts.n.sum())) == (2, 6)
     notes = [note.text for note in reading_notes(counts)]
-    assert "skipped 2 lines that held no record" in notes
+    assert "skipped 2 lines that are not records" in notes
 
 
 def test_a_crashed_log_among_others(tmp_path: Path) -> None:
