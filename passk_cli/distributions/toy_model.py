@@ -172,9 +172,11 @@ def family_of_spread(family: str, spread: float, gamma: float = 2.0) -> Tasks:
     if family not in FAMILIES:
         raise ParameterError(f"no family {family!r}; {meant(family, FAMILIES)}")
     if not 0 < spread <= LARGEST_SPREAD:
-        raise ParameterError(f"spread {spread:g}: it must lie above 0 and up to {LARGEST_SPREAD:g}")
+        raise ParameterError(
+            f"the spread must be above 0 and at most {LARGEST_SPREAD:g}; got {spread:g}"
+        )
     if not 0 < gamma <= LARGEST_GAMMA:
-        raise ParameterError(f"gamma {gamma:g}: it must lie above 0 and up to {LARGEST_GAMMA:g}")
+        raise ParameterError(f"gamma must be above 0 and at most {LARGEST_GAMMA:g}; got {gamma:g}")
     if family == "gaussian":
         return gaussian(math.sqrt(temperature_of_moment(spread**2)))
     if family == "exponential":
@@ -185,8 +187,9 @@ def family_of_spread(family: str, spread: float, gamma: float = 2.0) -> Tasks:
     largest = 1 + int(np.searchsorted(variance, spread**2))
     if spread < 1 or largest > LARGEST_TASK:
         raise ParameterError(
-            f"spread {spread:g}: a power law with gamma {gamma:g} has one from 1 to"
-            f" {math.floor(10 * math.sqrt(variance[-1])) / 10:g}; choose it or gamma smaller"
+            f"a power law with gamma {gamma:g} has a spread from 1 to"
+            f" {math.floor(10 * math.sqrt(variance[-1])) / 10:g}; got {spread:g}; choose a smaller"
+            " spread or a smaller gamma"
         )
     return power_law(gamma, largest)
 
@@ -224,7 +227,7 @@ def best_temperatures(tasks: Tasks, ks: Sequence[int]) -> list[Best]:
     [11.5, 41.78, 188.22]
     """
     if max(ks) > LARGEST_K:
-        raise ParameterError(f"k = {max(ks)}: the toy model goes up to k = {LARGEST_K:,}")
+        raise ParameterError(f"k must be at most {LARGEST_K:,} in the toy model; got {max(ks)}")
     c = tasks.c[tasks.weights > 0]
     low, high = (temperature_of_moment(float(end) ** 2) for end in (c[0], c[-1]))
     if low == high:
@@ -255,7 +258,7 @@ def scaling_fit(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> Fit:
     design = np.stack([np.ones_like(logs[0]), *logs[:2]], axis=1)
     if len(design) < 4 or np.linalg.matrix_rank(design) < 3:
         raise ParameterError(
-            f"{len(design)} points of the grid have 0.03 < pass@k < 0.98: too few for a"
+            f"{len(design)} points of the grid have 0.03 < pass@k < 0.98, which is too few for a"
             " fit; choose another gamma"
         )
     coefficients = np.linalg.lstsq(design, logs[2], rcond=None)[0]

@@ -59,12 +59,15 @@ class BetaRates:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.mean < 1.0:
-            raise ParameterError(f"a mean success rate of {self.mean:g}; it must lie in (0, 1)")
+            raise ParameterError(
+                "the mean success rate must be above 0 and below 1 (for example 0.6);"
+                f" got {self.mean:g}"
+            )
         largest = math.sqrt(self.mean * (1.0 - self.mean))
         if not 0.0 <= self.spread <= largest * (1.0 + _AT_MOST):
             raise ParameterError(
-                f"a spread of {self.spread:g}; rates with mean {self.mean:g} have a standard"
-                f" deviation from 0 to {largest:.4g}, where all are 0 or 1"
+                f"rates with a mean of {self.mean:g} have a spread from 0 (all rates are the same)"
+                f" to {largest:.4g} (all are 0 or 1); got {self.spread:g}"
             )
 
     @property

@@ -326,7 +326,9 @@ def check_method(method: str | None, level: float, population: str) -> str:
     if population not in DEFAULT:
         raise ParameterError(f"no population {population!r}; {meant(population, DEFAULT)}")
     if not 0.0 < level < 1.0:
-        raise ParameterError(f"level {level:g} must lie between 0 and 1, as 0.95 does")
+        raise ParameterError(
+            f"the confidence level must be above 0 and below 1 (for example 0.95); got {level:g}"
+        )
     name = method or DEFAULT[population]
     if name not in METHODS:
         raise ParameterError(f"no interval {name!r}; {meant(name, METHODS)}")
@@ -351,13 +353,12 @@ def _remark(sample: Sample, population: str, method: str, limits: Limits) -> str
         if limits[1] - limits[0] <= ROUNDING and sample.mixed:
             tasks = f"{sample.mixed} task{'s' * (sample.mixed > 1)}"
             raise _Undefined(
-                f"the attempts differ at {tasks}, but too few to change the metric:"
-                " no spread is seen, which is not certainty; more attempts per task give an"
-                " interval"
+                f"the attempts differ at {tasks}, but too few of them to change the metric, so"
+                " there is no spread to measure; make more attempts per task to get an interval"
             )
         if sample.within is None or sample.within.any() or sample.mixed or method == "hull":
             return ""
-        return "every task passes always or never: a width of 0 is not certainty"
+        return "every task always passes or always fails; a width of 0 does not mean certainty"
     if sample.few is not None:
         off, bound = min(
             (int(np.count_nonzero(np.abs(sample.few - bound) > ROUNDING)), bound)

@@ -68,7 +68,7 @@ def pass_within(
     budgets = np.asarray(budget, dtype=np.float64)
     value = np.asarray(value, dtype=np.float64)
     if not (budgets >= 0).all():
-        raise ParameterError("a budget must be a number of at least 0")
+        raise ParameterError("a budget must be at least 0")
     if (value < 0).any():
         raise ValueError("costs must not be negative")
     distinct_budgets, back = np.unique(budgets.ravel(), return_inverse=True)

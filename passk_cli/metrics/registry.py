@@ -293,7 +293,8 @@ class Change(Metric):
         """
         if start == end:
             raise ParameterError(
-                "the same metric twice; give another one to change to", name="contradicting-options"
+                "a change needs two different metrics; give another one to change to",
+                name="contradicting-options",
             )
         if ratio := next((m.name for m in (start, end) if m.kind.ratio), ""):
             raise ParameterError(
@@ -308,7 +309,8 @@ class Change(Metric):
         units = [m.unit if m.unit == "share" else m.kind.needs for m in (start, end)]
         if units[0] != units[1]:
             raise ParameterError(
-                "metrics of different units; give two of one unit", name="contradicting-options"
+                "a change needs two metrics of the same unit; choose another pair",
+                name="contradicting-options",
             )
         return cls("", max(start.k, end.k), start=start, end=end)
 
@@ -397,17 +399,20 @@ def parse(text: str) -> Metric:
         names = [pattern.replace("K", number[0] if number else "1") for pattern in patterns()]
         question = meant(respelled(name), names, "`passk help metrics` lists them")
         if re.fullmatch(r"[a-z-]+[@^]k(:.*)?", respelled(name)):
-            question = f"write its k as a number, as in {name[:-1]}10"
+            question = f"write its k as a number, for example {name[:-1]}10"
         raise ParameterError(f"no metric {name!r}; {question}", name="unknown-metric")
     if (match[3] is not None) != family.has_share:
-        share = "needs the share of k that has to pass, as in gpass@16:0.75"
+        share = "needs the share of k that has to pass, for example gpass@16:0.75"
         raise ParameterError(
             f"{name}: {share if family.has_share else 'takes no share'}", name="unknown-metric"
         )
     k = whole_number(name, match[2] or "1")
     metric = Metric(match[1], k, Fraction(match[3]) if match[3] else None)
     if metric.share is not None and not 0 < metric.share <= 1:
-        raise ParameterError(f"{name}: the share must lie in (0, 1]", name="unknown-metric")
+        raise ParameterError(
+            f"{name}: the share must be above 0 and at most 1, for example gpass@16:0.75",
+            name="unknown-metric",
+        )
     return metric
 
 
@@ -417,7 +422,7 @@ def _threshold(name: str, text: str) -> Fraction:
         return rate
     meant_rate = share_meant(text) or 0.8
     raise ParameterError(
-        f"{name}: write a success rate above 0 and up to 1, as in cover@{meant_rate:g}",
+        f"{name}: write a success rate above 0 and up to 1, for example cover@{meant_rate:g}",
         name="unknown-metric",
     )
 
@@ -442,7 +447,8 @@ def parse_ks(text: str) -> tuple[int, ...]:
         ]
         if ends[-1] - ends[0] > _MOST_KS:
             raise ParameterError(
-                OptionValue("-k", text), f"at most {_MOST_KS:,} k's; name those you want"
+                OptionValue("-k", text),
+                f"at most {_MOST_KS:,} values of k are possible; name the ones that you want",
             )
         ks |= dict.fromkeys(range(ends[0], ends[-1] + 1))
     return tuple(ks)

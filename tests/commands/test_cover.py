@@ -201,9 +201,9 @@ def test_a_curve_of_ranges_falls_over_the_success_rate(passk: Passk, tmp_path: P
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("estimate -m cover", "as in cover@0.8"),
-        ("estimate -m cover@80", "as in cover@0.8"),
-        ("estimate -m cover@95%", "as in cover@0.95"),
+        ("estimate -m cover", "for example cover@0.8"),
+        ("estimate -m cover@80", "for example cover@0.8"),
+        ("estimate -m cover@95%", "for example cover@0.95"),
         ("estimate -m cover@0", "above 0 and up to 1"),
         ("estimate -m cover@1.5", "above 0 and up to 1"),
         ("estimate -m cover@0.8 --interval none", "no standard error"),

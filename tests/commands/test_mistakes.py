@@ -135,7 +135,10 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
         ("estimate", "no files are given; name result files or a folder, or - for standard input"),
         ("estimate FILE -k 1-x", "-k 1-x: write a whole number"),
         ("estimate FILE -k 1..2000", "at most 1,000 k's; name those you want"),
-        ("estimate FILE -m pass@k", "no metric 'pass@k'; write its k as a number, as in pass@10"),
+        (
+            "estimate FILE -m pass@k",
+            "no metric 'pass@k'; write its k as a number, for example pass@10",
+        ),
         ("curve FILE -m pass@2", "-m pass@2: did you mean pass@k?"),
         ("estimate FILE --field tsk=task", "--field tsk=task: no role 'tsk'; did you mean task?"),
         ("estimate FILE --error al --error all", "no message is named 'al'"),

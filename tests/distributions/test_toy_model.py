@@ -71,7 +71,7 @@ def test_the_best_temperature_of_a_single_task_does_not_depend_on_k(
 def test_the_largest_k_is_one_of_them() -> None:
     (best,) = best_temperatures(power_law(1.5, 2), [10**9])
     assert best.pass_at_k == pytest.approx(1.0, abs=1e-6)
-    with pytest.raises(ParameterError, match="k = 1000000001"):
+    with pytest.raises(ParameterError, match="got 1000000001"):
         best_temperatures(power_law(1.5, 2), [10**9 + 1])
 
 
@@ -197,10 +197,10 @@ def test_weights_follow_the_families() -> None:
     [
         ("normal", 1.0, 2.0, "there are gaussian, exponential, power-law"),
         ("gaussian", 0.0, 2.0, "above 0"),
-        ("gaussian", 1e6, 2.0, "up to 16384"),
-        ("power-law", 0.5, 2.0, "has one from 1 to"),
-        ("power-law", 64.0, 3.0, "has one from 1 to 3.4"),
-        ("power-law", 4.0, -1.0, "gamma -1"),
+        ("gaussian", 1e6, 2.0, "at most 16384"),
+        ("power-law", 0.5, 2.0, "has a spread from 1 to"),
+        ("power-law", 64.0, 3.0, "has a spread from 1 to 3.4"),
+        ("power-law", 4.0, -1.0, "got -1"),
         ("exponential", float("nan"), 2.0, "above 0"),
     ],
 )
@@ -215,7 +215,7 @@ def test_bad_numbers() -> None:
     for bad in (0.0, -1.0, math.inf, math.nan):
         with pytest.raises(ValueError, match="positive"):
             log_probability(1, bad)
-    with pytest.raises(ParameterError, match="goes up to"):
+    with pytest.raises(ParameterError, match="must be at most 1,000,000,000"):
         best_temperatures(gaussian(1.0), [10**10])
     with pytest.raises(ParameterError, match="too few"):
         scaling_fit([1, 2, 3, 4], [1, 1, 1, 1], [1, 2, 3, 4])

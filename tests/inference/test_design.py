@@ -109,11 +109,11 @@ def test_ends_of_the_spread() -> None:
 @pytest.mark.parametrize(
     ("mean", "spread", "message"),
     [
-        (0.6, 0.49, "from 0 to 0.4899, where all are 0 or 1"),
-        (0.6, -0.1, "from 0 to"),
-        (1.0, 0.0, "must lie in"),
-        (math.nan, 0.1, "must lie in"),
-        (0.5, math.nan, "a spread of nan"),
+        (0.6, 0.49, r"to 0.4899 \(all are 0 or 1\); got 0.49"),
+        (0.6, -0.1, "got -0.1"),
+        (1.0, 0.0, "above 0 and below 1 .*; got 1"),
+        (math.nan, 0.1, "above 0 and below 1 .*; got nan"),
+        (0.5, math.nan, "got nan"),
     ],
 )
 def test_rates_that_cannot_be(mean: float, spread: float, message: str) -> None:

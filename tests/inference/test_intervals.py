@@ -282,7 +282,10 @@ def test_no_width_of_0_where_attempts_differ() -> None:
     values, within = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(4)
     steady = interval(Sample(values, within=within), "jackknife", 0.95, THESE_TASKS)
     assert (steady.low, steady.high) == (0.25, 0.25)
-    assert steady.reason == "every task passes always or never: a width of 0 is not certainty"
+    assert (
+        steady.reason
+        == "every task always passes or always fails; a width of 0 does not mean certainty"
+    )
     for method, draws in (("jackknife", None), ("percentile", np.full(100, 0.25))):
         sample = Sample(values, within=within, draws=draws, mixed=3)
         refused = interval(sample, method, 0.95, THESE_TASKS)

@@ -32,7 +32,7 @@ def test_shares_lie_above_0_and_up_to_1() -> None:
     assert parse("gpass@4:1").share == 1
     assert parse("gpass@4:0.25").share == Fraction(1, 4)
     for share in ("0", "1.25"):
-        with pytest.raises(ParameterError, match=r"must lie in \(0, 1\]"):
+        with pytest.raises(ParameterError, match=r"must be above 0 and at most 1"):
             parse(f"gpass@4:{share}")
 
 

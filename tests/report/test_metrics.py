@@ -193,8 +193,8 @@ def test_leaving_attempts_out_of_a_majority_by_hand() -> None:
         ("zzz", "no metric 'zzz'; `passk help metrics` lists them"),
         ("mean3", "no metric 'mean3'"),
         ("pass@2:0.5", "pass@2:0.5: takes no share"),
-        ("gpass@2", "gpass@2: needs the share of k that has to pass, as in gpass@16:0.75"),
-        ("gpass@2:1.5", "gpass@2:1.5: the share must lie in (0, 1]"),
+        ("gpass@2", "gpass@2: needs the share of k that has to pass, for example gpass@16:0.75"),
+        ("gpass@2:1.5", "gpass@2:1.5: the share must be above 0 and at most 1"),
     ],
 )
 def test_names_that_are_none(passk: Passk, graded: Path, name: str, message: str) -> None:
