@@ -35,7 +35,7 @@ def power_laws(temperatures: Floats, ks: Ints, values: Floats) -> tuple[Floats, 
     out.
 
     temperatures : increasing.  ks : increasing.  values : (rows × temperatures × k's); a row is a
-    resample.  Returns (exponents, factors), each (rows,); NaN where the best temperature takes
+    resample.  Returns (exponents, factors), each (rows,); NaN if the best temperature takes
     fewer than three values above 0.
 
     >>> at = np.array([[[0.9, 0.8, 0.7, 0.6], [0.8, 0.9, 0.9, 0.7], [0.7, 0.8, 0.8, 0.8]]])

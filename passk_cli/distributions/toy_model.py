@@ -4,7 +4,7 @@ A generation is an integer g, drawn at temperature T with probability ∝ exp(�
 integer c, passed by g = c.  Tasks with a large |c| are hard.  An eval set is a distribution of
 tasks; where it holds tasks of different difficulty, the best temperature grows with k.
 
-Source: "Scaling Laws for pass@k and temperature", 2025 (the article): model, families, grid.
+Source: "Scaling Distributions for pass@k and temperature", 2025 (the article): model, families, grid.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Tasks:
 class Best(NamedTuple):
     """The temperature at which pass@k is highest, and pass@k there.
 
-    temperature : T* ≥ 0; 0 where always giving the likeliest answer is best; NaN where all but
+    temperature : T* ≥ 0; 0 if always giving the likeliest answer is best; NaN if all but
         1e-12 pass, so that T* would depend on tasks too rare to be in the sums.
     """
 
@@ -132,7 +132,7 @@ def gaussian(scale: float) -> Tasks:
     >>> round(gaussian(16.0).spread, 9)
     16.0
     """
-    # A discrete normal: the law of the generations at temperature scale².
+    # A discrete normal: the distribution of the generations at temperature scale².
     reach = _positive(scale) * math.sqrt(-2 * math.log(_NEGLIGIBLE))
     return _two_sided(np.arange(math.ceil(reach) + 1.0), lambda c: -(c**2) / (2 * scale**2))
 
@@ -232,7 +232,7 @@ def best_temperatures(tasks: Tasks, ks: Sequence[int]) -> list[Best]:
     low, high = (temperature_of_moment(float(end) ** 2) for end in (c[0], c[-1]))
     if low == high:
         return [Best(low, expected_pass_at_k(tasks, k, low)) for k in ks]
-    # Where c = 0 is a task there is no lower end but 0; below this one nothing else passes:
+    # If c = 0 is a task there is no lower end but 0; below this one nothing else passes:
     # k·p(1|T) < 1e-18.
     low = low or 0.5 / math.log(1e18 * max(ks))
     points = 2 + math.ceil(math.log(high / low) / _SCAN_STEP)
@@ -273,7 +273,7 @@ class Point(NamedTuple):
     """T*(k) of one set of tasks, and pass@k there.
 
     gamma, largest : exponent and largest |c| of a power law; None of other families.
-    temperature : T*; None where every task passes at the best temperatures.
+    temperature : T*; None if every task passes at the best temperatures.
     """
 
     family: str
@@ -346,7 +346,7 @@ def _log_sum(t: float) -> tuple[float, float]:
 
 
 def _log_failing(c: Floats, t: float) -> Floats:
-    """log(1 − p(c|T)), exact where p is near 0 and where it is near 1."""
+    """log(1 − p(c|T)), exact if p is near 0 and where it is near 1."""
     logs = log_probability(c, t)
     above_half = logs > -math.log(2)
     failing = np.log1p(-np.exp(np.where(above_half, -math.inf, logs)))

@@ -12,18 +12,21 @@ from passk_cli.arrays import ArrayLike, Floats, Places
 def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     """p-values adjusted to bound the chance of any false rejection: max_{j≤i} m_j·p_(j).
 
-    p_(1) ≤ … ≤ p_(m) are the sorted p-values.  m_j = m−j+1, the tests that remain; where the
-    smallest p each test can reach is known, only those of them that could have reached p_(j):
-    m_j = #{i ≥ j : smallest_(i) ≤ p_(j)}.  A test that cannot reject costs the others nothing.
+    p_(1) ≤ … ≤ p_(m) are the sorted p-values, and m_j = m−j+1 is the number of tests that remain.
+    If the smallest p that each test can reach is known, m_j counts only the tests that could have
+    reached p_(j): m_j = #{i ≥ j : smallest_(i) ≤ p_(j)}. A test that cannot reject therefore costs
+    the other tests nothing.
 
-    Holds however the tests depend on each other: P(any p of a set J ≤ x) ≤ x·#{i ∈ J : smallest_i
-    ≤ x}, which grows with x and J, so that stepping down is closed testing.  The smallest p's have
-    to be fixed by what each test conditions on (sizes of differences, totals of passes).
+    The bound holds however the tests depend on each other. P(any p of a set J ≤ x) ≤ x·#{i ∈ J :
+    smallest_i ≤ x} grows with x and J, so that stepping down is closed testing. The smallest
+    p-values have to be fixed by what each test conditions on (sizes of differences, totals of
+    passes).
 
-    p : floats in [0, 1], any shape, all of it one family; NaN, a test that could not be made,
-    stays NaN and does not count in m.  smallest : of the shape of p, at most p; 0 when None.
+    p : floats in [0, 1] of any shape, which form one family. NaN means that a test could not be
+        made; it stays NaN and does not count in m.
+    smallest : of the shape of p, at most p; 0 if None.
     Returns floats in [p, 1] of the same shape, in the order of p; equal p-values stay equal.
-    Errors: ValueError when a value lies outside [0, 1], or p below its smallest.
+    Errors: ValueError if a value is outside [0, 1], or if a p is below its smallest.
     Source: Holm 1979; Tarone 1990; Westfall & Wolfinger 1997 (stepping down, adjusted p); Hommel &
     Krummenauer 1998.
 
@@ -37,9 +40,10 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     if smallest is not None:
         least = np.broadcast_to(np.asarray(smallest, dtype=np.float64), p.shape)
         if np.any((least < 0) | (least > p * (1 + 1e-9))):
-            raise ValueError("the smallest p of a test must lie between 0 and its p")
-        # Rounding may bring a smallest p above the p of its test.  Tests before place j have one of
-        # at most their own p, and so of at most p_(j): they are among all that could reach it.
+            raise ValueError("the smallest p of a test must be between 0 and its p")
+        # Rounding may raise a smallest p above the p of its test. The tests before place j have a
+        # smallest p of at most their own p, and so of at most p_(j). They are among the tests that
+        # could reach it.
         least = np.sort(np.minimum(least, p).flat[order])
         remaining = np.searchsorted(least, p.flat[order], side="right") - np.arange(len(order))
     return _put_back(np.maximum.accumulate(p.flat[order] * remaining), order, p)
@@ -48,13 +52,13 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
 def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     """p-values adjusted to bound the share of false rejections: min_{j≥i} m·p_(j)/j.
 
-    Rejecting where the adjusted value is at most q keeps the expected share of false among the
-    rejected (the false discovery rate) at most q for tests that are independent or positively
-    dependent.
+    If you reject where the adjusted value is at most q, the expected share of false rejections
+    among all rejections (the false discovery rate) is at most q, for tests that are independent or
+    positively dependent.
 
-    p : as of `holm`.  smallest : not used; every test counts, also one that cannot reject.
+    p : as for `holm`.  smallest : not used. Every test counts, including tests that cannot reject.
     Returns floats in [p, 1] of the shape and order of p; equal p-values stay equal.
-    Errors: ValueError when a value lies outside [0, 1].
+    Errors: ValueError if a value is outside [0, 1].
     Source: Benjamini & Hochberg 1995.
 
     >>> benjamini_hochberg([0.01, 0.04, 0.03, float("nan")]).tolist()
@@ -67,10 +71,10 @@ def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Float
 
 
 def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
-    """The p-values as they are, each its own family.
+    """The p-values as they are: each test is its own family.
 
-    p : floats in [0, 1], any shape; NaN stays NaN.  smallest : not used.  Returns a copy.
-    Errors: ValueError when a value lies outside [0, 1].
+    p : floats in [0, 1] of any shape; NaN stays NaN.  smallest : not used.  Returns a copy.
+    Errors: ValueError if a value is outside [0, 1].
 
     >>> unadjusted([0.01, 0.04]).tolist()
     [0.01, 0.04]
@@ -91,13 +95,13 @@ def _sorted(p: ArrayLike) -> tuple[Floats, Places]:
     """p as floats, and the flat positions of the values that are not NaN, smallest first."""
     array = np.asarray(p, dtype=np.float64)
     if np.any((array < 0) | (array > 1)):
-        raise ValueError("p-values must lie between 0 and 1")
+        raise ValueError("p-values must be between 0 and 1")
     order = np.argsort(array, axis=None, kind="stable")
     return array, order[: array.size - np.count_nonzero(np.isnan(array))]
 
 
 def _put_back(raised: Floats, order: Places, p: Floats) -> Floats:
     adjusted = np.full(p.shape, np.nan)
-    # Rounding in m·p/m must not bring a value below the p it came from.
+    # Rounding in m·p/m must not lower a value below the p that it came from.
     adjusted.flat[order] = np.clip(raised, p.flat[order], 1.0)
     return adjusted

@@ -1,13 +1,14 @@
-"""The boundary of a run that is looked at on its way: how far a number must be at which look.
+"""The boundary of a run with interim looks: how far a statistic must be from its limit at each
+look.
 
-Each look at a test of level α is another chance of a false alarm.  So the looks share α: until a
-share t of the plan, α*(t) = min(4 (1 − Φ(z_{1−α/4} / √t)), α) may be spent, next to nothing early
-and nearly all at the end (the spending function of O'Brien–Fleming type of Lan & DeMets 1983).  The
-score of the tasks so far moves as a Brownian motion: from one look to the next it gains a
-normal part whose variance is that of the tasks in between.  The boundary b_i of a look is where a
-motion that crossed no boundary before crosses with the chance that this look may spend.  The
-ordinary interval or test at level 1 − 2 (1 − Φ(b_i)) then keeps α over all looks, whenever they are
-made, as long as that does not depend on what came out.
+Each look at a test of level α is another chance of a false alarm, so the looks share α. Until a
+share t of the plan is done, α*(t) = min(4 (1 − Φ(z_{1−α/4} / √t)), α) may be spent: next to nothing
+early and nearly all at the end (the spending function of O'Brien–Fleming type of Lan & DeMets
+1983). The score of the tasks so far moves as a Brownian motion. From one look to the next it gains
+a normal part with the variance of the tasks in between. The boundary b_i of a look is the value
+that a motion which crossed no earlier boundary exceeds with the chance that this look may spend.
+The ordinary interval or test at level 1 − 2 (1 − Φ(b_i)) then keeps α over all looks, whenever they
+are made, if the times of the looks do not depend on the results.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from passk_cli.arrays import Floats
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.roots import find_root
 
-# A look with less to spend decides nothing and leaves that to later ones: intervals of such levels
-# rest on tails that no simulation has seen.
+# A look with less to spend decides nothing and leaves its share to later looks. Intervals of such
+# extreme levels would rest on tails that no simulation has checked.
 SMALLEST_ALPHA = 1e-6
-# No boundary lies farther out; P(|Z| ≥ 6) = 2e-9.
+# No boundary is farther out than this, since P(|Z| ≥ 6) = 2e-9.
 _FARTHEST = 6.0
-# Nodes of a sum by the reach of the motion in standard deviations of a step, in batches of so many:
-# it is exact to 1e-12.
+# Nodes of a quadrature per standard deviation of a step, rounded up to a multiple of the second
+# number. The sum is then exact to 1e-12.
 _NODES, _FEWEST = 4.0, 32
 _DIGITS = 6
 
 
 def alpha_spent(share: float, alpha: float) -> float:
-    """The level that may be spent until a share of the plan, two-sided, in [0, alpha].
+    """The two-sided level that may be spent until a share of the plan is done, in [0, alpha].
 
     >>> [round(alpha_spent(share, 0.05), 7) for share in (0.2, 0.6, 1.0)]
     [1.1e-06, 0.0076161, 0.05]
@@ -45,10 +46,11 @@ def alpha_spent(share: float, alpha: float) -> float:
 
 @lru_cache(maxsize=64)
 def boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
-    """The boundary of |z| at each look; infinite if a look has less than `SMALLEST_ALPHA`.
+    """The boundary of |z| at each look; infinite if a look has less than `SMALLEST_ALPHA` to spend.
 
-    shares : of the plan's tasks, increasing, in (0, 1].  alpha : two-sided, in (0, 1).
-    Rounded up to 6 decimals, so that no result hangs on a processor's last digit.
+    shares : shares of the plan's tasks at the looks, increasing, in (0, 1].  alpha : two-sided, in
+        (0, 1).
+    The values are rounded up to 6 decimals, so that no result depends on a processor's last digit.
     Source: Lan & DeMets 1983, Biometrika 70, 659–663; Armitage, McPherson & Rowe 1969 for the
     recursion.
 
@@ -56,7 +58,7 @@ def boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
     [4.877, 3.357, 2.68, 2.29, 2.031]
     """
     limits, spent, last = [], 0.0, 0.0
-    # Where the motion may be that has crossed nothing, and how likely that is.
+    # The possible positions of a motion that crossed no boundary, and their probabilities.
     nodes_before, weights = np.zeros(1), np.ones(1)
     for share in shares:
         budget, step = alpha_spent(share, alpha) - spent, math.sqrt(share - last)
@@ -80,8 +82,10 @@ def boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
 
 
 def _beyond(places: Floats, weights: Floats, scale: float, b: float) -> float:
-    """The chance that a motion from these places gets beyond ±b, in standard deviations of a step
-    of which `scale` are one of the score."""
+    """The chance that a motion from these places exceeds ±b.
+
+    scale : standard deviation of the score, in units of that of a step.
+    """
     from passk_cli.special import ndtr
 
     out = ndtr(places - b * scale) + ndtr(-b * scale - places)
@@ -106,15 +110,15 @@ def level_at(limit: float) -> float:
 def decision_chances(
     distance: float, error: float, share: float, final: float, prior: float
 ) -> tuple[float, float]:
-    """The chances that the end of the plan decides for, and against.
+    """The chances that the end of the plan decides in favour, and that it decides against.
 
-    The truth is taken to be N(0, prior²) about the limit of the rule, and then known as well as the
-    tasks so far show it: N(κ d, κ s²) with κ = 1 / (1 + (s / prior)²).  The rest of the tasks adds
-    its own error, and the end decides where the mean is `final` standard errors from the limit.
+    The true value is assumed to be N(0, prior²) around the limit of the rule. Given the tasks so
+    far it is N(κ d, κ s²) with κ = 1 / (1 + (s / prior)²). The remaining tasks add their own error.
+    The end decides if the mean is `final` standard errors away from the limit.
 
-    away, error : d and s, the estimate less the limit of the rule, and its standard error, > 0.
-    share : of the plan that is done, in (0, 1).  final : boundary of the last look.
-    prior : standard deviation of what differences there are; infinite for any.
+    away, error : d and s, the estimate minus the limit of the rule, and its standard error, > 0.
+    share : share of the plan that is done, in (0, 1).  final : boundary of the last look.
+    prior : standard deviation of the differences that are plausible; infinite if all are.
 
     >>> [round(chance, 2) for chance in decision_chances(0.05, 0.05, 0.5, 2.0, 0.1)]
     [0.22, 0.0]
@@ -127,5 +131,5 @@ def decision_chances(
 
 
 def _tail(z: float) -> float:
-    """P(Z ≥ z), exact far out as well."""
+    """P(Z ≥ z), which keeps its digits far out in the tail."""
     return 0.5 * math.erfc(z / math.sqrt(2))

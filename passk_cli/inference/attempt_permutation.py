@@ -1,4 +1,4 @@
-"""Laws of the difference at a task when its attempts are dealt to the two models again."""
+"""Distributions of a task's difference when its attempts are dealt to the two models at random."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Differences of one task that are equal but for rounding.
+# Differences of one task within this distance are equal up to rounding.
 SAME = 1e-9
-# Deals of all tasks together that a metric of attempts is computed at, at least and at most per
-# task, and rows of their multisets at once (about 64 MB).
+# The number of deals of all tasks together, and the least and the largest number per task, if a
+# metric needs the attempts. _BLOCK_ROWS bounds the rows of their multisets (about 64 MB).
 _DEALS, _FEWEST, _MOST = 65_536, 128, 10_000
 _BLOCK_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
 class Stratum:
-    """Tasks with the same pooled attempts: what their difference can be, and how often.
+    """Tasks with the same pooled attempts: their possible differences, and how likely each is.
 
-    values : the differences there can be.  chances : of each, adding up to 1.  count : such tasks.
+    values : the possible differences.  chances : their probabilities, which add up to 1.
+    count : the number of these tasks.
     """
 
     values: Floats
@@ -38,10 +39,12 @@ class Stratum:
 
 @dataclass(frozen=True)
 class Deals:
-    """All tasks of a pair.
+    """The possible differences of all tasks of a pair of models.
 
-    strata : the tasks whose difference could be otherwise.  fixed : the sum over the others.
-    complete : whether every deal of every task is there, or some tasks have a sample of theirs.
+    strata : the tasks with more than one possible difference.  fixed : the sum over all other
+        tasks.
+    complete : whether every deal of every task is counted; if not, some tasks have a sample of
+        deals.
     """
 
     strata: list[Stratum]
@@ -63,7 +66,7 @@ def deals_of_counts(metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints
         c = np.arange(max(0, passes - n_second), min(n_first, passes) + 1)
         values = metric.values(np.full(len(c), n_first), c)
         values = values - metric.values(np.full(len(c), n_second), passes - c)
-        # Hypergeometric chances, from ratios of neighbours.
+        # The hypergeometric chances come from ratios of neighbours.
         at = c[:-1]
         ratios = (n_first - at) * (passes - at) / ((at + 1) * (n_second - passes + at + 1))
         logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
@@ -73,14 +76,14 @@ def deals_of_counts(metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints
 
 
 def deals_of_attempts(metric: Metric, first: Attempts, second: Attempts, seed: int = 0) -> Deals:
-    """Deals for a metric of more than counts: scores, answers or solutions change hands.
+    """Deals for a metric that needs scores, answers or solutions of the attempts.
 
-    Every deal of a task where there are few (in all about 65,000, at least 128 per task); else a
-    sample of them to which the deal that was observed belongs.  Given such a sample, the observed
-    deal is as likely as any other member of it: a test over the sample keeps its level.
+    If a task has few deals (about 65,000 in all, at least 128 per task), all of them are counted.
+    Otherwise a sample is used that includes the observed deal. Given this sample, the observed deal
+    is as likely as every other member, so that a test over the sample keeps its level.
 
     first, second : the attempts of each model at each of the same tasks.
-    seed : the sample of a task depends on it and on the task's place.
+    seed : the sample of a task depends on the seed and on the place of the task.
     Source: Hemerik & Goeman 2018, "Exact testing with random permutations".
     """
     tasks = len(first.start) - 1
@@ -92,7 +95,7 @@ def deals_of_attempts(metric: Metric, first: Attempts, second: Attempts, seed: i
         task_deals = _all_deals(pooled, int(first_counts.sum()), most_deals)
         key: object = (pooled.key, int(first_counts.sum()))
         if task_deals is None:
-            # The observed deal and most − 1 drawn ones, equal ones together.
+            # The sample is the observed deal and most − 1 random ones; equal deals are merged.
             rng = named_generator(seed, "deals within tasks", place)
             sample = rng.multivariate_hypergeometric(
                 pooled.count, int(first_counts.sum()), most_deals - 1
@@ -128,7 +131,7 @@ def deals_of_attempts(metric: Metric, first: Attempts, second: Attempts, seed: i
 
 
 def _split_constant(strata: Sequence[Stratum], complete: bool = True) -> Deals:
-    """The strata whose difference could be otherwise, and what the others add."""
+    """The strata with more than one possible difference, and the sum over the constant ones."""
     fixed = [s for s in strata if np.ptp(s.values) <= SAME]
     variable = [s for s in strata if np.ptp(s.values) > SAME]
     return Deals(variable, sum(s.count * float(s.values[0]) for s in fixed), complete)
@@ -136,9 +139,10 @@ def _split_constant(strata: Sequence[Stratum], complete: bool = True) -> Deals:
 
 @dataclass(frozen=True)
 class _Pooled:
-    """The attempts of both models at a task: classes of equal ones.
+    """The attempts of both models at a task, in classes of equal attempts.
 
-    value : of each class, increasing.  passed : whether its attempts passed.  count : how many.
+    value : value of each class, increasing.  passed : whether its attempts passed.  count : their
+        number.
     """
 
     value: NDArray[Any]
@@ -147,7 +151,7 @@ class _Pooled:
 
     @property
     def key(self) -> tuple[bytes, ...]:
-        """Key under which tasks have the same deals."""
+        """Tasks with the same key have the same deals."""
         return self.value.tobytes(), self.passed.tobytes(), self.count.tobytes()
 
 
@@ -161,9 +165,10 @@ class _TaskDeals:
 
 
 def _pooled(metric: Metric, first: Attempts, second: Attempts, place: int) -> tuple[_Pooled, Ints]:
-    """The classes of a task, and how many of each the first model has.
+    """The classes of a task's attempts, and how many of each class the first model has.
 
-    Answers and solutions are named by what is seen of them: tasks alike but for names are alike.
+    Answers and solutions are named by how often they occur and pass, so that tasks that differ only
+    in the names of their answers count as the same.
     """
     classes: dict[Any, list[int]] = {}
     for side, attempts in enumerate((first, second)):
@@ -200,7 +205,7 @@ def _pooled(metric: Metric, first: Attempts, second: Attempts, place: int) -> tu
 
 
 def _all_deals(pooled: _Pooled, size: int, most: int) -> _TaskDeals | None:
-    """All deals that give the first model `size` attempts; None for more than `most` of them."""
+    """All deals that give the first model `size` attempts; None if there are more than `most`."""
     deal_numbers = [1] + [0] * size
     for count in pooled.count.tolist():
         ends = np.cumsum(np.array(deal_numbers, dtype=object))
@@ -227,7 +232,7 @@ def _all_deals(pooled: _Pooled, size: int, most: int) -> _TaskDeals | None:
 
 
 def _multisets(deals: Sequence[tuple[_Pooled, Ints]]) -> Attempts:
-    """The attempts that one model holds at every deal, a cell each."""
+    """The attempts of one model at every deal, with one cell per deal."""
     columns, offset = [], 0
     for pooled, first_counts in deals:
         value, of_class = np.unique(pooled.value, return_inverse=True)

@@ -17,27 +17,27 @@ from passk_cli.outcomes.attempts import Attempts
 _BLOCK_ROWS = 1 << 20
 # Rates at which variances of values are computed; between them they are interpolated.
 _RATES = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
-# Attempts beyond which a binomial law is looked at near its mean only.
+# With more attempts than this, only the part of a binomial distribution near its mean is used.
 _SPREADS = 12
-# Numbers of passes at which it is looked at: of more than these, which are a smooth law's, every
-# second, third … one serves.
+# The most numbers of passes that are used. If there are more, every second, third … number is
+# enough, since the distribution is smooth.
 _POINTS = 1 << 12
-# Attempts of which the values at all numbers of passes are computed at once.
+# Up to this many attempts, the values at all numbers of passes are computed at once.
 _WHOLE = 1 << 16
-# Attempts that the overall rate counts for at a task, at least.
+# The overall rate counts for at least this many attempts at a task.
 _WEAKEST = 0.02
-# The tail at which a known variance is compared with one that is estimated.
+# The tail at which the quantiles of the normal and of Student's t distribution are compared.
 _TAIL = 0.025
 
 
 def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
     """Variance of a metric's value in each task over repeated attempts, by the jackknife.
 
-    (n−1)/n · [c (f(n−1, c−1) − f)² + (n−c) (f(n−1, c) − f)²]: leaving one attempt out leaves out
-    one pass (c ways) or one failure (n−c ways), and the mean of both is f(n, c) itself.
-    For k = 1 it is c (n−c) / (n² (n−1)), the usual unbiased variance of a proportion.
+    (n−1)/n · [c (f(n−1, c−1) − f)² + (n−c) (f(n−1, c) − f)²]. Leaving one attempt out removes one
+    pass (c ways) or one failure (n−c ways), and the mean of both is f(n, c) itself. For k = 1 the
+    result is c (n−c) / (n² (n−1)), the usual unbiased variance of a proportion.
 
-    n, c : (tasks,).  Returns (tasks,); NaN where n ≤ k: no attempt can be left out.
+    n, c : (tasks,).  Returns (tasks,); NaN if n ≤ k, since no attempt can be left out.
     Source: Efron & Tibshirani 1993, chapter 11.
 
     >>> from passk_cli.metrics.registry import parse
@@ -63,11 +63,11 @@ def jackknife_variance(values: Callable[[Ints, Ints], Floats], n: Ints, c: Ints)
 
 
 def within_variance_of(metric: Metric, attempts: Attempts, values: Floats) -> Floats:
-    """`within_variance` for a metric that needs more of the attempts than counts.
+    """`within_variance` for a metric that needs more than the counts of the attempts.
 
-    (n−1)/n Σ_j (f without attempt j − f)²; equal attempts are left out once and weighted.
+    (n−1)/n Σ_j (f without attempt j − f)². Equal attempts are left out once, with a weight.
 
-    values : (tasks,), the metric of each task.  Returns (tasks,); NaN where n ≤ k.
+    values : (tasks,), the metric of each task.  Returns (tasks,); NaN if n ≤ k.
     """
     tasks = np.repeat(np.arange(len(values)), np.diff(attempts.start))
     n = np.add.reduceat(attempts.count, attempts.start[:-1])
@@ -76,7 +76,8 @@ def within_variance_of(metric: Metric, attempts: Attempts, values: Floats) -> Fl
     for passing in (0, 1):
         weight = enough * (attempts.passed if passing else attempts.count - attempts.passed)
         rows = np.flatnonzero(weight)
-        # Every copy of a task has its own rows: as many at once as keep a block small.
+        # Every copy of a task has its own rows, so only as many copies are made as keep a block
+        # small.
         sizes = np.cumsum(np.diff(attempts.start)[tasks[rows]])
         for block in np.split(rows, np.flatnonzero(np.diff(sizes // _BLOCK_ROWS)) + 1):
             if not len(block):
@@ -91,20 +92,22 @@ def within_variance_of(metric: Metric, attempts: Attempts, values: Floats) -> Fl
 
 
 def attempt_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) -> Floats:
-    """Least variance of a mean difference V_A − V_B that is believed: what attempts alone give.
+    """The least credible variance of a mean difference V_A − V_B: the part due to attempts.
 
-    a w / T · (z₀.₉₇₅ / t₀.₉₇₅)², w the mean variance of V_A − V_B over repeated attempts had both
-    models one rate at each task; z / t, since the law of the difference has Student's quantiles.
-    a = 1 where numbers of attempts differ: then the differences are skewed, and the spread of a few
-    tasks misses much.  Else a = ½, which keeps differences that are alike from looking certain.
-    The rate of a task is (c + s μ) / (n + s), n and c the attempts and passes of both models, μ
-    their overall rate and s ≤ 1 as much as the spread of c/n between tasks allows (moments of a
-    beta-binomial).  The variance of V at it is exact, k = n included.
+    a w / T · (z₀.₉₇₅ / t₀.₉₇₅)². Here w is the mean variance of V_A − V_B over repeated attempts if
+    both models had one rate at each task. The factor z / t is there because the difference has the
+    quantiles of Student's t distribution. a = 1 if the numbers of attempts differ, since the
+    differences are then skewed and the spread of a few tasks is too small. Otherwise a = ½, which
+    keeps similar differences from looking certain.
+
+    The rate of a task is (c + s μ) / (n + s), with the attempts n and passes c of both models and
+    their overall rate μ. s ≤ 1 is as large as the spread of c/n between tasks allows (moments of a
+    beta-binomial). The variance of V at this rate is exact, also for k = n.
 
     metric : of counts.  n, c : attempts and passes of both models, (2 × rows × tasks).
-    most : the largest numbers of passes, where c are the smallest and outcomes are missing; no
-        passes between them have a larger floor.
-    Returns (rows,); 0 for one task, where no law is.
+    most : the largest numbers of passes if outcomes are missing and c are the smallest. No numbers
+        of passes in between have a larger floor.
+    Returns (rows,); 0 if there is only one task.
 
     >>> from passk_cli.metrics.registry import parse
     >>> n, c = np.full((2, 1, 50), 10), np.full((2, 1, 50), 5)
@@ -122,7 +125,8 @@ def attempt_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) ->
     if most is None:
         low = high = _shrunk_rates(total_attempts, passes, share, tasks)
     else:
-        # No rates of passes between c and most lie outside those of the extreme strengths.
+        # Rates of passes between c and most are never outside the rates at the two extreme
+        # strengths.
         ends = [
             [(x + s * overall[:, None]) / (total_attempts + s) for s in (_WEAKEST, 1.0)]
             for x in (passes, most.sum(axis=0))
@@ -141,8 +145,12 @@ def attempt_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) ->
 
 
 def _tally(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
-    """Attempts of both, passes of both together, and the share of a row's tasks that have them;
-    a column for each number of passes where these are fewer than tasks, and n is the same."""
+    """Attempts of both models, their passes together, and the share of a row's tasks that have
+    them.
+
+    If all n are the same and there are fewer numbers of passes than tasks, the result has one
+    column per number of passes; otherwise one per task.
+    """
     rows, tasks = n.shape[1:]
     passes, most = c.sum(axis=0), int(n[:, 0, 0].sum())
     if most >= tasks or not (n == n[:, :1, :1]).all():
@@ -200,7 +208,7 @@ def _variance_by_rate(metric: Metric, size: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def _pass_distributions(size: int) -> list[tuple[range, Floats]]:
-    """The law of passes of `size` attempts at each of `_RATES`: numbers, and their chances."""
+    """Distributions of the passes of `size` attempts at each of `_RATES`: numbers and chances."""
     distributions = []
     for rate in _RATES.tolist():
         reach = _SPREADS * np.sqrt(size * rate * (1 - rate)) + _SPREADS**2
@@ -208,6 +216,7 @@ def _pass_distributions(size: int) -> list[tuple[range, Floats]]:
         numbers = range(low, high + 1, 1 + (high - low) // _POINTS)
         c = np.array(numbers)
         share = binomial(size, c, rate)
-        # Of every second, third … number the chances add up to a half, a third …
+        # If only every second, third … number is used, its chances add up to a half, a third …, so
+        # they are multiplied by the step.
         distributions.append((numbers, share * numbers.step))
     return distributions

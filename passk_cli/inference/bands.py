@@ -1,4 +1,4 @@
-"""Simultaneous bands: the pointwise level at which a whole curve lies inside its intervals."""
+"""Simultaneous bands: the pointwise level at which a whole curve is inside its intervals."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from passk_cli.inference.streams import named_generator
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve_blocks, pass_hat_k_pairs
 
-# Curves are smooth in k: calibrated at so many k's, a band holds between them as well (with 60 of
-# them the level changed by less than 0.0005).
+# Curves are smooth in k, so a band that is calibrated at this many k's also holds between them.
+# With 60 k's the level changed by less than 0.0005.
 CALIBRATED = 16
 
 
 def spread_out(ks: Ints, count: int = CALIBRATED) -> Ints:
-    """At most `count` of the k's, first and last among them, evenly spread on a log scale.
+    """At most `count` of the k's, including the first and the last, evenly spread on a log scale.
 
     >>> spread_out(np.arange(1, 1001), 4).tolist()
     [1, 10, 100, 1000]
@@ -37,11 +37,12 @@ def band_levels_new_tasks(
     curves: Sequence[tuple[Ints, Ints, Ints]], level: float, *, clusters: Ints | None = None,
     resamples: int = 10_000, seed: int = 0,
 ) -> list[float]:  # fmt: skip
-    """For each model the pointwise level whose intervals hold pass@k and pass^k at all k's.
+    """The pointwise level of each model at which the bands of pass@k and pass^k hold at all k's at
+    once.
 
-    curves : (n, c, ks) of each model, n and c : (tasks,), n ≥ every k; ks : increasing.  All with
-        the same number of tasks.
-    level : for both curves of a model together.  clusters : a code per task, when whole clusters
+    curves : (n, c, ks) of each model, n and c : (tasks,), n ≥ every k; ks : increasing. All models
+        have the same number of tasks.
+    level : level for both curves of a model together.  clusters : a code per task if whole clusters
         are drawn.
     Returns levels between `level` and 1; see `pointwise_level`.
     """
@@ -57,10 +58,11 @@ def band_levels_new_tasks(
 def band_level_these_tasks(
     n: Ints, c: Ints, ks: Ints, level: float, *, resamples: int = 10_000, seed: int = 0
 ) -> float:
-    """As `band_levels_new_tasks` for one model when only the attempts could have gone otherwise.
+    """`band_levels_new_tasks` for one model if only the attempts are random and the tasks are
+    fixed.
 
-    Normal draws with the covariances that errors at different k's have over repeated attempts,
-    expected under the mixing distribution of the success rates; k = n is no exception.
+    The draws are normal, with the covariances that the errors at different k's have over repeated
+    attempts, expected under the mixing distribution of the success rates. k = n is no exception.
     """
     curves: list[Statistic] = [
         statistic for k in ks.tolist() for statistic in (_coverage(k), _reliability(k))
@@ -81,7 +83,7 @@ def _normal_errors(
 
 
 def _coverage(k: int) -> Statistic:
-    """1 − pass@k and its expectation: the errors are those of pass@k, mirrored."""
+    """1 − pass@k and its expectation. Its errors are the mirrored errors of pass@k."""
     return lambda n, c: pass_hat_k_pairs(n, n - c, k), lambda p: (1.0 - p) ** k
 
 
@@ -91,16 +93,17 @@ def _reliability(k: int) -> Statistic:
 
 
 def pointwise_level(draws: Floats, level: float) -> float:
-    """The pointwise level at which a share `level` of the draws lies inside in every column.
+    """The pointwise level at which a share `level` of the draws is inside the band in every column.
 
-    A draw's rank in a column is counted from the nearer end, and equal draws share the better one,
-    so that a column without spread does not count; its smallest rank over the columns says at which
-    pointwise level it just leaves the band.  The level wanted is the one that a share 1 − `level`
-    of the draws leave.  Where these are fewer than ten, as for a band among hundreds, the tail of
-    ten is shared out: draws have no quantile so far out.
+    The rank of a draw in a column is counted from the nearer end. Equal draws share the better
+    rank, so that a column without spread does not count. The smallest rank of a draw over the
+    columns is the pointwise level at which the draw just leaves the band. The result is the level
+    that a share 1 − `level` of the draws leave. If fewer than ten draws leave it, as for one band
+    among hundreds, the tail beyond the tenth draw is divided in proportion, since draws have no
+    quantile that far out.
 
     draws : (draws × columns).
-    Returns a level from `level` (columns that move as one) to below 1.
+    Returns a level from `level` (if all columns move together) to below 1.
     Source: Davison & Hinkley 1997, section 4.2.4 (simultaneous envelopes by ranks).
 
     >>> draws = np.random.default_rng(0).normal(size=(1000, 2))
@@ -110,9 +113,10 @@ def pointwise_level(draws: Floats, level: float) -> float:
     count, share = len(draws), 1.0 - level
     outside = max(share * count, min(10, count - 1))
     inside = math.floor(outside)
-    # Draws that are equal but for rounding are equal, on every processor.
+    # Draws that are equal up to rounding count as equal, on every processor.
     columns = np.ascontiguousarray(np.round(draws, 12).T)
-    # Without equal draws as many lie beyond the outermost of a column; else all are ordered.
+    # Without equal draws, that many draws are beyond the outermost one of a column. Otherwise all
+    # draws are sorted.
     few = min(inside + 1, count - 1)
     rank = _outermost(columns, inside, few) or _outermost(columns, inside, count - 1) or count
     tail = rank / count * (share * count / outside)
@@ -120,7 +124,8 @@ def pointwise_level(draws: Floats, level: float) -> float:
 
 
 def _outermost(columns: Floats, inside: int, most: int) -> int | None:
-    """The smallest rank, up to `most`, at or beyond which more than `inside` draws are somewhere.
+    """The smallest rank, up to `most`, at which more than `inside` draws are outside in some
+    column.
 
     columns : (columns × draws).
     """

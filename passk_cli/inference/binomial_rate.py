@@ -7,16 +7,16 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.metrics.pass_k import unique_pairs
 
-# More attempts than this are not asked of anybody.
+# A need for more attempts than this is not reported.
 MOST_NEEDED = 1_000_000_000
 
 
 def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Limits of each task's pass rate p, of which c of n attempts passed.
+    """Limits of each task's pass rate p if c of n attempts passed (Clopper and Pearson).
 
-    Clopper and Pearson's: P(X ≥ c | low) = P(X ≤ c | high) = (1 − level)/2, X ~ Binomial(n, p).
-    With c = n or c = 0 the other limit is 1 or 0.  The interval is wrong with probability at most
-    1 − level, whatever p.
+    P(X ≥ c | low) = P(X ≤ c | high) = (1 − level)/2 for X ~ Binomial(n, p). If c = n the upper
+    limit is 1, and if c = 0 the lower limit is 0. The interval is wrong with probability at most 1
+    − level, for every p.
 
     n, c : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.  level : in (0, 1).
     Returns low and high, floats in [0, 1] of their shape; low ≤ c/n ≤ high.
@@ -38,10 +38,10 @@ def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats
 
 
 def lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:
-    """One-sided lower limits of pass rates: P(X ≥ c | low) = 1 − level; 0 where c = 0.
+    """One-sided lower limits of pass rates: P(X ≥ c | low) = 1 − level; 0 if c = 0.
 
-    For claims that name their side beforehand, as --always does.  Arguments, errors and source as
-    of `rate_limits`.
+    They are for claims with a direction that is fixed beforehand, for example by --always.
+    Arguments, errors and source are those of `rate_limits`.
 
     >>> lower_limits([3, 59, 10], [3, 59, 9]).round(3).tolist()
     [0.368, 0.95, 0.606]
@@ -54,13 +54,15 @@ def lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:
 
 
 def passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) -> Ints:
-    """How many further attempts, all of which pass, show that each pass rate is above `rate`.
+    """The number of further attempts that must all pass to show that each pass rate is above
+    `rate`.
 
-    The least m ≥ 0 with P(X ≥ c + m | rate) ≤ 1 − level, X ~ Binomial(n + m, rate): the one-sided
-    lower limit of c + m of n + m reaches the rate.  With f = n − c failures it is the least N with
-    P(Y ≤ f) ≤ 1 − level, Y ~ Binomial(N, 1 − rate), less n: bisected, since the tail falls with N.
+    It is the least m ≥ 0 with P(X ≥ c + m | rate) ≤ 1 − level for X ~ Binomial(n + m, rate): the
+    one-sided lower limit of c + m passes in n + m attempts reaches the rate. With f = n − c
+    failures it is N − n for the least N with P(Y ≤ f) ≤ 1 − level, Y ~ Binomial(N, 1 − rate). N is
+    found by bisection, since the tail falls with N.
 
-    n, c : as of `rate_limits`, n = 0 as well.  rate : in (0, 1).  Returns integers of their shape.
+    n, c : as for `rate_limits`, also n = 0.  rate : in (0, 1).  Returns integers of their shape.
     Errors: ValueError for impossible counts or a rate outside (0, 1).
 
     >>> passes_needed([0, 3, 59, 10], [0, 3, 59, 9], 0.95).tolist()
@@ -70,7 +72,7 @@ def passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) 
 
     n, c = _checked(n, c, least=0)
     if not 0.0 < rate < 1.0:
-        raise ValueError("rate must lie in (0, 1)")
+        raise ValueError("rate must be above 0 and below 1")
     failures, place = np.unique(n - c, return_inverse=True)
     few, enough = failures - 1, np.full_like(failures, MOST_NEEDED)
     while np.any(enough - few > 1):
@@ -83,10 +85,11 @@ def passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) 
 
 
 def below_tests(n: ArrayLike, c: ArrayLike, rate: float) -> Floats:
-    """One-sided exact p-values that each pass rate is below `rate`: P(X ≤ c | rate).
+    """One-sided exact p-values of the hypothesis that a pass rate is at least `rate`: P(X ≤ c |
+    rate).
 
-    X ~ Binomial(n, rate).  n, c : as of `rate_limits`.  rate : in [0, 1].  Returns floats in
-    [0, 1] of their shape.
+    X ~ Binomial(n, rate).  n, c : as for `rate_limits`.  rate : in [0, 1].  Returns floats in [0,
+    1] of their shape.
 
     >>> below_tests([4, 4], [0, 4], 0.5).tolist()
     [0.0625, 1.0]
@@ -98,7 +101,7 @@ def below_tests(n: ArrayLike, c: ArrayLike, rate: float) -> Floats:
 
 
 def _checked(n: ArrayLike, c: ArrayLike, least: int = 1) -> tuple[Ints, Ints]:
-    """Both as integers of one shape."""
+    """n and c as integers of one shape."""
     n, c = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(c, dtype=np.int64))
     if np.any(n < least) or np.any(c < 0) or np.any(c > n):
         raise ValueError(f"every task needs n >= {least} and 0 <= c <= n")

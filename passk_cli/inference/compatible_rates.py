@@ -2,7 +2,7 @@
 
 A task has an unknown success rate p, and the rates of tasks have an unknown distribution G.  Counts
 allow every G whose log likelihood is near enough to the highest that any distribution reaches.  A
-mean over G, such as pass@k = E[1 − (1 − p)^k], then lies between its lowest and its highest value
+mean over G, such as pass@k = E[1 − (1 − p)^k], then is between its lowest and its highest value
 over these distributions.  Both are convex programmes, and a barrier method solves them without
 random draws.
 """

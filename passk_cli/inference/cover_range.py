@@ -25,7 +25,7 @@ _AIM = 0.9 * WIDEST
 
 
 class Needed(NamedTuple):
-    """What would make the range narrow enough for a point: about so many attempts per task, or so
+    """What would make the range narrow enough for a point: about that many attempts per task, or so
     many tasks with the attempts that they have; None if neither would by itself."""
 
     attempts: int | None

@@ -1,13 +1,15 @@
-"""How much a metric's task values will vary in a design not yet run, from assumptions or a pilot.
+"""How much a metric's task values vary in a planned design, from assumptions or from a pilot.
 
-Also how two models' true values correlate over tasks, and the ways to spend a budget of attempts.
+The module also computes how two models' true values correlate over tasks, and how to split a budget
+of attempts.
 
-A design is T tasks × n attempts.  The estimate is the mean of T independent task values, so its
-standard error is √(Var V / T), and what has to be known is Var V as a function of n:
+A design is T tasks × n attempts. The estimate is the mean of T independent task values, so its
+standard error is √(Var V / T). Planning needs Var V as a function of n:
 
-    Var V = between + within(n):  how the tasks' true values differ, and what luck adds.
+    Var V = between + within(n)
 
-The variance of a difference of two models has the same two parts.
+The first part is how the tasks' true values differ, and the second is what random outcomes add. The
+variance of a difference of two models has the same two parts.
 """
 
 from __future__ import annotations
@@ -26,14 +28,15 @@ from passk_cli.metrics.choice import hypergeometric, log_choose
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.registry import Metric
 
-# Elements of a matrix of thinned counts held at once: 32 MB.
+# Elements of a matrix of thinned counts that are held at once: 32 MB.
 _BLOCK_ELEMENTS = 1 << 22
-# Below this share of the largest possible spread, the largest itself was meant: √(m(1−m)) is
-# rarely a number that can be written.
+# A spread within this share of the largest possible one counts as the largest, since √(m(1−m)) is
+# rarely a number that you can write exactly.
 _AT_MOST = 1e-6
-# A share of the variance that is rounding.
+# A share of the variance that can be rounding.
 _NO_LUCK = 1e-9
-# A split this close to the best counts as good, and the one with the most tasks is taken.
+# A split whose standard error is within 1 % of the best counts as equally good. Of these splits the
+# one with the most tasks is chosen.
 _AS_GOOD = 1.01
 
 Split = tuple[int, int]
@@ -41,11 +44,12 @@ Split = tuple[int, int]
 
 @dataclass(frozen=True)
 class BetaRates:
-    """Task success rates that follow a Beta distribution, given by its mean and spread.
+    """Success rates of tasks that follow a Beta distribution with a given mean and spread.
 
-    mean : in (0, 1).  spread : standard deviation of the rates over tasks, from 0 (every task has
-    the same rate) to √(mean (1 − mean)) (every rate is 0 or 1); between them Beta(a, b) with
-    a + b = mean (1 − mean) / spread² − 1 and a = mean (a + b).
+    mean : in (0, 1).
+    spread : standard deviation of the rates over tasks, from 0 (all rates are equal) to √(mean (1 −
+        mean)) (every rate is 0 or 1). In between it is Beta(a, b) with a + b = mean (1 − mean) /
+        spread² − 1 and a = mean (a + b).
     Errors: ParameterError outside these ranges.
 
     >>> BetaRates(0.5, 0.5).passes(3).tolist()
@@ -77,10 +81,10 @@ class BetaRates:
         return 1.0 if share > 1.0 - _AT_MOST else share
 
     def passes(self, n: int) -> Floats:
-        """P(c of n attempts at a random task pass), c = 0 … n: beta-binomial, (n + 1,).
+        """P(c of n attempts at a random task pass) for c = 0 … n: beta-binomial, (n + 1,).
 
-        C(n, c) Π_{i<c} (mr + is) Π_{i<n−c} ((1−m)r + is) / Π_{i<n} (r + is), where
-        s is `correlation` and r = 1 − s: no limit to take at either end of the spread.
+        C(n, c) Π_{i<c} (mr + is) Π_{i<n−c} ((1−m)r + is) / Π_{i<n} (r + is) with s = `correlation`
+        and r = 1 − s. This form needs no limit at either end of the spread.
         """
         correlation = self.correlation
         if correlation == 1.0:
@@ -98,11 +102,12 @@ class BetaRates:
 
 @dataclass(frozen=True)
 class AssumedModel:
-    """The values of a metric when success rates follow a model; everything is exact.
+    """The values of a metric if success rates follow a model; everything is exact.
 
-    expected : mean value.  between : variance of the tasks' true values.  within(n), variance(n) :
-    mean variance of a task's value over repeated n attempts, and variance of a random task's value;
-    NaN where n < k.  law(n) : the values a random task can have with n ≥ k attempts, and their
+    expected : mean value.  between : variance of the tasks' true values.
+    within(n), variance(n) : mean variance of a task's value over repeated n attempts, and variance
+    of a random task's value; NaN if n < k.
+    distribution(n) : the values that a random task can have with n ≥ k attempts, and their
     probabilities.
 
     >>> from passk_cli.metrics.registry import parse
@@ -127,11 +132,11 @@ class AssumedModel:
         return max(square - self.expected**2, 0.0)
 
     def within(self, n: int) -> float:
-        """Mean variance of a task's value over repeated attempts; NaN where n < k."""
+        """Mean variance of a task's value over repeated attempts; NaN if n < k."""
         return max(self.variance(n) - self.between, 0.0)
 
     def variance(self, n: int) -> float:
-        """Variance of a random task's value with n attempts; NaN where n < k."""
+        """Variance of a random task's value with n attempts; NaN if n < k."""
         if n < self.metric.k:
             return math.nan
         values, weights = self.distribution(n)
@@ -144,19 +149,20 @@ class AssumedModel:
 
 @dataclass(frozen=True)
 class PilotEstimate:
-    """The values of a metric as a pilot's counts tell them, unbiased as far as they reach.
+    """The values of a metric as estimated from a pilot's counts, unbiased as far as they reach.
 
-    Up to the pilot's fewest attempts n₀ per task the variance for n attempts needs no model:
-    E V² is the mean over all subsets of n of the pilot's attempts (hypergeometric), (E V)² the
-    mean over pairs of different tasks.  `between` needs none where n₀ ≥ 2k: the product of the
-    values of two separate groups of k attempts at one task estimates the square of its true value.
+    Up to n₀, the smallest number of attempts per task in the pilot, the variance for n attempts
+    needs no model: E V² is the mean over all subsets of n of the pilot's attempts (hypergeometric),
+    and (E V)² is the mean over pairs of different tasks. `between` needs no model if n₀ ≥ 2k, since
+    the product of the values of two separate groups of k attempts at one task estimates the square
+    of its true value.
 
-    Beyond, `within` shrinks from n₀ to n as in a Beta model with the pilot's mean and spread, and
-    where n₀ < 2k `between` is that model's share of the variance measured at n₀.  For k = 1 and
-    n₀ ≥ 2 this is no assumption: `within` falls as 1/n whatever the rates.
+    Beyond n₀, `within` shrinks from n₀ to n as in a Beta model with the pilot's mean and spread. If
+    n₀ < 2k, `between` is that model's share of the variance measured at n₀. For k = 1 and n₀ ≥ 2
+    this is not an assumption, because `within` falls as 1/n for any rates.
 
-    n, c : int arrays (tasks,), T ≥ 2 tasks, k ≤ n.  Where no task has two attempts, `between`,
-    and everything at n > 1, is NaN.
+    n, c : int arrays (tasks,), T ≥ 2 tasks, k ≤ n. If no task has two attempts, `between` and
+        everything at n > 1 is NaN.
     """
 
     metric: Metric
@@ -165,16 +171,16 @@ class PilotEstimate:
 
     @cached_property
     def fewest(self) -> int:
-        """n₀, the fewest attempts any task has."""
+        """n₀, the smallest number of attempts at any task."""
         return int(self.n.min())
 
     @property
     def measures_between(self) -> bool:
-        """Whether `between` is the pilot's own, without a model."""
+        """Whether `between` is measured by the pilot itself, without a model."""
         return self.fewest >= 2 * self.metric.k
 
     def is_measured(self, n: int) -> bool:
-        """Whether the variance at n attempts is the pilot's own, without a model."""
+        """Whether the variance at n attempts is measured by the pilot itself, without a model."""
         return n <= self.fewest or (self.metric.k == 1 and self.fewest >= 2)
 
     @cached_property
@@ -190,7 +196,7 @@ class PilotEstimate:
 
     @cached_property
     def rates(self) -> BetaRates | None:
-        """The model that carries beyond the pilot; None where it cannot be known."""
+        """The model that is used beyond the pilot; None if it cannot be estimated."""
         return fitted_rates(self.n, self.c)
 
     @cached_property
@@ -207,7 +213,7 @@ class PilotEstimate:
 
     @cached_property
     def raw_between(self) -> float:
-        """The estimate of `between`; negative where tasks differ less than luck explains."""
+        """The estimate of `between`; negative if tasks differ less than random outcomes explain."""
         if self.measures_between:
             halves = thinned_counts(self.n, self.c, 2 * self.metric.k)
             return two_groups_product(self.metric, halves) - self._squared_mean
@@ -218,8 +224,10 @@ class PilotEstimate:
 
     @property
     def luck(self) -> Floats:
-        """Variance of each task's value over repeated attempts, unbiased; where n₀ < 2k its mean,
-        NaN where no task has two attempts."""
+        """Variance of each task's value over repeated attempts, unbiased.
+
+        If n₀ < 2k it is the mean of these variances, and NaN if no task has two attempts.
+        """
         if not self.measures_between:
             return np.full(len(self.n), self.within(self.fewest))
         un, uc, index = unique_pairs(self.n, self.c)
@@ -231,7 +239,7 @@ class PilotEstimate:
         return variances
 
     def within(self, n: int) -> float:
-        """Mean variance of a task's value over repeated attempts; NaN where n < k."""
+        """Mean variance of a task's value over repeated attempts; NaN if n < k."""
         if n < self.metric.k:
             return math.nan
         if n <= self.fewest:
@@ -245,30 +253,33 @@ class PilotEstimate:
         return self._beyond[n]
 
     def variance(self, n: int) -> float:
-        """Variance of a random task's value with n attempts; NaN where n < k or not known."""
+        """Variance of a random task's value with n attempts; NaN if n < k or not known."""
         if self.metric.k <= n <= self.fewest:
             return self._at(n)
         return self.between + self.within(n)
 
     def distribution(self, n: int) -> tuple[Floats, Floats]:
-        """The values of the pilot's tasks with n ≥ k attempts, or with all of n₀ < n."""
+        """The values of the pilot's tasks with n ≥ k attempts; with n₀ attempts if n is larger."""
         size = min(n, self.fewest)
         return _values(self.metric, size), thinned_counts(self.n, self.c, size)
 
     @cached_property
     def _beyond(self) -> dict[int, float]:
-        """`within` at the numbers of attempts beyond n₀ that were asked for."""
+        """`within` at the requested numbers of attempts beyond n₀."""
         return {}
 
     @cached_property
     def _model(self) -> AssumedModel | None:
-        """The values as the model of `rates` has them."""
+        """The values under the model of `rates`."""
         return None if self.rates is None else AssumedModel(self.metric, self.rates)
 
     @cached_property
     def _luck(self) -> float:
-        """`within` of the model at n₀; 0 where luck is taken to shrink as 1/n: k = 1, or no luck
-        as all rates of the model are 0 or 1."""
+        """`within` of the model at n₀; 0 if it shrinks as 1/n.
+
+        It shrinks as 1/n if k = 1, or if all rates of the model are 0 or 1 and random outcomes add
+        nothing.
+        """
         if self._model is None or self.metric.k == 1:
             return 0.0
         start = self._model.within(self.fewest)
@@ -290,8 +301,8 @@ class PilotEstimate:
 class Difference:
     """The difference of two models' values at one task, both with n attempts.
 
-    covariance : of the two models' true values over tasks; attempts add nothing to it.
-    estimated : `between` where it was estimated of the differences themselves.
+    covariance : of the two models' true values over tasks. Attempts add nothing to it.
+    estimated : `between`, if it was estimated from the differences themselves.
     """
 
     first: AssumedModel | PilotEstimate
@@ -301,7 +312,7 @@ class Difference:
 
     @property
     def between(self) -> float:
-        """Variance of the true differences, at least 0; NaN where it is not known."""
+        """Variance of the true differences, at least 0; NaN if it is unknown."""
         if self.estimated is not None:
             return self.estimated
         raw = self.first.between + self.second.between - 2.0 * self.covariance
@@ -309,7 +320,7 @@ class Difference:
 
     @property
     def correlation(self) -> float | None:
-        """Correlation of the true values over tasks, from −1 to 1; None where it is not known."""
+        """Correlation of the true values over tasks, from −1 to 1; None if it is unknown."""
         variances = self.first.between, self.second.between
         scale = 2.0 * math.sqrt(variances[0] * variances[1])
         if not scale > 0:
@@ -328,12 +339,13 @@ class Difference:
 
 
 def fitted_rates(n: Ints, c: Ints) -> BetaRates | None:
-    """The Beta model with a pilot's mean success rate and the spread that luck does not explain.
+    """The Beta model with a pilot's mean success rate and the spread that chance does not explain.
 
-    spread² = E p − (E p)² − E p(1−p), the last the mean of c(n−c)/(n(n−1)) over tasks with two
-    attempts; each part is unbiased, the whole is kept within what is possible.
-    n, c : int arrays (tasks,), T ≥ 2.  None where no task has two attempts, or all outcomes are
-    the same.
+    spread² = E p − (E p)² − E p(1−p). The last term is the mean of c(n−c)/(n(n−1)) over tasks with
+    two attempts. Each part is unbiased, and their sum is limited to the possible range.
+
+    n, c : int arrays (tasks,), T ≥ 2.  None if no task has two attempts, or if all outcomes are the
+        same.
 
     >>> rates = fitted_rates(np.array([4, 4, 4]), np.array([0, 2, 4]))
     >>> rates.mean, round(rates.spread, 6)
@@ -350,13 +362,15 @@ def fitted_rates(n: Ints, c: Ints) -> BetaRates | None:
 
 
 def cluster_excess(values: Floats, clusters: Ints | None) -> float:
-    """Variance that clusters add to a task's value, so that Var/T is that of the mean of T.
+    """Variance that clusters add to a task's value, so that Var/T is the variance of the mean of T
+    tasks.
 
     max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t from the mean
-    and m_g tasks in cluster g: the clustered variance minus that of separate tasks.  Tasks of a
-    cluster share true values, not luck, so that it is the same at any number of attempts.
+    and m_g tasks in cluster g. It is the clustered variance minus the variance of separate tasks.
+    Tasks of a cluster share true values but not random outcomes, so the excess is the same at any
+    number of attempts.
 
-    values : (T,), T ≥ 2.  clusters : (T,) codes 0 … G−1, each there, G ≥ 2; None for 0.
+    values : (T,), T ≥ 2.  clusters : (T,) codes 0 … G−1, each of them used, G ≥ 2; None gives 0.
     Source: Miller 2024, "Adding error bars to evals", eq. 4; Bell & McCaffrey 2002 for T − m_g.
 
     >>> values = np.array([0.0, 0.0, 1.0, 1.0])
@@ -379,8 +393,8 @@ def _values(metric: Metric, n: int) -> Floats:
 def two_groups_product(metric: Metric, weights: Floats) -> float:
     """E of the product of the values of two separate groups of k attempts at one task.
 
-    weights : P(s of 2k attempts pass); then x of the first k do with the hypergeometric
-    probability C(k, x) C(k, s−x) / C(2k, s).
+    weights : P(s of 2k attempts pass). Then x of the first k pass with the hypergeometric
+        probability C(k, x) C(k, s−x) / C(2k, s).
     """
     k = metric.k
     values, c = _values(metric, k), np.arange(k + 1)
@@ -409,14 +423,17 @@ def _running(terms: Floats) -> Floats:
 def true_difference(first: PilotEstimate, second: PilotEstimate) -> tuple[float, float, float]:
     """Variance of two models' true differences over tasks, and its lower and upper 95 % limits.
 
-    h_t = (d_t − d̄)² T / (T − 1) − luck of both: D̂ = mean h is unbiased, and below 0 where models
-    are alike.  So D̂ and s = sd(h) / √T are taken as a normal law, of which what is above 0 is
-    left: its mean D̂ + s φ(D̂/s) / Φ(D̂/s), and its 97.5 % quantile.  The lower limit is that of the
-    whole law, which may lie at 0: models that are the same are not to be shut out.
-    Luck of a task: v² − the mean product of the values of two separate groups of k attempts, for
-    k = 1 c (n − c) / (n² (n − 1)); where n₀ < 2k the mean one of the Beta model.
+    h_t = (d_t − d̄)² T / (T − 1) − the variance of both values at task t over repeated attempts. D̂
+    = mean h is unbiased, and below 0 for some pairs of similar models. So D̂ with s = sd(h) / √T is
+    treated as normal and cut off below 0. The result is the mean of what remains, D̂ + s φ(D̂/s) /
+    Φ(D̂/s), and its 97.5 % quantile. The lower limit comes from the whole normal distribution and
+    may be 0, so that identical models are not excluded.
 
-    first, second : pilots at the same T ≥ 2 tasks.  NaN where `within` is not known.
+    The variance at a task is v² minus the mean product of the values of two separate groups of k
+    attempts; for k = 1 it is c (n − c) / (n² (n − 1)). If n₀ < 2k it is the mean variance of the
+    Beta model.
+
+    first, second : pilots at the same T ≥ 2 tasks.  NaN if `within` is unknown.
 
     >>> n = np.full(4, 4)
     >>> passes = np.array([0, 1, 3, 4]), np.array([0, 2, 3, 3])
@@ -442,8 +459,9 @@ def true_difference(first: PilotEstimate, second: PilotEstimate) -> tuple[float,
 def splits(budget: int, least: int, most_tasks: int | None = None) -> list[Split]:
     """(tasks, attempts) that spend a budget of attempts, with n ≥ least and at least two tasks.
 
-    n in steps of 5 % from the least to 4 times that or 200 (little is left of luck by then), and
-    the n that spends most on most_tasks.  What does not divide evenly stays unspent.
+    n goes in steps of 5 % from the least to 4 times that or 200, since more attempts hardly reduce
+    the noise. The n that spends most on most_tasks is included. Attempts that do not divide evenly
+    stay unspent.
 
     >>> splits(10, 2)
     [(5, 2), (3, 3), (2, 4), (2, 5)]
@@ -459,12 +477,15 @@ def splits(budget: int, least: int, most_tasks: int | None = None) -> list[Split
 def best_splits(
     options: Sequence[Split], errors: Mapping[str, Sequence[float]]
 ) -> dict[str, Split]:
-    """The best split for each metric, and for "all" of several at once.
+    """The best split for each metric, and "all" for the best compromise between several metrics.
 
-    Best is the smallest standard error; of splits within 1 % of it the one with the most tasks,
-    then the fewest attempts.  For all at once, the smallest excess of any metric over its own best.
-    options : (tasks, attempts) of each split.  errors : metric → standard error in each; infinite
-    where there is none.  A metric without any has no best split, and then there is none for all.
+    The best split has the smallest standard error. Of the splits within 1 % of it, the one with the
+    most tasks and then the fewest attempts is chosen. The compromise has the smallest excess of any
+    metric over its own best split.
+
+    options : (tasks, attempts) of each split.
+    errors : metric → standard error in each split; infinite if there is none. A metric without any
+        finite error has no best split, and then there is no compromise.
 
     >>> best_splits([(10, 1), (5, 2)], {"pass@1": [0.1, 0.12], "pass@2": [math.inf, 0.2]})
     {'pass@1': (10, 1), 'pass@2': (5, 2), 'all': (5, 2)}

@@ -1,4 +1,5 @@
-"""The law of a mean difference of two models: its p-value and its limits come from one place."""
+"""The distribution of a mean difference of two models, which gives both its p-value and its
+limits."""
 
 from __future__ import annotations
 
@@ -11,28 +12,30 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Bools, Floats, Ints
 from passk_cli.inference.rounding import ROUNDING
 
-# Tasks that carry the differences: from the first number on no lump is allowed for, up to the
-# second one is in full; on the side of the longer tail, and on both.
+# Numbers of tasks that carry the differences: at the first number or above it no allowance is made
+# for a lump, and at the second number or below it the allowance is full. _TAIL is for the side of
+# the longer tail, _BOTH for both sides.
 _TAIL = (5.0, 2.0)
 _BOTH = (2.0, 1.0)
-# As many units or fewer than the second get a lump on both sides, whatever carries them.
+# The same for the number of units, whatever carries the differences.
 _FEW = (6.0, 3.0)
-# The error of a log variance is larger than its estimate says if few tasks carry the differences.
+# If few tasks carry the differences, the error of a log variance is larger than its estimate by
+# this factor.
 _UNDERSTATED = 1.25
-# The least variance of a log variance, and the fewest rows that can be compared.
+# The smallest variance of a log variance, and the smallest number of rows that can be compared.
 _LEAST_ERROR, _FEWEST_ROWS = 1e-6, 3
-# Of the squared size of a lump: what a sample of T tasks that missed it may owe, times T².
+# The share of a lump's squared size, times T², that a sample of T tasks without it may owe.
 _MISSED = 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DifferenceDistribution:
-    """Student's t law of mean differences, one per row, with a spread for each direction.
+    """Student's t distribution of mean differences, one per row, with one spread per direction.
 
     estimate : mean differences.  below, above : standard errors for lower and for upper limits.
-    degrees : of freedom, units − 1; 0 where one unit has no spread.
-    reach : largest possible difference; infinite where it is not known.
-    constant : whether all differences of a row are one number.
+    degrees : degrees of freedom, units − 1; 0 if one unit has no spread.
+    reach : largest possible difference; infinite if it is unknown.
+    constant : whether all differences of a row are the same number.
     spread : standard errors without lumps.  spread_error : their relative standard errors.
     """
 
@@ -47,9 +50,9 @@ class DifferenceDistribution:
 
     @staticmethod
     def from_parts(parts: Sequence[tuple[DifferenceDistribution, Ints]]) -> DifferenceDistribution:
-        """Chosen rows of several laws as one, in that order.
+        """Selected rows of several distributions, joined in that order.
 
-        parts : laws of the same reach, each with the places of its rows.
+        parts : distributions with the same reach, each with the places of its rows.
         """
         names = "estimate below above degrees constant spread spread_error".split()
         columns: dict[str, Any] = {
@@ -59,16 +62,18 @@ class DifferenceDistribution:
         return DifferenceDistribution(**columns, reach=parts[0][0].reach)
 
     def moderated(self) -> DifferenceDistribution:
-        """The law whose spreads are raised towards those that the other rows make likely.
+        """The distribution with small spreads raised towards what the other rows make plausible.
 
-        Among many pairs of models some have, by chance, a spread that is far too small.  The log
-        variance of a task's difference, y = log(spread² · units), is an estimate with variance
-        v = (2 · 1.25 · unsure)²; the true ones differ between rows by a variance τ² (DerSimonian
-        and Laird).  A row takes the mean of y + v/2 and of the weighted mean of all rows, weighted
-        by τ² and v, if that is larger than its own.  So pairs that truly differ keep their spread.
-        Rows with one value, one unit or an unknown spread neither give nor take; with fewer than
-        three others nothing changes.
-        Source: Smyth 2004, for the idea; DerSimonian & Laird 1986.  Coverage and power:
+        Among many pairs of models, some have by chance a spread that is far too small. The log
+        variance of a task's difference, y = log(spread² · units), is an estimate with variance v =
+        (2 · 1.25 · spread_error)². The true log variances differ between rows by a variance τ²
+        (DerSimonian and Laird). A row gets the mean of y + v/2 and the weighted mean of all rows,
+        weighted by τ² and v, if that is larger than its own spread. So pairs that truly differ keep
+        their spread.
+
+        Rows with a single value, a single unit or an unknown spread are left out. If fewer than
+        three rows remain, nothing changes.
+        Source: Smyth 2004, for the idea; DerSimonian & Laird 1986. Coverage and power:
         benchmarks/families.md.
 
         >>> rows = [[0.1, -0.1, 0, 0, 0], [0.5, -0.5, 0.5, -0.4, 0], [0, 0.4, -0.4, 0, 1]]
@@ -92,7 +97,7 @@ class DifferenceDistribution:
         shrunk = np.exp((log * between + mean * error) / (between + error) / 2) / np.sqrt(units)
         spread = self.spread.copy()
         spread[usable] = np.maximum(spread[usable], shrunk)
-        # A spread that is not known may be infinite, and stays as it is.
+        # An unknown spread may be infinite, so it stays as it is.
         added = np.zeros_like(self.spread)
         added[usable] = spread[usable] ** 2 - self.spread[usable] ** 2
         return replace(
@@ -103,8 +108,8 @@ class DifferenceDistribution:
     def p(self, null: ArrayLike = 0.0) -> Floats:
         """Two-sided p of a mean difference of `null`: P(|t| ≥ |estimate − null| / error).
 
-        The error is that of the limit which faces `null`, so that p ≤ α exactly where the limits
-        at α leave `null` out.  1 with one unit, or where the estimate is `null`.
+        The error is that of the limit on the side of `null`, so that p ≤ α exactly if the limits at
+        α exclude `null`. p is 1 with one unit, or if the estimate equals `null`.
         """
         from passk_cli.special import stdtr
 
@@ -115,9 +120,11 @@ class DifferenceDistribution:
         return np.where((self.degrees < 1) | (gap == 0), 1.0, p)
 
     def equivalence(self, margin: float) -> Floats:
-        """The larger p of two one-sided tests: that the mean is at most −margin, or at least it.
+        """The larger p of two one-sided tests: that the mean is at most −margin, and that it is at
+        least margin.
 
-        At most α exactly where the limits of level 1 − 2α lie within ±margin.  1 with one unit.
+        It is at most α exactly if the limits of level 1 − 2α are within ±margin. It is 1 with one
+        unit.
         Source: Schuirmann 1987.
         """
         low, high = self.p(-margin) / 2, self.p(margin) / 2
@@ -126,10 +133,10 @@ class DifferenceDistribution:
         return np.where(self.degrees < 1, 1.0, np.maximum(low, high))
 
     def limits(self, alpha: ArrayLike) -> tuple[Floats, Floats]:
-        """Lower and upper limits of level 1 − alpha, held inside ±reach.
+        """Lower and upper limits of level 1 − alpha, cut off at ±reach.
 
-        alpha : in (0, 1), one for all rows or one per row.  Both bounds with one unit.
-        The limit that faces 0 lies on the side that p ≤ alpha says, whatever rounding says.
+        alpha : in (0, 1), one for all rows or one per row. With one unit the limits are ±reach.
+        The limit next to 0 is on the same side of 0 as p ≤ alpha implies, in spite of rounding.
         """
         from passk_cli.special import stdtrit
 
@@ -157,31 +164,32 @@ def difference_distribution(
     hidden: ArrayLike = 0.0,
     degrees: ArrayLike | None = None,
 ) -> DifferenceDistribution:
-    """The law of the mean of differences per task, row by row.
+    """The distribution of the mean of differences per task, row by row.
 
-    d_t, t = 1 … T, have mean d̄ and variance s² (ddof 1).  The squared standard error is
+    d_t, t = 1 … T, have mean d̄ and variance s² (ddof 1). The squared standard error is
 
         max(s² / T, floor)  +  hidden  +  2 g L² / T²
 
-    The floor is what attempts alone must give (`attempt_floor`), which s² of few tasks can miss.
-    L, the reach, is the size of a lump that the sample may have missed.  Its weight g depends on
-    how many tasks carry the differences, m = (Σ d²)² / Σ d⁴ (T/3 in a normal sample), and on which
-    tail is longer, κ = Σ d³ / Σ |d|³: for the limit on that side g is |κ| at m ≤ 2 and falls to 0
-    at m = 5; for both limits it is at least 1 at m ≤ 1, falling to 0 at m = 2, and at T ≤ 3,
-    falling to 0 at T = 6.  Where all d_t are one number and the floor is 0, g is 1.
+    The floor is the variance due to attempts (`attempt_floor`), which s² of few tasks can
+    miss. L, the reach, is the size of a lump that the sample may have missed. Its weight g depends
+    on how many tasks carry the differences, m = (Σ d²)² / Σ d⁴ (T/3 in a normal sample), and on
+    which tail is longer, κ = Σ d³ / Σ |d|³. For the limit on the side of the longer tail, g is |κ|
+    at m ≤ 2 and falls to 0 at m = 5. For both limits it is at least 1 at m ≤ 1, falling to 0 at m =
+    2, and at T ≤ 3, falling to 0 at T = 6. If all d_t are the same number and the floor is 0, g is
+    1.
 
-    differences : (tasks,) or (rows × tasks), any finite numbers.  reach : largest |d| there can
-    be; where it is infinite, L is the largest |d| of the row.
+    differences : (tasks,) or (rows × tasks), finite numbers.
+    reach : largest possible |d|. If it is infinite, L is the largest |d| of the row.
     floor : variances of d̄, one or one per row.
-    clusters : a code 0 … G−1 per task; then clusters are the units: d̄ is a ratio of totals, its
-    spread that of totals − size·d̄, and a lump is a cluster of Σ size² / Σ size tasks.
-    hidden : variances of d̄ that differences do not show, one or one per row.
-    degrees : of freedom, where they are fewer than units − 1, one or one per row.
-    between : (2 × …), the lowest and the highest differences where they are not known: the errors
-    are then at least those of any differences between them.
+    clusters : a code 0 … G−1 per task. Clusters are then the units: d̄ is a ratio of totals, its
+        spread is that of totals − size·d̄, and a lump is a cluster of Σ size² / Σ size tasks.
+    hidden : variances of d̄ that the differences do not show, one or one per row.
+    degrees : degrees of freedom if they are fewer than units − 1, one or one per row.
+    between : (2 × …), the lowest and the highest differences if outcomes are missing. The errors
+        are then at least as large as for any differences in between.
     Null: the means over the population of tasks are equal.  Errors: ValueError for no task.
     Size, coverage, power and width: benchmarks/difference.md.
-    Source: Student 1908; the participation ratio as of Bell & Dean 1970.
+    Source: Student 1908; the participation ratio as in Bell & Dean 1970.
 
     >>> law = difference_distribution([0.2, 0.4, 0.3, 0.5, 0.4, 0.1], reach=1.0)
     >>> law.p().round(6).tolist(), [limit.round(3).tolist() for limit in law.limits(0.05)]
@@ -189,7 +197,7 @@ def difference_distribution(
     """
     d = np.atleast_2d(np.asarray(differences, dtype=np.float64))
     if not d.shape[1]:
-        raise ValueError("differences must hold at least one task")
+        raise ValueError("differences must contain at least one task")
     sizes = np.ones(d.shape[1]) if clusters is None else np.bincount(clusters).astype(np.float64)
     mean, most = d.mean(axis=1), np.full(len(d), len(sizes) - 1)
     degrees = most if degrees is None else np.minimum(most, np.asarray(degrees))
@@ -202,7 +210,8 @@ def difference_distribution(
     given_ends = [d] if between is None else np.asarray(between, dtype=np.float64)
     ends = [np.atleast_2d(end) for end in given_ends]
     largest = np.max([np.abs(end).max(axis=1) for end in ends], axis=0)
-    # In units of the reach: squares of other numbers may overflow or vanish.
+    # Differences are measured in units of the reach, since squares of other numbers may overflow or
+    # vanish.
     unit = np.full(len(d), reach) if np.isfinite(reach) else np.where(largest > 0, largest, 1.0)
     low = _in_units(ends[0], unit, clusters)
     high = low if between is None else _in_units(ends[1], unit, clusters)
@@ -222,7 +231,7 @@ def difference_distribution(
 
 
 def least_p(sizes: Floats) -> float:
-    """The smallest p that so many units can have, whatever their differences.
+    """The smallest p that this many units can have, whatever their differences.
 
     sizes : tasks of each unit.
 
@@ -243,7 +252,7 @@ def least_p(sizes: Floats) -> float:
 
 
 def _in_units(d: Floats, unit: Floats, clusters: Ints | None) -> Floats:
-    """Differences, or totals of clusters, in units; what is rounding is 0."""
+    """Differences, or totals of clusters, in units; rounding errors become 0."""
     d = d / unit[:, None]
     d = np.where(np.abs(d) > ROUNDING, d, 0.0)
     if clusters is None:
@@ -254,16 +263,17 @@ def _in_units(d: Floats, unit: Floats, clusters: Ints | None) -> Floats:
 
 
 def _share_of_largest(sizes: Floats) -> float:
-    """The share of all tasks that a unit has, on average over tasks."""
+    """The share of all tasks that the unit of an average task has."""
     return float((sizes**2).sum() / sizes.sum() ** 2)
 
 
 def _spread(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    """The largest variance of a mean of differences between low and high, or more; and the relative
-    standard error of its root, ½ √((kurtosis − (U − 3) / (U − 1)) / U), infinite where it is 0 and
-    still too small where a few tasks make all the difference (the delta method).
+    """The largest variance of a mean of differences between low and high, or more.
 
-    Σ (d − d̄)² is at most Σ (d − a)² for any number a: here the middle of both means.
+    The second result is the relative standard error of its root, ½ √((kurtosis − (U − 3) / (U − 1))
+    / U) (delta method). It is infinite if the variance is 0, and still too small if a few tasks
+    make all the difference. Σ (d − d̄)² is at most Σ (d − a)² for any number a, which is here the
+    middle of both means.
     """
     units, tasks = len(sizes), sizes.sum()
     middle = (low.sum(axis=1) + high.sum(axis=1)) / (2 * tasks)
@@ -278,10 +288,11 @@ def _spread(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
 
 
 def _carrying_units(low: Floats, high: Floats) -> Floats:
-    """(Σ d²)² / Σ d⁴, or at most that of any differences between low and high.
+    """(Σ d²)² / Σ d⁴, or a lower bound of it over all differences between low and high.
 
-    With squares x between a and b, Σ x = Σ a + v has Σ x² ≤ Σ a² + h v, h the largest a + b where
-    they differ: the ratio is at least (Σ a + v)² / (Σ a² + h v), least at v = Σ a − 2 Σ a² / h.
+    If squares x are between a and b, Σ x = Σ a + v has Σ x² ≤ Σ a² + h v, where h is the largest a
+    + b with a ≠ b. So the ratio is at least (Σ a + v)² / (Σ a² + h v), which is least at v = Σ a −
+    2 Σ a² / h.
     """
     least = most = low * low
     if high is not low:

@@ -1,6 +1,6 @@
 """Differences of −1, 0 and 1: the exact unconditional test, and the interval that agrees with it.
 
-Of T tasks, b are passed by the first model only and c by the second only; the others agree.
+Only the first model passes b of T tasks, only the second passes c, and they agree on the rest.
 """
 
 from __future__ import annotations
@@ -14,44 +14,48 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats, Ints, blocks
 from passk_cli.inference.roots import find_root, parabola_peaks
 
-# The nuisance rate π = sin²(θ/2) runs over a grid in θ, where the number of discordant tasks has
-# the standard error 1/√T whatever π is: so many steps to a standard error, and never fewer steps.
+# The nuisance rate π = sin²(θ/2) runs over a grid in θ, on which the number of discordant tasks has
+# the standard error 1/√T for every π. _STEPS is the number of grid points per standard error,
+# _FEWEST the smallest number of points.
 _STEPS, _FEWEST = 10, 64
-# Standard deviations of the number of discordant tasks beyond which its law is nothing.
+# Beyond this many standard deviations (plus the second number) the probability of a number of
+# discordant tasks is negligible.
 _REACH, _BEYOND_POISSON = 7.0, 40
-# Values of π whose laws are kept together.
+# Values of π whose distributions are stored together.
 _BLOCK = 64
-# Of the way between the last z that does not reject and the first that does; and how far beyond
-# the normal quantile z has to lie where none can reject.
+# The critical value is at this share of the way between the last z that does not reject and the
+# first that does. If no z can reject, it is at least this factor times the normal quantile.
 _SHARE, _BEYOND = 0.75, 1.1
-# Nearer to ±1 than this a limit is ±1.
+# A limit this close to ±1 is ±1.
 _AT_BOUND = 1e-9
-# Halvings of the range of a limit: it is then known to 2e-15.
+# Halvings of the range of a limit, which is then accurate to 2e-15.
 _HALVINGS = 50
-# Laws of more tasks than these are made anew each time: those of 100,000 take 170 MB.
+# Distributions of more tasks than this are not cached: those of 100,000 tasks take 170 MB.
 _FEW_TASKS = 20_000
-# Up to so many tasks T a root of z² N that is no integer is not rounded to one: the two lie 1 / 2T³
-# of themselves apart, and the rounding is below 2⁻⁵².
+# Up to this many tasks T, a root of z² N that is not an integer is never rounded to one, since the
+# two differ by a relative 1 / 2T³ and rounding is below 2⁻⁵².
 _EXACT = 100_000
 # Numbers held at once.
 _CELLS = 1 << 21
-# Values of z tried at once, and the width at which two attainable ones cannot lie between.
+# Values of z that are tried at once, and the width of an interval that cannot contain two
+# attainable values.
 _TRIED, _NARROW = 16, 1e-10
 
 
 def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
-    """Exact unconditional two-sided p-value that b and c are equally likely.
+    """Exact unconditional two-sided p-value of the hypothesis that b and c are equally likely.
 
-    p = max over π in [0, 1] of P_π(Z ≥ z), z = |b − c| / √(b + c), where Z is the same of a table
-    with b* + c* ~ Binomial(T, π) and b* ~ Binomial(b* + c*, ½): π, the chance that the models
-    differ at a task, is not known.  p ≤ α happens with probability at most α.  McNemar's test,
-    which fixes b + c, rejects less often whatever the data, since few of its p can be near α.
+    p = max over π in [0, 1] of P_π(Z ≥ z) with z = |b − c| / √(b + c). Z is the same statistic of a
+    random table with b* + c* ~ Binomial(T, π) and b* ~ Binomial(b* + c*, ½), where π is the unknown
+    chance that the models differ at a task. p ≤ α happens with probability at most α. McNemar's
+    test fixes b + c and rejects less often, since few of its p-values can be near α.
 
-    tasks : T ≥ 1, concordant ones included.  b, c : integer arrays ≥ 0, broadcastable, b + c ≤ T.
-    Returns floats in [0, 1] of their shape; 1 where b = c.  The smallest for T tasks is 2^(1−T).
-    The maximum is sought on 31 √T values of π, ten to a standard error, and between them by
-    parabolas: p is at most 1e-4 of itself below the maximum.
-    Errors: ValueError for values that are no such counts.
+    tasks : T ≥ 1, including tasks on which the models agree.  b, c : integer arrays ≥ 0,
+        broadcastable, b + c ≤ T.
+    Returns floats in [0, 1] of their shape; 1 if b = c. The smallest p for T tasks is 2^(1−T).
+    The maximum is sought on 31 √T values of π, ten per standard error, with parabolas in between. p
+    is below the maximum by at most 1e-4 of itself.
+    Errors: ValueError for numbers that are not such counts.
     Source: Suissa & Shuster 1991.
 
     >>> suissa_shuster(20, [5, 6, 12], [0, 1, 4]).round(4).tolist()
@@ -71,11 +75,12 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     n = np.arange(tasks + 1)
     for block in blocks(len(discordant_rows), tasks + 1, _CELLS):
         rows = discordant_rows[block]
-        # Per z² = square / discordant and N = 0 … T: the least |b − c| ≥ z √N with b + c = N.
+        # For each z² = square / discordant and N = 0 … T: the smallest |b − c| ≥ z √N with b + c =
+        # N.
         square, discordant = distinct[:, rows, None]
         least = np.ceil(np.sqrt(square * n / discordant)).astype(np.int64)
         if tasks > _EXACT:
-            # The root is rounded: at most one off.
+            # The root is rounded, so it is at most one off.
             least -= (least > 0) & ((least - 1) ** 2 * discordant >= square * n)
             least += least**2 * discordant < square * n
         p[rows] = _maxima(tasks, _tails(tasks, _raise_to_parity(least, n)))
@@ -83,7 +88,10 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
 
 
 def _raise_to_parity(least: Ints, n: Ints) -> Ints:
-    """Each number, or the next one, of the parity of N; never reached where N = 0, whose z is 0."""
+    """Each number, raised by one if its parity differs from that of N.
+
+    At N = 0, z is 0, so the result is a number that is never reached.
+    """
     least = least + (least - n) % 2
     least[:, 0] = 2
     return least
@@ -92,8 +100,8 @@ def _raise_to_parity(least: Ints, n: Ints) -> Ints:
 def _tails(tasks: int, least: Ints) -> Floats:
     """P(|b − c| ≥ least | b + c = N) for N = 0 … T, b ~ Binomial(N, ½): (tables × T + 1).
 
-    The tail P(b ≤ m) is carried from N to N + 1: half of P(b = m) leaves it, and where m grows by
-    one, which is all it can, P(b = m) of N + 1 comes in.
+    The tail P(b ≤ m) is carried from N to N + 1. It loses half of P(b = m), and if m grows by one
+    (it cannot grow by more), it gains P(b = m) of N + 1.
     """
     from passk_cli.special import gammaln
 
@@ -146,10 +154,11 @@ def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
 
 @lru_cache(maxsize=256)
 def critical_z(tasks: int, level: float) -> float:
-    """The number c such that z > c exactly where `suissa_shuster` gives p ≤ 1 − level.
+    """The number c for which z > c exactly if `suissa_shuster` gives p ≤ 1 − level.
 
-    It lies between two attainable values of z, nearer the higher one, which is the first to reject.
-    Where nothing can reject (2^(1−T) > 1 − level): a number that no z of so many tasks reaches.
+    It is between two attainable values of z, nearer to the higher one, which is the first to
+    reject. If nothing can reject (2^(1−T) > 1 − level), it is a number that no z of T tasks
+    reaches.
 
     tasks : T ≥ 1.  level : in (0, 1).
 
@@ -178,26 +187,28 @@ def critical_z(tasks: int, level: float) -> float:
 def score_limits(
     tasks: int, b: ArrayLike, c: ArrayLike, level: float = 0.95
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """Limits of p_b − p_c, the mean difference: a score interval that agrees with `suissa_shuster`.
+    """Limits of the mean difference p_b − p_c: a score interval that agrees with `suissa_shuster`.
 
-    δ is inside where |z(δ)| ≤ c + w(δ), z(δ) = (b − c − Tδ) / √(T s²(δ)), s²(δ) the variance of a
-    task's difference if its mean were δ, by maximum likelihood, and c = `critical_z`.  At δ = 0
-    z is |b − c| / √(b + c) and w is 0: the interval leaves out 0 exactly where the test rejects.
-    w(δ) = max(0, (c² − 1) γ / 6√T) + |δ| / √T, γ the skewness of a task's difference on the side
-    of the limit: near ±1 the law of z is skewed, and the plain score interval covers 86 %.
+    δ is inside if |z(δ)| ≤ c + w(δ), with z(δ) = (b − c − Tδ) / √(T s²(δ)). Here s²(δ) is the
+    maximum-likelihood variance of a task's difference if its mean were δ, and c = `critical_z`. At
+    δ = 0, z is |b − c| / √(b + c) and w is 0, so the interval excludes 0 exactly if the test
+    rejects. w(δ) = max(0, (c² − 1) γ / 6√T) + |δ| / √T, where γ is the skewness of a task's
+    difference on the side of the limit. Near ±1 the distribution of z is skewed, and the plain
+    score interval covers only 86 %.
 
     tasks : T ≥ 1.  b, c : integer arrays ≥ 0, b + c ≤ T.  level : in (0, 1).
     Returns low and high in [−1, 1], of their shape.
-    Coverage, exact, at 95 %: at least 93.8 % for all rates and T = 2 … 164; the
-    lowest are at T = 35, 49 and 56, where nearly every task is discordant.
+    Coverage: exactly computed at 95 %, it is at least 93.8 % for all rates and T = 2 … 164. The
+    lowest values are at T = 35, 49 and 56, for models that differ at nearly every task.
     Edge cases: b = T gives a high of 1, c = T a low of −1.
-    Source: Tango 1998; the skewness as of Cornish & Fisher 1937.
+    Source: Tango 1998; the skewness as in Cornish & Fisher 1937.
 
     >>> [limit.round(3).tolist() for limit in score_limits(20, [6, 0], [1, 0])]
     [[-0.027, -0.179], [0.518, 0.179]]
     """
     critical, (b, c) = critical_z(tasks, level), np.broadcast_arrays(b, c)
-    # Of many pairs several have the same counts, and the high limit is a low one of the reverse.
+    # Many pairs have the same counts, and the high limit is the negative low limit of the reversed
+    # table.
     tables = np.concatenate([(b * (tasks + 1) + c).ravel(), (c * (tasks + 1) + b).ravel()])
     tables, place = np.unique(tables, return_inverse=True)
     low, high = np.split(_low_limits(tasks, *np.divmod(tables, tasks + 1), critical)[place], 2)
@@ -205,11 +216,12 @@ def score_limits(
 
 
 def score_equivalence(tasks: int, b: int, c: int, margin: float) -> float:
-    """The larger p of two one-sided tests: that p_b − p_c is at most −margin, or at least it.
+    """The larger p of two one-sided tests: that p_b − p_c is at most −margin, and that it is at
+    least margin.
 
-    At most α exactly where the limits of `paired-score` of level 1 − 2α lie within ±margin.
+    It is at most α exactly if the limits of `paired-score` of level 1 − 2α are within ±margin.
 
-    margin : in (0, 1).  Returns 1 where the difference does not lie within ±margin.
+    margin : in (0, 1).  Returns 1 if the difference is not within ±margin.
 
     >>> round(score_equivalence(100, 6, 5, 0.1), 4)
     0.0115
@@ -218,7 +230,7 @@ def score_equivalence(tasks: int, b: int, c: int, margin: float) -> float:
 
 
 def _one_sided_p(tasks: int, b: int, c: int, mean: float) -> float:
-    """The one-sided p that p_b − p_c is at most this mean."""
+    """The one-sided p of the hypothesis that p_b − p_c is at most this mean."""
 
     def excess(critical: float) -> float:
         return float(_excess(tasks, b, c, np.asarray(mean), critical))
@@ -232,7 +244,7 @@ def _one_sided_p(tasks: int, b: int, c: int, mean: float) -> float:
 
 
 def _smallest_alpha(tasks: int, critical: float) -> float:
-    """The smallest α at which `critical_z` of level 1 − α is at most this."""
+    """The smallest α for which `critical_z` of level 1 − α is at most this critical value."""
     from passk_cli.special import ndtr
 
     root = np.sqrt(np.arange(tasks + 1))
@@ -252,7 +264,7 @@ def _smallest_alpha(tasks: int, critical: float) -> float:
 
 
 def _low_limits(tasks: int, b: Ints, c: Ints, critical: float) -> Floats:
-    """The δ below (b − c)/T where z reaches its critical value; −1 where it does not."""
+    """The δ below (b − c)/T at which z reaches its critical value; −1 if it never does."""
     least, mean = -1.0 + _AT_BOUND, (b - c) / tasks
     never = (mean <= least) | (_excess(tasks, b, c, np.asarray(least), critical) <= 0.0)
     low, high = np.full(mean.shape, least), np.minimum(mean, -least)
@@ -264,7 +276,7 @@ def _low_limits(tasks: int, b: Ints, c: Ints, critical: float) -> Floats:
 
 
 def _excess(tasks: int, b: Ints | int, c: Ints | int, mean: Floats, critical: float) -> Floats:
-    """How far z of this mean difference lies beyond its critical value."""
+    """How far z of this mean difference exceeds its critical value."""
     linear = (2 * tasks - b + c) * mean - b - c
     root = np.sqrt(np.maximum(linear * linear + 8 * tasks * c * mean * (1 - mean), 0.0))
     # The chance that the models differ at a task, by maximum likelihood: mean + 2 p_c.
@@ -278,7 +290,7 @@ def _excess(tasks: int, b: Ints | int, c: Ints | int, mean: Floats, critical: fl
 
 
 def whole_counts(name: str, value: ArrayLike) -> Ints:
-    """The values as integers; ValueError for what is negative or not whole.
+    """The values as integers; ValueError for negative numbers or fractions.
 
     >>> whole_counts("b", [3.0, 4.0]).tolist()
     [3, 4]

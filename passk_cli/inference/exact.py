@@ -1,11 +1,12 @@
-"""Laws of weighted means without resampling: Dirichlet weights and the bootstrap, to many digits.
+"""Distributions of weighted means to many digits, without resampling: Dirichlet and bootstrap
+weights.
 
-- Dirichlet weights (Bayesian bootstrap, with or without guard atoms): `dirichlet_quantiles`, by one
-  integral along a path through the saddle point.  Absolute error of the distribution function below
-  1e-11 (see `_upper_tails` for why).
-- Multinomial weights (the ordinary bootstrap of a mean): `BootstrapLaw`, by FFT on a lattice.
-  Exact to 1e-12 where the values lie on a lattice; else rounded to a lattice 4,096 steps finer
-  than the standard error, with the mean kept.
+- Dirichlet weights (Bayesian bootstrap, with or without guard atoms): `dirichlet_quantiles` uses
+  one integral along a path through the saddle point. The absolute error of the distribution
+  function is below 1e-11 (see `_upper_tails` for the reason).
+- Multinomial weights (the ordinary bootstrap of a mean): `BootstrapDistribution` uses an FFT on a
+  lattice. It is exact to 1e-12 if the values are on a lattice. Otherwise the values are rounded to
+  a lattice 4,096 steps finer than the standard error, and the mean is kept.
 """
 
 from __future__ import annotations
@@ -22,35 +23,38 @@ from passk_cli.arrays import ArrayLike, Floats, NDArray, Places
 from passk_cli.inference.rounding import common_denominator
 
 NORMAL = NormalDist()
-# The trapezoidal rule compares this step with twice it and halves it, at most so often, until two
-# sums agree to this share; converging geometrically, the finer one is then right to its square.
+# The trapezoidal rule compares this step with one twice as large and halves it, at most _HALVINGS
+# times, until two sums agree to the share _AGREE. It converges geometrically, so the error of the
+# finer sum is about the square of that share.
 _STEP = 0.1875
 _HALVINGS = 10
 _AGREE = 1e-9
 _NEGLIGIBLE = 36.0  # in powers of e: 2e-16
-# Where on a path the integrand is looked at first, and next, in multiples of that.
+# The first place on a path at which the integrand is checked, and the next places as multiples of
+# it.
 _NEAR, _PLACES = 3.0, np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
-# Numbers of one array while the step is halved; bounds memory.
+# Numbers in one array while the step is halved. This bounds memory.
 _CELLS = 1 << 21
-# Atoms of the laws inverted together, and threads.
+# Atoms of the distributions that are inverted together, and the number of threads.
 _ATOMS, _THREADS = 1 << 12, 2
-# Bytes of distributions that are remembered with their quantiles.
+# Distributions with at most this many bytes are cached with their quantiles.
 _SHORT = 1 << 12
-# Laws whose totals have these bits in common are one law.
+# Distributions whose totals agree in this many bits count as the same distribution.
 _BITS = 44
-# Atoms nearer than this share of the span of all of them are one atom.
+# Atoms closer than this share of the span of all atoms count as one atom.
 _SAME = 1e-15
 _FFT_CELLS = 1 << 16
 _LATTICE_TOP = 1 << 20
-# Parts of the span of the values that a common lattice may have.
+# A common lattice divides the span of the values into at most this many parts.
 _FINEST = 100_000
 
 
 def distinct_of_rows(values: Floats) -> tuple[Floats, ...]:
-    """The distinct values of each row, and how many there are of each: two of (rows × atoms).
+    """The distinct values of each row, and how often each occurs: two arrays of (rows × atoms).
 
-    Values that differ by rounding alone, as 0.3 − 0.1 and 0.2, are one.  Places beyond a row's
-    atoms hold its smallest value, no times.
+    Values that differ only by rounding, for example 0.3 − 0.1 and 0.2, count as one. Places beyond
+    a row's atoms contain its smallest value with a count of 0.
+
     values : (rows × tasks), finite.
 
     >>> [part.tolist() for part in distinct_of_rows(np.array([[0.5, 0.0, 0.5], [1.0, 1.0, 1.0]]))]
@@ -66,23 +70,24 @@ def distinct_of_rows(values: Floats) -> tuple[Floats, ...]:
     cell = place + most * np.arange(rows)[:, None]
     counts = np.bincount(cell.ravel(), minlength=rows * most).reshape(rows, most)
     atoms = np.repeat(ordered[:, :1], most, axis=1)
-    # Backwards, so that the smallest of those that are one stays.
+    # The assignment runs backwards, so that the smallest of the merged values stays.
     atoms.ravel()[cell[:, ::-1].ravel()] = ordered[:, ::-1].ravel()
     return atoms, counts.astype(np.float64)
 
 
 def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Floats) -> Floats:
-    """The q with P(Σ G_i a_i / Σ G_i b_i ≤ q) = p of each row, for independent G_i ~ Gamma(α_i).
+    """The q of each row with P(Σ G_i a_i / Σ G_i b_i ≤ q) = p for independent G_i ~ Gamma(α_i).
 
-    With sizes b = 1 they are the quantiles of a Dirichlet(α)-weighted mean of the a's; with other
-    sizes of the ratio of two, as clusters of unequal size need it.
+    If all sizes b are 1, q is a quantile of the Dirichlet(α)-weighted mean of the a's. With other
+    sizes it is a quantile of a ratio, which clusters of unequal size need.
 
-    totals, weights, sizes : a, α ≥ ½ and b > 0, (laws × atoms); an atom of weight 0 is none.
-    p : in (0, 1), one or (laws,).
-    Returns (laws,) floats at which the distribution function is off p by less than 1e-11, or as
-    near as doubles can be; where all a_i/b_i of a row are equal, that value.  Threads change no
-    number; the laws beside it change one by rounding alone, since sums over rows of another length
-    are added in another order.
+    totals, weights, sizes : a, α ≥ ½ and b > 0, (distributions × atoms). An atom of weight 0 does
+        not count.
+    p : in (0, 1), one or (distributions,).
+    Returns (distributions,) floats at which the distribution function differs from p by less than
+    1e-11, or by as little as doubles allow. If all a_i/b_i of a row are equal, q is that value.
+    Threads change no number. The other distributions of a call change q only by rounding, since
+    sums over rows of another length are added in another order.
     Source: Imhof 1961 (inversion for weighted sums of gammas); Helstrom 1996 (saddle-point path).
 
     >>> totals, weights = np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [2.0, 1.0]])
@@ -99,14 +104,14 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Fl
 
 @lru_cache(4096)
 def _cached_quantiles(laws: bytes, shares: bytes, atoms: int) -> Floats:
-    """The quantiles of distributions as bytes; each is found once."""
+    """The quantiles of distributions that are given as bytes, from a cache."""
     return _solve_distinct(np.frombuffer(laws).reshape(-1, 3, atoms), np.frombuffer(shares))
 
 
 def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
-    """The quantiles of distributions: totals, weights and sizes of each."""
+    """The quantiles of distributions, each computed once; laws : totals, weights and sizes."""
     totals, weights, sizes = laws.swapaxes(0, 1)
-    # Laws of few tasks, or of one attempt each, are often the same but for rounding.
+    # Distributions of few tasks, or of tasks with one attempt, are often equal up to rounding.
     _, exponent = np.frexp(np.abs(totals).max(axis=1, keepdims=True))
     rounded = np.rint(np.ldexp(totals, _BITS - exponent))
     keys = np.concatenate([rounded, exponent, weights, sizes, shares[:, None]], axis=1)
@@ -116,7 +121,7 @@ def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
     )  # fmt: skip
     laws, shares = laws[first_places], shares[first_places]
     lengths = laws.shape[2] - np.argmax(laws[:, 1, ::-1] > 0, axis=1)
-    # In blocks of like length, so that few places are empty.
+    # Blocks contain rows of similar length, so that few places are empty.
     order, cuts, q = np.argsort(lengths, kind="stable"), [0], np.empty(len(laws))
     ordered = lengths[order]
     while (first := cuts[-1]) < len(order):
@@ -140,7 +145,7 @@ def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
         return q
 
     if len(blocks) == 1:
-        # Threads take longer to begin than one block takes.
+        # To start threads takes longer than one block.
         q[order] = solve(order)
         return q[index.ravel()]
     from concurrent.futures import ThreadPoolExecutor
@@ -152,21 +157,22 @@ def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
 
 
 def _quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
-    """The quantile of each row, whose ratios a/b span [0, 1]; where b is 0 there is no atom."""
+    """The quantile of each row if its ratios a/b span [0, 1]; a place with b = 0 is empty."""
     deviate, count = _deviates(p), len(a)
     total = (alpha * b).sum(axis=1)
     mean = (alpha * a).sum(axis=1) / total
     away = a - mean[:, None] * b
     spread = np.sqrt((alpha * away**2).sum(axis=1) / (total * (total + 1)))
     third = 2 * (alpha * away**3).sum(axis=1) / (total * (total + 1) * (total + 2))
-    # The Cornish-Fisher expansion: a start that is right to a hundredth of a deviate or so.
+    # The Cornish-Fisher expansion gives a start that is right to about a hundredth of a deviate.
     bend = third / spread**3 * (deviate**2 - 1) / 6
     q: Floats = np.clip(mean + (deviate + bend) * spread, 1e-3, 1.0 - 1e-3)
     low, high, slope = np.zeros(count), np.ones(count), 1.0 / spread
     last_q, last_miss = np.full(count, np.nan), np.full(count, np.nan)
     rows = np.arange(count)
     for _ in range(100):
-        # In normal deviates the distribution function is nearly straight: few steps suffice.
+        # On the scale of normal deviates the distribution function is nearly straight, so few steps
+        # are enough.
         below, above = _tails(a[rows] - q[rows, None] * b[rows], alpha[rows])
         signs = np.where(below <= above, 1.0, -1.0)
         tails = np.maximum(np.minimum(below, above), 1e-300)
@@ -176,7 +182,7 @@ def _quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
         rows, miss = rows[going], miss[going]
         high[rows] = np.where(miss > 0, q[rows], high[rows])
         low[rows] = np.where(miss > 0, low[rows], q[rows])
-        # What a secant step misses is a fraction of the product of the last two misses.
+        # The error of a secant step is a fraction of the product of the last two errors.
         enough = np.abs(miss * last_miss[rows]) < 1e-12
         with np.errstate(all="ignore"):
             secant = (miss - last_miss[rows]) / (q[rows] - last_q[rows])
@@ -200,7 +206,7 @@ def _deviates(p: Floats) -> Floats:
 
 
 def _tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
-    """(P(Y ≤ 0), P(Y > 0)) for Y = Σ G_i d_i, row by row; the smaller one is accurate."""
+    """(P(Y ≤ 0), P(Y > 0)) for Y = Σ G_i d_i, row by row; the smaller of the two is accurate."""
     above = np.where(d.max(axis=1) <= 0, 0.0, 1.0)
     mixed = np.flatnonzero((d.max(axis=1) > 0) & (d.min(axis=1) < 0))
     below = 1.0 - above
@@ -213,16 +219,16 @@ def _tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
 
 
 def _upper_tails(d: Floats, alpha: Floats) -> Floats:
-    """P(Y > 0) for Y = Σ G_i d_i with E Y ≤ 0 and both signs among the d's, row by row.
+    """P(Y > 0) for Y = Σ G_i d_i with E Y ≤ 0 and d's of both signs, row by row.
 
-    (1/2πi) ∫ exp(L(z)) dz, L(z) = −Σ α log(1 − z d) − log z, past the saddle point c > 0 of L
-    along the hyperbola z = c + σ (i sinh u + b (cosh u − 1)).  1/σ² is the second derivative of L
-    at c and b a third of its skewness there: the curvature of steepest descent (|b| ≤ 1 keeps the
-    path clear of the real axis, where all singularities lie).  The trapezoidal rule converges
-    geometrically, at once where the path is the one of steepest descent all the way, later where
-    the integrand oscillates far out.
+    (1/2πi) ∫ exp(L(z)) dz with L(z) = −Σ α log(1 − z d) − log z, past the saddle point c > 0 of L
+    along the hyperbola z = c + σ (i sinh u + b (cosh u − 1)). 1/σ² is the second derivative of L at
+    c, and b is a third of its skewness there, which is the curvature of steepest descent. |b| ≤ 1
+    keeps the path away from the real axis, on which all singularities are. The trapezoidal rule
+    converges geometrically. It does so at once if the path is one of steepest descent everywhere,
+    and later if the integrand oscillates far out.
     """
-    # The sign of Y does not change with the unit of d; this one keeps c within (0, 1).
+    # The sign of Y does not depend on the unit of d. This unit keeps c within (0, 1).
     scaled = d / d.max(axis=1, keepdims=True)
     c = _saddles(scaled, alpha)
     e = scaled / (1.0 - c[:, None] * scaled)
@@ -231,7 +237,7 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
     paths = _straightened(_Paths(c, e, alpha, sigma, np.clip(skew / 3.0, -1.0, 1.0)))
     height = -(alpha * np.log1p(-c[:, None] * scaled)).sum(axis=1)
     tails, ends = np.empty(len(d)), _ends(paths)
-    # np.unique of numbers would import numpy.ma, which takes as long as to read a small file.
+    # np.unique would import numpy.ma, which takes as long as reading a small file.
     for end in sorted({*ends.tolist()}):
         rows = np.flatnonzero(ends == end)
         tails[rows] = np.clip(_integrals(paths.take(rows), height[rows], end), 0.0, 1.0)
@@ -239,7 +245,7 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
 
 
 class _Paths(NamedTuple):
-    """A path per row: its saddle point, terms d/(1 − c d) and weights of atoms, width and bend."""
+    """One path per row: saddle point, terms d/(1 − c d), weights of atoms, width and bend."""
 
     c: Floats
     e: Floats
@@ -248,7 +254,7 @@ class _Paths(NamedTuple):
     bend: Floats
 
     def take(self, rows: Places) -> _Paths:
-        """Some of the paths."""
+        """Selected paths."""
         return _Paths(*(field[rows] for field in self))
 
     def sizes(self, u: Floats) -> Floats:
@@ -258,7 +264,7 @@ class _Paths(NamedTuple):
         return sizes
 
     def heights(self, u: Floats, top: Floats) -> Floats:
-        """The integrand at points u, where K(c) is `top`: (rows × points)."""
+        """The integrand at points u if K(c) is `top`: (rows × points)."""
         across, along, factor = self._places(u)
         turn = (np.arctan2(across, 1.0 - along) @ self.alpha[:, :, None])[:, :, 0]
         size = self._log_size(across, along) + top[:, None]
@@ -266,7 +272,8 @@ class _Paths(NamedTuple):
         return heights
 
     def _places(self, u: Floats) -> tuple[NDArray[Any], ...]:
-        # x + i s is the way from the saddle point; u → −u gives the conjugate, so Im is enough.
+        # x + i s is the displacement from the saddle point. u → −u gives the conjugate, so that the
+        # imaginary part is enough.
         sinh, cosh = np.sinh(u), np.cosh(u)
         x, s = (self.sigma * self.bend)[:, None] * (cosh - 1.0), self.sigma[:, None] * sinh
         across, along = s[:, :, None] * self.e[:, None], x[:, :, None] * self.e[:, None]
@@ -281,14 +288,16 @@ class _Paths(NamedTuple):
 
 
 def _integrals(paths: _Paths, top: Floats, end: float) -> Floats:
-    """Of each path up to u = end: the trapezoidal rule, its step halved until two sums agree."""
+    """The integral along each path up to u = end, by a trapezoidal rule with a step that is
+    halved.
+    """
     step, rows = _STEP, np.arange(len(top))
     heights = paths.heights(np.arange(0.0, end, step), top)
     heights[:, 0] *= 0.5
     sums, before = heights.sum(axis=1), 2.0 * heights[:, ::2].sum(axis=1)
     areas: Floats = sums * step / math.pi
     for _ in range(_HALVINGS):
-        # The error of the finer sum is about the square of what the two differ by.
+        # The error of the finer sum is about the square of the difference between the two sums.
         unsettled = np.abs(sums - before) > _AGREE * np.abs(sums)
         rows, sums = rows[unsettled], sums[unsettled]
         if not len(rows):
@@ -304,10 +313,10 @@ def _integrals(paths: _Paths, top: Floats, end: float) -> Floats:
 
 
 def _straightened(paths: _Paths) -> _Paths:
-    """The paths, straight where the integrand on the bent one would rise again.
+    """The paths, with straight ones in place of bent ones on which the integrand would rise again.
 
-    An atom of 20,000 tasks near q, on the side that the path bends away from, grows as exp(−x) for
-    long before it falls.  On a straight path every atom's factor falls.
+    An atom of 20,000 tasks near q grows as exp(−x) for a long time before it falls, if the path
+    bends away from it. On a straight path every atom's factor falls.
     """
     checked = np.flatnonzero(paths.sizes(np.array([_NEAR]))[:, 0] > -_NEGLIGIBLE)
     sizes = paths.take(checked).sizes(_NEAR * _PLACES)
@@ -320,7 +329,7 @@ def _straightened(paths: _Paths) -> _Paths:
 def _ends(paths: _Paths) -> Floats:
     """How far along each path the integrand matters."""
     low, ends = _NEAR, np.full(len(paths.c), np.nan)
-    # With many atoms the first place is far enough, and looking further would cost as much again.
+    # With many atoms the first place is far enough, and a second check would cost as much again.
     ends[paths.sizes(np.array([low]))[:, 0] <= -_NEGLIGIBLE] = low
     while np.isnan(ends).any():
         rows = np.flatnonzero(np.isnan(ends))
@@ -334,7 +343,7 @@ def _ends(paths: _Paths) -> Floats:
 
 
 def _saddles(d: Floats, alpha: Floats) -> Floats:
-    """The c in (0, 1/max d) with K'(c) = 1/c of each row, by Newton's method inside a bracket."""
+    """The c in (0, 1/max d) of each row with K'(c) = 1/c, by Newton's method inside a bracket."""
     low, high = np.zeros(len(d)), 1.0 / d.max(axis=1)
     mean, variance = (alpha * d).sum(axis=1), (alpha * d * d).sum(axis=1)
     start = (-mean + np.sqrt(mean * mean + 4 * variance)) / (2 * variance)
@@ -350,7 +359,7 @@ def _saddles(d: Floats, alpha: Floats) -> Floats:
         step = current - miss / ((weighted * e).sum(axis=1) + (1.0 / current) ** 2)
         inside = (low[rows] < step) & (step < high[rows])
         c[rows] = np.where(inside, step, 0.5 * (low[rows] + high[rows]))
-        # The line may pass anywhere near the saddle point; it need not be found exactly.
+        # The path may pass anywhere near the saddle point, so it need not be found exactly.
         rows = rows[np.abs(c[rows] - current) > 1e-3 * current]
         if not len(rows):
             break
@@ -359,15 +368,15 @@ def _saddles(d: Floats, alpha: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BootstrapDistribution:
-    """The law of the mean of T draws with replacement from T values.
+    """The distribution of the mean of T draws with replacement from T values.
 
     values : the T values, finite.
-    Exact to 1e-12 when they lie on a common lattice that fits (0/1 values, c/n with equal n);
-    otherwise values are rounded to a lattice 4,096 steps finer than the standard error and the
+    It is exact to 1e-12 if they are on a common lattice that fits (0/1 values, or c/n with equal
+    n). Otherwise values are rounded to a lattice 4,096 steps finer than the standard error and the
     mean is kept, which moves a quantile by less than 1e-3 standard errors.
 
-    >>> law = BootstrapDistribution(np.array([0.0, 0.0, 1.0]))
-    >>> round(law.cdf(0.0), 12) == round((2 / 3) ** 3, 12)
+    >>> means = BootstrapDistribution(np.array([0.0, 0.0, 1.0]))
+    >>> round(means.cdf(0.0), 12) == round((2 / 3) ** 3, 12)
     True
     """
 
@@ -375,7 +384,7 @@ class BootstrapDistribution:
 
     @cached_property
     def _lattice(self) -> tuple[float, float, Floats]:
-        """(first mean, step between means, probability of each)."""
+        """(first mean, step between means, probability of each mean)."""
         x, times = np.unique(self.values, return_counts=True)
         count = len(self.values)
         if len(x) == 1:
@@ -383,7 +392,7 @@ class BootstrapDistribution:
         share = times / count
         width = float(x[-1] - x[0])
         variance = float(share @ (x - share @ x) ** 2) * count
-        # Bernstein: beyond this reach lies less than exp(−30) = 1e-13 on either side.
+        # Bernstein's inequality: less than exp(−30) = 1e-13 is beyond this reach on either side.
         reach = width * 10 + math.sqrt((width * 10) ** 2 + 60 * variance)
         window = min(2 * reach, count * width)
         cells = common_denominator((x - x[0]) / width, _FINEST, 1e-13)
@@ -399,13 +408,16 @@ class BootstrapDistribution:
         centre = float(share @ place) * count
         first = max(0, math.floor(centre - cells / 2))
         probabilities = np.roll(probabilities, -(first % cells))
-        # Rounding moved each value by up to half a step; moving the mean back undoes it on average.
+        # Rounding moved each value by up to half a step. Moving the mean back undoes this on
+        # average.
         offset = float(share @ (x - x[0])) - float(share @ place) * step
         origin = float(x[0]) + (first * step) / count + offset
         return origin, step / count, probabilities / probabilities.sum()
 
     def cdf(self, q: float, *, strict: bool = False) -> float:
-        """P(mean ≤ q), or P(mean < q) when strict; a q within rounding of a mean counts as it."""
+        """P(mean ≤ q), or P(mean < q) if strict; a q within rounding of a mean counts as that
+        mean.
+        """
         first, step, probabilities = self._lattice
         place = (q - first) / step
         nearest = round(place)
@@ -417,6 +429,7 @@ class BootstrapDistribution:
         """The smallest mean q with P(mean ≤ q) ≥ p."""
         first, step, probabilities = self._lattice
         cumulative = np.cumsum(probabilities)
-        # A hair less, so that a jump that reaches p up to rounding counts as reaching it.
+        # The comparison is slightly lower than p, so that a jump that reaches p up to rounding
+        # counts.
         place = int(np.searchsorted(cumulative, p - 1e-12))
         return first + step * min(place, len(probabilities) - 1)

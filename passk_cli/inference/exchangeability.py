@@ -1,10 +1,11 @@
-"""Are attempts exchangeable?  Trend, neighbours and copies, against every order of the outcomes.
+"""Tests of whether attempts are exchangeable: trend, neighbours and copies, for any order of
+outcomes.
 
 The null hypothesis of each test: given how many of its attempts passed, the order of a task's
-outcomes is a random permutation, and tasks are independent.  It says nothing about how hard tasks
-are, so that no mixture of easy and hard tasks can make a test reject, and clusters of tasks change
-nothing.  Every statistic that adds up over tasks has a law that can be computed, not drawn: there
-is no seed and no Monte-Carlo error.  Probabilities have an absolute error below 1e-12 (1e-10 at a
+outcomes is a random permutation, and tasks are independent. It does not depend on how hard tasks
+are, so that neither a mixture of easy and hard tasks nor clusters of tasks can make a test reject.
+The distribution of every statistic that adds up over tasks is computed, not simulated, so there is
+no seed and no Monte-Carlo error. Probabilities have an absolute error below 1e-12 (1e-10 at a
 million tasks).
 """
 
@@ -22,21 +23,22 @@ from passk_cli.inference.hierarchy import histogram
 from passk_cli.metrics.choice import log_choose
 from passk_cli.metrics.order import changes, positions, totals, trend_scores
 
-# Pairs of attempts are looked at among so many first ones: half a million pairs.
+# Pairs are compared among this many first attempts, which is half a million pairs.
 MOST_POSITIONS = 1000
-# A pair that differs on at most this share of the tasks expected looks like copies, provided that
-# their own pass rates alone would have them differ on this many.
+# A pair looks like copies if it differs on at most this share of the expected tasks, and if its own
+# pass rates would make it differ on at least the second number of tasks.
 COPIED, _ENOUGH = 0.1, 5.0
-#: What a probability below it is given as.
+# Probabilities below this are given as this.
 SMALLEST = 1e-12
-# Beyond so many standard deviations lies less than 2 exp(−72) = 1e-31 of a sum of rank sums.
+# Less than 2 exp(−72) = 1e-31 of a sum of rank sums is beyond this many standard deviations.
 _REACH = 12.0
-# Frequencies evaluated at once, and the size of a characteristic function that is as good as 0.
+# Frequencies that are evaluated at once, and the size below which a characteristic function is
+# treated as 0.
 _FREQUENCIES = 1 << 7
 _VANISHED = 1e-18
-# Factors of a characteristic function multiplied at once: 4 MB at so many frequencies.
+# Factors of a characteristic function that are multiplied at once: 4 MB.
 _STEPS = 1 << 12
-# −log of what is neglected in Bernstein's inequality.
+# Minus the logarithm of what is neglected in Bernstein's inequality.
 _NEGLIGIBLE = 36.0
 
 
@@ -53,9 +55,10 @@ def trend_variance(n: Ints, c: Ints) -> Floats:
 
 
 def change_moments(n: Ints, c: Ints) -> tuple[Floats, Floats]:
-    """(mean, variance) of the neighbours that differ, over the orders of c passes among n.
+    """(mean, variance) of the number of neighbours that differ, over the orders of c passes among
+    n.
 
-    2c(n−c)/n and 2c(n−c)(2c(n−c) − n) / (n²(n−1)): the number of runs less one.
+    2c(n−c)/n and 2c(n−c)(2c(n−c) − n) / (n²(n−1)). The statistic is the number of runs minus one.
     Source: Wald & Wolfowitz 1940.
 
     >>> [moment.round(6).tolist() for moment in change_moments(np.array([4]), np.array([2]))]
@@ -68,10 +71,10 @@ def change_moments(n: Ints, c: Ints) -> tuple[Floats, Floats]:
 def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
     """P(|S| ≥ |score|) for S = Σ_t Σ_i (i − (n_t−1)/2) x_ti over all orders of the outcomes.
 
-    S is a sum of independent centred rank sums.  The generating function of one is a Gaussian
-    binomial coefficient, so that its characteristic function is Π_{j≤c} j sin((n−c+j)ω/2) /
-    ((n−c+j) sin(jω/2)); their product, inverted on a prime number of frequencies, on which no sine
-    vanishes, gives the probability.
+    S is a sum of independent centred rank sums. The generating function of each is a Gaussian
+    binomial coefficient, so its characteristic function is Π_{j≤c} j sin((n−c+j)ω/2) / ((n−c+j)
+    sin(jω/2)). The product of these functions is inverted on a prime number of frequencies, at
+    which no sine is 0.
 
     n, c : attempts and passes of each task.  score : a value that S can take.
     Returns a probability; values below 1e-12 are given as 1e-12.
@@ -85,7 +88,7 @@ def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
     if inner <= 0:
         return 1.0
     sd = math.sqrt(float(trend_variance(n, c).sum()))
-    # Rank sums are no heavier in the tails than a normal variable of their variance.
+    # The tails of rank sums are not heavier than those of a normal variable with the same variance.
     if abs(score) > _REACH * sd:
         return SMALLEST
     values = min(int((c * (n - c)).sum()) + 1, math.ceil(2 * _REACH * sd) + 2)
@@ -111,7 +114,7 @@ def _rank_sum_waves(n: Ints, c: Ints, m: Ints, count: int) -> Floats:
         wave = np.ones(len(m))
         for first in range(1, len(times), _STEPS):
             j = np.arange(first, min(first + _STEPS, len(times)))
-            # From C(n, j−1) to C(n, j), both Gaussian, one after the other.
+            # This step goes from C(n, j−1) to C(n, j), both Gaussian.
             up, down = (_sine(factor[:, None], m, count) for factor in (size - j + 1, j))
             factors = (j / (size - j + 1))[:, None] * up / down
             factors[0] *= wave
@@ -133,8 +136,8 @@ def _sine(j: int | Ints, m: Ints, count: int) -> Floats:
 def change_distribution(n: int, c: int) -> Floats:
     """Probabilities of 0, 1, … n−1 neighbours that differ, over the orders of c passes among n.
 
-    r runs of passes and s of failures (s = r, r ± 1) are 2 or 1 ways times C(c−1, r−1) C(f−1, s−1)
-    of the C(n, c) orders, f = n − c.  Source: Wald & Wolfowitz 1940.
+    r runs of passes and s runs of failures (s = r, r ± 1) arise in 2 or 1 times C(c−1, r−1) C(f−1,
+    s−1) of the C(n, c) orders, with f = n − c.  Source: Wald & Wolfowitz 1940.
 
     >>> change_distribution(4, 2).round(6).tolist()
     [0.0, 0.333333, 0.333333, 0.333333]
@@ -153,7 +156,7 @@ def change_distribution(n: int, c: int) -> Floats:
         probabilities[2 * r] += np.exp(
             log_choose(more - 1, r) + log_choose(less - 1, r - 1) - orders
         )
-    # Rounding in the logarithms would add up over tasks.
+    # Rounding errors of the logarithms would add up over tasks.
     probabilities /= probabilities.sum()
     return probabilities
 
@@ -161,11 +164,11 @@ def change_distribution(n: int, c: int) -> Floats:
 def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
     """(first value, probabilities) of a sum of independent whole numbers.
 
-    parts : (probabilities of 0, 1, 2, …; how many summands have them).  By FFT, over a window
-    beyond which less than 1e-15 lies.
+    parts : (probabilities of 0, 1, 2, …; the number of summands with these probabilities). The sum
+        is computed by FFT over a window with less than 1e-15 beyond it.
 
-    >>> first, law = sum_distribution([(np.array([0.5, 0.5]), 2)])
-    >>> first, law.round(6).tolist()
+    >>> first, chances = sum_distribution([(np.array([0.5, 0.5]), 2)])
+    >>> first, chances.round(6).tolist()
     (0, [0.25, 0.5, 0.25, 0.0])
     """
     parts = list(parts)
@@ -191,7 +194,7 @@ def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
 
 
 def tail_below(distribution: tuple[int, Floats], values: Ints) -> Floats:
-    """P(X ≤ value) of each value, for a law of whole numbers; at least 1e-12."""
+    """P(X ≤ value) of each value, for a distribution of whole numbers; at least 1e-12."""
     first, reached = distribution[0], np.concatenate([[0.0], np.cumsum(distribution[1])])
     p: Floats = np.clip(
         reached[np.clip(values - first + 1, 0, len(distribution[1]))], SMALLEST, 1.0
@@ -205,10 +208,11 @@ def _as_probability(p: float) -> float:
 
 @dataclass(frozen=True)
 class OrderTest:
-    """A statistic that adds up over tasks, beside what random orders would give.
+    """A statistic that adds up over tasks, compared with its distribution over random orders.
 
-    mean, sd : of the statistic over all orders.  p : two-sided; NaN where no task can say anything.
-    tasks : those that can: with passes and failures (and 3 attempts where neighbours are compared).
+    mean, sd : of the statistic over all orders.  p : two-sided; NaN if no task is informative.
+    tasks : informative tasks, which have passes and failures (and 3 attempts if neighbours are
+        compared).
     """
 
     statistic: float
@@ -219,14 +223,15 @@ class OrderTest:
 
 
 def trend_test(start: Ints, passed: Ints) -> OrderTest:
-    """Do later attempts pass more, or less, often than earlier ones of the same task?
+    """Test of whether later attempts pass more or less often than earlier ones at the same task.
 
-    Statistic: S = Σ_t Σ_i (i − (n_t−1)/2) x_ti, positive when later attempts pass more often.
-    p = P(|S| ≥ |observed|), see `rank_sum_tail`.
+    Statistic: S = Σ_t Σ_i (i − (n_t−1)/2) x_ti, positive if later attempts pass more often. p =
+    P(|S| ≥ |observed|), see `rank_sum_tail`.
 
     start, passed : as in `metrics.order`.  Returns `OrderTest`; its mean is 0.
-    Source: Cox 1958, "The regression analysis of binary sequences"; with one pass per task it is a
-    test of its place, with many a stratified Wilcoxon test (van Elteren 1960, other weights).
+    Source: Cox 1958, "The regression analysis of binary sequences". With one pass per task it tests
+    the position of that pass; with many it is a stratified Wilcoxon test (van Elteren 1960, with
+    other weights).
 
     >>> test = trend_test(np.array([0, 3, 6]), np.array([0, 0, 1, 0, 0, 1]))
     >>> test.statistic, round(test.p, 6), test.tasks
@@ -240,11 +245,12 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
 
 
 def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
-    """Are attempts made one after the other more alike, or less, than others of the same task?
+    """Test of whether consecutive attempts are more or less alike than other attempts of the same
+    task.
 
-    Statistic: how often neighbours differ, Σ_t #{i : x_ti ≠ x_t,i+1}, the number of runs less one;
-    it treats passes and failures alike.  p = P(|changes − mean| ≥ |observed − mean|).  Changes that
-    a trend brings about count as well: see `lag_of_trend`.
+    Statistic: the number of neighbours that differ, Σ_t #{i : x_ti ≠ x_t,i+1}, which is the number
+    of runs minus one. It treats passes and failures alike. p = P(|changes − mean| ≥ |observed −
+    mean|). A trend also changes this number: see `lag_of_trend`.
 
     start, passed : as in `metrics.order`.  Returns `OrderTest`.
     Source: Wald & Wolfowitz 1940, "On a test whether two samples are from the same population".
@@ -272,12 +278,14 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of attempts and how often their outcomes differ, on the tasks that have both.
+    """Pairs of attempts and how often their outcomes differ, on the tasks that have both attempts.
 
     first, second : positions from 0.  differ : tasks on which their outcomes differ.
-    expected : the same over all orders.  by_rates : the same for two attempts that pass as often as
-    these do, on any of the tasks.  tasks : those with passes and failures and both attempts.
-    p : one-sided, of so few or fewer differences; adjusted : after Holm over all pairs.
+    expected : the expected number over all orders.
+    by_rates : the expected number for two attempts with the same pass rates on randomly chosen
+        tasks.
+    tasks : tasks with passes and failures and both attempts.
+    p : one-sided, of this many or fewer differences.  adjusted : by Holm's method over all pairs.
     """
 
     first: Ints
@@ -291,26 +299,31 @@ class Pairs:
 
     @property
     def smallest(self) -> float:
-        """p that no pair agrees more than chance has it; NaN without pairs."""
+        """p of the hypothesis that no pair agrees more often than by chance; NaN without pairs."""
         return float(self.adjusted.min()) if len(self.adjusted) else math.nan
 
     @property
     def copied(self) -> Bools:
-        """Pairs that differ on a tenth of the tasks expected, or fewer, though their pass rates
-        leave them room to differ: two attempts that always pass agree without being copies."""
+        """Pairs that look like copies of each other.
+
+        They differ on at most a tenth of the expected tasks although their pass rates leave room to
+        differ. Two attempts that always pass agree without being copies.
+        """
         few = self.differ <= COPIED * np.minimum(self.expected, self.by_rates)
         return few & (self.by_rates >= _ENOUGH)
 
 
 def copies_test(start: Ints, passed: Ints) -> Pairs:
-    """Do two attempts agree on more tasks than chance has it, as copies of one another would?
+    """Test of whether two attempts agree on more tasks than by chance, as copies of each other
+    would.
 
-    For every pair of positions the tasks on which their outcomes differ are counted; over all
-    orders each task differs with probability 2c(n−c) / (n(n−1)) on its own, so that the count has a
-    Poisson-binomial law.  Tasks whose attempts all agree, or of two attempts, say nothing.  Where
-    the pass rate changes with the position pairs agree more as well: see `Pairs.copied`.
+    For every pair of positions, the statistic is the number of tasks on which the outcomes differ.
+    Over all orders, each task differs independently with probability 2c(n−c) / (n(n−1)), so the
+    number has a Poisson-binomial distribution. Tasks with two attempts, or with attempts that all
+    agree, are not informative. If the pass rate changes with the position, pairs also agree more
+    often: see `Pairs.copied`.
 
-    start, passed : as in `metrics.order`.  Pairs among the first 1,000 attempts are looked at.
+    start, passed : as in `metrics.order`. Pairs among the first 1,000 attempts are compared.
     Returns `Pairs`, in order of the positions.
 
     >>> outcomes = np.array([0, 0, 1, 1, 1, 0, 0, 0, 1])
@@ -322,7 +335,7 @@ def copies_test(start: Ints, passed: Ints) -> Pairs:
     mixed = np.flatnonzero((c > 0) & (c < n) & (n > 2))
     n, c = n[mixed], c[mixed]
     width = min(int(n.max(initial=0)), MOST_POSITIONS)
-    # (tasks × positions): 1 where there is an attempt, and 1 where it passed.
+    # (tasks × positions): 1 if there is an attempt, and 1 if it passed.
     row = np.full(len(start) - 1, -1)
     row[mixed] = np.arange(len(mixed))
     at, place = np.repeat(row, np.diff(start)), positions(start)
@@ -335,15 +348,15 @@ def copies_test(start: Ints, passed: Ints) -> Pairs:
     first, second = np.triu_indices(width, 1)
     p, expected = np.zeros((2, len(first)))
     tasks = (attempted.T @ attempted)[first, second]
-    # Passes of either on the tasks that have both.
+    # Passes of either attempt on the tasks that have both.
     passes = passes_at.T @ attempted
     passes_first, passes_second = passes[first, second], passes[second, first]
     by_rates = (
         passes_first * (tasks - passes_second) + passes_second * (tasks - passes_first)
     ) / np.maximum(tasks, 1)
-    # Probability that two given attempts of a task differ.
+    # The probability that two given attempts of a task differ.
     share = 2.0 * c * (n - c) / (n * (n - 1.0))
-    # The pairs up to the same length are on the same tasks, and have one law.
+    # Pairs up to the same length are on the same tasks, so they have the same distribution.
     lengths = np.concatenate([[0], np.unique(np.minimum(n, width))])
     for shorter, longer in zip(lengths[:-1].tolist(), lengths[1:].tolist(), strict=True):
         group = (second >= shorter) & (second < longer)

@@ -20,11 +20,11 @@ from passk_cli.inference.stopping import stopped_on_outcome
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
 
 FARTHEST = 1_000_000_000
-# A range this wide or narrower has a point.
+# A point is given only if the range is at most this wide.
 WIDEST = 0.4
-# Of ten tasks, those that must have as many attempts as the largest k that counts as known.
+# The largest known k is one that this many of ten tasks have enough attempts for.
 _MOST_TASKS = 9
-# More attempts that are tried for a prospect, as multiples of those made, and at most this many.
+# Numbers of attempts that are tried, as multiples of the attempts made, and the largest number.
 _TIMES, _MOST_ATTEMPTS = (2, 5, 10), 20_000
 # How many k's the log-logit line is laid through, evenly in log k.
 _LINE_KS = 24
@@ -40,11 +40,11 @@ class AttemptsNeeded:
 
 @dataclass(frozen=True, eq=False)
 class Extrapolation:
-    """What attempts and passes say of pass@k at any k, or with `mirrored` of pass^k.
+    """What attempts and passes imply for pass@k at any k, or with `mirrored` for pass^k.
 
     n, c : (tasks,), attempts and passes.  level : of the range and of the average's interval.
-    clusters : a code 0 … G−1 per task, or None.  With clusters of m tasks the log likelihood is
-        multiplied by Σm / Σm², as if the tasks of a cluster were all alike.
+    clusters : a code 0 … G−1 per task, or None. With clusters of m tasks the log likelihood is
+        multiplied by Σm / Σm², as if all tasks of a cluster were identical.
 
     >>> rng = np.random.default_rng(0)
     >>> n = np.full(200, 50)
@@ -110,9 +110,9 @@ class Extrapolation:
         return min(max(float(self.average(np.array([k])).values[0]), low), high)
 
     def line(self, ks: Ints) -> Floats:
-        """The line of logit pass@k in log k through what the attempts show, a heuristic: (ks,).
+        """A heuristic: the line of logit pass@k in log k, fitted to the measured values: (ks,).
 
-        NaN if fewer than two of its points lie strictly between 0 and 1.
+        NaN if fewer than two of its points are strictly between 0 and 1.
         """
         from passk_cli.special import expit, logit
 
@@ -128,10 +128,11 @@ class Extrapolation:
         return 1 - line if self.mirrored else line
 
     def attempts_needed(self, k: int) -> AttemptsNeeded | None:
-        """The attempts that would determine k, or else the largest k that the most of them would.
+        """The attempts that would determine k; if none would, the largest k that the most attempts
+        would.
 
-        The tasks are taken to be like those that were seen.  None if even the most would determine
-        nothing beyond themselves, for example because there are few tasks.
+        The calculation assumes tasks like the observed ones. None if even the most attempts would
+        determine nothing beyond themselves, for example because there are few tasks.
         """
         rates = self._rates(k)
         attempt_numbers = [min(times * self.largest_known_k, k) for times in _TIMES]
@@ -180,9 +181,10 @@ def largest_known_k(n: Ints) -> int:
 
 
 def refusal(n: Ints, c: Ints) -> str:
-    """Why nothing can be said of k beyond the attempts of these tasks; "" when it can.
+    """Why nothing can be estimated at k beyond the attempts of these tasks; "" if there is no
+    reason.
 
-    Only attempts that ended with a pass are refused: their number depends on the outcomes.
+    Only attempts that ended with a pass are refused, since their number depends on the outcomes.
 
     >>> refusal(np.full(12, 4), np.arange(12) % 5)
     ''

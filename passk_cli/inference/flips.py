@@ -1,4 +1,4 @@
-"""Tasks between two runs: which changed, by which test, and how many change without a cause."""
+"""Tasks between two runs: which tasks changed, by which test, and how many change by chance."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.inference.roots import parabola_peaks
 from passk_cli.metrics.choice import binomial
 
-# The unknown common rate runs over a grid in θ, rate = sin²(θ/2): so many steps to a standard
-# error of a pass rate, and never fewer than the second.
+# The unknown common rate runs over a grid in θ, rate = sin²(θ/2). _STEPS is the number of grid
+# points per standard error of a pass rate, _FEWEST the smallest number of points.
 _STEPS, _FEWEST = 12, 96
-# Beyond so many pairs of counts Fisher's test serves, from which the other one hardly differs.
+# With more pairs of counts than this, Fisher's test is used, which hardly differs from Boschloo's.
 MOST_TABLES = 20_000
-# Sums of probabilities this close are equal.
+# Sums of probabilities this close count as equal.
 _ROUNDING = 1e-9
-# Beyond so many roots of the number of passes dealt from their mean a law is less than 10⁻³⁰⁰.
+# Beyond this many roots of the number of dealt passes from their mean, a probability is less than
+# 10⁻³⁰⁰.
 _REACH = 19.0
 
 
 def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Ints:
-    """1 where a task flips to passing, −1 where it flips to failing, 0 where it does not flip.
+    """1 if a task flips to passing, −1 if it flips to failing, and 0 if it does not flip.
 
-    A task flips when its pass rates differ by more than one half: |c/n − c₀/n₀| > ½.  With one
-    attempt each that is pass against fail; with two, always against never; with ten, by 6 or more.
-    Ints are compared, so that nothing is rounded.
+    A task flips if its pass rates differ by more than one half: |c/n − c₀/n₀| > ½. With one attempt
+    in each run, one passes and the other fails. With two, one run always passes and the other never
+    does. With ten, they differ by 6 or more. Whole numbers are compared, so that nothing is
+    rounded.
 
     >>> flip_signs([1, 2, 10, 4], [1, 1, 8, 0], [1, 2, 10, 4], [0, 0, 2, 3]).tolist()
     [1, 0, 1, -1]
@@ -40,10 +42,10 @@ def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike)
 
 @dataclass(frozen=True)
 class ChanceFlips:
-    """Laws of each task under chance alone: its rate unchanged, its number of passes given.
+    """Probabilities of each task under chance only: an unchanged rate and a given number of passes.
 
     changes : probability that the two pass rates differ.  flips : that they differ by more than ½.
-    gains : that they do in favour of the first run; the rest of `flips` are losses.
+    gains : that they do so in favour of the first run. The rest of `flips` are losses.
     """
 
     changes: Floats
@@ -52,19 +54,19 @@ class ChanceFlips:
 
 
 def chance_flips(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> ChanceFlips:
-    """The law of a task's change when its pass rate did not change.
+    """The probabilities that a task's result changes although its pass rate did not.
 
-    With the same rate p in both runs the s = c + c₀ passes of a task are dealt among its n + n₀
-    attempts: c is hypergeometric, whatever p.  So P(flip | s) is an unbiased estimate of
-    P(flip | p) for every p (the one of least variance, as s is sufficient), and the sum over tasks
-    one of the expected number of flips.  One attempt each says nothing about chance: with
-    n = n₀ = 1 the sum is the number that was seen.
+    With the same rate p in both runs, the s = c + c₀ passes of a task are dealt among its n + n₀
+    attempts, so c is hypergeometric for any p. So P(flip | s) is an unbiased estimate of P(flip |
+    p) for every p. It has the least variance, as s is sufficient. The sum over tasks estimates the
+    expected number of flips. One attempt per run is not informative: with n = n₀ = 1 the sum is the
+    observed number.
 
     n, n_base : attempts ≥ 1.  passes : s in 0 … n + n_base.  Returns floats in [0, 1].
     Source: Fisher 1935; Rao 1945 and Blackwell 1947 for the estimate.
 
-    >>> law = chance_flips([1, 2, 2], [1, 2, 2], [1, 2, 4])
-    >>> law.flips.round(4).tolist(), law.changes.round(4).tolist()
+    >>> chances = chance_flips([1, 2, 2], [1, 2, 2], [1, 2, 4])
+    >>> chances.flips.round(4).tolist(), chances.changes.round(4).tolist()
     ([1.0, 0.3333, 0.0], [1.0, 0.3333, 0.0])
     """
     triples = np.stack(np.broadcast_arrays(*map(_integers, (n, n_base, passes))), axis=-1)
@@ -81,10 +83,10 @@ def chance_flips(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> ChanceFl
 
 
 def _dealt_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
-    """Every c that is possible with so many passes in all, and its hypergeometric probability;
-    none whose probability is less than 10⁻³⁰⁰.
+    """Every possible c with this many passes in all, and its hypergeometric probability.
 
-    P(|c − μ| ≥ t) ≤ 2 exp(−2 t² / m), m attempts of the first run or as many passes or failures.
+    Values of c with a probability below 10⁻³⁰⁰ are left out: P(|c − μ| ≥ t) ≤ 2 exp(−2 t² / m),
+    where m is the number of attempts of the first run, or of passes, or of failures.
     Source: Hoeffding 1963.
     """
     from passk_cli.special import gammaln
@@ -102,10 +104,10 @@ def _dealt_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
 
 
 def poisson_binomial(probabilities: ArrayLike) -> Floats:
-    """The law of how many of independent events happen: P(N = 0), P(N = 1), ….
+    """The distribution of how many independent events happen: P(N = 0), P(N = 1), ….
 
-    probabilities : floats in [0, 1], one per event.  Returns floats that add up to 1, one longer
-    than there are events.  Exact, by convolution (Poisson–binomial).
+    probabilities : floats in [0, 1], one per event.  Returns floats that add up to 1, one more than
+        there are events. It is exact, by convolution.
 
     >>> poisson_binomial([0.5, 0.5]).tolist()
     [0.25, 0.5, 0.25]
@@ -122,7 +124,7 @@ def poisson_binomial(probabilities: ArrayLike) -> Floats:
 
 
 def central_range(distribution: Floats, level: float = 0.95) -> tuple[int, int]:
-    """The narrowest numbers that leave out at most (1 − level)/2 of a law at each end.
+    """The narrowest range that leaves out at most (1 − level)/2 of a distribution at each end.
 
     >>> central_range(poisson_binomial([0.5] * 10))
     (2, 8)
@@ -135,15 +137,17 @@ def central_range(distribution: Floats, level: float = 0.95) -> tuple[int, int]:
 
 
 def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Floats:
-    """Exact unconditional two-sided p-values that the pass rates of each task are equal.
+    """Exact unconditional two-sided p-values of the hypothesis that a task's pass rates are equal.
 
-    p = max over π in [0, 1] of P_π(F ≤ f): f is Fisher's exact p of the table c of n against c₀
-    of n₀, F the same of a table whose rates both are π, which is not known.  p ≤ α happens with
-    probability at most α, and p ≤ f: 4 of 4 against 0 of 4 has 0.0078, Fisher's test 0.029.
+    p = max over π in [0, 1] of P_π(F ≤ f). f is Fisher's exact p of the table c of n against c₀ of
+    n₀, and F is the same p of a random table in which both rates are the unknown π. p ≤ α happens
+    with probability at most α, and p ≤ f: for 4 of 4 against 0 of 4 it is 0.0078, and Fisher's p is
+    0.029.
 
-    n, c, n_base, c_base : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.  Returns floats in
-    [0, 1] of their shape.  π runs over at least 97 values, 12 to a standard error, and parabolas
-    between them.  Where (n + 1)(n₀ + 1) is above 20,000 it is Fisher's p, which all but agrees.
+    n, c, n_base, c_base : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.  Returns floats in [0,
+        1] of their shape.
+    π runs over at least 97 values, 12 per standard error, with parabolas in between. If (n + 1)(n₀
+    + 1) is above 20,000, the result is Fisher's p, which is nearly the same.
     Source: Boschloo 1970.
 
     >>> boschloo([4, 1, 4], [4, 1, 2], [4, 1, 4], [0, 0, 2]).round(4).tolist()
@@ -159,7 +163,7 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
             for row in rows.tolist():
                 a, b = distinct[row, [1, 3]].tolist()
                 c, p_by_c = _fisher(first, second, a + b)
-                # Of what is left out p is 0 to all digits.
+                # The p of a table that is left out is 0 to all digits.
                 p[row] = p_by_c[a - c[0]] if c[0] <= a <= c[-1] else 0.0
         else:
             p[rows] = _unconditional(first, second)[distinct[rows, 1], distinct[rows, 3]]
@@ -167,7 +171,7 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
 
 
 def _fisher(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
-    """Fisher's two-sided p of every c of `_dealt_passes`, and these."""
+    """The values of c of `_dealt_passes`, and Fisher's two-sided p of each."""
     c, weights = _dealt_passes(n, n_base, passes)
     order = np.argsort(weights, kind="stable")
     total = np.cumsum(weights[order])
@@ -182,7 +186,7 @@ def _unconditional(n: int, n_base: int) -> Floats:
     for passes in range(n + n_base + 1):
         c, p_by_c = _fisher(n, n_base, passes)
         fisher[c, passes - c] = p_by_c
-    # Tables in the order of Fisher's p; those that tie are counted together.
+    # Tables are in the order of Fisher's p; tables with equal p are counted together.
     order = np.argsort(fisher, axis=None, kind="stable")
     ranked = fisher.flat[order]
     last = np.searchsorted(ranked, ranked * (1 + 1e-7), side="right") - 1

@@ -1,10 +1,10 @@
-"""How sure Δ_k, the coverage deficit and the moments of the success rates are.
+"""Uncertainty of Δ_k, of the coverage deficit and of the moments of the success rates.
 
-New tasks: a Bayesian bootstrap over tasks (or clusters) of the whole functional, with one guard
-atom of half a task's weight where it hurts most, as in the `guard` interval of a mean; the draws
-are moved by what the corrected estimate and the plain one differ by.  These tasks: the hull of a
-hierarchical posterior and a pivot, as for a mean; for the skewness the jackknife over attempts,
-normal limits.  Simulated coverage: benchmarks/heterogeneity.md.
+For new tasks: a Bayesian bootstrap over tasks (or clusters) of the whole functional, with one guard
+atom of half a task's weight at the worst place, as in the `guard` interval of a mean. The draws are
+shifted by the difference between the corrected estimate and the plain one. For these tasks: the
+hull of a hierarchical posterior and a pivot, as for a mean; for the skewness, the jackknife over
+attempts with normal limits. Simulated coverage: benchmarks/heterogeneity.md.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Influence = Callable[[Ints, Ints], Floats]
 class IntervalSetting:
     """Population, level and draws of intervals.
 
-    level : None for standard errors alone.  clusters : a code 0 … G−1 per task, or None.
+    level : None if only standard errors are needed.  clusters : a code 0 … G−1 per task, or None.
     """
 
     population: str = NEW_TASKS
@@ -51,15 +51,16 @@ class IntervalSetting:
 
     @property
     def tail(self) -> float:
-        """Probability left out on either side."""
+        """The probability that is left out on either side."""
         return (1.0 - (self.level or 0.0)) / 2.0
 
 
 @dataclass(frozen=True)
 class Gains:
-    """One entry per k in each array; NaN where undefined.
+    """Δ_k with its uncertainty: one entry per k in each array; NaN if undefined.
 
-    estimate : Δ_k.  bound : the most it could be, μ − μ^k, estimated.  se, low, high : how sure.
+    estimate : Δ_k.  bound : the estimated largest possible value, μ − μ^k.
+    se, low, high : standard error and limits.
     """
 
     estimate: Floats
@@ -70,12 +71,12 @@ class Gains:
 
 
 def gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) -> Gains:
-    """Δ_k = pass^k − μ^k, corrected for what μ̂^k is off, with its bound and interval.
+    """Δ_k = pass^k − μ^k, corrected for the bias of μ̂^k, with its bound and interval.
 
-    The coverage deficit is the same of the failures: `gains(n, n − c, ks, …)`.
-    New tasks: μ^k is estimated over k different tasks (clusters), NaN where there are fewer.
-    These tasks: over tasks drawn with repetition; k = n has an interval, but no standard error.
-    The estimate may be negative by chance; Δ_k is not, so limits below 0 are 0.
+    The coverage deficit is the same of the failures: `gains(n, n − c, ks, …)`. For new tasks, μ^k
+    is estimated over k different tasks (clusters), and it is NaN if there are fewer. For these
+    tasks it is estimated over tasks drawn with repetition; k = n has an interval, but no standard
+    error. The estimate may be negative by chance. Δ_k cannot be, so limits below 0 are 0.
 
     n, c : (tasks,).  ks : increasing, k ≤ every n.
 
@@ -89,7 +90,7 @@ def gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) -> Gains:
 def gains_together(
     n: Ints, passes: Sequence[Ints], ks: Ints, setting: IntervalSetting
 ) -> list[Gains]:
-    """`gains` of several numbers of passes of the same tasks, from the same draws."""
+    """`gains` for several numbers of passes at the same tasks, from the same draws."""
     new = setting.population == NEW_TASKS
     all_gains, jobs = [], []
     for c in passes:
@@ -129,8 +130,10 @@ def _powers(n: Ints, c: Ints, ks: Ints) -> Floats:
 
 
 def _errors(influence: Influence, n: Ints, c: Ints, setting: IntervalSetting) -> Floats:
-    """Standard errors of functionals, (functionals,), from what each task adds to them, to first
-    order: (n, c) → (functionals × tasks)."""
+    """Standard errors of functionals, (functionals,), to first order.
+
+    influence : what each task adds to the functionals, (n, c) → (functionals × tasks).
+    """
     if setting.population == NEW_TASKS:
         task_errors = (Sample(row, clusters=setting.clusters).se for row in influence(n, c))
         return np.array([math.nan if se is None else se for se in task_errors])
@@ -142,10 +145,10 @@ def _errors(influence: Influence, n: Ints, c: Ints, setting: IntervalSetting) ->
 class GuardedFunctionals:
     """Functionals of means over tasks, and the atoms that guard their limits.
 
-    columns : (tasks × columns), what the means are of.
+    columns : (tasks × columns), the values whose means are taken.
     functional : means (draws × columns) → (draws × functionals).
-    lowest, highest : atoms (columns,) that may stand for what the sample lacks; each gets the
-        Dirichlet weight ½ of a task (an average cluster), and the worst of them sets the limit.
+    lowest, highest : atoms (columns,) for what the sample may lack. Each gets the Dirichlet weight
+        ½ of a task (an average cluster), and the worst of them sets the limit.
     """
 
     columns: Floats
@@ -157,7 +160,7 @@ class GuardedFunctionals:
 def _resampled_gain(
     rates: Floats, powers: Floats, ks: Ints, estimate: Floats
 ) -> GuardedFunctionals:
-    """Δ_k or the variance, Δ_2, which the draws are moved to."""
+    """Δ_k or the variance, which is Δ_2; the draws are centred on the estimate."""
     mean = float(rates.mean())
     plain = powers.mean(axis=1) - mean**ks
 
@@ -165,7 +168,8 @@ def _resampled_gain(
         gains: Floats = means[:, :-1] - means[:, -1:] ** ks + (estimate - plain)
         return gains
 
-    # All pass or none pass adds the most; a task at the mean itself takes the most away.
+    # A task that always passes or never passes adds the most, and a task at the mean lowers it the
+    # most.
     ends = [np.ones(len(ks) + 1), np.zeros(len(ks) + 1)]
     middle = [np.append(mean**ks, mean)]
     return GuardedFunctionals(np.vstack([powers, rates]).T, functional, middle, ends)
@@ -174,9 +178,10 @@ def _resampled_gain(
 def guarded_limits(
     jobs: Sequence[GuardedFunctionals], setting: IntervalSetting
 ) -> list[tuple[Floats, Floats]]:
-    """Limits by a Bayesian bootstrap over tasks with guard atoms, the same draws for all jobs.
+    """Limits by a Bayesian bootstrap over tasks with guard atoms, with the same draws for all jobs.
 
-    Returns (lower, upper) of each job's functionals; draws in which one is NaN are left out.
+    Returns (lower, upper) limits of each job's functionals. Draws in which a functional is NaN are
+    left out.
     """
     columns = np.hstack([job.columns for job in jobs])
     means = bootstrap_means(
@@ -184,7 +189,8 @@ def guarded_limits(
     )
     units = len(columns) if setting.clusters is None else int(setting.clusters.max()) + 1
     rng = named_generator(setting.seed, f"guard atom {units}")
-    # Of Dirichlet weights the sum is independent: half a unit beside the others has a Beta share.
+    # The sum of Dirichlet weights is independent of their proportions, so half a unit next to the
+    # others has a Beta share.
     share = rng.beta(0.5, units, len(means))[:, None]
     limits = []
     ends = np.cumsum([job.columns.shape[1] for job in jobs])[:-1]
@@ -205,7 +211,7 @@ def guarded_limits(
 
 @dataclass(frozen=True)
 class Spread:
-    """A moment of the success rates; None with a reason where it has no value or no limits."""
+    """A moment of the success rates; None, with a reason, if it has no value or no limits."""
 
     value: float | None
     se: float | None = None
@@ -217,8 +223,8 @@ class Spread:
 def spread_of_rates(n: Ints, c: Ints, setting: IntervalSetting) -> tuple[Spread, Spread]:
     """Standard deviation and skewness of the success rates over tasks, without attempt noise.
 
-    n, c : (tasks,).  The standard deviation needs 2 attempts on every task and 2 tasks, the
-    skewness 3 of both and a spread that can be told from 0.
+    n, c : (tasks,). The standard deviation needs 2 attempts at every task and 2 tasks. The skewness
+        needs 3 of both, and a spread that differs significantly from 0.
 
     >>> sd, skewness = spread_of_rates(np.full(4, 9), np.array([0, 9, 0, 9]), IntervalSetting())
     >>> round(sd.value, 3), round(skewness.value, 3)
@@ -278,7 +284,7 @@ def _deviation(
     setting: IntervalSetting,
     limits: Sequence[tuple[Floats, Floats]],
 ) -> Spread:
-    """The standard deviation: limits of the variance, and their roots."""
+    """The standard deviation, with the roots of the limits of the variance."""
 
     def influence(n: Ints, c: Ints) -> Floats:
         first, second = _powers(n, c, np.array([1, 2]))
@@ -316,7 +322,7 @@ def _skewness(
     if setting.level is None or error is None:
         return Spread(moments.skewness, error, reason=_no_error(se))
     if not sd.low:
-        # A ratio to what may be 0: it can be anything, so nothing is said.
+        # The skewness is a ratio to a value that may be 0, so it can be anything.
         return Spread(None, reason="the spread does not differ significantly from 0")
     low, high = _limits(moments.skewness, se, setting, limits)
     return Spread(moments.skewness, error, low, high)
@@ -325,7 +331,7 @@ def _skewness(
 def _limits(
     value: float, se: float, setting: IntervalSetting, resampled: Sequence[tuple[Floats, Floats]]
 ) -> tuple[float, float]:
-    """The resampled limits where there are any, else normal ones; NaN without a level."""
+    """The resampled limits if there are any, otherwise normal limits; NaN without a level."""
     if resampled:
         low, high = resampled[0]
         return float(low[0]), float(high[0])

@@ -1,9 +1,9 @@
 """The hierarchical posterior of success rates: a Beta, and tasks that never or always pass.
 
-p_t = 0 with probability ν, 1 with probability ω, else ~ Beta(s·m, s·(1−m)); c_t ~ Binomial(n_t,
-p_t).  The posterior of (m, s, ν, ω) is computed on a grid that is laid anew where the weight is;
-given these four, the rates of the tasks are independent and their moments have closed forms.  No
-draws, so no Monte-Carlo error and no seed.
+p_t = 0 with probability ν, 1 with probability ω, and otherwise ~ Beta(s·m, s·(1−m)); c_t ~
+Binomial(n_t, p_t). The posterior of (m, s, ν, ω) is computed on a grid that is refined around the
+weight. Given these four parameters, the rates of the tasks are independent and their moments have
+closed forms. There are no draws, so there is no Monte-Carlo error and no seed.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.polynomials import Polynomial
 
-# The grid: |logit m| up to 8, s from 0.05 to 3,000, ν and ω up to 0.8 at first.
+# The first grid: |logit m| up to 8, s from 0.05 to 3,000, ν and ω up to 0.8.
 _MEANS = np.linspace(-8.0, 8.0, 17)
 _SIZES = np.linspace(np.log(0.05), np.log(3000.0), 10)
 _LUMPS = np.linspace(0.0, 0.8, 5)
-# Points of each axis in the grids after the first, how many grids, and the share of the largest
-# weight from which on a point counts.
+# Points per axis in the later grids, the number of grids, and the share of the largest weight from
+# which on a point is kept.
 _POINTS = (9, 9, 5, 5)
 _GRIDS = 3
 _COUNTS = 2e-3
 _KEPT = 1e-3
-# log s is logistic around the logarithm of this: rates spread over the whole of [0, 1] and rates
-# nearly alike are both plausible.  With a flat prior, near-ceiling data has its tail cut off.
+# log s is logistic around the logarithm of this value, so that rates spread over all of [0, 1] and
+# nearly equal rates are both plausible. A flat prior would cut off the tail of data near the
+# ceiling.
 _USUAL_SIZE = 5.0
 # Prior probability that there is no lump at 0, and the same at 1.
 _NO_LUMP = 0.5
@@ -37,7 +38,7 @@ _NO_LUMP = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Tasks by what happened at them: distinct (n, c), and how many tasks have each."""
+    """Tasks by their counts: distinct (n, c), and how many tasks have each."""
 
     n: Ints
     c: Ints
@@ -45,7 +46,7 @@ class Histogram:
 
     @cached_property
     def key(self) -> tuple[bytes, ...]:
-        """The numbers; the same tasks again are the same histogram."""
+        """The numbers as bytes, so that equal histograms compare equal."""
         return self.n.tobytes(), self.c.tobytes(), self.times.tobytes()
 
     def __hash__(self) -> int:
@@ -73,10 +74,10 @@ def histogram(n: Ints, c: Ints) -> Histogram:
 
 @dataclass(frozen=True)
 class RatePosterior:
-    """The posterior of the success rates of tasks: points with weights.
+    """The posterior of the success rates of tasks, as weighted points.
 
-    histogram : the tasks.  a, b : (cells,) of the Betas.  cell, never, always, weight : (points,)
-    the Beta of each point, ν, ω, and its probability.
+    histogram : the tasks.  a, b : (cells,) parameters of the Betas.
+    cell, never, always, weight : (points,), the Beta of each point, ν, ω, and its probability.
     """
 
     histogram: Histogram
@@ -111,7 +112,9 @@ class RatePosterior:
         return sums, squares
 
     def _lump(self, at: int) -> tuple[int, Floats, float]:
-        """(which pair, the probability at each point that its tasks are in a lump, its rate)."""
+        """The place of the pair, the probability at each point of its being in a lump, and the
+        lump's rate.
+        """
         t = self.histogram
         passing = bool(t.c[at])
         lump = self.always if passing else self.never
@@ -122,7 +125,7 @@ class RatePosterior:
 
 @lru_cache(maxsize=64)
 def rate_posterior(tasks: Histogram) -> RatePosterior:
-    """The posterior of the rates of these tasks; the same tasks again cost nothing.
+    """The posterior of the rates of these tasks, from a cache for repeated tasks.
 
     >>> posterior = rate_posterior(histogram(np.full(40, 10), np.full(40, 3)))
     >>> from passk_cli.metrics.polynomials import passing_all
@@ -152,14 +155,14 @@ def rate_posterior(tasks: Histogram) -> RatePosterior:
 
 
 def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> Floats:
-    """Success rates that these tasks may have: draws from their posterior, (draws × tasks).
+    """Draws of the tasks' success rates from their posterior, (draws × tasks).
 
-    A draw takes a point of the grid by its weight, and then each task's rate by itself: 0 or 1 with
-    the probability that the task is in that lump, else Beta(a + c, b + n − c).
+    A draw picks a point of the grid by its weight, and then the rate of each task: 0 or 1 with the
+    probability that the task is in that lump, otherwise Beta(a + c, b + n − c).
 
     n, c : (tasks,), 0 ≤ c ≤ n, n ≥ 1.  Returns floats in [0, 1].
-    Edge case: with one attempt at every task the counts say nothing about how the rates are spread,
-    only what their mean is: the spread is the prior's.
+    Edge case: with one attempt at every task, the counts determine only the mean of the rates, and
+    their spread comes from the prior.
 
     >>> rates = draw_rates(np.full(40, 10), np.full(40, 3), 200, np.random.default_rng(0))
     >>> rates.shape, round(float(rates.mean()), 1)
@@ -207,8 +210,8 @@ def _weights(tasks: Histogram, axes: Sequence[Floats]) -> tuple[Floats, Floats, 
 def _logs(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
     """log P(these c of n attempts pass, in their order) for p ~ Beta(a, b): (cells × pairs).
 
-    Without the binomial coefficient, which is the same at every point; it is 1 at c = 0 and c = n,
-    where the lumps are.
+    The binomial coefficient is left out. It is the same at every point, and it is 1 at c = 0 and c
+    = n, at which the lumps are.
     """
     from passk_cli.special import betaln
 

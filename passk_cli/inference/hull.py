@@ -1,9 +1,9 @@
 """Intervals for these tasks: the hull of a hierarchical posterior and of a pivot.
 
-Neither covers alone: the posterior is off where rates are not spread as it supposes, more so the
-more tasks there are; the pivot, where few tasks decide, near 0 and 1.  Neither expects much of two
-tasks that never passed among others that do, so the hull also reaches as far as the attempts at
-these tasks alone allow.  Simulated coverage: benchmarks/coverage.md.
+Neither covers by itself. The posterior is wrong if rates are not spread as it assumes, and more so
+the more tasks there are. The pivot is wrong if few tasks decide, near 0 and 1. Neither allows
+enough for two tasks that never passed among others that do, so the hull also reaches as far as the
+attempts at these tasks permit. Simulated coverage: benchmarks/coverage.md.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from passk_cli.metrics.pass_k import pass_hat_k_pairs
 from passk_cli.metrics.polynomials import Polynomial, merged, passing_all
 from passk_cli.metrics.registry import Metric
 
-# A coefficient of variation from which on a scarce mean is nearer to lognormal than to Beta.
+# From this coefficient of variation on, a small mean is closer to lognormal than to Beta.
 _SCARCE = 0.5
-# Logits that stand for 0 and 1.
+# Logits that represent 0 and 1.
 _LOWEST, _HIGHEST = -80.0, 36.0
-# Means below this are 0: their squares leave the range of floats.
+# Means below this are 0, since their squares leave the range of floats.
 _LEAST = 1e-140
 
 
 @dataclass(frozen=True)
 class Hull:
-    """Limits of the mean of a metric over these tasks, were they attempted without end.
+    """Limits of the mean of a metric over these tasks if they were attempted without end.
 
     estimate : unbiased.  error : the distribution of estimate − truth.
     weight, mean, variance : of the posterior, (points,).
@@ -52,7 +52,8 @@ class Hull:
     complement: bool = False
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """The hull of posterior quantiles, estimate minus quantiles of its error, and `_reaches`.
+        """The hull of posterior quantiles, of the estimate minus quantiles of its error, and of
+        `_reaches`.
 
         tail : probability left out on either side, in (0, ½).
         """
@@ -63,8 +64,12 @@ class Hull:
         return (1.0 - high, 1.0 - low) if self.complement else (low, high)
 
     def _reaches(self, tail: float) -> list[float]:
-        """The estimate; and what it were if all tasks that never passed, or all that always did,
-        had the rate furthest off at which that still happens with probability `tail`."""
+        """The estimate, and what it would be at extreme rates of the tasks that never or always
+        passed.
+
+        The extreme rate is the one farthest off at which the observed result still has probability
+        `tail`.
+        """
         n, c, times = self.tasks.n, self.tasks.c, self.tasks.times
         reaches = [self.estimate]
         for agree, rate in ((c == 0, 0.0), (c == n, 1.0)):
@@ -100,7 +105,7 @@ class Hull:
 def hull(metric: Metric, tasks: Histogram) -> Hull | None:
     """The hull of a hierarchical posterior and of a pivot, for the mean of a metric.
 
-    tasks : every n ≥ k.  None for a metric that is no polynomial in the success rate.
+    tasks : every n ≥ k.  None for a metric that is not a polynomial in the success rate.
 
     >>> from passk_cli.metrics.registry import parse
     >>> bounds = hull(parse("pass@4"), histogram(np.full(50, 4), np.arange(50) % 5))
@@ -113,7 +118,7 @@ def hull(metric: Metric, tasks: Histogram) -> Hull | None:
     value, complement = expectation
 
     def statistic(n: Ints, c: Ints) -> Floats:
-        # What is rare is computed as such: 1 − 1e-20 has no digits left.
+        # Small values are computed directly, since 1 − 1e-20 has no digits left.
         if len(value.terms) == 1 and value.terms[0][2:] == (0, metric.k):
             return pass_hat_k_pairs(n, n - c, metric.k)
         values = metric.values(n, c)
@@ -129,7 +134,7 @@ def hull(metric: Metric, tasks: Histogram) -> Hull | None:
 
 @dataclass(frozen=True)
 class MetricCounts:
-    """Attempts at tasks and what they are asked: a metric, n and c of each task, every n ≥ k."""
+    """A metric with the attempts and passes of each task, every n ≥ k."""
 
     metric: Metric
     n: Ints
@@ -142,14 +147,17 @@ class MetricCounts:
 
     @property
     def possible(self) -> bool:
-        """Whether there is a hull: the metric is a polynomial in the success rate, n ≤ 100,000."""
+        """Whether there is a hull: the metric is a polynomial in the success rate, and n ≤
+        100,000.
+        """
         return int(self.n.max()) <= MOST_STEPS and self.metric.expectation is not None
 
     def limits(self, tail: float) -> tuple[float, float]:
         """The limits of the hull at a tail probability; see `Hull.limits`.
 
-        Of one task, the exact limits of its success rate (Clopper & Pearson 1934) as the metric has
-        them, reaching as far as the estimate: each is wrong with probability at most `tail`.
+        For a single task they are the metric at the exact limits of its success rate (Clopper &
+        Pearson 1934), extended to the estimate. Each limit is wrong with probability at most
+        `tail`.
 
         >>> from passk_cli.metrics.registry import parse
         >>> one = MetricCounts(parse("pass^2"), np.array([10]), np.array([3]))
@@ -167,7 +175,7 @@ class MetricCounts:
 
 @lru_cache(maxsize=1 << 12)
 def _cached_limits(metric: Metric, tasks: Histogram, tail: float) -> tuple[float, float]:
-    """The limits of a hull; kept, since rehearsals draw the same few histograms again."""
+    """The limits of a hull, from a cache, since simulations draw the same few histograms again."""
     bounds = hull(metric, tasks)
     if bounds is None:
         raise ValueError(f"{metric.name} has no hull")
@@ -175,12 +183,12 @@ def _cached_limits(metric: Metric, tasks: Histogram, tail: float) -> tuple[float
 
 
 def gain_limits(n: Ints, c: Ints, k: int, gain: float, tail: float) -> tuple[float, float]:
-    """Limits of Δ_k = mean p^k − (mean p)^k over these tasks: the same hull, of Δ_k.
+    """Limits of Δ_k = mean p^k − (mean p)^k over these tasks: the same hull, applied to Δ_k.
 
-    To first order Δ_k is a mean over tasks of p^k − s p with s = k μ^(k−1).  Given a point of the
-    posterior it is gamma distributed, with mean E p^k − μ^k − k (k−1)/2 μ^(k−2) Var μ̂.
+    To first order Δ_k is a mean over tasks of p^k − s p with s = k μ^(k−1). Given a point of the
+    posterior it has a gamma distribution with mean E p^k − μ^k − k (k−1)/2 μ^(k−2) Var μ̂.
 
-    n, c : (tasks,), every n ≥ k.  k : from 2 up.  gain : its estimate; the pivot is around it.
+    n, c : (tasks,), every n ≥ k.  k : at least 2.  gain : its estimate; the pivot is centred on it.
     Returns limits ≥ 0.
     """
     tasks, power = histogram(n, c), passing_all(k)
@@ -208,7 +216,7 @@ def gain_limits(n: Ints, c: Ints, k: int, gain: float, tail: float) -> tuple[flo
 
 
 def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) -> float:
-    """The quantile of a mixture of gamma laws with these means and variances."""
+    """The quantile of a mixture of gamma distributions with these means and variances."""
     from passk_cli.special import gammainc
 
     shape = np.maximum(mean * (mean / variance), 1e-6)
@@ -223,8 +231,11 @@ def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) ->
 
 
 def matched_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
-    """P(≤ x) by laws on [0, 1] with these means and variances: Beta; lognormal where a mean near 0
-    has a standard deviation of more than half of it, and as its mirror image near 1."""
+    """P(≤ x) of distributions on [0, 1] with these means and variances.
+
+    They are Beta distributions. If a mean near 0 has a standard deviation of more than half of it,
+    the distribution is lognormal, and near 1 its mirror image.
+    """
     below = np.empty(len(mean))
     upper = mean > 0.5
     below[~upper] = _lower_cdf(x, mean[~upper], variance[~upper])

@@ -1,7 +1,7 @@
 """Submissions to a benchmark that differ from all others: agreement, certainty, losses, texts.
 
-Every function takes arrays with a row per submission and a column per task, and gives each
-submission a p-value that holds over all submissions, or over all pairs of them.
+Every function takes arrays with one row per submission and one column per task. It gives each
+submission a p-value that is valid over all submissions, or over all pairs of them.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, Places
 
-# A submission is remarkable if honest boards have one like it less often than this.  Families of
-# strongly related models are flagged in a third of the boards at 0.05 (benchmarks/integrity.md).
+# A submission is remarkable if honest boards contain one like it less often than this. At a level
+# of 0.05, families of strongly related models would be flagged in a third of the boards
+# (benchmarks/integrity.md).
 LEVEL = 0.001
-# Prior variances of log odds: ability of a submission, difficulty of a task.
+# Prior variances of log odds: the ability of a submission, the difficulty of a task.
 _ABILITY, _DIFFICULTY = 4.0, 9.0
 _ROUNDS, _MIXTURE_ROUNDS = 30, 40
-# Tasks of similar difficulty that expected agreement is averaged over.
+# Expected agreement is averaged over this many tasks of similar difficulty.
 _BLOCK = 10
 # Standard deviations of a normal distribution per median absolute deviation.
 _PER_MAD = 1.4826
-# The texts that two submissions share are tested for so many partners that share most.
+# Shared texts are tested for this many partners, those with the most shared texts.
 _PARTNERS = 3
 
 
@@ -31,10 +32,12 @@ _PARTNERS = 3
 class Agreement:
     """The submission that each submission agrees with most, beyond what difficulty explains.
 
-    partner : index of that submission.  agreeing, shared : outcomes that agree, and outcomes that
-        both have.  expected : agreeing outcomes if tasks of similar difficulty are exchanged.
-    p : over all pairs.  fits : whether the outcomes in which the two differ fit the difficulty of
-        the tasks better than those of the partner do.
+    partner : index of that submission.
+    agreeing, shared : numbers of outcomes that agree, and of outcomes that both have.
+    expected : agreeing outcomes if tasks of similar difficulty are exchanged.
+    p : over all pairs.
+    fits : whether this submission's outcomes fit the difficulty of the tasks better than its
+        partner's do, on the outcomes in which the two differ.
     """
 
     partner: Places
@@ -49,8 +52,9 @@ class Agreement:
 class CertainTasks:
     """Tasks with a pass rate of 0 or 1, among those with several attempts.
 
-    number, tasks : per submission.  expected : from its ability and the difficulty of the tasks.
-    p : over all submissions, of a share of tasks that pass or fail whatever their difficulty.
+    number, tasks : per submission.  expected : number, given its ability and the difficulty of
+        tasks.
+    p : over all submissions, for a share of tasks that pass or fail whatever their difficulty.
     """
 
     number: Ints
@@ -61,10 +65,10 @@ class CertainTasks:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MissingAttempts:
-    """Attempts that a submission lacks, while most submissions have them.
+    """Attempts that a submission lacks and most submissions have.
 
     missing, usual : attempts per submission.
-    p : over all submissions, of losses at tasks that the others fail, by chance.
+    p : over all submissions, for losses at tasks that the other submissions fail.
     """
 
     missing: Ints
@@ -74,10 +78,12 @@ class MissingAttempts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EqualTexts:
-    """The submission whose texts each submission has most often, beyond what third ones explain.
+    """The submission that shares the most texts with each submission, beyond what others explain.
 
-    partner : index, −1 for none.  equal, attempts : attempts with a text that the partner has at
-        the same task, and all attempts with a text.  p : over all pairs.
+    partner : index, −1 for none.
+    equal, attempts : attempts with a text that the partner has at the same task, and all attempts
+        with a text.
+    p : over all pairs.
     """
 
     partner: Places
@@ -87,12 +93,13 @@ class EqualTexts:
 
 
 def success_rates(n: Ints, c: Ints) -> tuple[Floats, Floats]:
-    """Success rates from an ability per submission and a difficulty per task, and the difficulty.
+    """Success rates from one ability per submission and one difficulty per task, and the
+    difficulties.
 
-    logit p_st = a_s − b_t, with normal priors of variance 4 for a and 9 for b, by Newton steps that
-    alternate between both.
+    logit p_st = a_s − b_t, with normal priors of variance 4 for a and 9 for b, fitted by Newton
+    steps that alternate between both.
 
-    n, c : (submissions, tasks), attempts and passes; n = 0 where there is no attempt.
+    n, c : (submissions, tasks), attempts and passes; n = 0 if there is no attempt.
     Returns p in (0, 1) and b.  Source: Rasch 1960.
 
     >>> rates, difficulty = success_rates(np.full((2, 2), 4), np.array([[4, 2], [2, 0]]))
@@ -118,21 +125,21 @@ def success_rates(n: Ints, c: Ints) -> tuple[Floats, Floats]:
 def agreement(n: Ints, c: Ints) -> Agreement:
     """The closest partner of each of three or more submissions.
 
-    r_st = (c − n p) / √(n p (1 − p)) with p of `success_rates`, and for a pair
-    z = Σ_t r_st r_ut / √(Σ_t r_st² r_ut²).  Related models agree somewhat, so that p is the normal
-    tail of (z − median) / max(1, 1.4826 MAD) over all pairs, times their number.
+    r_st = (c − n p) / √(n p (1 − p)) with p of `success_rates`, and for a pair z = Σ_t r_st r_ut /
+    √(Σ_t r_st² r_ut²). Related models agree somewhat. So p is the normal tail of (z − median) /
+    max(1, 1.4826 MAD) over all pairs, times the number of pairs.
 
     n, c : as in `success_rates`.
 
     >>> rng = np.random.default_rng(0)
     >>> c = rng.binomial(4, rng.random(200), (12, 200))
     >>> c[11] = c[3]
-    >>> found = agreement(np.full(c.shape, 4), c)
-    >>> int(found.partner[3]), int(found.agreeing[3]), bool(found.p[3] < 1e-6 < found.p[4])
+    >>> result = agreement(np.full(c.shape, 4), c)
+    >>> int(result.partner[3]), int(result.agreeing[3]), bool(result.p[3] < 1e-6 < result.p[4])
     (11, 800, True)
     """
     rates, difficulty = success_rates(n, c)
-    # Where there is no attempt, c − n p is 0.
+    # Without an attempt, c − n p is 0.
     r = (c - n * rates) / np.sqrt(np.maximum(n, 1) * rates * (1 - rates))
     z = r @ r.T / np.sqrt(np.maximum(r**2 @ (r**2).T, np.finfo(float).tiny))
     first, second = np.triu_indices(len(n), 1)
@@ -160,7 +167,9 @@ def agreement(n: Ints, c: Ints) -> Agreement:
 
 
 def _matched_outcomes(first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
-    """Outcomes that agree if attempts are matched as well as they can be, and those of both."""
+    """Outcomes that agree if attempts are matched as well as possible, and outcomes that both
+    have.
+    """
     (n, c), (n_other, c_other) = first, second
     return (
         np.minimum(c, c_other) + np.minimum(n - c, n_other - c_other), np.minimum(n, n_other)
@@ -182,10 +191,10 @@ def _agreement_across_tasks(
 def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
     """Whether a share of the tasks passes, or fails, whatever its difficulty.
 
-    For each submission, a share π₁ of its tasks passes every attempt, a share π₀ fails every
-    attempt, and the others follow `success_rates` with an ability that is fitted again (EM).  The
-    statistic is √(2 log likelihood ratio) to π = 0, compared with that of all submissions as in
-    `agreement`.  Only tasks with two or more attempts count.
+    In the model of each submission, a share π₁ of its tasks passes every attempt, a share π₀ fails
+    every attempt, and the rest follows `success_rates` with an ability that is fitted again (EM).
+    The statistic is √(2 log likelihood ratio) against π = 0. It is compared with that of all
+    submissions, as in `agreement`. Only tasks with two or more attempts count.
 
     n, c : as in `success_rates`.
     """
@@ -220,17 +229,17 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
 
 
 def _parts(shares: Floats, likelihood: Floats, passes: Bools, fails: Bools) -> Floats:
-    """Likelihood of a task that always passes, one that always fails, and another one."""
+    """Likelihood of a task that always passes, of one that always fails, and of any other task."""
     always, never = shares[:, :, None]
     return np.stack([always * passes, never * fails, (1 - always - never) * likelihood])
 
 
 def missing_attempts(n: Ints, c: Ints) -> MissingAttempts:
-    """Attempts that submissions lack, and whether these are at tasks that the others fail.
+    """Attempts that submissions lack, and whether these are at tasks that other submissions fail.
 
-    The usual number of attempts at a task is the median over submissions.  Given how many attempts
-    a submission lacks, each of the usual ones is equally likely to be missing; the mean failure
-    rate of the others at the missing ones is then approximately normal.
+    The usual number of attempts at a task is the median over submissions. Given how many attempts a
+    submission lacks, each of the usual attempts is equally likely to be missing. The mean failure
+    rate of the other submissions at the missing attempts is then approximately normal.
 
     n, c : as in `success_rates`.
     """
@@ -254,14 +263,15 @@ def equal_texts(
 ) -> EqualTexts:
     """Texts that two submissions share beyond what the texts of third submissions explain.
 
-    A text of one submission is expected in a partner that made m attempts at the same task with the
-    same verdict with probability 1 − (1 − f)^m, f = (h + ½) / (H + 1) for h of the H attempts of
-    third submissions with that verdict.  So short right answers, which all submissions share, are
-    expected, and long texts are not.  p is the tail of the Poisson binomial distribution, times the
-    number of pairs.
+    A partner that made m attempts at the same task with the same verdict is expected to have a
+    given text with probability 1 − (1 − f)^m. f = (h + ½) / (H + 1), where h of the H attempts of
+    third submissions with that verdict have the text. So short right answers, which all submissions
+    share, are expected, and long texts are not. p is the tail of the Poisson binomial distribution,
+    times the number of pairs.
 
-    submission, task, passed, text, times : a row per submission, task, verdict and text, which is
-        how often it came.  submissions : how many there are.
+    submission, task, passed, text, times : one row per submission, task, verdict and text; times is
+        how often the text occurred.
+    submissions : the number of submissions.
     """
     words, judged, group = (
         _attempts(submissions, submission, _codes(task, *keys), times)
@@ -294,7 +304,7 @@ def equal_texts(
 
 
 def _attempts(submissions: int, submission: Ints, code: Ints, times: Ints) -> Any:
-    """(submissions, codes), attempts, sparse."""
+    """Numbers of attempts as a sparse array, (submissions, codes)."""
     from scipy.sparse import csr_array
 
     shape = (submissions, int(code.max(initial=-1)) + 1)
@@ -302,20 +312,22 @@ def _attempts(submissions: int, submission: Ints, code: Ints, times: Ints) -> An
 
 
 def _codes(*columns: Ints) -> Ints:
-    """The same number for the same row."""
+    """One number per distinct row."""
     return np.unique(np.stack(columns), axis=1, return_inverse=True)[1].ravel()
 
 
 def _at_least(chance: Floats, number: int) -> float:
-    """P(N ≥ number) of independent events."""
+    """P(at least `number` of these independent events happen)."""
     from passk_cli.inference.flips import poisson_binomial
 
     return float(poisson_binomial(chance)[number:].sum())
 
 
 def _normal_tail(values: Floats, all_values: Floats) -> Floats:
-    """Normal tails of values above the median of all, in robust standard deviations of at least 1,
-    times their number."""
+    """Normal tails of values above the median of all values, times the number of values.
+
+    The unit is a robust standard deviation, and at least 1.
+    """
     from passk_cli.special import ndtr
 
     middle = np.median(all_values)

@@ -1,4 +1,4 @@
-"""Every interval method behind one function and one registry."""
+"""All interval methods, behind one function and one registry."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ from passk_cli.suggestions import meant
 if TYPE_CHECKING:
     from passk_cli.inference.hull import MetricCounts
 
-# The narrowest method that holds everywhere on the grids of benchmarks/coverage.md; differences
-# have a law that their test shares (benchmarks/difference.md).
+# The narrowest method that holds everywhere on the grids of benchmarks/coverage.md. Differences use
+# the distribution of their test (benchmarks/difference.md).
 DEFAULT = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
 GUARDED_T = "guarded-t"
 DEFAULT_OF_DIFFERENCES = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
-# The method of differences of −1, 0 and 1.
+# The method for differences of −1, 0 and 1.
 PAIRED_SCORE = "paired-score"
-# The method of values that labels correct.
+# The method for values that labels correct.
 LOGIT_T = "logit-t"
-# The method of ratios of means, and of the test that two of them are equal (`ratio`).
+# The method for ratios of means, and for the test that two of them are equal (`ratio`).
 FIELLER = "fieller"
 # The method of values that counts leave a range (`compatible_rates`).
 RANGE = "range"
 # Values of samples whose intervals are computed together.
 _VALUES_TOGETHER = 1 << 21
-# Differences whose laws are: they stay near the processor.
+# Differences whose distributions are computed together, so that they stay in the cache.
 _LAWS_TOGETHER = 1 << 17
-# Between these p of equivalence is looked for.
+# The range in which p of equivalence is sought.
 _SMALLEST, _LARGEST = 1e-8, 0.499
 
 
@@ -56,20 +56,24 @@ _SMALLEST, _LARGEST = 1e-8, 0.499
 class Sample:
     """Data of an interval: the values of one metric over tasks.
 
-    values : (tasks,) finite.  low, high : bounds no value can pass; infinite where none are known.
-    attempts : attempts per task, where the values are of pass/fail outcomes; else None.
-    within : (tasks,) variance of each value over repeated attempts, for "these tasks"; else None.
+    values : (tasks,) finite.
+    low, high : bounds of the values; infinite if they are unknown.
+    attempts : attempts per task if the values are of pass/fail outcomes; otherwise None.
+    within : (tasks,) variance of each value over repeated attempts, for "these tasks"; otherwise
+        None.
     clusters : a code 0 … G−1 per task, or None.
-    draws : means under repeated attempts, for "these tasks" with `percentile`; else None.
-    mixed : number of tasks whose attempts differ among themselves, for "these tasks".
-    passes : what values of counts were computed from, for "these tasks": one, or two whose
-        difference they are; none where they are of more than counts.
-    floor : of differences: the least variance of the mean that is believed; between : their lowest
-        and highest values where outcomes are missing (as for `difference_distribution`).
-    hidden : variance of the mean that values do not show.  degrees : of freedom of its error, where
-        there are fewer than the values have.  few : values whose own limits the interval must hold
-        (all three of values that labels correct).
-    resamples, seed : for the methods that need draws.
+    draws : means under repeated attempts, for "these tasks" with `percentile`; otherwise None.
+    mixed : number of tasks with both passes and failures, for "these tasks".
+    passes : the counts behind the values, for "these tasks": one, or two if the values are their
+        difference. Empty if the values need more than counts.
+    floor : for differences: the least credible variance of the mean.
+    between : for differences: their lowest and highest values if outcomes are missing (both as for
+        `difference_distribution`).
+    hidden : variance of the mean that the values do not show.
+    degrees : degrees of freedom of the mean's error if they are fewer than the values imply.
+    few : values whose own limits the interval must contain (the last three are for values that
+        labels correct).
+    resamples, seed : for methods that need draws.
     """
 
     values: Floats
@@ -91,17 +95,21 @@ class Sample:
 
     @cached_property
     def mean(self) -> float:
-        """The estimate: every task counts once."""
+        """The estimate, in which every task counts once."""
         return float(self.values.mean())
 
     @property
     def is_amount(self) -> bool:
-        """Whether the values are of what attempts use: at least 0, and nothing bounds them."""
+        """Whether the values are amounts that attempts use: at least 0 and without an upper
+        bound.
+        """
         return self.low == 0.0 and math.isinf(self.high)
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
-        """Sum of the values and number of tasks of each unit: a cluster, or a task without them."""
+        """Sum of the values and number of tasks of each unit, which is a cluster or a single
+        task.
+        """
         if self.clusters is None:
             return self.values, np.ones(len(self.values))
         totals, sizes = cluster_totals(self.values[:, None], self.clusters)
@@ -109,7 +117,7 @@ class Sample:
 
     @cached_property
     def se(self) -> float | None:
-        """Standard error over new tasks (clustered where there are clusters); None for one unit.
+        """Standard error over new tasks, clustered if there are clusters; None for one unit.
 
         √(G/(G−1) Σ_g (S_g − m_g x̄)² / T² + hidden); without clusters and hidden variance s/√T.
         Source: Miller 2024, eq. 4.
@@ -126,17 +134,17 @@ class Sample:
     def guard_size(self) -> float:
         """Size of a guard atom, in tasks: Σ m² / Σ m, the cluster that an average task is in.
 
-        1 without clusters, m where all clusters have m tasks.  Few large clusters decide how far a
-        mean may be off, and the atom stands for one of them: with the average cluster's size
-        intervals over lognormal and Pareto sizes cover 88 to 95 %, and nothing between the two
-        held 94.5 % everywhere (benchmarks/coverage.md).
+        It is 1 without clusters, and m if all clusters have m tasks. A few large clusters decide
+        how far a mean may be off, and the atom represents one of them. With the average cluster
+        size instead, intervals over lognormal and Pareto sizes cover only 88 to 95 %, and no size
+        in between held 94.5 % everywhere (benchmarks/coverage.md).
         """
         sizes = self.totals[1]
         return float(sizes @ sizes / sizes.sum())
 
     @property
     def one_value(self) -> bool:
-        """Whether all values are one but for rounding, so that they show no spread."""
+        """Whether all values are equal up to rounding, so that they show no spread."""
         low, high = float(self.values.min()), float(self.values.max())
         return high - low <= ROUNDING * max(-low, high)
 
@@ -144,8 +152,9 @@ class Sample:
     def share_within(self) -> float | None:
         """Share of the variance of the mean over tasks that is due to too few attempts, in [0, 1].
 
-        Mean of `within` / variance of the values over tasks; the rest is the choice of tasks.  None
-        where it cannot be told: n ≤ k on some task, one task, or all values equal.
+        It is the mean of `within` divided by the variance of the values over tasks. The rest is due
+        to the choice of tasks. None if it cannot be estimated: n ≤ k at some task, one task, or all
+        values equal.
 
         >>> Sample(np.array([0.0, 0.5, 1.0]), within=np.array([0.0, 0.375, 0.0])).share_within
         0.5
@@ -158,7 +167,7 @@ class Sample:
 
     @cached_property
     def bootstrap(self) -> BootstrapDistribution | Floats:
-        """The bootstrap law of the mean: exact for tasks, sorted draws for clusters."""
+        """The bootstrap distribution of the mean: exact for tasks, sorted draws for clusters."""
         if self.clusters is None:
             return BootstrapDistribution(self.values)
         column = self.values[:, None]
@@ -168,7 +177,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Interval:
-    """Limits with what they are: level, method, population; None limits carry the reason."""
+    """Limits with their level, method and population; if the limits are None, the reason."""
 
     low: float | None
     high: float | None
@@ -178,10 +187,11 @@ class Interval:
     reason: str = ""
 
     def hull(self, second: Interval) -> Interval:
-        """The smallest interval that holds both, of one level, method and population.
+        """The smallest interval that contains both; they have one level, method and population.
 
-        >>> one, other = (Interval(*limits, 0.95, "t", "new-tasks") for limits in ((0, 2), (1, 3)))
-        >>> hull = one.hull(other)
+        >>> ends = (0, 2), (1, 3)
+        >>> first, second = (Interval(*limits, 0.95, "t", "new-tasks") for limits in ends)
+        >>> hull = first.hull(second)
         >>> hull.low, hull.high
         (0, 3)
         """
@@ -193,8 +203,8 @@ class Interval:
 Limits = tuple[float, float]
 
 NEEDS_BOUNDS = "needs the lowest and highest possible score"
-# What the intervals without bounds cover with so few tasks.
-FEW_TASKS, WITH_FEW_TASKS = 30, "with 30 tasks or fewer bca covers 18 to 92 % where 95 % is asked"
+# The coverage of intervals without bounds if there are this few tasks.
+FEW_TASKS, WITH_FEW_TASKS = 30, "with 30 tasks or fewer, bca covers 18 to 92 % at a level of 95 %"
 
 
 def interval(
@@ -202,11 +212,11 @@ def interval(
 ) -> Interval:
     """The interval of a mean over tasks.
 
-    method : a name in METHODS; the population's default when None.  level : in (0, 1).
+    method : a name in METHODS; the population's default if None.  level : in (0, 1).
     population : NEW_TASKS or THESE_TASKS.
-    Edge cases: a method that cannot answer returns None limits and the reason; where scores have no
-    known bounds, methods that lean on bounds give way to BCa and say so; `hull` gives way to the
-    jackknife, which the result names, for values of more than counts.
+    Edge cases: a method that cannot give limits returns None limits and the reason. If the bounds
+    of scores are unknown, methods that need bounds are replaced by BCa, and a remark says so. For
+    values that need more than counts, `hull` is replaced by the jackknife, which the result names.
     Errors: ParameterError for a method that does not exist or is not for the population.
 
     >>> limits = interval(Sample(np.array([0.0, 0.5, 1.0, 1.0])), "guard")
@@ -222,12 +232,12 @@ def intervals(
     level: float = 0.95,
     population: str = NEW_TASKS,
 ) -> list[Interval]:
-    """`interval` of each sample; methods that can make many do so in one pass.
+    """`interval` of each sample; a vectorised method computes many at once.
 
-    The samples beside it change a limit by rounding alone, 1e-12.
+    The other samples of a call change a limit only by rounding, 1e-12.
 
     >>> samples = [Sample(np.array([0.0, 0.5, -1.0]), low=-1.0), Sample(np.ones(3), low=-1.0)]
-    >>> [round(each.low, 3) for each in intervals(samples, "guard")]
+    >>> [round(limits.low, 3) for limits in intervals(samples, "guard")]
     [-0.871, -0.393]
     """
     name = check_method(method, level, population)
@@ -241,7 +251,7 @@ def intervals(
         )
         method_name = name if suits else requested.instead
         if sample.degrees is not None and not METHODS[name].for_differences:
-            # Values that labels correct leave their bounds, which other methods lean on.
+            # Values that labels correct may leave their bounds, which other methods rely on.
             method_name = LOGIT_T
         places.setdefault(method_name, []).append(at)
     results: dict[int, Interval] = {}
@@ -277,11 +287,11 @@ def intervals(
 def equivalences(
     samples: Sequence[Sample], margin: float, method: str, population: str = NEW_TASKS
 ) -> list[float]:
-    """The p of two one-sided tests that each mean difference does not lie within ±margin.
+    """The p of two one-sided tests of the hypothesis that a mean difference is not within ±margin.
 
-    It is the smallest α whose interval of level 1 − 2α lies within ±margin, to 1e-6 of itself and
-    no smaller than 1e-8 where a method has no law of its own; 1 where no interval does, NaN where
-    there is none.
+    It is the smallest α for which the interval of level 1 − 2α is within ±margin. If a method has
+    no distribution of its own, α is found to 1e-6 of itself and is at least 1e-8. It is 1 if no
+    interval is within ±margin, and NaN if there is no interval.
 
     margin : > 0.  Source: Schuirmann 1987.
 
@@ -304,7 +314,7 @@ def equivalences(
 
 
 def _equivalence(sample: Sample, margin: float, method: str, population: str) -> float:
-    """By the limits at many levels; see `equivalences`."""
+    """p of equivalence from the limits at many levels; see `equivalences`."""
 
     def room(log: float) -> float:
         limits = interval(sample, method, 1.0 - 2 * math.exp(log), population)
@@ -322,7 +332,7 @@ def _equivalence(sample: Sample, margin: float, method: str, population: str) ->
 
 
 def check_method(method: str | None, level: float, population: str) -> str:
-    """The method's name; ParameterError when it, the level or the population makes no sense."""
+    """The method's name; ParameterError if it, the level or the population is invalid."""
     if population not in DEFAULT:
         raise ParameterError(f"no population {population!r}; {meant(population, DEFAULT)}")
     if not 0.0 < level < 1.0:
@@ -342,11 +352,11 @@ def check_method(method: str | None, level: float, population: str) -> str:
 
 
 class _Undefined(Exception):
-    """A method's formula has no value for this sample."""
+    """Raised if a method has no value for a sample, with the reason."""
 
 
 def _remark(sample: Sample, population: str, method: str, limits: Limits) -> str:
-    """Remark on limits of data without spread; `_Undefined` where attempts at tasks do differ."""
+    """A remark on limits of data without spread; `_Undefined` if attempts at tasks do differ."""
     if population == THESE_TASKS:
         if METHODS[method].needs_draws and sample.draws is None:
             raise _Undefined(f"{method} for these tasks needs draws of new attempts; use hull")
@@ -378,26 +388,28 @@ def _remark(sample: Sample, population: str, method: str, limits: Limits) -> str
     return f"{words}: the interval is one-sided" if distance.min() <= tolerance else words
 
 
-# A guard atom weighs half an observation where values vary smoothly, and up to this where they are
-# lumps, such as 0 and 1: the smallest weight at which the exact coverage of 0/1 values is at least
-# 89, 94.5 and 98.9 % at levels of 90, 95 and 99 %, for every number of tasks from 2 to 500 and
-# every success rate (benchmarks/coverage.md).  1 would be Clopper-Pearson's interval.
+# A guard atom weighs half an observation if values vary smoothly, and up to this weight if values
+# are lumps, such as 0 and 1. It is the smallest weight at which the exact coverage of 0/1 values is
+# at least 89, 94.5 and 98.9 % at levels of 90, 95 and 99 %, for every number of tasks from 2 to 500
+# and every success rate (benchmarks/coverage.md). A weight of 1 would give Clopper-Pearson's
+# interval.
 _HEAVIEST = 0.93
 _SMOOTHING = 8.0
 
 
 def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
-    """Dirichlet weights of guard atoms at a bound: ½, or up to 0.93 where values are lumps.
+    """Dirichlet weights of guard atoms at a bound: ½, or up to 0.93 if values are lumps.
 
-    ½ + 0.43 exp(−8 ρ).  ρ says how far the values are from being two lumps, one at the bound and
-    one at v: the sum of squared distances to the nearer lump, in units of the distance between
-    the two, ρ = Σ min(y, |v − y|)² / v² for y = |x − bound| and v = Σ y² / Σ y.  0 where all values
-    are 0 or 1, or all are equal.  Two lumps make a lattice of sums, whose steps the law of the
-    sample does not know; a spread of ρ = ¼ hides the steps.  (With clusters y is the sum over a
-    cluster of m tasks, v is m times the same, and the unit is a cluster of average size.)
+    ½ + 0.43 exp(−8 ρ). ρ measures how far the values are from being two lumps, one at the bound and
+    one at v. It is the sum of squared distances to the nearer lump, in units of the distance
+    between the lumps: ρ = Σ min(y, |v − y|)² / v² for y = |x − bound| and v = Σ y² / Σ y. It is 0
+    if all values are 0 or 1, or if all are equal. Two lumps make a lattice of sums with steps that
+    the distribution of the sample does not contain; a spread of ρ = ¼ hides the steps. (With
+    clusters, y is the sum over a cluster of m tasks, v is m times as large, and the unit is a
+    cluster of average size.)
 
-    away : (… × units) y, from `distances`.  Only its ratios matter, however small it is.
-    sizes, counts : (… × units) tasks in a unit > 0, and how many units are like it, ≥ 0.
+    away : (… × units) y, from `distances`. Only ratios matter, however small the values are.
+    sizes, counts : (… × units) tasks in a unit, > 0, and the number of units like it, ≥ 0.
     Returns (…) floats in [0.5, 0.93].
     Source: benchmarks/coverage.md.
 
@@ -406,7 +418,7 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     >>> guard_weights(np.array([0.0, 0.25, 0.5, 1.0]), np.ones(4), np.ones(4)).round(2).tolist()
     0.53
     """
-    # The square of a distance of 1e-200 is 0: the largest distance is the unit.
+    # The square of a distance of 1e-200 is 0, so the largest distance is the unit.
     largest = np.where(counts > 0.0, distance, 0.0).max(axis=-1)
     all_on_bound = largest == 0.0
     distance = distance / np.where(all_on_bound, 1.0, largest)[..., None]
@@ -428,10 +440,10 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
 def distances(
     totals: Floats, sizes: Floats, bound: Floats | float, opposite: Floats | float
 ) -> Floats:
-    """Distance of each total from `bound` times its size; 0 where it is rounding.
+    """Distance of each total from `bound` times its size; 0 if it is only rounding.
 
-    The weight of a guard atom depends on ratios of distances: those of values that lie on the bound
-    would be noise.
+    The weight of a guard atom depends on ratios of distances. For values at the bound these would
+    be noise.
 
     totals, sizes : (… × units).  bound, opposite : the two bounds, finite.
 
@@ -443,7 +455,7 @@ def distances(
 
 
 def _guard(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
-    """Guarded quantiles of values with bounds; limits of their own for amounts."""
+    """Guarded quantiles for values with bounds; `amount_reach` gives the limits of amounts."""
     places = [at for at, sample in enumerate(samples) if not sample.is_amount]
     answers: dict[int, Limits | _Undefined]
     answers = dict(zip(places, _guarded([samples[at] for at in places], tail), strict=True))
@@ -463,7 +475,7 @@ def _guard(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
 def _guarded(samples: Sequence[Sample], tail: float) -> list[Limits]:
     """Quantiles of Dirichlet distributions with an atom per task (or cluster) and a guard atom.
 
-    The guard atom is at the bound that the limit looks towards; `guard_weights` gives its weight.
+    The guard atom is at the bound on the side of the limit, with a weight from `guard_weights`.
     """
     answers: dict[int, Limits] = {}
     for places in _batches(samples, lambda s: (s.clusters is None, len(s.totals[1]))):
@@ -477,7 +489,7 @@ def _guarded(samples: Sequence[Sample], tail: float) -> list[Limits]:
             counts = np.ones_like(atoms)
             size = np.array([[sample.guard_size] for sample in part])
         low, high = (np.array([[getattr(s, end)] for s in part]) for end in ("low", "high"))
-        # The laws of the lower limits and of the upper ones: together they take half as long.
+        # Lower and upper limits are computed together, which takes half as long.
         bound, opposite = np.concatenate([low, high]), np.concatenate([high, low])
         atoms, counts, sizes, size = (np.tile(e, (2, 1)) for e in (atoms, counts, sizes, size))
         away = distances(atoms, sizes, bound, opposite)
@@ -486,14 +498,14 @@ def _guarded(samples: Sequence[Sample], tail: float) -> list[Limits]:
         alpha = np.concatenate([weight, counts], axis=1)
         b = np.concatenate([size, sizes], axis=1)
         q = dirichlet_quantiles(a, alpha, np.repeat([tail, 1.0 - tail], len(part)), b)
-        # A limit whose values all lie on its bound is the bound.
+        # If all values are at a bound, the limit on that side is the bound.
         limits = np.where(away.max(axis=1) == 0.0, bound[:, 0], q).reshape(2, -1)
         answers |= zip(places, zip(*limits.tolist(), strict=True), strict=True)
     return [answers[at] for at in range(len(samples))]
 
 
 def _batches(samples: Sequence[Sample], key: Callable[[Sample], Hashable]) -> Iterator[list[int]]:
-    """Places of samples with one key, as many at once as memory is meant to hold."""
+    """Places of samples with the same key, in batches that fit into memory."""
     for group in grouped(range(len(samples)), lambda at: key(samples[at])).values():
         tasks = len(samples[group[0]].values)
         yield from (group[block] for block in blocks(len(group), tasks, _VALUES_TOGETHER))
@@ -507,7 +519,7 @@ def _quantile(sample: Sample, p: float) -> float:
 
 
 def _percentile(sample: Sample, tail: float) -> Limits:
-    """Quantiles of the bootstrap law (of repeated attempts for "these tasks")."""
+    """Quantiles of the bootstrap distribution (over repeated attempts for "these tasks")."""
     if sample.draws is not None:
         low, high = np.quantile(sample.draws, [tail, 1 - tail])
         return float(low), float(high)
@@ -515,7 +527,9 @@ def _percentile(sample: Sample, tail: float) -> Limits:
 
 
 def _bca(sample: Sample, tail: float) -> Limits:
-    """Bias-corrected and accelerated.  Source: Efron & Tibshirani 1993, chapter 14."""
+    """The bias-corrected and accelerated bootstrap.  Source: Efron & Tibshirani 1993, chapter
+    14.
+    """
     if sample.se is None:
         raise _too_few_units(sample)
     law, mean = sample.bootstrap, sample.mean
@@ -536,13 +550,13 @@ def _bca(sample: Sample, tail: float) -> Limits:
 def acceleration(sample: Sample) -> float:
     """BCa's acceleration from the jackknife over tasks (or clusters).
 
-    Σ d³ / (6 (Σ d²)^1.5), d = mean of the leave-one-out estimates minus each of them.
-    Without clusters d is proportional to x − x̄.  0 where all d are 0.
+    Σ d³ / (6 (Σ d²)^1.5), where d is the mean of the leave-one-out estimates minus each of them.
+    Without clusters d is proportional to x − x̄. It is 0 if all d are 0.
     """
     totals, sizes = sample.totals
     means = (totals.sum() - totals) / (sizes.sum() - sizes)
     d = means.mean() - means
-    # In units of the largest: squares and cubes of small numbers are 0.
+    # Values are in units of the largest, since squares and cubes of small numbers are 0.
     largest = float(np.abs(d).max())
     if largest == 0.0:
         return 0.0
@@ -552,7 +566,7 @@ def acceleration(sample: Sample) -> float:
 
 
 def _t(sample: Sample, tail: float) -> Limits:
-    """Student's t with the (clustered) standard error; not held inside the bounds."""
+    """Student's t with the (clustered) standard error; the limits may exceed the bounds."""
     from passk_cli.special import stdtrit
 
     if sample.se is None:
@@ -576,7 +590,8 @@ def _corrected(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefin
 def _logit_t(sample: Sample, tail: float) -> Limits | _Undefined:
     """Student's t on the logit scale, between the bounds.
 
-    Made at the estimate, or one standard error inside a bound that it is nearer to.
+    The scale is taken at the estimate, or one standard error inside a bound that is nearer than
+    that.
     """
     from passk_cli.special import stdtrit
 
@@ -595,7 +610,7 @@ def _logit_t(sample: Sample, tail: float) -> Limits | _Undefined:
 
 
 def _jackknife(sample: Sample, tail: float) -> Limits:
-    """Normal limits with the jackknife variance over attempts, held inside the bounds."""
+    """Normal limits with the jackknife variance over attempts, cut off at the bounds."""
     if sample.within is None or np.isnan(sample.within).any():
         raise _Undefined(
             "no attempt can be left out: n = k on some task (it needs n > k), or order matters"
@@ -605,8 +620,11 @@ def _jackknife(sample: Sample, tail: float) -> Limits:
 
 
 def _hull(sample: Sample, tail: float) -> Limits:
-    """Limits of `Hull`; of a difference by the variances that the limits of both imply, (limit −
-    estimate)².  Source: Zou & Donner 2008 for differences."""
+    """Limits of `Hull`, for one mean or for a difference of two.
+
+    A difference uses the variances that the limits of both means imply, (limit − estimate)².
+    Source: Zou & Donner 2008 for differences.
+    """
     limits = [passes.limits(tail) for passes in sample.passes]
     if len(limits) == 1:
         return limits[0]
@@ -645,7 +663,7 @@ def _paired_score(samples: Sequence[Sample], tail: float) -> list[Limits | _Unde
         size = np.abs(sample.values)
         if sample.clusters is not None or (sample.low, sample.high) != (-1.0, 1.0):
             answers[at] = _Undefined("needs differences of two models in passing, and no clusters")
-        # Σ (|d| − 1)² over those that are not 0 is not 0.
+        # Σ (|d| − 1)² over the values other than 0 must be 0.
         elif not size.sum() == size @ size == plus + minus:
             answers[at] = _Undefined("needs differences of −1, 0 and 1: n = 1 or k = n")
         else:
@@ -658,7 +676,7 @@ def _paired_score(samples: Sequence[Sample], tail: float) -> list[Limits | _Unde
 
 
 def _discordant(sample: Sample) -> tuple[int, int, int]:
-    """Number of tasks, and of those that only the first model passes, and only the second."""
+    """Number of tasks, and numbers that only the first and only the second model passes."""
     d = sample.values
     return len(d), int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
 
@@ -666,7 +684,7 @@ def _discordant(sample: Sample) -> tuple[int, int, int]:
 def difference_distributions(
     samples: Sequence[Sample],
 ) -> Iterator[tuple[list[int], DifferenceDistribution]]:
-    """Laws of the mean differences, of many over the same tasks in one, with their places."""
+    """Distributions of the mean differences, with their places, in batches over the same tasks."""
 
     def tasks(sample: Sample) -> Hashable:
         codes = b"" if sample.clusters is None else sample.clusters.tobytes()
@@ -692,7 +710,10 @@ def difference_distributions(
 
 
 def _guarded_t(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
-    """Limits of mean differences by the law that their test has; see `difference_distribution`."""
+    """Limits of mean differences from the distribution of their test.
+
+    See `difference_distribution`.
+    """
     answers: dict[int, Limits | _Undefined] = {}
     for at, sample in enumerate(samples):
         if sample.low != -sample.high:
@@ -718,20 +739,20 @@ def _require_one_attempt(sample: Sample) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Method:
-    """One interval method: its limits and the question it answers.
+    """One interval method: its limits and the question that it answers.
 
     limits : sample, tail → its limits; raises _Undefined with the reason.
-    words : what a sentence about methods calls it.  cites : keys of study/references.bib.
+    words : its name in a sentence about methods.  cites : keys of study/references.bib.
     vectorised : whether `limits` takes many samples at once, and returns what it would raise.
     needs_draws : whether it needs draws for clusters or for "these tasks".
-    steady : whether its limits rise with the values, or nearly so.  Those of the others can turn
-        back, as a spread does: benchmarks/missing.md.
-    needs_bounds : whether it has to know the bounds of values.
-    needs_counts : whether it has to know the passes that values were computed from.
-    instead : the method used if bounds or counts are needed and not known.
-    for_amounts : whether it is for amounts too, which have no highest value.
-    for_differences : whether it is for differences of two models; for_binary : only for differences
-        of −1, 0 and 1.
+    steady : whether its limits rise with the values, or nearly so. The limits of other methods can
+        turn back, as a spread does: benchmarks/missing.md.
+    needs_bounds : whether it needs the bounds of values.
+    needs_counts : whether it needs the passes that values were computed from.
+    instead : the method that replaces it if bounds or counts are needed and unknown.
+    for_amounts : whether it can be used for amounts, which have no highest value.
+    for_differences : whether it is for differences of two models.
+    for_binary : whether it is only for differences of −1, 0 and 1.
     """
 
     limits: Callable[..., Any]
@@ -749,7 +770,7 @@ class Method:
     for_binary: bool = False
 
 
-# Name → method.  A new one is one function and one line here.
+# Name → method. A new method is one function and one line here.
 METHODS: dict[str, Method] = {
     "guard": Method(
         _guard, "guard, a Bayesian bootstrap with half a task added at the end of the scale",
@@ -776,7 +797,7 @@ METHODS: dict[str, Method] = {
     "jackknife": Method(
         _jackknife, "the jackknife over attempts", "efron1993", (THESE_TASKS,), steady=False),
 }  # fmt: skip
-# The methods that can be chosen.
+# The methods that you can choose.
 NAMES = (*(name for name in METHODS if name != LOGIT_T), "none")
-# Methods that put atoms on the bounds, and so have to know them.
+# Methods that put atoms on the bounds and therefore need to know them.
 GUARDED = tuple(name for name, method in METHODS.items() if method.needs_bounds)

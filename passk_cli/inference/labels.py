@@ -1,4 +1,6 @@
-"""A fallible judge: pass@k and pass^k of what is true, where labels say it of some attempts."""
+"""A fallible judge: pass@k and pass^k of what is true, if labels give the truth of some
+attempts.
+"""
 
 from __future__ import annotations
 
@@ -15,30 +17,32 @@ from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Of labels that are scattered over attempts, the largest k whose interval holds.
+# The largest k whose interval holds if labels are scattered over attempts.
 MOST_SCATTERED = 2
-# Fewer labels of attempts, labelled tasks, or pairs of labels of one task than these say too little
-# of a judge's errors (benchmarks/judge.md).
+# Fewer labels of attempts, labelled tasks, or pairs of labels of one task than these do not
+# determine a judge's errors well enough (benchmarks/judge.md).
 FEWEST_LABELS, FEWEST_TASKS, FEWEST_PAIRS = 30, 15, 60
-# Labelled tasks that a difference needs: with 20 equal models differ in 7.3 % of runs.
+# Labelled tasks that a difference needs. With 20, equal models differ significantly in 7.3 % of
+# runs.
 FEWEST_COMPARED = 30
-# Labelled tasks off a bound: where fewer are, intervals that lean on the judge cover .90.
+# Labelled tasks with a value off the bound. With fewer, intervals that rely on the judge cover 90
+# %.
 FEWEST_OFF = 5
-# Where two attempts of a task both pass, or both fail, less often, pairs say too little of it.
+# Pairs of labels are not enough if two attempts of a task both pass, or both fail, less often than
+# this.
 RAREST = 0.07
-# A judge that passes true attempts hardly more often than false ones tells nothing.
+# A judge must pass true attempts more often than false ones by at least this much to be of use.
 _HARDLY = 0.1
 
 
 class CorrectedValues(NamedTuple):
-    """The value of each task with the judge's errors taken out, and what its mean is uncertain by.
+    """The value of each task without the judge's errors, and the uncertainty of their mean.
 
-    values : (tasks,), outside a metric's bounds where a task's labels say so; their mean is
-        unbiased.
-    hidden : what is added to the variance of that mean over tasks: errors that a judge makes so
-        rarely that few labels, or none, show them.
-    degrees : of freedom, for Student's t.
-    few : the labelled tasks' values by their labels alone, where hardly any is off a bound.
+    values : (tasks,). Labels can move a value outside the metric's bounds; the mean is unbiased.
+    hidden : added to the variance of the mean over tasks, for errors that a judge makes so rarely
+        that few labels, or none, show them.
+    degrees : degrees of freedom for Student's t.
+    few : the labelled tasks' values by their labels only, if hardly any of them is off a bound.
     """
 
     values: Floats
@@ -48,9 +52,9 @@ class CorrectedValues(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Attempts by what the judge says of them and what a label says, task by task.
+    """Attempts by the judge's verdict and by their label, for each task.
 
-    n, c : attempts, and those that the judge lets pass: (tasks,).
+    n, c : attempts, and attempts that the judge passes: (tasks,).
     table : labelled attempts by verdict (fails, passes) and truth: (tasks × 2 × 2).
 
     >>> bag = Attempts.from_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
@@ -64,7 +68,7 @@ class Labels(NamedTuple):
 
     @classmethod
     def from_truth(cls, n: Ints, c: Ints, truth: Attempts) -> Labels:
-        """From the truth of each attempt: 1, 0, or NaN where it has no label."""
+        """Labels from the truth of each attempt: 1, 0, or NaN if it has no label."""
         table = np.zeros((len(n), 2, 2), dtype=np.int64)
         labelled = ~np.isnan(truth.value)
         cell, label = truth.cell[labelled], truth.value[labelled].astype(np.int64)
@@ -74,13 +78,13 @@ class Labels(NamedTuple):
 
     @property
     def label_counts(self) -> Ints:
-        """Labels of each task."""
+        """Number of labels of each task."""
         label_counts: Ints = self.table.sum(axis=(1, 2))
         return label_counts
 
     @property
     def true(self) -> Ints:
-        """Labels of each task that say the attempt passes."""
+        """Number of labels of each task that mark the attempt as passing."""
         true: Ints = self.table[:, :, 1].sum(axis=1)
         return true
 
@@ -90,13 +94,14 @@ class Labels(NamedTuple):
         return bool(np.all(self.label_counts == self.n))
 
     def for_tasks(self, tasks: Ints) -> Labels:
-        """Those of some tasks."""
+        """The labels of some tasks."""
         return Labels(self.n[tasks], self.c[tasks], self.table[tasks])
 
     @property
     def labels_per_task(self) -> int:
-        """The k up to which every labelled task has k labels, or all its attempts; 0 where labels
-        are scattered over attempts: some task has one label and more attempts.
+        """The k up to which every labelled task has k labels, or labels for all its attempts.
+
+        It is 0 if labels are scattered over attempts: some task has one label and more attempts.
 
         >>> table = np.array([[[0, 0], [1, 2]], [[0, 0], [0, 0]]])
         >>> Labels(np.array([5, 5]), np.array([4, 2]), table).labels_per_task
@@ -114,10 +119,11 @@ class Labels(NamedTuple):
 
     @property
     def weights(self) -> Floats:
-        """How many attempts a label stands for, by task and verdict: (tasks × 2).
+        """The number of attempts that a label represents, by task and verdict: (tasks × 2).
 
-        1 if some tasks were labelled.  Labels of attempts were drawn at a rate of its own in each
-        stratum, as `passk judge --list` draws them; without a label in some stratum, by verdict.
+        It is 1 if whole tasks were labelled. Otherwise labels were drawn at a different rate in
+        each stratum, as `passk judge --list` draws them. If a stratum has no label, the rate is
+        that of the verdict.
         """
         if self.labels_per_task:
             return np.ones((len(self.n), 2))
@@ -131,7 +137,9 @@ class Labels(NamedTuple):
 
     @property
     def unlabelled_verdict(self) -> str:
-        """The verdict, "passes" or "fails", without a label while the other has some; or ""."""
+        """The verdict, "passes" or "fails", that has no label while the opposite one has some;
+        or "".
+        """
         label_counts, size = (
             self.table.sum(axis=(0, 2)),
             (int((self.n - self.c).sum()), int(self.c.sum())),
@@ -141,7 +149,7 @@ class Labels(NamedTuple):
 
     @property
     def concentrated(self) -> bool:
-        """Whether scattered labels are of fewer tasks than half of what chance would give."""
+        """Whether scattered labels cover fewer than half as many tasks as a random draw would."""
         label_count, attempts = int(self.label_counts.sum()), int(self.n.sum())
         if self.labels_per_task or self.complete or label_count < FEWEST_LABELS:
             return False
@@ -150,10 +158,12 @@ class Labels(NamedTuple):
 
     @property
     def rate_p(self) -> float:
-        """p that labels were drawn without regard to how often the judge passes their task.
+        """p of the hypothesis that labels were drawn regardless of how often the judge passes a
+        task.
 
-        Within each stratum: the labels' covariance with c/n of their tasks, by its variance if the
-        same number of labels is drawn at random (hypergeometric), all strata together.
+        Within each stratum, the statistic is the covariance of the labels with c/n of their tasks.
+        Its variance is that of the same number of labels drawn at random (hypergeometric). All
+        strata are added up.
         """
         strata, score = Strata.from_labels(self), (self.c / self.n)[:, None] * np.ones((1, 2))
         label_counts, off, variance = self.table.sum(axis=2), 0.0, 0.0
@@ -175,19 +185,19 @@ class Labels(NamedTuple):
 
     @property
     def pairs(self) -> int:
-        """Pairs of labels of one task."""
+        """Number of pairs of labels of one task."""
         label_counts = self.label_counts
         return int((label_counts * (label_counts - 1) // 2).sum())
 
     @property
     def largest_k(self) -> int:
-        """The largest k that they correct, of those worth a column of their own."""
+        """The largest k that the labels can correct."""
         if self.complete:
             return int(self.n.max())
         return self.labels_per_task or (MOST_SCATTERED if self.pairs >= FEWEST_PAIRS else 1)
 
     def refusal(self, metric: Metric) -> str:
-        """Why these labels say too little of a metric, and which would say enough; "" if they do.
+        """Why these labels are not enough for a metric, and which labels would be; "" if they are.
 
         >>> table = np.tile(np.array([[[1, 0], [0, 0]], [[0, 0], [0, 1]]]), (20, 1, 1))
         >>> Labels(np.full(40, 8), np.full(40, 4), table).refusal(Metric("pass^", 8))
@@ -219,7 +229,7 @@ class Labels(NamedTuple):
         return ""
 
     def corrected(self, metric: Metric) -> CorrectedValues:
-        """The values that labels give: by `correct_by_task`, or else by `correct_scattered`."""
+        """The corrected values, by `correct_by_task` or else by `correct_scattered`."""
         return (
             correct_by_task(metric, self)
             if self.labels_per_task
@@ -228,13 +238,13 @@ class Labels(NamedTuple):
 
 
 class Strata(NamedTuple):
-    """Strata of a judge: the verdict, crossed with whether most verdicts of the task are passes.
+    """Strata of a judge: the verdict, and whether most verdicts of the task are passes.
 
-    A verdict that its task's other attempts contradict errs more often.
-    code : the stratum of each task's failing and passing attempts; size : how many they are, both
-        (tasks × 2).
-    mean, share, made : of the labels in each stratum: their mean, where there is none ½; the share
-        of its attempts that has one; and their number.
+    A verdict that contradicts the task's other attempts is wrong more often.
+    code : the stratum of each task's failing and passing attempts.
+    size : the number of these attempts; both are (tasks × 2).
+    mean, share, label_counts : of the labels in each stratum: their mean (½ without labels), the
+        share of the stratum's attempts that has one, and their number.
     """
 
     code: Ints
@@ -245,7 +255,7 @@ class Strata(NamedTuple):
 
     @classmethod
     def from_labels(cls, labels: Labels) -> Strata:
-        """Those of labels at attempts at random."""
+        """The strata of labels that were drawn at random."""
         size = np.stack([labels.n - labels.c, labels.c], axis=1)
         code = 2 * (2 * labels.c > labels.n)[:, None] + np.arange(2)
         attempts, label_counts, true = (
@@ -257,10 +267,11 @@ class Strata(NamedTuple):
         return cls(code, size, mean, share, label_counts)
 
     def unlabelled(self, slope: Floats, variance: Floats) -> float:
-        """Σ (1 − π) W² variance / r: that of a mean over tasks, of labels that were not drawn.
+        """Σ (1 − π) W² variance / r: the variance of a mean over tasks due to attempts without
+        labels.
 
-        slope : of a task's value in one of its attempts, (tasks × 2).
-        variance : of a label in each stratum; without labels it counts as it is.
+        slope : derivative of a task's value by one of its attempts, (tasks × 2).
+        variance : of a label in each stratum; used as it is if the stratum has no labels.
         """
         weight = np.bincount(self.code.ravel(), (self.size * slope).ravel(), 4) / len(self.size)
         return float(
@@ -269,15 +280,17 @@ class Strata(NamedTuple):
 
 
 def correct_scattered(metric: Metric, labels: Labels) -> CorrectedValues:
-    """pass@k or pass^k of k ≤ 2 from labels of attempts at random, whichever they are.
+    """pass@k or pass^k with k ≤ 2, from labels of randomly drawn attempts.
 
-    An attempt stands as ỹ = μ + (Y − μ)/π where it has a label Y, and as μ where it has none; μ and
-    π are the mean and the share of the labels in its stratum.  ỹ has the expectation of Y, and so
-    has the product of two that were drawn independently: the value of a task is Chen's formula with
-    ỹ in place of passing, pass^2 = ((Σ ỹ)² − Σ ỹ²) / (n (n − 1)), and pass@k 1 − pass^k of 1 − ỹ.
-    hidden = Σ (1 − π) W² [μ′(1 − μ′) − μ(1 − μ)]₊ / r over strata of r labels of which x are true,
-    μ = x/r, μ′ = (x + ½)/(r + 1) and W the mean over tasks of the slope in ỹ.  A stratum without a
-    label has ¼ in place of the last factor.
+    An attempt counts as ỹ = μ + (Y − μ)/π if it has a label Y, and as μ if it has none. μ and π are
+    the mean of the labels and the share of labelled attempts in its stratum. ỹ has the expectation
+    of Y, and the product of two independently drawn ỹ has that of the product. The value of a task
+    is Chen's formula with ỹ in place of passing: pass^2 = ((Σ ỹ)² − Σ ỹ²) / (n (n − 1)), and pass@k
+    is 1 − pass^k of 1 − ỹ.
+
+    hidden = Σ (1 − π) W² [μ′(1 − μ′) − μ(1 − μ)]₊ / r over strata with r labels of which x are
+    true, with μ = x/r, μ′ = (x + ½)/(r + 1), and W the mean over tasks of the slope in ỹ. A stratum
+    without a label has ¼ in place of the last factor.
     Source: Robins, Rotnitzky & Zhao 1994; Särndal, Swensson & Wretman 1992, chapter 7.
 
     >>> table = np.array([[[1, 0], [0, 1]], [[0, 0], [1, 0]]])
@@ -312,13 +325,14 @@ def correct_scattered(metric: Metric, labels: Labels) -> CorrectedValues:
 
 
 def correct_by_task(metric: Metric, labels: Labels) -> CorrectedValues:
-    """Any metric of counts, from k labels or more in each of m random tasks of T.
+    """Any metric of counts, from k or more labels in each of m randomly drawn tasks of T.
 
-    λ g + mean(u − λ g) for the judge's value g of each task and that of its labels u; λ is the
-    slope of u in g among the m, between 0 and 1.  The residuals of the m stand T/√(m (m − 2))
-    times as large in the values, so that their variance over tasks is that of the estimate.
-    hidden = [p′(1 − p′) − p(1 − p)]₊ (1/m − λ²/T) for p′ = (m p + ½)/(m + 1) and p the mean of
-    |u − g|, or of u's distance from 0 or from 1 where that is less.
+    λ g + mean(u − λ g), where g is the judge's value of a task and u the value of its labels. λ is
+    the slope of u in g among the m tasks, between 0 and 1. The residuals of the m tasks count T/√(m
+    (m − 2)) times in the values, so that their variance over tasks is that of the estimate.
+
+    hidden = [p′(1 − p′) − p(1 − p)]₊ (1/m − λ²/T) for p′ = (m p + ½)/(m + 1), with p the mean of |u
+    − g|, or of u's distance from 0 or from 1 if that is smaller.
     Source: Angelopoulos, Duchi & Zrnic 2023.
 
     >>> table = np.array([[[0, 0], [1, 1]], [[2, 0], [0, 0]], [[0, 0], [0, 2]], [[0, 0], [0, 0]]])
@@ -342,11 +356,11 @@ def correct_by_task(metric: Metric, labels: Labels) -> CorrectedValues:
 
 
 def correct_by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> CorrectedValues | None:
-    """pass@1 by a judge's error rates about other models or tasks; None where it hardly knows.
+    """pass@1 from a judge's error rates on other models or tasks; None if it hardly discriminates.
 
-    p = (c/n − f) / (s − f) for its false-pass rate f and sensitivity s, each (x + ½)/(r + 1).
+    p = (c/n − f) / (s − f) with the false-pass rate f and the sensitivity s, each (x + ½)/(r + 1).
     hidden = (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 − f)/(r_f + 1)) / (s − f)² at the mean p.
-    errors : as of `ReadFacts`.  Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.
+    errors : as for `ReadFacts`.  Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.
 
     >>> n, c = np.array([10, 10]), np.array([5, 7])
     >>> correct_by_rates(n, c, ((10, 100), (5, 100))).values.round(2)
@@ -363,26 +377,28 @@ def correct_by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> Cor
 
 
 def _labelled(metric: Metric, labels: Labels) -> Floats:
-    """Of the tasks with k labels, the values that these give alone."""
+    """The values of the tasks with k labels, by their labels only."""
     full = labels.label_counts >= metric.k
     return metric.values(labels.label_counts[full], labels.true[full])
 
 
 def _values_near_bound(values: Floats, fewest: int) -> Floats | None:
-    """The values, where fewer than so many are above 0, or below 1."""
+    """The values, if fewer than `fewest` of them are above 0, or below 1; otherwise None."""
     off = min(np.count_nonzero(values > ROUNDING), np.count_nonzero(values < 1 - ROUNDING))
     return values if off < fewest else None
 
 
 def _hidden_variance(errors: Floats | float, labels: Ints | int) -> Floats:
-    """[p′(1 − p′) − p(1 − p)]₊ for p = x/r and p′ = (x + ½)/(r + 1): the variance of an error
-    that so many labels may hide."""
+    """The variance of an error that this many labels may hide.
+
+    [p′(1 − p′) − p(1 − p)]₊ for p = x/r and p′ = (x + ½)/(r + 1).
+    """
     rate, more = errors / np.maximum(labels, 1), (errors + 0.5) / (labels + 1)
     return np.maximum(more * (1 - more) - rate * (1 - rate), 0.0)
 
 
 def error_rate(several: Sequence[Labels], truth: int) -> Sample | None:
-    """Share of the attempts with this truth that the judge says the other of; None without any.
+    """Share of the attempts with this truth that the judge gets wrong; None if there are none.
 
     several : the labels of one model, or of several together.
 
@@ -406,9 +422,9 @@ def confusion(labels: Labels, verdict: int, truth: int) -> Sample | None:
 def kappa(labels: Labels) -> Sample | None:
     """Cohen's κ of judge and labels, (p_o − p_e) / (1 − p_e), as (κ + 1) / 2 in [0, 1].
 
-    p_o is the share on which both agree, p_e that of two raters with their rates that do not
-    look.  The tasks' values are linear in the table of shares (delta method).  None without
-    labels, or if both always say the same one thing.
+    p_o is the share on which both agree, and p_e is that of two raters with the same rates that
+    decide at random. The tasks' values are linear in the table of shares (delta method). None
+    without labels, or if both always give the same verdict.
     Source: Cohen 1960; Fleiss, Cohen & Everitt 1969.
 
     >>> agree = Labels(np.array([2, 2]), np.array([1, 1]), np.array([[[1, 0], [0, 1]]] * 2))
@@ -437,10 +453,11 @@ def kappa(labels: Labels) -> Sample | None:
 
 
 def _share(several: Sequence[Labels], part: Floats, base: Floats) -> Sample | None:
-    """Weighted labels in a part of the table of verdict × truth, divided by those in the whole.
+    """Weighted labels in a part of the table of verdict × truth, divided by those in a base.
 
-    As a ratio of totals, R + (part − R · whole) / mean whole of each task with some, so that its
-    interval knows that errors of one task go together.  part, whole : (2 × 2), 0 or 1.
+    As a ratio of totals, each task with some labels has the value R + (part − R · base) / mean
+    base, so that the interval accounts for errors that occur together in a task.  part, base : (2 ×
+    2), 0 or 1.
     """
     tables = np.concatenate([labels.weights[:, :, None] * labels.table for labels in several])
     top, bottom = ((tables * cells).sum(axis=(1, 2)) for cells in (part, base))
@@ -455,9 +472,9 @@ def _share(several: Sequence[Labels], part: Floats, base: Floats) -> Sample | No
 
 
 def _hidden_share_variance(several: Sequence[Labels], slope: Floats, total: float) -> float:
-    """Variance of a share that truths may hide which the labels of a verdict do not show.
+    """Variance of a share due to truths that the labels of a verdict do not show.
 
-    slope : of the share in the weighted label, times `total`: (2 × 2), verdict × truth.
+    slope : of the share by the weighted label, times `total`: (2 × 2), verdict × truth.
     """
     hidden = 0.0
     for labels in several:
@@ -470,8 +487,10 @@ def _hidden_share_variance(several: Sequence[Labels], slope: Floats, total: floa
 
 
 class Clustering(NamedTuple):
-    """Pairs of errors of one task and truth, how many there would be if errors did not know their
-    task, and p of at least so many."""
+    """Pairs of errors of one task and truth, the number expected by chance, and p.
+
+    p is the probability of at least this many pairs if errors are independent of the task.
+    """
 
     pairs: int
     expected: float
@@ -479,10 +498,10 @@ class Clustering(NamedTuple):
 
 
 def clustering(labels: Labels, resamples: int, seed: int) -> Clustering:
-    """Whether a judge's errors go together within tasks: errors dealt anew among the labelled
-    attempts of each truth.
+    """Whether a judge's errors occur together within tasks.
 
-    Size at most .05; that it rejects nothing is no proof that errors are independent.
+    Errors are dealt at random among the labelled attempts of each truth. The size is at most 0.05.
+    If nothing is rejected, this does not prove that errors are independent.
     """
     rng, pairs, pair_draws = named_generator(seed, "errors"), 0, np.zeros(resamples)
     for truth in (0, 1):
@@ -495,9 +514,10 @@ def clustering(labels: Labels, resamples: int, seed: int) -> Clustering:
 
 
 class LabelNeed(NamedTuple):
-    """How the variance of a corrected mean falls with labels: least + each · (1/r − 1/most).
+    """How the variance of a corrected mean falls with labels: least + slope · (1/r − 1/most).
 
-    r : labels, or labelled tasks, of `most`.  per_task : labels in each; 0 where r are scattered.
+    r : labels, or labelled tasks, of `most`.  per_task : labels in each task; 0 if labels are
+        scattered.
     """
 
     least: float
@@ -507,16 +527,21 @@ class LabelNeed(NamedTuple):
     per_task: int
 
     def labels_for(self, variance: float) -> int | None:
-        """So many labels, or labelled tasks, that the variance is this; None where tasks are too
-        few for it, whatever is labelled."""
+        """The number of labels, or labelled tasks, for this variance.
+
+        None if there are too few tasks for it, whatever is labelled.
+        """
         if variance <= self.least:
             return None
         return math.ceil(1 / ((variance - self.least) / max(self.slope, 1e-300) + 1 / self.most))
 
 
 def required_labels(metric: Metric, labels: Labels) -> LabelNeed:
-    """Precision that labels like these, and more of them, give: scattered ones for k = 1, and for
-    other metrics k in each task, as in those tasks that have k."""
+    """The precision that more labels of the same kind would give.
+
+    The labels are scattered for k = 1. For other metrics there are k in each task, as in the tasks
+    that have k.
+    """
     per_task = labels.labels_per_task or (metric.k if metric.k > 1 else 0)
     values, hidden, *_ = (
         correct_by_task(metric, labels) if per_task else correct_scattered(metric, labels)

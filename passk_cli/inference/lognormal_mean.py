@@ -1,4 +1,4 @@
-"""How far the mean of amounts may be off: costs, tokens, times, whose laws have long tails."""
+"""How far the mean of amounts may be off: costs, tokens, times, whose distributions have long tails."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.weights import cluster_totals
 
-# Where the logarithms of amounts are skewed to the left by so many standard errors, they begin not
-# to be believed normal; by so many, no more.
+# If the logarithms of amounts are skewed to the left by that many standard errors, they begin not
+# to be believed normal; by that many, no more.
 _LEFT = 1.0, 2.0
-# A lower limit by so many errors is half of the mean; further ones approach 0.
+# A lower limit by that many errors is half of the mean; further ones approach 0.
 _HALF = 0.5
 
 
@@ -53,7 +53,7 @@ def _lognormal(values: Floats, q: float) -> float:
     """The upper limit of the mean of lognormal amounts over their mean, by Cox's method.
 
     exp(m + s²/2 + q √(s²/T + s⁴/(2 (T−1)))) for the mean m and variance s² of the logarithms.
-    Where those are skewed to the left, the median and the variance of the upper half come in their
+    If those are skewed to the left, the median and the variance of the upper half come in their
     place.  Amounts of 0 are left out of both and counted.
     """
     logs = np.log(values[values > 0])

@@ -12,7 +12,7 @@ from passk_cli.arrays import ArrayLike, Floats
 
 
 class MacroAverage(NamedTuple):
-    """The mean of means, with its standard error and interval; NaN where a group has none."""
+    """The mean of means, with its standard error and interval; NaN if a group has none."""
 
     mean: float
     se: float

@@ -1,4 +1,4 @@
-"""One level for several tests on the same tasks: the law of their smallest p."""
+"""One level for several tests on the same tasks: the distribution of their smallest p."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats, Ints, NDArray, Places, blocks
 from passk_cli.inference.paired import BLOCK_RESAMPLES, random_bits
 
-# With so many units all sign patterns are counted.
+# With that many units all sign patterns are counted.
 _COUNTED = 13
 # Numbers held at once: what stays near the processor.  It changes no result.
 _TOGETHER = 1 << 16
-# While a verdict is within so many Monte-Carlo errors of the level, draws go on up to so many times
-# the resamples, and up to so many numbers: of thousands of pairs some are always near the level.
+# While a verdict is within that many Monte-Carlo errors of the level, draws go on up to that many times
+# the resamples, and up to that many numbers: of thousands of pairs some are always near the level.
 _CLEAR = 3.0
 # A p and the smallest p of a draw that differ relatively by less are equal.
 _TIE = 1e-9
@@ -40,7 +40,7 @@ class Differences(NamedTuple):
 
 @dataclass(frozen=True)
 class MinP:
-    """The law of the smallest of several p-values when no model differs.
+    """The distribution of the smallest of several p-values when no model differs.
 
     tests : how many there are.  smallest : the smallest p of each draw, ascending.
     exact : whether the draws are all there are, so that there is no Monte-Carlo error.
@@ -53,7 +53,7 @@ class MinP:
     def adjusted(self, p: ArrayLike) -> Floats:
         """P(smallest ≤ p): from the draws, (b + 1)/(m + 1), at most tests·p and at least p.
 
-        A draw that is equal to p but for rounding counts: of values on a lattice many are.
+        A draw that is equal to p except for rounding counts: of values on a lattice many are.
         """
         p = np.asarray(p, dtype=np.float64)
         if self.tests < 2:
@@ -75,7 +75,7 @@ class MinP:
         return np.minimum(twice, 1.0)
 
     def error(self, p: ArrayLike) -> Floats:
-        """Monte-Carlo standard error of each adjusted p; 0 where no draw decides it."""
+        """Monte-Carlo standard error of each adjusted p; 0 if no draw decides it."""
         p, adjusted = np.asarray(p, dtype=np.float64), self.adjusted(p)
         simulated = (
             (self.tests > 1) & (not self.exact) & (adjusted > p) & (adjusted < self.tests * p)
@@ -118,20 +118,20 @@ class Family(NamedTuple):
 def draw_min_p(
     families: Sequence[Family], *, alpha: float = 0.05, resamples: int = 10_000, seed: int = 0
 ) -> list[MinP]:
-    """The law of each of several families; those of equally many units have the same signs.
+    """The distribution of each of several families; those of equally many units have the same signs.
 
     A draw multiplies e_tj, the differences minus their means, by a sign s_t of each task, the same
     in all columns.  z_j = |Σ s_t e_tj| / √(Σ e_tj²) becomes the p that Student's t would give it,
-    and the smallest p of a draw is one value of the law.  Columns are correlated in the draws as
+    and the smallest p of a draw is one value of the distribution.  Columns are correlated in the draws as
     they are in the data, which costs less than counting tests; a column that few tasks carry
     reaches no small p and costs nothing.
 
-    alpha : the level that p are held against: while it lies within 3 Monte-Carlo errors of an
+    alpha : the level that p are held against: while it is within 3 Monte-Carlo errors of an
     adjusted p, draws go on, up to 16 × resamples.
     resamples : draws; with 13 units or fewer all patterns are counted instead.  seed : integer ≥ 0.
-    A unit's signs depend on its differences only, never on its name or place, and no law on what
+    A unit's signs depend on its differences only, never on its name or place, and no distribution on what
     other families there are.
-    Source: Westfall & Young 1993, single-step min-P; signs for unequal laws: Liu 1988 (the wild
+    Source: Westfall & Young 1993, single-step min-P; signs for unequal distributions: Liu 1988 (the wild
     bootstrap).
 
     >>> together = np.array([[0.3, 0.3], [0.1, 0.1], [-0.2, -0.2], [0.4, 0.4]])
@@ -187,8 +187,8 @@ def _columns(tests: Family) -> int:
 class _Residuals:
     """Differences minus their means, ready to be multiplied by signs.
 
-    models : (units × models), in an order that depends on contents alone.  first, second : places
-        of models per column; second is None where models are columns themselves.
+    models : (units × models), in an order that depends only on contents.  first, second : places
+        of models per column; second is None if models are columns themselves.
     scale : 1/√(Σ e²) per column, 0 for one of zeros.  degrees : units of each column less 1.
     """
 

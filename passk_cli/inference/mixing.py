@@ -27,7 +27,7 @@ _STEP, _REACH = 0.3, 9.0
 # Steps of expectation-maximisation, from an even start: enough for the variance, few enough to
 # stay smooth.
 _STEPS = 80
-# A count is taken as if it knew no more than so many pass/fail pairs, so that it spans the grid.
+# A count is taken as if it knew no more than that many pass/fail pairs, so that it spans the grid.
 _INFORMATION = 25.0
 # Logits of such counts within this are taken as one.
 _NEARLY = 0.1
@@ -62,7 +62,7 @@ class Mixture:
         return np.asarray(self._improved(even, np.zeros(even.shape), _STEPS)[0])
 
     def _improved(self, weights: Floats, pull: Floats, steps: int) -> Floats:
-        """Rows of weights, so many steps nearer to the most log-likelihood plus T · Σ w · pull."""
+        """Rows of weights, that many steps nearer to the most log-likelihood plus T · Σ w · pull."""
         count = self.tasks.tasks
         for _ in range(steps):
             share = (self.tasks.times / (weights @ self.chances.T)) @ self.chances / count
@@ -140,7 +140,7 @@ def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> tuple[F
     """Errors of n attempts at a task with each of these rates, and their chances.
 
     Returns (statistics × rates × outcomes) and (rates × outcomes).
-    Of many attempts only outcomes within 8 standard deviations are gone through, every so many
+    Of many attempts only outcomes within 8 standard deviations are gone through, every that many
     of them where there are more than 160.
     """
     spread = 8.0 * np.sqrt(n * rates * (1.0 - rates)) + 20.0
@@ -173,13 +173,13 @@ def attempt_groups(n: Ints) -> list[tuple[int, Ints]]:
 
 @dataclass(frozen=True)
 class ErrorDistribution:
-    """The law of an error: a gamma law with mean 0 and this variance and third moment."""
+    """The distribution of an error: a gamma distribution with mean 0 and this variance and third moment."""
 
     variance: float
     third: float
 
     def quantile(self, p: float) -> float:
-        """Its quantile; of the normal law where there is hardly any skewness."""
+        """Its quantile; of the normal distribution where there is hardly any skewness."""
         from passk_cli.special import gammaincinv
 
         if self.variance <= 0:
@@ -194,7 +194,7 @@ class ErrorDistribution:
 
 
 def error_distribution(model: Mixture, statistic: Statistic) -> ErrorDistribution:
-    """The law of estimate − truth for the mean of a statistic over these tasks.
+    """The distribution of estimate − truth for the mean of a statistic over these tasks.
 
     Variance and third moment are those expected under the mixing distribution with the most
     variance that the counts allow.

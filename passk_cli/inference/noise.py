@@ -32,7 +32,7 @@ class NoiseSplit(NamedTuple):
         return self.attempts / total if total > 0 else math.nan
 
     def se(self, attempts: float = 1.0, tasks: float = 1.0) -> float:
-        """The standard error with so many times the attempts per task, and the tasks."""
+        """The standard error with that many times the attempts per task, and the tasks."""
         return math.sqrt((self.tasks + self.attempts / attempts) / tasks)
 
 

@@ -24,7 +24,7 @@ BLOCK_RESAMPLES = 256
 SIGN_ELEMENTS = 1 << 21
 _COLUMNS = 512
 _THREADS = 2
-# Sign patterns are counted on a lattice of so many steps in all of a call's columns, at the most,
+# Sign patterns are counted on a lattice of that many steps in all of a call's columns, at the most,
 # and differences are multiples of their smallest one's unit, half, third … of it.
 _LATTICE_STEPS = 1 << 28
 _LARGEST_DIVISOR = 24
@@ -36,7 +36,7 @@ _SLACK = 1e-9
 class SignFlip:
     """Sign-flip p-values, one per column.
 
-    p : floats in (0, 1]; NaN where a column holds a value that is not finite.
+    p : floats in (0, 1]; NaN if a column holds a value that is not finite.
     exact : True where p comes from all sign patterns and has no Monte-Carlo error.
     smallest : no p can be smaller with differences of these sizes, whatever their signs: 2^(1−t) of
         t that are not zero (half of that for mid-p).
@@ -56,12 +56,12 @@ def sign_flip(
     p = share of the 2^t ways to give the t nonzero differences a sign for which |Σ ±d| ≥ |Σ d|.
     When two models are alike and attempt each task equally often, each task's difference is as
     likely to be d as −d whatever the other tasks do, and p ≤ α happens with probability at most α
-    for every T.  With other numbers of attempts the two values have different laws and the signs
+    for every T.  With other numbers of attempts the two values have different distributions and the signs
     may not be flipped: see `difference_distribution`.
-    Where the differences are multiples of one number, as pass@1 of equally many attempts has them,
-    all patterns are counted by convolution, whatever T.  Else, above `enumerate_up_to` nonzero
+    If the differences are multiples of one number, as pass@1 of equally many attempts has them,
+    all patterns are counted by convolution, whatever T.  Otherwise above `enumerate_up_to` nonzero
     differences, p = (b+1)/(m+1), where b of m random sign patterns reach the observed sum: as valid
-    as the exact one.  Where Hoeffding's bound on the exact p, 2 exp(−(Σd)² / 2Σd²), is smaller than
+    as the exact one.  If Hoeffding's bound on the exact p, 2 exp(−(Σd)² / 2Σd²), is smaller than
     the smallest p that m patterns can show, it is p: else no number of tests could be adjusted for.
 
     differences : (tasks,) or (tasks × columns) floats, V_A − V_B; a column is a comparison.
@@ -140,7 +140,7 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
     differences in {−1, 0, 1}.
 
     b, c : integer arrays ≥ 0, broadcastable.  Returns floats in [0, 1] of their shape, relative
-    error ≤ 1e-12 down to the smallest normal number; 1 where b + c = 0.
+    error ≤ 1e-12 down to the smallest normal number; 1 if b + c = 0.
     Errors: ValueError when a value is negative or not a whole number.
     Source: McNemar 1947, in its exact binomial form.
 
@@ -235,7 +235,7 @@ def _share_on_lattice(unit: float, column: Floats, threshold: float) -> float:
     reach = int(steps.sum())
     chances = np.zeros(2 * reach + 1)
     chances[reach], so_far = 1.0, 0
-    # A difference of j units moves the law of the sum by j up or down, each with weight ½: one
+    # A difference of j units moves the distribution of the sum by j up or down, each with weight ½: one
     # addition of positive numbers a place, so that small shares keep their digits.
     for step in np.sort(steps).tolist():
         halved = chances[reach - so_far : reach + so_far + 1].copy() / 2

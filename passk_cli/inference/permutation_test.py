@@ -20,7 +20,7 @@ from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Places of the lattice on which the law is computed exactly, and those of all strata together.
+# Places of the lattice on which the distribution is computed exactly, and those of all strata together.
 _EXACT_CELLS, _EXACT_STEPS = 1 << 18, 1 << 23
 # Denominators a common lattice may have, and draws held at once.
 _DENOMINATOR = 20_000
@@ -46,8 +46,8 @@ def permutation_within_tasks(
     n_A + n_B attempts at a task are exchangeable: given its C passes, those of the first model are
     hypergeometric, for any numbers of attempts.  Statistic: S = Σ_t f(n_A, c_A) − f(n_B, C − c_A).
     p = min(1, 2·min(P(S* ≥ S), P(S* ≤ S))): at most α/2 false verdicts on either side.
-    Exact where the values lie on a lattice (k = 1, most k ≤ n ≤ 10); else from m drawn
-    permutations, each tail (b+1)/(m+1).  Where Chernoff's bound on the exact p,
+    Exact if the values lie on a lattice (k = 1, most k ≤ n ≤ 10); else from m drawn
+    permutations, each tail (b+1)/(m+1).  If Chernoff's bound on the exact p,
     2·min_θ E exp(θ(S* − S)), is smaller than the smallest p that m draws can show, it is p: else no
     number of tests could be adjusted for.
 
@@ -76,7 +76,7 @@ def permutation_of_attempts(
 ) -> Permutation:
     """`permutation_within_tasks` for a metric of scores, answers or solutions.
 
-    Hypothesis: at every one of these tasks the attempts of both models have the same law, in all
+    Hypothesis: at every one of these tasks the attempts of both models have the same distribution, in all
     that the metric looks at.  Two models that give other answers, each right as often, differ then,
     though the metric may not see it: p is of the difference in the metric.
     Every way to deal a task's attempts is counted where there are few, else a sample to which the
@@ -117,7 +117,7 @@ def _test(deals: Deals, observed: float, resamples: int, seed: int) -> Permutati
 
 
 class _SumDistribution:
-    """The law of a sum of independent differences, one per task."""
+    """The distribution of a sum of independent differences, one per task."""
 
     def __init__(self, strata: list[Stratum]) -> None:
         self.strata = strata
@@ -145,9 +145,9 @@ class _SumDistribution:
         return min(1.0, 2 * min(ends))
 
     def exact_tails(self, observed: float) -> tuple[float, float] | None:
-        """(P(S* ≤ S), P(S* ≥ S)) from the whole law; None where that takes too long.
+        """(P(S* ≤ S), P(S* ≥ S)) from the whole distribution; None if that takes too long.
 
-        By FFT of the law tilted until its mean is S, which keeps the digits of a small tail:
+        By FFT of the distribution tilted until its mean is S, which keeps the digits of a small tail:
         P(S* = x) = exp(K(θ) − θx) P_θ(S* = x).
         """
         if not self.strata:
@@ -172,7 +172,7 @@ class _SumDistribution:
         probabilities = np.maximum(np.fft.irfft(spectrum, size)[:cells], 0.0)
         at = round(observed / step) - int(self._counts @ low)
         away: Floats = (np.arange(cells) - at) * np.float64(step)
-        # The tail that the law is tilted to is summed, the other is the rest.
+        # The tail that the distribution is tilted to is summed, the other is the rest.
         side, beyond = (slice(at, None), slice(at + 1, None)) if theta >= 0 else (
             slice(None, at + 1), slice(None, at)
         )  # fmt: skip

@@ -23,10 +23,10 @@ class PairedTest:
     It rejects with probability P(|t'| > t_{1−α/2, T−1}), t' noncentral t with T − 1 degrees of
     freedom and noncentrality (|δ| − step/T) √(T / (variance (1 − bend δ²))).
 
-    variance : of one task's difference, ≥ 0; NaN where it is not known.  level : 1 − α.
+    variance : of one task's difference, ≥ 0; NaN if it is not known.  level : 1 − α.
     step : 0 for the paired t-test.  The sign-flip test needs more where sums of differences lie on
         a lattice, since ties count against it: half the distance of two such sums, `lattice_step`.
-    bend : how the variance falls as the models move apart; 0 where it was measured on two models.
+    bend : how the variance falls as the models move apart; 0 if it was measured on two models.
         For models alike around a common value E it is 1 / (4 E (1−E)): values in [0, 1] vary in
         proportion to their mean times its complement, whose average at E ± δ/2 is E (1−E) − δ²/4.
     Source: Student's t; Miller 2024, section 5 (with the normal).

@@ -33,7 +33,7 @@ def letters(different: Bools) -> list[str]:
         unsplit = [group for group in groups if group & pair != pair]
         split = [group for group in groups if group & pair == pair]
         parts = dict.fromkeys(group & ~(1 << model) for group in split for model in (i, j))
-        # Nothing that is kept lies inside another, and so in no part of one.
+        # Nothing that is kept is inside another, and so in no part of one.
         groups = unsplit + [
             part
             for part in parts
@@ -85,7 +85,7 @@ def tied_places(ordered: Floats) -> tuple[Places, Places]:
 def lead_shares(draws: Floats) -> Floats:
     """Share of the rows in which each column is the largest, ties shared equally.
 
-    It describes the draws; it is no probability that a model is the best, and no test.
+    It describes the draws; it is not a probability that a model is the best, and no test.
 
     draws : (resamples × models).  Returns (models,), summing to 1.
 
@@ -117,7 +117,7 @@ def lead_change(gap: Floats) -> Floats:
     """The k at which the lead changes, per row: the first k whose gap has the other sign than k=1.
 
     gap : (rows × k) difference of two curves at k = 1, 2, …; the lead at k=1 is the first gap that
-        is not zero.  Returns floats (rows,); infinity where the lead never changes.
+        is not zero.  Returns floats (rows,); infinity if the lead never changes.
 
     >>> lead_change(np.array([[-0.1, 0.0, 0.2], [0.1, 0.2, 0.3]])).tolist()
     [3.0, inf]
@@ -152,7 +152,7 @@ def code_runs(codes: Ints) -> list[CodeRun]:
 
 
 class CrossingSet(NamedTuple):
-    """k's first … last at which the lead may change from k − 1 to k; certain where it must."""
+    """k's first … last at which the lead may change from k − 1 to k; certain if it must."""
 
     first: int
     last: int
@@ -163,11 +163,11 @@ def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingSet]:
     """Where two curves may cross, given a simultaneous band of their difference.
 
     All k at which the lead may pass from one to the other between k − 1 and k: those beside a k
-    whose sign the band leaves open, and where the sign turns.  Where the band holds, every crossing
-    lies in them, and each certain set has at least one.
+    whose sign the band leaves open, and where the sign turns.  If the band holds, every crossing
+    is in them, and each certain set has at least one.
 
     ks : increasing, the k's of the band; between two of them a curve has the sign of both ends.
-    signs : +1 where the whole interval is above 0, −1 where it is below, 0 where it holds 0.
+    signs : +1 if the whole interval is above 0, −1 if it is below, 0 if it holds 0.
 
     >>> possible_crossings(np.array([1, 2, 3, 4]), np.array([1, 0, 0, -1]))
     [CrossingSet(first=2, last=4, certain=True)]

@@ -36,7 +36,7 @@ _CLOSER, _DEPTH = 3, 9.0
 _EDGES = np.linspace(-8.0, 22.0, 121)
 # Rates of a lump go down to this share of one pass in the attempts made.
 _RAREST_LUMP = 1e-3
-# So many different numbers of attempts are told apart.
+# That many different numbers of attempts are told apart.
 _SIZES = 16
 _TINY = 1e-300
 

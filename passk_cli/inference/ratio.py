@@ -31,7 +31,7 @@ class Spending:
     cost : mean cost of its attempts ≥ 0, those without a cost as 0.  rate : mean outcome.
     attempts : n of each task, where cost and rate are means of n attempts; else None.
     within : (3 × tasks) variance of the mean cost, of the mean outcome, and their covariance, over
-        repeated attempts; NaN at n = 1; None where they are no means of attempts.
+        repeated attempts; NaN at n = 1; None if they are no means of attempts.
     missing_cost : where an attempt has no cost, so that `cost` is the least it can be.
     clusters : a code 0 … G−1 per task, where clusters are the units; else None.
     """
@@ -97,7 +97,7 @@ class Spending:
     @property
     def within_ratio(self) -> Floats:
         """Variance of what each task contributes to the cost per success, over repeated attempts;
-        NaN where it is not known, or nothing passed."""
+        NaN if it is not known, or nothing passed."""
         passing = float(self.rate.mean())
         if self.within is None or not passing:
             return np.full(len(self.cost), np.nan)
@@ -140,9 +140,9 @@ class Spending:
 class RatioInterval:
     """A ratio or a difference of ratios, with its limits.
 
-    value : None where a model passed no attempt.  upper : the other end of the value where costs
-    are missing, infinite where any cost may be; else None.
-    low, high : limits of the level asked for, around both ends; high is infinite where there is
+    value : None if a model passed no attempt.  upper : the other end of the value where costs
+    are missing, infinite if any cost may be; else None.
+    low, high : limits of the level asked for, around both ends; high is infinite if there is
     none ("at least low").  None, with the reason, where nothing can be said.
     """
 
@@ -157,7 +157,7 @@ class RatioInterval:
 class RatioComparison:
     """Two models' costs per solved task over the same tasks: θ₁ − θ₂ and θ₁/θ₂.
 
-    first, second : places of the models.  p : of θ₁ = θ₂, two-sided; NaN where there is no test.
+    first, second : places of the models.  p : of θ₁ = θ₂, two-sided; NaN if there is no test.
     adjusted : for all pairs of the family.  alpha : the largest p that this leaves significant.
     """
 
@@ -276,7 +276,7 @@ def _rate_reaches(spendings: Sequence[Spending], level: float, population: str) 
 
 
 def _correlation(spending: Spending, population: str) -> float:
-    """Of both means; 0 where one has no spread."""
+    """Of both means; 0 if one has no spread."""
     if population == THESE_TASKS and spending.within is not None:
         xx, yy, xy = spending.within.sum(axis=1).tolist()
     else:
@@ -286,7 +286,7 @@ def _correlation(spending: Spending, population: str) -> float:
 
 
 def _root(x: float, y: float, xx: float, xy: float, yy: float) -> tuple[float, float]:
-    """Roots of (x − θ y)² = xx − 2 θ xy + θ² yy, of which x/y lies between; 0 and ∞ for none.
+    """Roots of (x − θ y)² = xx − 2 θ xy + θ² yy, of which x/y is between; 0 and ∞ for none.
 
     >>> [round(root, 3) for root in _root(2.0, 1.0, 0.25, 0.0, 0.04)]
     [1.425, 2.742]
@@ -308,15 +308,15 @@ def compare_costs(
     x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ, by Student's t with the errors that the tasks'
     contributions to it show; what the usual limits of a pass rate reach beyond Student's is added,
     so that few passes are not certainty.  At ρ = 1 and δ = 0 the statistic is the same: one p.
-    Where a limit does not exist the models' own limits bound it; and a difference reaches at least
+    If a limit does not exist the models' own limits bound it; and a difference reaches at least
     as far as these two make it, which are as skewed as costs (`_most_lead`).
 
     spendings : of each model, over the same tasks in the same order.  pairs : places of two models
     each, all pairs when None.  adjust : whether all pairs are one family: shared sign flips give
-    the law of the smallest p (`draw_min_p`; for these tasks Bonferroni's), whose level intervals
+    the distribution of the smallest p (`draw_min_p`; for these tasks Bonferroni's), whose level intervals
     have.  Without it only the two of a pair must have the same tasks.
     A pair of which costs are missing has limits around both ends, and p is the largest that any
-    values in their place give, but for rounding.
+    values in their place give, except for rounding.
     Source: Fieller 1954; the delta method; Zou & Donner 2008.
 
     >>> cheap = Spending(np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.1]), np.array([1, 0, 1, 0.5, 1, 1.0]))
@@ -362,7 +362,7 @@ def compare_costs(
 def _pair_distributions(
     spendings: Sequence[Spending], pairs: Sequence[tuple[int, int]], population: str
 ) -> list[_PairDistribution]:
-    """The law of each pair, of models whose limits are defined."""
+    """The distribution of each pair, of models whose limits are defined."""
     places = sorted({at for pair in pairs for at in pair})
     tested = [spendings[at] for at in places]
     reaches = _rate_reaches(tested, _USUAL, population)
@@ -412,7 +412,7 @@ class _Model(NamedTuple):
 
 
 class _PairDistribution(NamedTuple):
-    """Two models, whose means are (x₁, y₁, x₂, y₂): the law of x₁y₂ − x₂y₁ and of what it is made
+    """Two models, whose means are (x₁, y₁, x₂, y₂): the distribution of x₁y₂ − x₂y₁ and of what it is made
     of."""
 
     first: _Model
@@ -453,7 +453,7 @@ class _PairDistribution(NamedTuple):
 
     @property
     def p(self) -> float:
-        """Two-sided p of θ₁ = θ₂; the largest, 1 where missing costs may make them equal."""
+        """Two-sided p of θ₁ = θ₂; the largest, 1 if missing costs may make them equal."""
         from passk_cli.special import stdtr
 
         away = self.statistic
@@ -552,7 +552,7 @@ def _least_lead(ratio: float, low_1: float, high_1: float, low_2: float) -> floa
 
 
 def _most_lead(dear: _Model, cheap: _Model, high: float, low: float) -> float:
-    """How far θ₁ − θ₂ may reach where the first is dearer; −∞ where it is not.
+    """How far θ₁ − θ₂ may reach where the first is more expensive; −∞ where it is not.
 
     The distances of high, the upper limit of θ₁, and of low, the lower one of θ₂, add as squares,
     less what their errors share (MOVER): θ₁ is as skewed as costs are, which the difference of two

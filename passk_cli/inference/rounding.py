@@ -16,7 +16,7 @@ ROUNDING = 1e-12
 
 
 def common_denominator(values: Floats, largest: int, within: float) -> int | None:
-    """The least d for which all values are multiples of 1/d; None where it is above `largest`.
+    """The least d for which all values are multiples of 1/d; None if it is above `largest`.
 
     values : finite.  within : how far off a multiple a value may be.
 

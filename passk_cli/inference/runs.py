@@ -11,7 +11,7 @@ from passk_cli.inference.roots import find_root
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.streams import named_generator
 
-# Draws of a test: so many cells at most, between so many draws.
+# Draws of a test: that many cells at most, between that many draws.
 _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
 # Runs of a history for which the rate of false alarms is stated; the last ones are looked at.
 HORIZON = 365
@@ -20,7 +20,7 @@ HORIZON = 365
 _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
 # Correlation of neighbouring runs above which they would show nothing.
 _MOST_CORRELATED = 0.95
-# So many runs before and after a change that do not overlap show it, whatever their scores are.
+# That many runs before and after a change that do not overlap show it, whatever their scores are.
 _FEWEST_APART = 4
 
 
@@ -31,7 +31,7 @@ class RunEffect:
     means, variances : (runs,), pass@1 of each run and its variance by chance within tasks.
     p : of no effect on the means.  p_tasks : of no effect on single tasks; 1 with one attempt a
     task and run, which say nothing of it.  variance, low, high : of the effect, in squared units of
-    pass@1.  between, within : tasks on which two attempts differ, of two runs and of one; NaN where
+    pass@1.  between, within : tasks on which two attempts differ, of two runs and of one; NaN if
     no run attempts a task twice.
     """
 
@@ -55,7 +55,7 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
     attempts at task t; of single tasks: Σ_tr n_rt (c_rt / n_rt − C_t / N_t)².  p = (b + 1)/(m + 1)
     over m draws.  Size: the variance τ² for which Q(τ²) = Σ (m_r − m̄)² / (v_r + τ²) equals R − 1;
     limits where it equals the quantiles of χ² with R − 1 degrees of freedom (Q-profile), at most
-    ¼, the largest variance of what lies in [0, 1].
+    ¼, the largest variance of what is in [0, 1].
 
     n, c : (runs, tasks), R ≥ 2, every task attempted in every run.  level in (0, 1).
     Edge cases: every attempt of every task alike: no effect, p = 1, limits 0.
@@ -127,7 +127,7 @@ def draw_count(n: Ints) -> int:
 
 
 def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[float, float]:
-    """p of the means and of the tasks, over attempts dealt anew to the runs within each task."""
+    """p of the means and of the tasks, over attempts dealt again to the runs within each task."""
     runs, tasks = n.shape
     draws = draw_count(n)
     random = named_generator(seed, "runs")
@@ -393,8 +393,8 @@ def correlated_t(means: Floats, split: int) -> float:
 
     Generalized least squares for runs whose correlation falls as r^lag, over √f.  r is the lag-1
     correlation of the residuals around the means before and after, + 2/R for its bias, + 1/√R, its
-    standard error, from 0 to 0.95: a few runs cannot deny correlation.  f ≥ 1 where correlation
-    falls more slowly than r^lag, as of an effect that lasts beside chance within tasks:
+    standard error, from 0 to 0.95: a few runs cannot deny correlation.  f ≥ 1 if correlation
+    falls more slowly than r^lag, as in an effect that lasts beside chance within tasks:
     f = (1 + 2r / (1 − φ)) (1 − r) / (1 + r), φ = (r₂ + r₃) / (r₁ + r₂) where r₁ is two standard
     errors above 0, else r.
 
@@ -483,7 +483,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     """Exact two-sided p that runs before and after a split pass alike, given each task's passes.
 
     Then the attempts at a task are exchangeable over the runs, and its passes after the split are
-    hypergeometric; those of all tasks are a sum of independent ones, whose law is a convolution.
+    hypergeometric; those of all tasks are a sum of independent ones, whose distribution is a convolution.
     p = min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
 
     n, c : (runs × tasks), attempts and passes; of amounts, those above the task's median.
@@ -529,7 +529,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
 
 
 def largest_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
-    """The largest deviate over all splits of all nights of one history, nothing started anew.
+    """The largest deviate over all splits of all nights of one history, nothing started again.
 
     history : (runs,), R ≥ 5.  floors : as `change_points` has them.
 

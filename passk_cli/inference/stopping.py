@@ -1,6 +1,6 @@
 """Did sampling stop because of what came out?  Then the number of attempts is part of the result.
 
-Where attempts at a task end with its first pass, easy tasks have few attempts and a rate of 1/n or
+If attempts at a task end with its first pass, easy tasks have few attempts and a rate of 1/n or
 more: pass@1 by c/n reads 0.36 where 0.20 of the attempts pass.  What such data still shows is the
 share of tasks solved within k attempts.
 
@@ -41,7 +41,7 @@ class Stopping:
     kind : FIRST_PASS, ONCE_PASSED or REPLACED.
     chance : at most so likely are such data where the number of attempts is fixed beforehand.
     most : m, the most attempts made at a task.  short : tasks with fewer.
-    at_once : share of tasks whose first attempt passed; None where it cannot be known.
+    at_once : share of tasks whose first attempt passed; None if it cannot be known.
     solved : share of tasks solved within m attempts.
     beyond : tasks in which an attempt is known to follow a pass.
     """
@@ -58,7 +58,7 @@ class Stopping:
 def stopping(
     n: Ints, c: Ints, numbered: Ints | None = None, last: Ints | None = None
 ) -> Stopping | None:
-    """How sampling seems to have stopped, whatever its chance; None where nothing speaks for it.
+    """How sampling seems to have stopped, whatever its chance; None if nothing speaks for it.
 
     n, c : (tasks,), attempts kept and passes; n ≥ 1, 0 ≤ c ≤ n.
     made : (tasks,), attempts made as far as their numbers tell, ≥ n; n where they are not known.
@@ -73,7 +73,7 @@ def stopping(
       times the C(T−s, T−S) ways to choose the unsolved ones among the tasks with m attempts.
     - where the order is known, one pass that stands last: Π 1/n, given n and c.
 
-    The smaller of the first two is multiplied by the third.  Where tasks have several passes, the
+    The smaller of the first two is multiplied by the third.  If tasks have several passes, the
     chance is that of `_missing_zeros_p` instead.
 
     >>> evidence = stopping(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
@@ -137,7 +137,7 @@ def _missing_zeros_p(n: Ints, c: Ints) -> float:
 
     Twice the gain in log-likelihood from leaving out counts of 0, Σ log P(c)/P(c ≥ 1) − Σ log P(c),
     each with the rates of those tasks spread as suits it best, is taken for half a χ² of one
-    degree (benchmarks/stopping.md).  ½ where next to no zero is missed at rates of c/n.
+    degree (benchmarks/stopping.md).  ½ if next to no zero is missed at rates of c/n.
     """
     if ((1 - c / n) ** n).sum() < _FEWEST_ZEROS:
         return 0.5

@@ -31,7 +31,7 @@ def group_p(values: Floats, groups: Ints, level: float) -> float:
 
     All deals are counted if there are few.  Otherwise p is (b + 1) / (m + 1) from m = 2 / level
     draws, of which b are at least as large as what was observed; it has its level exactly.  Drawing
-    stops once p exceeds the level.  If F does not lie 2 standard deviations above its mean,
+    stops once p exceeds the level.  If F is not 2 standard deviations above its mean,
     nothing is drawn and p is 1.
 
     values : (T,).  groups : (T,) codes 0 … G−1, 1 < G < T.  level : the largest p of interest.

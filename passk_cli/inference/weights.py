@@ -18,7 +18,7 @@ from passk_cli.limits import refuse_many_draws
 # Cells of one block of weights: it stays in the processor's cache.  A block's rows depend on the
 # number of tasks alone, and each has a stream of its own, so neither memory nor threads matter.
 _BLOCK_CELLS = 1 << 18
-# So many bytes of weights are kept until others are drawn.
+# That many bytes of weights are kept until others are drawn.
 _KEPT = 1 << 26
 
 

@@ -21,13 +21,13 @@ from passk_cli.metrics.choice import log_choose
 # Sets of failures are counted as pairs of sets of either half of them, up to 2^36 pairs, or one by
 # one where at most 2^17 can fit into the budget; beyond that on a grid of the money.
 _PAIRED_BITS, _LISTED_BITS = 36.0, 17.0
-# So few sets are not halved; so many sums are merged.
+# So few sets are not halved; that many sums are merged.
 _SMALL_BITS, _UNMERGED = 9.0, 1 << 9
 # Numbers that a grid goes through at most, and its cells.
 _GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14
 # Budgets of one grid: down to this share of the largest.
 _GRID_REACH = 0.25
-# Costs of at most so many decimals are whole numbers of the last one; others have so many bits.
+# Costs of at most that many decimals are whole numbers of the last one; others have that many bits.
 _DECIMALS, _BITS = 9, 44
 # Numbers held at once: 32 MB.
 _TOGETHER = 1 << 22
@@ -44,16 +44,16 @@ def pass_within(
         pass@$b = Σ_s Σ_j #{A ⊂ F: |A| = j, cost(A) + x_s ≤ b} / (n C(n−1, j))
 
     over passing attempts s and sets A of failing attempts F that come before s.  Costs of 1 and
-    b = k make it pass@k.  Where no attempt passed and money is left, nothing is known of a further
+    b = k make it pass@k.  If no attempt passed and money is left, nothing is known of a further
     attempt: the task counts 0 in the lowest and 1 in the highest.
 
     value : (rows,) ≥ 0; NaN for an attempt without a cost, which never fits in the lowest and costs
     nothing in the highest; infinity never fits.  budget : ≥ 0, infinity included, of any shape.
     Returns two arrays of the shape of `budget` and (cells,), in [0, 1]; NaN for a cell without
     attempts.
-    Exact but for rounding, sums that reach the budget included (0.1 + 0.2 fits into 0.3), up to 25
+    Exact except for rounding, sums that reach the budget included (0.1 + 0.2 fits into 0.3), up to 25
     failing attempts of different costs and 1,000 of few, and beyond where little fits into the
-    budget or costs are few whole numbers.  Else costs are rounded to a grid, down for the one end
+    budget or costs are few whole numbers.  Otherwise costs are rounded to a grid, down for the one end
     and up for the other, so that both ends are certain: up to 1,000 attempts less than 0.005 apart
     in what was tried.
     Errors: ValueError for a negative cost; ParameterError for a budget that is none.
@@ -179,7 +179,7 @@ class _Cell(NamedTuple):
     def _fitting(self, remaining: Ints) -> tuple[Floats, Floats] | None:
         """Σ_j #{A ⊂ F: |A| = j, cost(A) ≤ left} / (n C(n−1, j)); None for too many sets."""
         most = int(remaining.max())
-        # What is dearer than all that is left is in no set.
+        # What is more expensive than all that is left is in no set.
         affordable = int(np.searchsorted(self.failures, most, side="right"))
         failures, failed = self.failures[:affordable], self.failed[:affordable]
         bits = np.cumsum(np.log2(failed + 1.0))
@@ -279,7 +279,7 @@ def _sums(costs: Ints, count: Ints, most: int) -> _Sums:
     total, size, share = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
     number = 0
     for cost, copies in zip(costs.tolist(), count.tolist(), strict=True):
-        # `more` of the copies join a set: their share of the sets of so many of all failures.
+        # `more` of the copies join a set: their share of the sets of that many of all failures.
         more = np.arange(copies + 1)[:, None]
         sums, sizes = total + cost * more, size + more
         if copies > 1:

@@ -1,4 +1,4 @@
-"""Ways to choose some of n, as logarithms, and the laws of passes that they make."""
+"""Ways to choose some of n, as logarithms, and the distributions of passes that they make."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def distinct_at_k(start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k
     """Expected number of different solutions among k attempts drawn without replacement.
 
     Σ_j 1 − C(n − m_j, k) / C(n, k) over the solutions, m_j attempts having solution j: rarefaction.
-    `value` is not used.  Returns (cells,) in [1, k], relative error ≤ 1e-12; NaN where n < k.
+    `value` is not used.  Returns (cells,) in [1, k], relative error ≤ 1e-12; NaN if n < k.
     Source: Hurlbert 1971, "The nonconcept of species diversity", Ecology 52, eq. 14.
 
     >>> distinct_at_k(np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.zeros(2, int), 2)
@@ -38,7 +38,7 @@ def distinct_passing_at_k(
 
     Σ_j 1 − C(n − p_j, k) / C(n, k), where p_j attempts have solution j and pass.  It is at least
     pass@k, and equals it where the passing attempts of a cell all have one solution.
-    Returns (cells,) in [0, k]; NaN where n < k.
+    Returns (cells,) in [0, k]; NaN if n < k.
 
     >>> bag = np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.array([2, 0])
     >>> distinct_passing_at_k(*bag, 1)
@@ -55,7 +55,7 @@ def pass_at_k_distinct(
     pass@k(d, number that pass) of the d solutions, each counting once however often it came; with
     d ≤ k all are tried.  It describes the n attempts that were made, and grows with n.
     A solution with mixed verdicts passes with the share of its attempts that pass.
-    Returns (cells,) in [0, 1]; NaN where n < k, as for pass@k beside it.
+    Returns (cells,) in [0, 1]; NaN if n < k, as for pass@k beside it.
 
     >>> bag = np.array([0, 3]), np.arange(3), np.array([8, 1, 1]), np.array([8, 0, 0])
     >>> [round(float(pass_at_k_distinct(*bag, k)[0]), 6) for k in (1, 2, 3, 10)]

@@ -32,11 +32,11 @@ def passes_needed(k: int, share: Fraction) -> int:
 def gpass_pairs(n: Ints, c: Ints, k: int, share: Fraction) -> Floats:
     """Chance that at least ⌈share · k⌉ of k attempts pass, drawn without replacement from n.
 
-    Σ_{j ≥ ⌈share·k⌉} C(c, j) C(n−c, k−j) / C(n, k): the upper tail of a hypergeometric law.
+    Σ_{j ≥ ⌈share·k⌉} C(c, j) C(n−c, k−j) / C(n, k): the upper tail of a hypergeometric distribution.
     A share of 0 is pass@k (at least one), a share of 1 is pass^k (all).
 
     n, c : the distinct pairs, int arrays of one shape, 0 ≤ c ≤ n.  k ≥ 1.  share : in [0, 1].
-    Returns floats in [0, 1], relative error ≤ 1e-12 down to the smallest normal number; NaN where
+    Returns floats in [0, 1], relative error ≤ 1e-12 down to the smallest normal number; NaN if
     n < k.
     Source: Liu et al. 2024, "Are your LLMs capable of stable reasoning?", G-Pass@k.
 
@@ -52,7 +52,7 @@ def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
 
     Equal to (2/k) E max(0, X − ⌈k/2⌉) for the number X of passes among k attempts.
 
-    n, c, k : as in `gpass_pairs`, with the same accuracy; NaN where n < k.  The sum has k − ⌈k/2⌉
+    n, c, k : as in `gpass_pairs`, with the same accuracy; NaN if n < k.  The sum has k − ⌈k/2⌉
     terms of at most 1: it reaches 1 for even k, 1 − 1/k for odd k, and is 0 for k = 1.
     Source: Liu et al. 2024, mG-Pass@k.
 
@@ -92,7 +92,7 @@ def _tail_means(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats
         """1 from least on, or how far each number of passes exceeds it."""
         return np.maximum(x - least, 0) if excess else (x >= least).astype(np.int64)
 
-    # Hoeffding: beyond this many steps from the mode a probability is no double.  The law is the
+    # Hoeffding: beyond this many steps from the mode a probability is not a double.  The distribution is the
     # same with k and c exchanged, and mirrored with n−k or n−c in their place.
     draws = int(np.minimum(np.minimum(c, n - c), np.minimum(k, n - k)).max(initial=0))
     width = min(draws, math.ceil(math.sqrt(draws / 2 * (_DEEP + math.log(k + 1)))) + 2)

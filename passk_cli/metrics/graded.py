@@ -22,7 +22,7 @@ def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> 
     at every threshold, added up, so that scores of 0 and 1 give pass@k to the last digit.
 
     value : (rows,) finite scores.  `passed` is not used.  Returns (cells,), within the range of the
-    cell's scores, error ≤ 1e-12 of that range; NaN where n < k.
+    cell's scores, error ≤ 1e-12 of that range; NaN if n < k.
 
     >>> best_at_k(np.array([0, 3]), np.array([0.0, 0.5, 1.0]), np.ones(3, int), np.zeros(3, int), 2)
     array([0.83333333])
@@ -43,7 +43,7 @@ def worst_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) ->
 
 
 def mean_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
-    """Mean score of a cell's attempts, which is best@1 and worst@1; NaN where n < k.
+    """Mean score of a cell's attempts, which is best@1 and worst@1; NaN if n < k.
 
     >>> mean_score(np.array([0, 2]), np.array([0.0, 1.0]), np.array([1, 3]), np.array([0, 3]))
     array([0.75])
@@ -57,7 +57,7 @@ def mean_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1
 def median_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
     """Median of a cell's attempts, the mean of the two in the middle where n is even.
 
-    value : (rows,) finite, increasing within each cell.  Returns (cells,); NaN where n < k.
+    value : (rows,) finite, increasing within each cell.  Returns (cells,); NaN if n < k.
 
     >>> median_score(np.array([0, 2]), np.array([1.0, 9.0]), np.array([3, 1]), np.array([0, 0]))
     array([1.])
@@ -77,7 +77,7 @@ def mean_per_pass(start: Ints, value: Floats, count: Ints, passed: Ints, k: int 
     Their mean is θ, and their spread that of its error (the delta method).  Those of some of the
     cells are no part of those of all: θ is the ratio of the cells that are given.
 
-    value : (rows,) finite.  Returns (cells,); NaN where no attempt of any cell passed.
+    value : (rows,) finite.  Returns (cells,); NaN if no attempt of any cell passed.
 
     >>> cells = np.array([0, 1, 2]), np.array([1.0, 3.0]), np.array([1, 2]), np.array([1, 1])
     >>> mean_per_pass(*cells).round(3).tolist(), round(float(mean_per_pass(*cells).mean()), 3)

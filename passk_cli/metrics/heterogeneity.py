@@ -50,7 +50,7 @@ def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
     """pass@k = E[1 − (1−p)^k], pass^k = E p^k and what unevenness does to them, exactly.
 
     rates : (tasks,) in [0, 1].  ks : from 1 up.  Rounding below 0 of Δ_k and the deficit counts
-    as 0; both are exactly 0 where all rates are equal.
+    as 0; both are exactly 0 if all rates are equal.
 
     >>> curves = rate_curves(np.array([0.0, 1.0]), np.array([1, 10]))
     >>> curves.hat.tolist(), curves.delta.round(6).tolist(), curves.delta_bound.round(6).tolist()
@@ -74,7 +74,7 @@ def _powers(rates: Floats, ks: Ints) -> tuple[Floats, Floats]:
 
 
 def _mean(values: Floats) -> Floats:
-    """The mean along the last axis; exact where all values are equal."""
+    """The mean along the last axis; exact if all values are equal."""
     first = values[..., 0]
     mean: Floats = first + (values - first[..., None]).mean(axis=-1)
     return mean
@@ -88,7 +88,7 @@ def mean_power_new_tasks(values: Floats, ks: Ints) -> Floats:
 
     values : (tasks,) pass rates c/n; of clusters, which are drawn as a whole, what each adds to
         their mean (unbiased for clusters of one size, nearly so else).
-    ks : from 1 up.  Returns (k's,); NaN where k exceeds the number of tasks (clusters).
+    ks : from 1 up.  Returns (k's,); NaN if k exceeds the number of tasks (clusters).
     The recursion takes weighted means only, so no digits of pass rates are lost.
 
     >>> mean_power_new_tasks(np.array([0.5, 0.5, 1.0]), np.array([1, 3, 4])).round(6).tolist()
@@ -111,7 +111,7 @@ def mean_power_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     the same task being drawn without repetition: the mean over the numbers of attempts per task
     (K_1, …, K_T) ~ Multinomial(k; 1/T, …, 1/T) of Π C(c_t, K_t) / C(n_t, K_t).
 
-    n, c : (tasks,).  ks : from 1 up.  Returns (k's,); NaN where k exceeds the smallest n.
+    n, c : (tasks,).  ks : from 1 up.  Returns (k's,); NaN if k exceeds the smallest n.
 
     >>> two, ks = np.array([2, 2]), np.array([1, 2])
     >>> mean_power_these_tasks(two, np.array([1, 2]), ks).round(9).tolist()
@@ -160,7 +160,7 @@ class Moments:
 
     @property
     def sd(self) -> float:
-        """Standard deviation; 0 where the estimated variance is not above 0."""
+        """Standard deviation; 0 if the estimated variance is not above 0."""
         return math.sqrt(max(self.variance, 0.0)) if not math.isnan(self.variance) else math.nan
 
     @property

@@ -20,11 +20,11 @@ def majority_at_k(start: Ints, value: Ints, count: Ints, passed: Ints, k: int) -
     The k attempts are drawn without replacement from the n that were made.  Answers that share
     the lead share the win: each of j leaders counts 1/j.  Attempts without an answer (code −1)
     are drawn like the others but never win; k of them are a failure.  An answer is right as often
-    as its attempts pass: passed / count, which is 0 or 1 where the same answer always gets the
+    as its attempts pass: passed / count, which is 0 or 1 if the same answer always gets the
     same verdict, and else the chance that an attempt with the winning answer passes.
 
     start, value, count, passed : a ragged multiset, as in `graded`; `value` holds answer codes.
-    Returns (cells,) in [0, 1], absolute error ≤ 1e-12 for n ≤ 1,000; NaN where n < k.
+    Returns (cells,) in [0, 1], absolute error ≤ 1e-12 for n ≤ 1,000; NaN if n < k.
 
     Exact by generating functions: attempts drawn independently with probability θ = k/n, given that
     k are drawn in all, are k attempts drawn without replacement.  With

@@ -22,7 +22,7 @@ def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) ->
 
     start : (tasks + 1,) offsets of each task's rows.  value : number or time of the attempts of a
     row, increasing within a task.  count : attempts of a row.  passed : how many of them passed.
-    k ≥ 1.  Returns floats in [0, 1], (tasks,); NaN where a task has fewer than k attempts and none
+    k ≥ 1.  Returns floats in [0, 1], (tasks,); NaN if a task has fewer than k attempts and none
     passes: with a pass it is 1, whatever further attempts would show.
 
     >>> first_at_k(np.array([0, 3]), np.arange(3.0), np.ones(3, int), np.array([0, 1, 1]), 1)
@@ -114,10 +114,10 @@ def lag_one(changed: Ints, n: Ints, c: Ints) -> float:
     """Correlation of neighbouring attempts within tasks: 1 − Σ changes / Σ 2c(n−c)/n.
 
     0 on average where every order of a task's outcomes is as likely as any other: above 0
-    neighbours are alike, below they alternate.  Where they are alike it is less than their
+    neighbours are alike, below they alternate.  If they are alike it is less than their
     correlation, the more so the fewer attempts there are.
 
-    changed : from `changes`.  n, c : attempts and passes.  Returns a number ≤ 1; NaN where no task
+    changed : from `changes`.  n, c : attempts and passes.  Returns a number ≤ 1; NaN if no task
     has both passes and failures.
 
     >>> lag_one(np.array([1]), np.array([4]), np.array([2]))
@@ -130,7 +130,7 @@ def lag_one(changed: Ints, n: Ints, c: Ints) -> float:
 def lag_of_trend(slope: float, n: Ints, c: Ints) -> float:
     """The `lag_one` that a straight trend alone brings about: Σ b²(n²−1)(n−2)/6 / Σ 2c(n−c)/n.
 
-    slope : b, the change of the pass rate per attempt.  NaN where no task has both outcomes.
+    slope : b, the change of the pass rate per attempt.  NaN if no task has both outcomes.
 
     >>> round(lag_of_trend(0.02, np.array([10]), np.array([5])), 4)
     0.0106
@@ -173,7 +173,7 @@ def unsolved(attempts: Ints, solved: Bools) -> Floats:
 
 
 def attempts_needed(survival: Floats, share: float) -> int | None:
-    """The fewest attempts that solve this share of the tasks; None where all there are do not.
+    """The fewest attempts that solve this share of the tasks; None if all there are do not.
 
     survival : from `unsolved`.  share : in (0, 1].
 

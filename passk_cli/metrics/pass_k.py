@@ -17,7 +17,7 @@ PairForm = Callable[[Ints, Ints, int], Floats]
 _BLOCK_TERMS = 1 << 22
 # Terms of these that stay in the processor's cache, which is ten times as fast.
 _CACHED_TERMS = 1 << 15
-# Values of at most so many pairs are remembered, for so many sets of pairs.
+# Values of at most that many pairs are remembered, for that many sets of pairs.
 _FEW_PAIRS, _SETS = 256, 1024
 # The logarithm of a probability whose complement is 1 in floating point.
 _NEVER = -40.0
@@ -30,7 +30,7 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     E[1 − (1−p)^k] when the attempts are exchangeable.
 
     n, c, k : integer arrays, broadcastable; 0 ≤ c ≤ n ≤ 10⁹, 1 ≤ k ≤ 10⁹.  Returns floats in
-    [0, 1], relative error ≤ 1e-12; NaN where n < k: too few attempts to say, which is not the same
+    [0, 1], relative error ≤ 1e-12; NaN if n < k: too few attempts to say, which is not the same
     as zero.
     For failure probabilities near zero use `pass_hat_k(n, n − c, k)`, their complement.
     Errors: ValueError when c lies outside [0, n], n or k above 10⁹, k < 1, or a value is not a
@@ -46,10 +46,10 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
 def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     """Probability that k attempts drawn without replacement all pass: C(c, k) / C(n, k).
 
-    Unbiased for E[p**k] when the n attempts are exchangeable.  NaN where n < k: too few
+    Unbiased for E[p**k] when the n attempts are exchangeable.  NaN if n < k: too few
     attempts to say, which is not the same as zero.
 
-    Arguments and errors as of `pass_at_k`.  Returns floats in [0, 1], relative error ≤ 1e-12 down
+    Arguments and errors as for `pass_at_k`.  Returns floats in [0, 1], relative error ≤ 1e-12 down
     to the smallest normal number.
     Source: Yao et al. 2024, "tau-bench", the estimator of pass^k.
 
@@ -62,7 +62,7 @@ def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
 def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
     """The distinct (n, c) pairs and the way back: n == un[index], c == uc[index].
 
-    Where all n are equal and not far more than there are cells, the pairs are simply all c from 0
+    If all n are equal and not far more than there are cells, the pairs are simply all c from 0
     to n, which needs no sorting.
     Errors: ValueError for n above 10⁹, as keys would not fit into 64 bits.
     """
@@ -156,7 +156,7 @@ def _over_terms(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
 def curve(n: Ints, c: Ints, k_max: int) -> tuple[Floats, Floats]:
     """pass@k and pass^k of each cell for every k from 1 to k_max: two (cells × k_max) arrays.
 
-    NaN where n < k.
+    NaN if n < k.
 
     >>> at, hat = curve(np.array([4]), np.array([3]), 4)
     >>> at.round(3).tolist(), hat.tolist()
@@ -175,7 +175,7 @@ def curve_blocks(n: Ints, c: Ints, ks: Ints) -> Iterator[tuple[slice, Floats, Fl
     Cumulative products over all k up to the largest, so that many k's cost as much as the last.
 
     n, c : (cells,).  ks : increasing, from 1 up.
-    Yields (slice of ks, pass@k, pass^k), both (k's of the slice × cells); NaN where n < k.
+    Yields (slice of ks, pass@k, pass^k), both (k's of the slice × cells); NaN if n < k.
     Relative error ≤ 1e-12 as in `pass_at_k`, up to k = 10⁵.
     """
     un, uc, index = unique_pairs(n, c)

@@ -86,7 +86,7 @@ def failing_all(k: int) -> Polynomial:
     return Polynomial(((0.0, 1.0, 0, k),))
 
 
-# Beyond so many terms their squares are too many to sum over tasks.
+# Beyond that many terms their squares are too many to sum over tasks.
 _MOST_TERMS = 200
 Expectation = tuple[Polynomial, bool]
 
@@ -97,7 +97,7 @@ def expectation(values: Floats) -> Expectation | None:
     Σ_i v_i C(k, i) p^i (1−p)^(k−i).
     values : (k + 1,), v_0 … v_k, of the metric at 0 … k passes of k.
     Returns (polynomial, False), or (that of 1 − metric, True) where it has fewer terms, as pass@k
-    has: (1 − p)^k; None where both have more than 200 terms.
+    has: (1 − p)^k; None if both have more than 200 terms.
 
     >>> polynomial, rest = expectation(np.array([0.0, 1.0, 1.0]))
     >>> float(polynomial.at(0.25)), rest

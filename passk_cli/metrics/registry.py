@@ -42,7 +42,7 @@ class Kind:
         for those that need to know more of the attempts; see Attempts.
     needs : what that is: "score", "answer", "solution", "attempt" (their order), or one of AMOUNTS;
         "" for counts.
-    bounds : k → what values cannot pass; None where that depends on the scores.
+    bounds : k → what values cannot pass; None if that depends on the scores.
     has_k : whether there is one metric at each k; otherwise k is 1 and not part of the name.
     has_share : whether it takes a share τ, like gpass@16:0.75.
     exchangeable : whether the order of attempts does not matter.
@@ -199,7 +199,7 @@ class Metric:
 
     @property
     def sign(self) -> int:
-        """1 where more is better; −1 where less is."""
+        """1 if more is better; −1 if less is."""
         return -1 if self.kind.quantity else 1
 
     @property
@@ -212,11 +212,11 @@ class Metric:
 
     @cached_property
     def bounds(self) -> tuple[float, float] | None:
-        """Lowest and highest possible value; None where that depends on the scores."""
+        """Lowest and highest possible value; None if that depends on the scores."""
         return None if self.kind.bounds is None else self.kind.bounds(self.k)
 
     def bounds_within(self, scores: tuple[float, float] | None) -> tuple[float, float]:
-        """Lowest and highest possible value of scores with these bounds; infinite where unknown."""
+        """Lowest and highest possible value of scores with these bounds; infinite if unknown."""
         return self.bounds or scores or (-math.inf, math.inf)
 
     @property
@@ -233,7 +233,7 @@ class Metric:
         return str(self.k) + (share and f":{share}")
 
     def values(self, n: Ints, c: Ints) -> Floats:
-        """The metric of each (n, c) pair, for a family of counts; NaN where n < k."""
+        """The metric of each (n, c) pair, for a family of counts; NaN if n < k."""
         share = () if self.share is None else (self.share,)
         return self.kind.values(n, c, self.k, *share)
 
@@ -268,7 +268,7 @@ class Metric:
         return 1.0 - value if complement else value
 
     def values_of(self, attempts: Attempts) -> Floats:
-        """The metric of each cell, for a family that needs more than counts; NaN where n < k."""
+        """The metric of each cell, for a family that needs more than counts; NaN if n < k."""
         a = attempts
         return self.kind.values(a.start, a.value, a.count, a.passed, self.k)
 
@@ -331,7 +331,7 @@ class Change(Metric):
 
     @cached_property
     def bounds(self) -> tuple[float, float] | None:
-        """Lowest and highest possible change, those of one set of k attempts; None where that
+        """Lowest and highest possible change, those of one set of k attempts; None if that
         depends on the scores."""
         if self.kind.needs or self.k > _MOST_VALUES:
             sides = self.start.bounds, self.end.bounds
@@ -340,7 +340,7 @@ class Change(Metric):
         return float(values.min()), float(values.max())
 
     def bounds_within(self, scores: tuple[float, float] | None) -> tuple[float, float]:
-        """Lowest and highest change of scores with these bounds; infinite where unknown."""
+        """Lowest and highest change of scores with these bounds; infinite if unknown."""
         (low, high), (end_low, end_high) = (
             side.bounds_within(scores) for side in (self.start, self.end)
         )
@@ -352,11 +352,11 @@ class Change(Metric):
         return f"{self.end.name} − {self.start.name}"
 
     def values(self, n: Ints, c: Ints) -> Floats:
-        """The change of each (n, c) pair, for families of counts; NaN where n < k."""
+        """The change of each (n, c) pair, for families of counts; NaN if n < k."""
         return self.end.values(n, c) - self.start.values(n, c)
 
     def values_of(self, attempts: Attempts) -> Floats:
-        """The change of each cell, where one of both needs more than counts; NaN where n < k."""
+        """The change of each cell, where one of both needs more than counts; NaN if n < k."""
         n, c = (
             np.add.reduceat(totals, attempts.start[:-1])
             for totals in (attempts.count, attempts.passed)
@@ -489,7 +489,7 @@ def task_values(
 ) -> Floats:
     """Values of several metrics for the same cells: (metrics × cells), computed per unique pair.
 
-    n, c : int arrays of one shape (cells,).  NaN where n < k.
+    n, c : int arrays of one shape (cells,).  NaN if n < k.
     attempts : for metrics that need more than counts, what they need → the cells' multisets.
 
     >>> task_values([parse("pass@1"), parse("pass^2")], np.array([2, 2]), np.array([1, 2]))
