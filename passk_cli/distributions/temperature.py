@@ -13,7 +13,7 @@ FEWEST_TEMPERATURES = 3
 
 
 def best_by_k(values: Floats) -> Ints:
-    """The place of the best temperature at each k, the lowest of those that tie.
+    """The place of the best temperature at each k; the lowest one if several tie.
 
     values : (… × temperatures × k's), temperatures increasing.  Returns ints (… × k's).
 
@@ -28,15 +28,15 @@ def best_by_k(values: Floats) -> Ints:
 def power_laws(temperatures: Floats, ks: Ints, values: Floats) -> tuple[Floats, Floats]:
     """The power law T* = factor · k^exponent behind the switches of the best temperature.
 
-    Measured at a few temperatures only, T*(k) is a staircase, and its first and last step say no
-    more than "at most" and "at least".  What is known is where it switches: between k and the next
-    k', from T to T', it passes √(T·T') near √(k·k').  The power law is the line through the
-    logarithms of these points by least squares.  A switch from or to T = 0 has none, and is left
-    out.
+    Measured at a few temperatures, T*(k) is a staircase, and its first and last step only mean "at
+    most" and "at least". The switches are known: between k and the next k', from T to T', T* passes
+    √(T·T') near √(k·k'). The power law is the least-squares line through the logarithms of these
+    points. A switch from or to T = 0 has no such point and is left out.
 
-    temperatures : increasing.  ks : increasing.  values : (rows × temperatures × k's); a row is a
-    resample.  Returns (exponents, factors), each (rows,); NaN if the best temperature takes
-    fewer than three values above 0.
+    temperatures : increasing.  ks : increasing.
+    values : (rows × temperatures × k's); a row is a resample.
+    Returns (exponents, factors), each (rows,); NaN if the best temperature has fewer than three
+    values above 0.
 
     >>> at = np.array([[[0.9, 0.8, 0.7, 0.6], [0.8, 0.9, 0.9, 0.7], [0.7, 0.8, 0.8, 0.8]]])
     >>> exponent, factor = power_laws(np.array([0.2, 0.4, 0.8]), np.array([1, 4, 8, 16]), at)

@@ -1,10 +1,10 @@
-"""The toy model of pass@k and temperature: which temperature is best for which k, exactly.
+"""The toy model of pass@k and temperature: the best temperature for each k, exactly.
 
-A generation is an integer g, drawn at temperature T with probability ∝ exp(−g² / 2T); a task is an
-integer c, passed by g = c.  Tasks with a large |c| are hard.  An eval set is a distribution of
-tasks; where it holds tasks of different difficulty, the best temperature grows with k.
+A generation is an integer g, drawn at temperature T with probability ∝ exp(−g² / 2T). A task is an
+integer c, and it is passed by g = c. Tasks with a large |c| are hard. An eval set is a distribution
+of tasks. If it contains tasks of different difficulty, the best temperature grows with k.
 
-Source: "Scaling Distributions for pass@k and temperature", 2025 (the article): model, families, grid.
+Source: "Scaling Laws for pass@k and temperature", 2025 (the article): model, families, grid.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ LARGEST_TASK = 1 << 20
 #: Bounds of what can be asked for: sums over tasks would grow without them.
 LARGEST_SPREAD, LARGEST_GAMMA, LARGEST_K = 16384.0, 20.0, 10**9
 
-# Tasks further out weigh less than this together, which is less than a sum is rounded by.
+# Tasks farther out have less weight than this together, which is less than the rounding of a sum.
 _NEGLIGIBLE = 2.0**-60
-# log T is looked at in steps of this before the best is refined: a maximum is wider than that.
+# log T is scanned in steps of this before the best value is refined, since a maximum is wider.
 _SCAN_STEP = 0.4
-# With fewer failures than this T* would rest on the tasks beyond the truncation.
+# With a smaller share of failures than this, T* would depend on tasks beyond the truncation.
 _ALL_PASS = 1e-12
 
 
@@ -45,7 +45,7 @@ _ALL_PASS = 1e-12
 class Tasks:
     """An eval set of the toy model: the |c| of its tasks, and their weights.
 
-    c : whole numbers ≥ 0 as floats, increasing; c and −c are equally hard and stand as one.
+    c : whole numbers ≥ 0 as floats, increasing; c and −c are equally hard and share one entry.
     weights : floats ≥ 0 that sum to 1.
     """
 
@@ -59,10 +59,10 @@ class Tasks:
 
 
 class Best(NamedTuple):
-    """The temperature at which pass@k is highest, and pass@k there.
+    """The temperature at which pass@k is highest, and pass@k at this temperature.
 
-    temperature : T* ≥ 0; 0 if always giving the likeliest answer is best; NaN if all but
-        1e-12 pass, so that T* would depend on tasks too rare to be in the sums.
+    temperature : T* ≥ 0; 0 if always giving the likeliest answer is best; NaN if all but 1e-12
+        pass, so that T* would depend on tasks too rare to be in the sums.
     """
 
     temperature: float
@@ -72,7 +72,8 @@ class Best(NamedTuple):
 class Fit(NamedTuple):
     """T* = factor · k^k_exponent · s^s_exponent, by least squares of the logarithms.
 
-    r2 : share of the variance of log T* explained.  points : how many were fitted; None if unknown.
+    r2 : explained share of the variance of log T*.
+    points : number of fitted points; None if unknown.
     """
 
     factor: float
@@ -85,8 +86,8 @@ class Fit(NamedTuple):
 def log_probability(c: ArrayLike, temperature: float) -> Floats:
     """Logarithm of the chance that one generation is c: −c²/2T − log Σ_g exp(−g²/2T).
 
-    c : numbers, any shape.  temperature : T > 0.
-    Errors: ValueError when T is not positive and finite.
+    c : numbers of any shape.  temperature : T > 0.
+    Errors: ValueError if T is not positive and finite.
 
     >>> log_probability([0, 1, 2], 1.0).round(6).tolist()
     [-0.918939, -1.418939, -2.918939]
@@ -96,9 +97,9 @@ def log_probability(c: ArrayLike, temperature: float) -> Floats:
 
 
 def second_moment(temperature: float) -> float:
-    """E g² of a generation at temperature T: rises with T from 0, and is T to 3e-7 from T = 1 on.
+    """E g² of a generation at temperature T: it rises from 0, and is T to 3e-7 from T = 1 on.
 
-    d/dT log p(c|T) = (c² − E g²) / 2T²: a task gains from a higher T exactly while E g² < c².
+    d/dT log p(c|T) = (c² − E g²) / 2T², so a task gains from a higher T exactly while E g² < c².
 
     >>> round(second_moment(1.0), 6), round(second_moment(0.1), 6)
     (1.0, 0.013297)
@@ -107,10 +108,10 @@ def second_moment(temperature: float) -> float:
 
 
 def temperature_of_moment(moment: float) -> float:
-    """The T at which E g² is this; for c², the best temperature of the single task c, for every k.
+    """The T at which E g² has this value; for c² it is the best temperature of a single task c.
 
-    pass@k = 1 − (1−p)^k rises with p whatever k is: T* of one task maximises p(c|T), and no k
-    enters.  0 for a moment of 0.
+    pass@k = 1 − (1−p)^k rises with p for every k, so T* of a single task maximises p(c|T) and does
+    not depend on k. It is 0 for a moment of 0.
 
     >>> temperature_of_moment(0), round(temperature_of_moment(1), 6), temperature_of_moment(30**2)
     (0.0, 1.0, 900.0)
@@ -148,7 +149,7 @@ def exponential(scale: float) -> Tasks:
 
 
 def power_law(gamma: float, largest: int) -> Tasks:
-    """Tasks ∝ |c|^−γ for 1 ≤ |c| ≤ largest: truncated, for the variance is infinite for γ ≤ 3.
+    """Tasks ∝ |c|^−γ for 1 ≤ |c| ≤ largest, truncated because the variance is infinite for γ ≤ 3.
 
     >>> tasks = power_law(2.0, 2)
     >>> tasks.weights.tolist(), tasks.spread**2
@@ -159,12 +160,12 @@ def power_law(gamma: float, largest: int) -> Tasks:
 
 
 def family_of_spread(family: str, spread: float, gamma: float = 2.0) -> Tasks:
-    """The family whose standard deviation is the spread; a power law's is the next above it.
+    """The family with this standard deviation; for a power law, with the next larger possible one.
 
-    A power law of given γ has its spread from where it ends: at the smallest |c| that gives it at
-    least that spread.
+    A power law with a given γ gets its spread from where it ends: at the smallest |c| that gives it
+    at least that spread.
     Errors: ParameterError for an unknown family, a spread outside (0, 16384], γ outside (0, 20], or
-    a spread that the power law has with no end up to 2²⁰.
+    a spread that the power law does not reach up to |c| = 2²⁰.
 
     >>> [round(family_of_spread(name, 16.0).spread, 3) for name in FAMILIES]
     [16.0, 16.0, 16.01]
@@ -197,14 +198,14 @@ def family_of_spread(family: str, spread: float, gamma: float = 2.0) -> Tasks:
 def expected_pass_at_k(tasks: Tasks, k: int, temperature: float) -> float:
     """E pass@k of the eval set at temperature T: Σ w(c) [1 − (1 − p(c|T))^k].
 
-    k : ≥ 1.  temperature : T ≥ 0; at 0 every generation is 0.  Small values are exact as well.
+    k : ≥ 1.  temperature : T ≥ 0; at 0 every generation is 0. Small values are exact, too.
 
     >>> round(expected_pass_at_k(gaussian(16.0), 64, 188.2), 4)
     0.6477
     """
     if temperature == 0:
         return float(tasks.weights[tasks.c == 0].sum())
-    # The others pass with a chance of at most 1e-20.
+    # All other tasks pass with a chance of at most 1e-20.
     reach = math.sqrt(2 * temperature * (math.log(k) + 46))
     reached = slice(0, int(np.searchsorted(tasks.c, reach, side="right")))
     failing = _log_failing(tasks.c[reached], temperature)
@@ -214,11 +215,11 @@ def expected_pass_at_k(tasks: Tasks, k: int, temperature: float) -> float:
 def best_temperatures(tasks: Tasks, ks: Sequence[int]) -> list[Best]:
     """T*(k), the temperature that maximises E pass@k, for each k.
 
-    Every maximum lies where E g² is between the smallest and the largest c², for outside all tasks
-    gain, or all lose, by moving inside.  log T is scanned there in steps of 0.4; beside the best
-    of them the derivative Σ w (1−p)^(k−1) p (c² − E g²) is brought to zero by Brent's method, so
-    that T* is known to about 1e-12 and not to the square root of that.
-    A single |c| has one T* for all k, to the last bit: see `temperature_of_moment`.
+    Every maximum is at a T for which E g² is between the smallest and the largest c², since outside
+    this range all tasks gain, or all lose, by moving inside. log T is scanned there in steps of
+    0.4. Next to the best step, the derivative Σ w (1−p)^(k−1) p (c² − E g²) is brought to zero by
+    Brent's method, so that T* is accurate to about 1e-12 and not only to the square root of that. A
+    single |c| has one T* for all k, to the last bit: see `temperature_of_moment`.
 
     ks : each from 1 to 10⁹.
     Errors: ParameterError for a k above that.
@@ -232,8 +233,8 @@ def best_temperatures(tasks: Tasks, ks: Sequence[int]) -> list[Best]:
     low, high = (temperature_of_moment(float(end) ** 2) for end in (c[0], c[-1]))
     if low == high:
         return [Best(low, expected_pass_at_k(tasks, k, low)) for k in ks]
-    # If c = 0 is a task there is no lower end but 0; below this one nothing else passes:
-    # k·p(1|T) < 1e-18.
+    # If c = 0 is a task, the only lower end is 0. Below this T no other task passes: k·p(1|T) <
+    # 1e-18.
     low = low or 0.5 / math.log(1e18 * max(ks))
     points = 2 + math.ceil(math.log(high / low) / _SCAN_STEP)
     scan = np.exp(np.linspace(math.log(low), math.log(high), points))
@@ -247,7 +248,7 @@ def scaling_fit(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> Fit:
     """Ordinary least squares of log T* on log k and log s.
 
     k, s, temperature : (points,), all > 0.
-    Errors: ParameterError with fewer than 4 points, or when k and s do not vary on their own.
+    Errors: ParameterError for fewer than 4 points, or if k and s do not vary independently.
 
     >>> k, s = np.array([2, 4, 8, 2, 4]), np.array([1, 1, 1, 3, 3])
     >>> fit = scaling_fit(k, s, 0.5 * k**0.7 * s**1.3)
@@ -270,9 +271,9 @@ def scaling_fit(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> Fit:
 
 
 class Point(NamedTuple):
-    """T*(k) of one set of tasks, and pass@k there.
+    """T*(k) of one set of tasks, and pass@k at it.
 
-    gamma, largest : exponent and largest |c| of a power law; None of other families.
+    gamma, largest : exponent and largest |c| of a power law; None for other families.
     temperature : T*; None if every task passes at the best temperatures.
     """
 
@@ -286,13 +287,13 @@ class Point(NamedTuple):
 
     @property
     def in_fit(self) -> bool:
-        """Whether the regression takes it: where the article sees a power law."""
+        """Whether the regression uses the point: only where the article sees a power law."""
         scaling = self.largest is None or self.k > SCALING_FROM
         return scaling and FIT_RANGE[0] < self.pass_at_k < FIT_RANGE[1]
 
 
 def points(family: str, tasks: Tasks, ks: Sequence[int], gamma: float) -> list[Point]:
-    """T* of a family at each k ≥ 1.  gamma : of a power law."""
+    """T* of a family at each k ≥ 1.  gamma : exponent of a power law."""
     exponent, largest = (gamma, int(tasks.c[-1])) if family == "power-law" else (None, None)
     spread = tasks.spread
     return [
@@ -302,7 +303,7 @@ def points(family: str, tasks: Tasks, ks: Sequence[int], gamma: float) -> list[P
 
 
 def grid(family: str, gamma: float) -> list[Tasks]:
-    """The article's families: by scale; a power law by the spreads that truncation can give it."""
+    """The article's families by scale; a power law by the spreads that truncation can give it."""
     scaled: dict[str, Callable[[float], Tasks]] = {"gaussian": gaussian, "exponential": exponential}
     if family in scaled:
         return [scaled[family](scale) for scale in GRID_SCALES]
@@ -323,7 +324,7 @@ def _positive(value: float) -> float:
 
 
 def _two_sided(c: Floats, log_weights: Callable[[Floats], Floats]) -> Tasks:
-    """Tasks with these relative weights on c and −c each."""
+    """Tasks with these relative weights on both c and −c."""
     weights = np.exp(log_weights(c))
     weights[c > 0] *= 2
     return Tasks(c, weights / weights.sum())
@@ -332,8 +333,8 @@ def _two_sided(c: Floats, log_weights: Callable[[Floats], Floats]) -> Tasks:
 def _log_sum(t: float) -> tuple[float, float]:
     """log Σ_g exp(−g²/2T) over the integers, and E g² under those weights.
 
-    For T < 1/2π term by term, else by Poisson summation: √(2πT) Σ_m exp(−2π²T m²).  Either way
-    the fourth term is below exp(−16π) = 1.5e-22.
+    For T < 1/2π it is summed term by term, otherwise by Poisson summation: √(2πT) Σ_m exp(−2π²T
+    m²). In both cases the fourth term is below exp(−16π) = 1.5e-22.
     """
     m = np.arange(1.0, 5.0)
     if t < 1 / (2 * math.pi):
@@ -346,7 +347,7 @@ def _log_sum(t: float) -> tuple[float, float]:
 
 
 def _log_failing(c: Floats, t: float) -> Floats:
-    """log(1 − p(c|T)), exact if p is near 0 and where it is near 1."""
+    """log(1 − p(c|T)), exact both for p near 0 and for p near 1."""
     logs = log_probability(c, t)
     above_half = logs > -math.log(2)
     failing = np.log1p(-np.exp(np.where(above_half, -math.inf, logs)))

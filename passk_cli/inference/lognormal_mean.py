@@ -1,4 +1,4 @@
-"""How far the mean of amounts may be off: costs, tokens, times, whose distributions have long tails."""
+"""Limits of the mean of amounts with long tails, such as costs, tokens and times."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.weights import cluster_totals
 
-# If the logarithms of amounts are skewed to the left by that many standard errors, they begin not
-# to be believed normal; by that many, no more.
+# Logarithms of amounts that are skewed to the left by the first number of standard errors are less
+# and less treated as normal, and by the second number no longer.
 _LEFT = 1.0, 2.0
-# A lower limit by that many errors is half of the mean; further ones approach 0.
+# A lower limit at this many errors is half of the mean. Lower limits beyond it approach 0.
 _HALF = 0.5
 
 
 def amount_reach(values: Floats, quantile: float, clusters: Ints | None) -> tuple[float, float]:
     """How far the limits of the mean of amounts are below and above it.
 
-    By `difference_distribution`, with a lower limit that is bent to stay above 0; above at least as
-    far as the limit of a lognormal mean (Cox): if amounts are as skewed as prices are, few tasks
-    show too little of the tail.
+    They come from `difference_distribution`, with a lower limit that is bent to stay above 0. The
+    upper limit is at least that of a lognormal mean (Cox), because a few tasks show too little of
+    the tail if amounts are as skewed as prices.
 
     values : (tasks,) ≥ 0.  quantile : Student's, at units − 1 degrees of freedom.
-    clusters : a code 0 … G−1 per task; then clusters are the units.
+    clusters : a code 0 … G−1 per task; clusters are then the units.
     Source: Land 1972; Zou, Huo & Taleban 2009 (lognormal means); benchmarks/cost.md.
 
     >>> below, above = amount_reach(np.array([1.0, 1.0, 2.0, 8.0]), 3.182, None)
@@ -33,15 +33,17 @@ def amount_reach(values: Floats, quantile: float, clusters: Ints | None) -> tupl
     mean = float(values.mean())
     if mean == 0.0:
         return 0.0, 0.0
-    law = difference_distribution(values, clusters=clusters)
-    below, above = quantile * float(law.below[0]) / mean, quantile * float(law.above[0]) / mean
+    distribution = difference_distribution(values, clusters=clusters)
+    below, above = (
+        quantile * float(error[0]) / mean for error in (distribution.below, distribution.above)
+    )
     totals, sizes = cluster_totals(values[:, None], clusters)
     above = max(above, _lognormal(totals[:, 0] / sizes, quantile) - 1.0)
     return mean * soften_lower_reach(below), mean * above
 
 
 def soften_lower_reach(off: float) -> float:
-    """How far a limit is below a mean that is positive, in units of it: below 1, whatever `off`.
+    """How far a limit is below a positive mean, in units of the mean: below 1 for any `off`.
 
     >>> soften_lower_reach(0.3), round(soften_lower_reach(3.0), 4)
     (0.3, 0.9966)
@@ -50,11 +52,12 @@ def soften_lower_reach(off: float) -> float:
 
 
 def _lognormal(values: Floats, q: float) -> float:
-    """The upper limit of the mean of lognormal amounts over their mean, by Cox's method.
+    """The upper limit of the mean of lognormal amounts, divided by their mean, by Cox's method.
 
-    exp(m + s²/2 + q √(s²/T + s⁴/(2 (T−1)))) for the mean m and variance s² of the logarithms.
-    If those are skewed to the left, the median and the variance of the upper half come in their
-    place.  Amounts of 0 are left out of both and counted.
+    exp(m + s²/2 + q √(s²/T + s⁴/(2 (T−1)))) for the mean m and variance s² of the logarithms. If
+    the logarithms are skewed to the left, their median and the variance of the upper half are used
+    instead. Amounts of 0 are left out of both, and the result is multiplied by the share of other
+    amounts.
     """
     logs = np.log(values[values > 0])
     units = len(logs)

@@ -26,20 +26,22 @@ def macro_average(
 ) -> MacroAverage:  # fmt: skip
     """The weighted mean of group means, Σ wᵢ mᵢ, with Σ wᵢ = 1.
 
-    Of independent groups the variance is Σ wᵢ² seᵢ².  Each limit adds up in the same way from how
-    far the groups' limits lie from their means (method of variance estimates recovery):
+    For independent groups the variance is Σ wᵢ² seᵢ². Each limit adds up the distances of the
+    groups' limits from their means in the same way (method of variance estimates recovery):
 
         low = m − √(Σ wᵢ² dᵢ²),   dᵢ = max(mᵢ − lᵢ, z seᵢ),   and high alike
 
-    so that limits keep the shape of the groups' own, inside Σ wᵢ lᵢ and Σ wᵢ uᵢ.  Near 0 and 1 a
-    group's distance is shorter than z seᵢ, the normal one; squares of such distances would add up
-    to too little, for a sum of groups is less skewed than each.
-    Groups that share tasks are not independent: their standard errors and distances are added
-    without squares, which is what full correlation gives and no correlation exceeds.
+    so that limits keep the shape of the groups' limits, inside Σ wᵢ lᵢ and Σ wᵢ uᵢ. Near 0 and 1 a
+    group's distance is shorter than the normal one, z seᵢ. Squares of these short distances would
+    add up to too little, since a sum of groups is less skewed than each of them.
 
-    means, ses, lows, highs : one per group, lows ≤ means ≤ highs.  An error that is NaN is what
-        the limits leave for it, (u − l) / 2z.  weights : ≥ 0, equal when None.
-    level : that of the limits, 0 < level < 1; z is its normal quantile.
+    Groups that share tasks are not independent. Their standard errors and distances are added
+    without squares, which is the result for full correlation and an upper bound for any.
+
+    means, ses, lows, highs : one per group, lows ≤ means ≤ highs. An error that is NaN is derived
+        from the limits, (u − l) / 2z.
+    weights : ≥ 0, equal if None.
+    level : level of the limits, 0 < level < 1; z is its normal quantile.
     Errors: ValueError for no groups, or weights that are negative or all 0.
     Source: Zou, Huang and Zhang (2009), Statistics in Medicine 28, 3202–3213, for sums of limits.
 
@@ -49,7 +51,9 @@ def macro_average(
     m, se, low, high = (np.asarray(values, dtype=float) for values in (means, ses, lows, highs))
     w = np.ones_like(m) if weights is None else np.asarray(weights, dtype=float)
     if not len(m) or (w < 0).any() or not w.sum() > 0:
-        raise ValueError("a macro average needs groups, and weights of at least 0, not all of them")
+        raise ValueError(
+            "a macro average needs at least one group, and weights of at least 0 that are not all 0"
+        )
     w = w / w.sum()
     z = NormalDist().inv_cdf((1 + level) / 2)
     se = np.where(np.isnan(se), (high - low) / (2 * z), se)

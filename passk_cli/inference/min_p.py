@@ -11,14 +11,15 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats, Ints, NDArray, Places, blocks
 from passk_cli.inference.paired import BLOCK_RESAMPLES, random_bits
 
-# With that many units all sign patterns are counted.
+# With at most this many units, all sign patterns are counted.
 _COUNTED = 13
-# Numbers held at once: what stays near the processor.  It changes no result.
+# Numbers held at once, so that they stay in the cache. It changes no result.
 _TOGETHER = 1 << 16
-# While a verdict is within that many Monte-Carlo errors of the level, draws go on up to that many times
-# the resamples, and up to that many numbers: of thousands of pairs some are always near the level.
+# While a verdict is within this many Monte-Carlo errors of the level, draws continue, up to _LONGER
+# times the resamples and up to _MOST numbers. Among thousands of pairs, some are always near the
+# level.
 _CLEAR = 3.0
-# A p and the smallest p of a draw that differ relatively by less are equal.
+# A p and the smallest p of a draw count as equal if they differ by less than this share.
 _TIE = 1e-9
 _LONGER = 16
 _MOST = 1 << 26
@@ -27,7 +28,7 @@ _MOST = 1 << 26
 class Differences(NamedTuple):
     """Column j is values[:, first_j] − values[:, second_j].
 
-    Signs are then multiplied by the values of m models, not by the differences of m² / 2 pairs:
+    Signs are then multiplied by the values of m models and not by the differences of m² / 2 pairs:
     Σ_t s_t (a_t − b_t) = Σ_t s_t a_t − Σ_t s_t b_t.
 
     values : (tasks × models).  first, second : places of models, (columns,).
@@ -40,9 +41,9 @@ class Differences(NamedTuple):
 
 @dataclass(frozen=True)
 class MinP:
-    """The distribution of the smallest of several p-values when no model differs.
+    """The distribution of the smallest of several p-values if no models differ.
 
-    tests : how many there are.  smallest : the smallest p of each draw, ascending.
+    tests : number of tests.  draws : the smallest p of each draw, ascending.
     exact : whether the draws are all there are, so that there is no Monte-Carlo error.
     """
 
@@ -53,7 +54,7 @@ class MinP:
     def adjusted(self, p: ArrayLike) -> Floats:
         """P(smallest ≤ p): from the draws, (b + 1)/(m + 1), at most tests·p and at least p.
 
-        A draw that is equal to p except for rounding counts: of values on a lattice many are.
+        A draw that equals p up to rounding counts, since many values on a lattice are equal.
         """
         p = np.asarray(p, dtype=np.float64)
         if self.tests < 2:
@@ -65,17 +66,17 @@ class MinP:
         return np.where(np.isnan(p), np.nan, adjusted)
 
     def adjusted_one_sided(self, p: ArrayLike) -> Floats:
-        """Adjusted one-sided p-values, whose directions differ from test to test.
+        """Adjusted one-sided p-values, with directions that may differ from test to test.
 
-        A one-sided p of x is half of a two-sided one: `adjusted` at 2p, at most tests·p.  One test
-        keeps its p.
+        A one-sided p of x is half of a two-sided one, so the result is `adjusted` at 2p, and at
+        most tests·p. A single test keeps its p.
         """
         p = np.asarray(p, dtype=np.float64)
         twice: Floats = np.minimum(self.adjusted(2 * p), max(self.tests, 1) * p)
         return np.minimum(twice, 1.0)
 
     def error(self, p: ArrayLike) -> Floats:
-        """Monte-Carlo standard error of each adjusted p; 0 if no draw decides it."""
+        """Monte-Carlo standard error of each adjusted p; 0 if it does not depend on draws."""
         p, adjusted = np.asarray(p, dtype=np.float64), self.adjusted(p)
         simulated = (
             (self.tests > 1) & (not self.exact) & (adjusted > p) & (adjusted < self.tests * p)
@@ -84,7 +85,8 @@ class MinP:
         return np.where(simulated, noise, 0.0)
 
     def level(self, alpha: float) -> float:
-        """The largest p whose adjusted p is at most alpha: each test, and interval, is made at it.
+        """The largest p whose adjusted p is at most alpha, which is the level of each test and
+        interval.
 
         >>> MinP(2, np.array([0.01, 0.02, 0.5, 0.9])).level(0.5)
         0.25
@@ -102,10 +104,10 @@ class MinP:
 
 
 class Family(NamedTuple):
-    """Tests of the mean differences in each column, which have one level together.
+    """Tests of the mean differences in each column, which share one level.
 
     differences : (units × columns), or `Differences`; units are tasks, or totals of clusters.
-    sizes : tasks of each unit.  shared : (units × columns), False where a pair lacks a task.
+    sizes : tasks of each unit.  shared : (units × columns), False if a pair lacks a task.
     p : the p-values to be adjusted.
     """
 
@@ -118,21 +120,22 @@ class Family(NamedTuple):
 def draw_min_p(
     families: Sequence[Family], *, alpha: float = 0.05, resamples: int = 10_000, seed: int = 0
 ) -> list[MinP]:
-    """The distribution of each of several families; those of equally many units have the same signs.
+    """The distribution of the smallest p of each of several families.
 
-    A draw multiplies e_tj, the differences minus their means, by a sign s_t of each task, the same
-    in all columns.  z_j = |Σ s_t e_tj| / √(Σ e_tj²) becomes the p that Student's t would give it,
-    and the smallest p of a draw is one value of the distribution.  Columns are correlated in the draws as
-    they are in the data, which costs less than counting tests; a column that few tasks carry
-    reaches no small p and costs nothing.
+    Families with equally many units have the same signs. A draw multiplies e_tj, the differences
+    minus their means, by a sign s_t of each task, the same in all columns. z_j = |Σ s_t e_tj| / √(Σ
+    e_tj²) is converted to the p of Student's t, and the smallest p of a draw is one value of the
+    distribution. Columns are correlated in the draws as they are in the data, which costs less
+    power than counting tests. A column that few tasks carry reaches no small p and costs nothing.
 
-    alpha : the level that p are held against: while it is within 3 Monte-Carlo errors of an
-    adjusted p, draws go on, up to 16 × resamples.
-    resamples : draws; with 13 units or fewer all patterns are counted instead.  seed : integer ≥ 0.
-    A unit's signs depend on its differences only, never on its name or place, and no distribution on what
-    other families there are.
-    Source: Westfall & Young 1993, single-step min-P; signs for unequal distributions: Liu 1988 (the wild
-    bootstrap).
+    alpha : the level that p is compared with. While it is within 3 Monte-Carlo errors of an
+        adjusted p, draws continue, up to 16 × resamples.
+    resamples : draws; with 13 units or fewer, all patterns are counted instead.  seed : integer ≥
+        0.
+    A unit's signs depend only on its differences, never on its name or place, and no distribution
+    depends on which other families there are.
+    Source: Westfall & Young 1993, single-step min-P; signs for unequal distributions: Liu 1988 (the
+    wild bootstrap).
 
     >>> together = np.array([[0.3, 0.3], [0.1, 0.1], [-0.2, -0.2], [0.4, 0.4]])
     >>> draw_min_p([Family(together)])[0].adjusted([0.125, 0.6]).tolist()
@@ -146,7 +149,7 @@ def draw_min_p(
             by_units.setdefault(len(residuals.models), []).append((at, residuals))
     for units, members in by_units.items():
         if units <= _COUNTED:
-            # The first sign is 1: the other patterns are mirror images.
+            # The first sign is always 1, since the other patterns are mirror images.
             patterns = np.arange(1 << (units - 1))[:, None]
             bits = ((patterns >> np.arange(units)) & 1).astype(np.uint8)
             for (at, _), smallest in zip(members, _smallest_p(members, bits), strict=True):
@@ -187,9 +190,9 @@ def _columns(tests: Family) -> int:
 class _Residuals:
     """Differences minus their means, ready to be multiplied by signs.
 
-    models : (units × models), in an order that depends only on contents.  first, second : places
-        of models per column; second is None if models are columns themselves.
-    scale : 1/√(Σ e²) per column, 0 for one of zeros.  degrees : units of each column less 1.
+    models : (units × models), in an order that depends only on contents.
+    first, second : places of models per column; second is None if models are themselves columns.
+    scale : 1/√(Σ e²) per column, 0 if all are 0.  degrees : units of each column minus 1.
     """
 
     models: Floats
@@ -211,8 +214,8 @@ class _Residuals:
             np.broadcast_to(sizes.reshape(-1, 1) if sizes.ndim else sizes, models.shape) * present
         )
         models = (models - models.sum(axis=0) / weight.sum(axis=0) * weight) * present
-        # An order of rows that neither names nor the order of rows or columns change: columns are
-        # put in order of their moments, then rows are sorted by them.
+        # The order of rows must not depend on names or on the order of rows or columns. So columns
+        # are ordered by their moments, and rows are sorted by these columns.
         moments = [np.round((models**power).sum(axis=0), 9) for power in (1, 2, 3, 4)]
         columns = np.lexsort(moments)
         models = models[np.lexsort(np.round(models[:, columns[::-1]], 9).T)]
@@ -229,7 +232,9 @@ class _Residuals:
         return cls(models, first, second, scale, units - 1)
 
     def smallest(self, sums: Floats) -> Floats:
-        """The smallest p of each pattern: (patterns,) of the models' sums, (models × patterns)."""
+        """The smallest p of each pattern, (patterns,), from the models' sums, (models ×
+        patterns).
+        """
         p = []
         for degrees in np.unique(self.degrees).tolist():
             places, largest = np.flatnonzero(self.degrees == degrees), np.zeros(sums.shape[1])
@@ -249,8 +254,10 @@ class _Residuals:
 def _smallest_p(
     members: Sequence[tuple[int, _Residuals]], bits: NDArray[np.uint8]
 ) -> Iterator[Floats]:
-    """The smallest p of each family and sign pattern, (patterns × units); 1 stands for a plus, 0
-    for a minus."""
+    """The smallest p of each family and sign pattern.
+
+    bits : (patterns × units), 1 for a plus and 0 for a minus.
+    """
     all_models = [residuals.models for _, residuals in members]
     models = all_models[0] if len(all_models) == 1 else np.concatenate(all_models, axis=1)
     # Σ ±e = 2 Σ over pluses − Σ e.

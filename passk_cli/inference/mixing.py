@@ -1,9 +1,9 @@
 """The mixing distribution of success rates, and the error of an estimate over repeated attempts.
 
-A distribution over rates on a logit grid with 0 and 1, by expectation-maximisation of the
-likelihood of the counts with the weight of one task spread evenly.  Given it, every task has a
-posterior over the grid, and the error of a mean over these tasks, estimate − truth, has mean 0 and
-cumulants that are sums over tasks.
+The distribution is over rates on a logit grid that includes 0 and 1. It maximises the likelihood of
+the counts by expectation-maximisation, with the weight of one task spread evenly. Given it, every
+task has a posterior over the grid. The error of a mean over these tasks, estimate − truth, has mean
+0 and cumulants that are sums over tasks.
 """
 
 from __future__ import annotations
@@ -22,33 +22,35 @@ from passk_cli.metrics.choice import binomial
 
 # (n, c) → values of a statistic of one task; and p → its expectation.
 Statistic = tuple[Callable[[Ints, Ints], Floats], Callable[[Floats], Floats]]
-# Logits of the grid are this far apart and reach at least so far.
+# Distance of neighbouring logits of the grid, and the smallest reach of the grid.
 _STEP, _REACH = 0.3, 9.0
-# Steps of expectation-maximisation, from an even start: enough for the variance, few enough to
-# stay smooth.
+# Steps of expectation-maximisation from an even start: enough for the variance, and few enough for
+# a smooth result.
 _STEPS = 80
-# A count is taken as if it knew no more than that many pass/fail pairs, so that it spans the grid.
+# A count is used as if it contained at most this many pass/fail pairs of information, so that it is
+# not narrower than the grid.
 _INFORMATION = 25.0
-# Logits of such counts within this are taken as one.
+# Logits of these counts within this distance count as equal.
 _NEARLY = 0.1
-# How hard the mixing distribution is pulled to more variance, mildest first, and how much
-# log-likelihood that may cost.
+# Strengths of the pull of the mixing distribution towards more variance, from mild to strong, and
+# the log-likelihood that this may cost.
 _PULLS = 0.02 * 3.0 ** np.arange(5)
 _COST = 1.5
 _HALVINGS = 6
 _PULLED_STEPS = 30
-# Numbers of attempts within a tenth of one another have the error of the least of them.
+# Numbers of attempts within a tenth of each other have the error of the smallest of them.
 _ALIKE = 1.1
-# Outcomes of a task's attempts that are gone through, at each rate.
+# The most outcomes of a task's attempts that are enumerated at each rate.
 _OUTCOMES = 160
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """Rates on a grid, and how the tasks go with them.
+    """Rates on a grid, and how likely the tasks are at each rate.
 
-    rates : (rates,).  chances : (pairs × rates), the likelihood of each (n, c) of the histogram, of
-    its largest value.
+    rates : (rates,).
+    chances : (pairs × rates), the likelihood of each (n, c) of the histogram, relative to its
+        largest value.
     """
 
     tasks: Histogram
@@ -62,7 +64,10 @@ class Mixture:
         return np.asarray(self._improved(even, np.zeros(even.shape), _STEPS)[0])
 
     def _improved(self, weights: Floats, pull: Floats, steps: int) -> Floats:
-        """Rows of weights, that many steps nearer to the most log-likelihood plus T · Σ w · pull."""
+        """Rows of weights after this many steps towards the largest objective.
+
+        The objective is the log-likelihood plus T · Σ w · pull.
+        """
         count = self.tasks.tasks
         for _ in range(steps):
             share = (self.tasks.times / (weights @ self.chances.T)) @ self.chances / count
@@ -72,12 +77,14 @@ class Mixture:
         return weights
 
     def with_most_variance(self, variance: Floats) -> Floats:
-        """The mixing distribution pulled to more of a variance, as far as the counts allow.
+        """The mixing distribution with more of a variance, as far as the counts allow.
 
-        variance : (rates,) of a task's value at each rate.  Returns (rates,): the one whose
-        log-likelihood is 1.5 below the best.  What n attempts say of the spread of rates stops at
-        the moments of order n, and the variance at k = n needs those of order 2n: the one most
-        likely is too small as often as too large.
+        n attempts determine the moments of the rates only up to order n, and the variance at k = n
+        needs those up to order 2n. The most likely distribution therefore gives a variance that is
+        too small as often as too large.
+
+        variance : (rates,) of a task's value at each rate.  Returns (rates,): the distribution with
+            a log-likelihood 1.5 below the best.
         """
         top = variance.max()
         pulls = _PULLS[:, None] * (variance / top if top > 0 else variance)
@@ -100,7 +107,7 @@ class Mixture:
         return float(np.log(self.chances @ weights) @ self.tasks.times)
 
     def tasks_at(self, weights: Floats) -> Floats:
-        """Expected number of the tasks of each pair at each rate: (pairs × rates)."""
+        """Expected number of tasks of each pair at each rate: (pairs × rates)."""
         joint = self.chances * weights
         expected: Floats = joint * (self.tasks.times / joint.sum(axis=1))[:, None]
         return expected
@@ -108,11 +115,13 @@ class Mixture:
 
 @lru_cache(maxsize=64)
 def mixture(tasks: Histogram) -> Mixture:
-    """The grid of rates and the likelihoods of these tasks on it; the same tasks cost nothing."""
+    """The grid of rates and the likelihoods of these tasks on it, from a cache for repeated
+    tasks.
+    """
     from passk_cli.special import expit, xlog1py, xlogy
 
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
-    # Pairs that know more than is made use of, with n alike and logits nearly the same, are one.
+    # Pairs with more information than is used, similar n and nearly equal logits are merged.
     many = _pairs(tasks) > _INFORMATION
     key = np.full(len(tasks.n), -1.0)
     logit = np.log(tasks.c[many] / (tasks.n[many] - tasks.c[many]))
@@ -132,16 +141,16 @@ def mixture(tasks: Histogram) -> Mixture:
 
 
 def _pairs(tasks: Histogram) -> Floats:
-    """c (n − c) / n, what counts know of their logit."""
+    """c (n − c) / n, the information that counts contain about their logit."""
     return tasks.c * ((tasks.n - tasks.c) / tasks.n)
 
 
 def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> tuple[Floats, Floats]:
-    """Errors of n attempts at a task with each of these rates, and their chances.
+    """Errors of n attempts at a task with each of these rates, and their probabilities.
 
+    Only outcomes within 8 standard deviations are enumerated, and at most about 160 of them, evenly
+    spaced.
     Returns (statistics × rates × outcomes) and (rates × outcomes).
-    Of many attempts only outcomes within 8 standard deviations are gone through, every that many
-    of them where there are more than 160.
     """
     spread = 8.0 * np.sqrt(n * rates * (1.0 - rates)) + 20.0
     first = np.floor(np.clip(n * rates - spread, 0, n))
@@ -161,7 +170,7 @@ def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> tuple[F
 
 
 def attempt_groups(n: Ints) -> list[tuple[int, Ints]]:
-    """Numbers of attempts in groups within a tenth: (the least of a group, where they are)."""
+    """Groups of numbers of attempts within a tenth of each other: (smallest number, places)."""
     groups = []
     remaining = np.unique(n)
     while len(remaining):
@@ -173,13 +182,15 @@ def attempt_groups(n: Ints) -> list[tuple[int, Ints]]:
 
 @dataclass(frozen=True)
 class ErrorDistribution:
-    """The distribution of an error: a gamma distribution with mean 0 and this variance and third moment."""
+    """The distribution of an error: a gamma distribution with this variance and third moment,
+    mean 0.
+    """
 
     variance: float
     third: float
 
     def quantile(self, p: float) -> float:
-        """Its quantile; of the normal distribution where there is hardly any skewness."""
+        """Its quantile; that of the normal distribution if there is hardly any skewness."""
         from passk_cli.special import gammaincinv
 
         if self.variance <= 0:
@@ -196,7 +207,7 @@ class ErrorDistribution:
 def error_distribution(model: Mixture, statistic: Statistic) -> ErrorDistribution:
     """The distribution of estimate − truth for the mean of a statistic over these tasks.
 
-    Variance and third moment are those expected under the mixing distribution with the most
+    Variance and third moment are expected values under the mixing distribution with the most
     variance that the counts allow.
     """
     tasks, groups = model.tasks, attempt_groups(model.tasks.n)
@@ -215,7 +226,8 @@ def error_distribution(model: Mixture, statistic: Statistic) -> ErrorDistributio
 def error_covariance(model: Mixture, statistics: Sequence[Statistic]) -> Floats:
     """Covariances of estimate − truth of several statistics over these tasks: (s × s).
 
-    Under the likeliest mixing distribution: how errors go together matters less than their size.
+    They are computed under the likeliest mixing distribution, since the correlation of errors
+    matters less than their size.
     """
     at_rates = model.tasks_at(model.likeliest)
     total = np.zeros((len(statistics), len(statistics)))

@@ -19,7 +19,8 @@ _BLOCK, _RESAMPLES = 1 << 20, 2000
 class NoiseSplit(NamedTuple):
     """Variance of a mean difference of success rates, in two parts.
 
-    tasks : what remains with endless attempts at these tasks.  attempts : what they would remove.
+    tasks : the variance that would remain with unlimited attempts at these tasks.
+    attempts : the variance that more attempts would remove.
     """
 
     tasks: float
@@ -32,7 +33,7 @@ class NoiseSplit(NamedTuple):
         return self.attempts / total if total > 0 else math.nan
 
     def se(self, attempts: float = 1.0, tasks: float = 1.0) -> float:
-        """The standard error with that many times the attempts per task, and the tasks."""
+        """The standard error if attempts per task and tasks are multiplied by these factors."""
         return math.sqrt((self.tasks + self.attempts / attempts) / tasks)
 
 
@@ -61,10 +62,10 @@ def noise_split(
 
 
 def noise_floor(n: Ints, c: Ints, attempts: float = 1.0, level: float = 0.95) -> float:
-    """The difference of the pass rates of two runs at the same tasks that chance rarely exceeds.
+    """The difference of two runs' pass rates at the same tasks that chance rarely exceeds.
 
-    d = z √(2 Σ v_t / m) / T, at most 1, with z the normal quantile of (1 + level) / 2, m attempts
-    at each of T tasks, and v_t = c_t (n_t − c_t) / (n_t (n_t − 1)), which has no bias.
+    d = z √(2 Σ v_t / m) / T, at most 1. z is the normal quantile of (1 + level) / 2, there are m
+    attempts at each of T tasks, and v_t = c_t (n_t − c_t) / (n_t (n_t − 1)) is unbiased.
 
     n, c : (T,), n ≥ 2, of earlier attempts of one model.  attempts : m.
     level : the share of pairs of runs that differ by d or less; measured in benchmarks/noise.md.
@@ -107,7 +108,7 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
     >>> round(intraclass_correlation(n, np.array([2, 2, 0, 1]))[0], 6)  # B = 11/24, W = 1/8
     0.571429
     """
-    # Tasks with the same counts are drawn together, which takes no time that grows with the tasks.
+    # Tasks with the same counts are drawn together, so that the time does not grow with the tasks.
     (n, c), repeats = np.unique(np.stack([n, c]), axis=1, return_counts=True)
     value = float(_correlations(n, c, repeats[None].astype(np.float64))[0])
     if math.isnan(value):

@@ -17,18 +17,19 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, blocks
 from passk_cli.inference.discordance import whole_counts
 from passk_cli.inference.streams import named_generator
 
-# Resamples drawn from one stream. Part of the meaning of a seed: changing it changes p-values.
+# Resamples drawn from one stream. They are part of the meaning of a seed: another number changes
+# p-values.
 BLOCK_RESAMPLES = 256
-# These bound memory and change no number: elements of a sign matrix held at once per thread,
-# columns multiplied by it at once, and threads.
+# The next numbers bound memory and change no result: elements of a sign matrix per thread, columns
+# multiplied by it at once, and threads.
 SIGN_ELEMENTS = 1 << 21
 _COLUMNS = 512
 _THREADS = 2
-# Sign patterns are counted on a lattice of that many steps in all of a call's columns, at the most,
-# and differences are multiples of their smallest one's unit, half, third … of it.
+# Sign patterns are counted on a lattice with at most this many steps in all columns of a call. The
+# unit of the lattice is the smallest difference divided by 1, 2, 3, … up to the divisor below.
 _LATTICE_STEPS = 1 << 28
 _LARGEST_DIVISOR = 24
-# A sum that falls short of the observed one by this share of Σ|d| or less is a tie.
+# A sum that is smaller than the observed one by at most this share of Σ|d| is a tie.
 _SLACK = 1e-9
 
 
@@ -36,10 +37,10 @@ _SLACK = 1e-9
 class SignFlip:
     """Sign-flip p-values, one per column.
 
-    p : floats in (0, 1]; NaN if a column holds a value that is not finite.
-    exact : True where p comes from all sign patterns and has no Monte-Carlo error.
-    smallest : no p can be smaller with differences of these sizes, whatever their signs: 2^(1−t) of
-        t that are not zero (half of that for mid-p).
+    p : floats in (0, 1]; NaN if a column contains a value that is not finite.
+    exact : True if p comes from all sign patterns and has no Monte-Carlo error.
+    smallest : the smallest p that differences of these sizes can have: 2^(1−t) if t of them are not
+        zero (half of that for mid-p).
     """
 
     p: Floats
@@ -53,27 +54,30 @@ def sign_flip(
 ) -> SignFlip:  # fmt: skip
     """Two-sided sign-flip permutation p-values of the mean difference, for many columns at once.
 
-    p = share of the 2^t ways to give the t nonzero differences a sign for which |Σ ±d| ≥ |Σ d|.
-    When two models are alike and attempt each task equally often, each task's difference is as
-    likely to be d as −d whatever the other tasks do, and p ≤ α happens with probability at most α
-    for every T.  With other numbers of attempts the two values have different distributions and the signs
-    may not be flipped: see `difference_distribution`.
-    If the differences are multiples of one number, as pass@1 of equally many attempts has them,
-    all patterns are counted by convolution, whatever T.  Otherwise above `enumerate_up_to` nonzero
-    differences, p = (b+1)/(m+1), where b of m random sign patterns reach the observed sum: as valid
-    as the exact one.  If Hoeffding's bound on the exact p, 2 exp(−(Σd)² / 2Σd²), is smaller than
-    the smallest p that m patterns can show, it is p: else no number of tests could be adjusted for.
+    p is the share of the 2^t ways to give the t nonzero differences a sign for which |Σ ±d| ≥ |Σ
+    d|. If two models are alike and attempt each task equally often, each task's difference is as
+    likely to be d as −d, whatever the differences of other tasks, and p ≤ α happens with
+    probability at most α for every T. With different numbers of attempts the two values have
+    different distributions and the signs may not be flipped: see `difference_distribution`.
+
+    If the differences are multiples of one number, as for pass@1 with equal numbers of attempts,
+    all patterns are counted by convolution for any T. Otherwise, above `enumerate_up_to` nonzero
+    differences, p = (b+1)/(m+1), with b of m random sign patterns that reach the observed sum. This
+    p is as valid as the exact one. If Hoeffding's bound on the exact p, 2 exp(−(Σd)² / 2Σd²), is
+    below the smallest p that m patterns can show, the bound is used, since a large family of tests
+    could not be adjusted for otherwise.
 
     differences : (tasks,) or (tasks × columns) floats, V_A − V_B; a column is a comparison.
-    resamples : m ≥ 1.  seed : integer ≥ 0.  enumerate_up_to : 0 to 40; time and memory grow as
-    2^(t/2).  mid : count patterns that only tie with the observed sum by half (mid-p): more power
-    where sums tie often, without the guarantee (benchmarks/comparison.md).
+    resamples : m ≥ 1.  seed : integer ≥ 0.
+    enumerate_up_to : 0 to 40; time and memory grow as 2^(t/2).
+    mid : whether patterns that only tie with the observed sum count half (mid-p). This gives more
+        power if sums often tie, but not the guarantee (benchmarks/comparison.md).
     Returns `SignFlip`, arrays of shape (columns,), one column for (tasks,).
 
-    The random signs belong to the task's position, the number of tasks and the seed: other columns
-    and threads change no p by a bit.  Sums within 1e-9 of Σ|d| of the observed one count as ties.
-    Edge cases: all zero, or no tasks: p = 1, exact.  A column with NaN or infinity: p = NaN; where
-    a task is missing from a pair, put 0, which leaves the test to the tasks that are there.
+    The random signs depend on the task's position, the number of tasks and the seed. Other columns
+    and threads do not change p at all. Sums within 1e-9 of Σ|d| of the observed one count as ties.
+    Edge cases: all zero, or no tasks: p = 1, exact.  A column with NaN or infinity: p = NaN. For a
+    task that a pair lacks, use 0, which leaves it out of the test.
     Errors: ValueError for another number of dimensions, or a parameter out of its range.
     Source: Fisher 1935; Pagano & Tritchler 1983 (convolution); Dwass 1957 (random patterns);
     Phipson & Smyth 2010, "Permutation p-values should never be zero" ((b+1)/(m+1)); Hoeffding 1963
@@ -88,14 +92,13 @@ def sign_flip(
     if not 0 <= enumerate_up_to <= 40:
         raise ValueError("enumerate_up_to must lie between 0 and 40")
     finite = np.isfinite(columns).all(axis=0)
-    # Each column times a power of two, rounded, with Σ|d| ≤ 2^51.  Every sum of ±d is then exact in
-    # a float: it depends neither on the order of adding (threads, kernels) nor on the machine.
+    # Values are in units of the largest, so that squares neither overflow nor vanish.
     scaled = np.where(finite, columns, 0.0)
     _, exponent = np.frexp(np.abs(scaled).max(axis=0, initial=0.0))
     room = 51 - math.ceil(math.log2(len(scaled) or 1))
     scaled = np.rint(np.ldexp(scaled, room - exponent))
     observed = np.abs(scaled.sum(axis=0))
-    # Rounding to whole numbers moves a sum by at most T/2, the observed one as well.
+    # Rounding to whole numbers moves a sum by at most T/2, and the observed sum as well.
     slack = np.floor(_SLACK * np.abs(scaled).sum(axis=0)) + len(scaled)
     moving = np.count_nonzero(scaled, axis=0)
     exact = moving <= enumerate_up_to
@@ -119,7 +122,9 @@ def _share_reached(
     scaled: Floats, threshold: Floats, sampled: Bools,
     lattices: Sequence[float | None], resamples: int, seed: int,
 ) -> Floats:  # fmt: skip
-    """Share of sign patterns that reach each column's threshold, estimated where `drawn`."""
+    """Share of sign patterns that reach each column's threshold, estimated from draws if
+    `sampled`.
+    """
     p = np.empty(sampled.shape)
     for column in np.flatnonzero(~sampled).tolist():
         unit = lattices[column]
@@ -135,13 +140,13 @@ def _share_reached(
 def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
     """Exact two-sided McNemar p-value: min(1, 2·P(X ≤ min(b, c))), X ~ Binomial(b + c, ½).
 
-    For one attempt per task: b tasks that only the first model passes, c that only the second
-    does; the tasks on which both agree carry no information.  Equal to the exact `sign_flip` of
-    differences in {−1, 0, 1}.
+    It is for one attempt per task. Only the first model passes b of the tasks, and only the second
+    passes c. Tasks on which both agree contain no information. The result equals the exact
+    `sign_flip` of differences in {−1, 0, 1}.
 
-    b, c : integer arrays ≥ 0, broadcastable.  Returns floats in [0, 1] of their shape, relative
-    error ≤ 1e-12 down to the smallest normal number; 1 if b + c = 0.
-    Errors: ValueError when a value is negative or not a whole number.
+    b, c : integer arrays ≥ 0, broadcastable.  Returns floats in [0, 1] of their shape, with a
+        relative error ≤ 1e-12 down to the smallest normal number; 1 if b + c = 0.
+    Errors: ValueError if a value is negative or not a whole number.
     Source: McNemar 1947, in its exact binomial form.
 
     >>> mcnemar([0, 5, 10], [0, 0, 2]).round(6).tolist()
@@ -157,12 +162,13 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
 def paired_t(differences: ArrayLike) -> Floats:
     """Two-sided paired t p-values: 2·P(t_{T−1} ≥ |d̄| / (s/√T)), s² = Σ(d − d̄)²/(T−1).
 
-    Right for many tasks or normal differences; see `difference_distribution` for others.
+    They are right for many tasks or normal differences; see `difference_distribution` for others.
 
     differences : (tasks,) or (tasks × columns) floats.  Returns floats in [0, 1], (columns,), one
-    column for (tasks,).
-    Edge cases: all zero: 1.  Every difference the same other number (to a relative 1e-12): NaN,
-    for the spread is 0 and t undefined.  Fewer than two tasks, or a value not finite: NaN.
+        column for (tasks,).
+    Edge cases: if all differences are zero, p is 1. If they are all the same other number (to a
+    relative 1e-12), p is NaN, because the spread is 0 and t is undefined. With fewer than two
+    tasks, or a value that is not finite, p is NaN.
     Errors: ValueError for another number of dimensions.
     Source: Student 1908, "The probable error of a mean".
 
@@ -193,25 +199,25 @@ def _columns(differences: ArrayLike) -> Floats:
 
 
 def _share_of_all(column: Floats, threshold: float) -> float:
-    """Share of all sign patterns with |sum| ≥ threshold, from the sums of two halves of them."""
+    """Share of all sign patterns with |sum| ≥ threshold, from the sums of two halves."""
     sizes = np.abs(column[column != 0])
     if threshold <= 0:
         return 1.0
     first, second = np.zeros((2, 1))
     for size in sizes:
-        # Of one half after the other, so that they grow alike.
+        # The halves take turns, so that they grow equally.
         first, second = second, np.concatenate([first - size, first + size])
     first.sort()
     second.sort()
     patterns = first.size * second.size
-    # For each sum of the first half: how many of the second do not complete it.  Both tails are
-    # mirror images.
+    # For each sum of the first half, this counts the sums of the second that do not complete it.
+    # Both tails are mirror images.
     short = int(np.searchsorted(second, threshold - first).sum())
     return 2 * (patterns - short) / patterns
 
 
 def _lattices(scaled: Floats, candidates: Bools) -> dict[int, float]:
-    """Column → the number that its differences are multiples of, where counting is cheap enough."""
+    """Column → the unit of which its differences are multiples, if counting is cheap enough."""
     lattices, steps = {}, 0.0
     for column in np.flatnonzero(candidates).tolist():
         sizes = np.abs(scaled[scaled[:, column] != 0, column])
@@ -228,15 +234,15 @@ def _lattices(scaled: Floats, candidates: Bools) -> dict[int, float]:
 
 
 def _share_on_lattice(unit: float, column: Floats, threshold: float) -> float:
-    """Share of all sign patterns with |sum| ≥ threshold, of multiples of a unit."""
+    """Share of all sign patterns with |sum| ≥ threshold if differences are multiples of a unit."""
     steps = np.rint(np.abs(column[column != 0]) / unit).astype(np.int64)
     if threshold <= 0:
         return 1.0
     reach = int(steps.sum())
     chances = np.zeros(2 * reach + 1)
     chances[reach], so_far = 1.0, 0
-    # A difference of j units moves the distribution of the sum by j up or down, each with weight ½: one
-    # addition of positive numbers a place, so that small shares keep their digits.
+    # A difference of j units moves the sum by j up or down, each with probability ½. This is one
+    # addition of positive numbers per place, so that small shares keep their digits.
     for step in np.sort(steps).tolist():
         halved = chances[reach - so_far : reach + so_far + 1].copy() / 2
         chances[reach - so_far : reach + so_far + 1] = 0.0
@@ -248,9 +254,9 @@ def _share_on_lattice(unit: float, column: Floats, threshold: float) -> float:
 
 
 def _count_reached(scaled: Floats, threshold: Floats, resamples: int, seed: int) -> Ints:
-    """Of the random sign patterns, how many reach the threshold in each column."""
+    """How many of the random sign patterns reach the threshold in each column."""
     tasks, columns = scaled.shape
-    # With s ∈ {0, 1} for {−1, 1}: Σ ±d = Σ s·2d − Σ d, which saves turning bits into signs.
+    # With s ∈ {0, 1} for {−1, 1}: Σ ±d = Σ s·2d − Σ d, so bits need not be turned into signs.
     doubled, total = 2 * scaled, scaled.sum(axis=0)
     rows = max(1, min(BLOCK_RESAMPLES, SIGN_ELEMENTS // tasks))
 
@@ -276,7 +282,8 @@ def _count_reached(scaled: Floats, threshold: Floats, resamples: int, seed: int)
 def random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
     """A bit per task for every resample of a block, packed into (resamples × bytes).
 
-    Raw words of the bit generator, which numpy promises not to change between versions.
+    The bits are raw words of the bit generator, which numpy promises not to change between
+    versions.
     """
     words = -(-tasks // 64)
     generator = named_generator(seed, f"signs {tasks}", block).bit_generator
@@ -287,7 +294,8 @@ def random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
 def _binomial_two_sided(low: int, high: int) -> float:
     """min(1, 2·P(X ≤ low)) for X ~ Binomial(low + high, ½).
 
-    The largest term from exact integers, the others from their ratios to it, which only fall.
+    The largest term comes from exact integers, and the others from their ratios to it, which only
+    fall.
     """
     if low == high:
         return 1.0

@@ -20,16 +20,17 @@ from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Places of the lattice on which the distribution is computed exactly, and those of all strata together.
+# The most places of the lattice on which the distribution is computed exactly, and the most of all
+# strata together.
 _EXACT_CELLS, _EXACT_STEPS = 1 << 18, 1 << 23
-# Denominators a common lattice may have, and draws held at once.
+# The largest denominator of a common lattice, and the draws that are held at once.
 _DENOMINATOR = 20_000
 _BLOCK_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
 class Permutation:
-    """A p-value, the smallest that these totals allow, and whether p has no Monte-Carlo error."""
+    """A p-value, the smallest p that these totals allow, and whether p has no Monte-Carlo error."""
 
     p: float
     smallest: float
@@ -40,22 +41,24 @@ def permutation_within_tasks(
     metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints, Ints], *, resamples: int = 10_000,
     seed: int = 0,
 ) -> Permutation:  # fmt: skip
-    """Two-sided permutation p-value of the mean difference when attempts change hands within tasks.
+    """Two-sided p-value of the mean difference, with attempts permuted between models within tasks.
 
-    Hypothesis: at every one of these tasks both models pass with the same probability.  Then the
-    n_A + n_B attempts at a task are exchangeable: given its C passes, those of the first model are
-    hypergeometric, for any numbers of attempts.  Statistic: S = Σ_t f(n_A, c_A) − f(n_B, C − c_A).
-    p = min(1, 2·min(P(S* ≥ S), P(S* ≤ S))): at most α/2 false verdicts on either side.
-    Exact if the values lie on a lattice (k = 1, most k ≤ n ≤ 10); else from m drawn
-    permutations, each tail (b+1)/(m+1).  If Chernoff's bound on the exact p,
-    2·min_θ E exp(θ(S* − S)), is smaller than the smallest p that m draws can show, it is p: else no
-    number of tests could be adjusted for.
+    Hypothesis: at every one of these tasks both models pass with the same probability. Then the n_A
+    + n_B attempts at a task are exchangeable. Given its C passes, those of the first model are
+    hypergeometric, for any numbers of attempts. Statistic: S = Σ_t f(n_A, c_A) − f(n_B, C − c_A). p
+    = min(1, 2·min(P(S* ≥ S), P(S* ≤ S))), with at most α/2 false verdicts on either side.
 
-    It says nothing of new tasks: two models that are equal on average over them may differ at each.
+    p is exact if the values are on a lattice (k = 1, most k ≤ n ≤ 10). Otherwise it comes from m
+    random permutations, with (b+1)/(m+1) for each tail. If Chernoff's bound on the exact p, 2·min_θ
+    E exp(θ(S* − S)), is below the smallest p that m draws can show, the bound is used, since a
+    large family of tests could not be adjusted for otherwise.
+
+    The test does not apply to new tasks: two models that are equal on average over them may differ
+    at each task.
 
     metric : a metric of counts.  first, second : (n, c) of each model, int arrays (tasks,), n ≥ k.
     resamples : m ≥ 1.  seed : integer ≥ 0; draws do not depend on which other models there are.
-    Edge cases: no task, or none where something could be otherwise: p = 1.
+    Edge cases: without tasks, or if no task has more than one possible result, p = 1.
     Errors: ValueError for a metric that needs more than counts.
     Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)); Chernoff 1952.
 
@@ -76,14 +79,14 @@ def permutation_of_attempts(
 ) -> Permutation:
     """`permutation_within_tasks` for a metric of scores, answers or solutions.
 
-    Hypothesis: at every one of these tasks the attempts of both models have the same distribution, in all
-    that the metric looks at.  Two models that give other answers, each right as often, differ then,
-    though the metric may not see it: p is of the difference in the metric.
-    Every way to deal a task's attempts is counted where there are few, else a sample to which the
-    observed one belongs (`deals_of_attempts`).
+    Hypothesis: at every one of these tasks the attempts of both models have the same distribution,
+    in everything that the metric uses. Two models that give different answers, each right as often,
+    violate it, although the metric may not show this: p is for the difference in the metric. Every
+    way to deal a task's attempts is counted if there are few, otherwise a sample that includes the
+    observed one (`deals_of_attempts`).
 
-    metric : of the attempts' multiset (`kind.exchangeable`).  first, second : the attempts of each
-    model at the same tasks, n ≥ k at each.
+    metric : of the attempts' multiset (`kind.exchangeable`).
+    first, second : the attempts of each model at the same tasks, n ≥ k at each.
     Errors: ValueError for a metric of counts, or of the order of attempts.
 
     >>> from passk_cli.metrics.registry import parse
@@ -94,13 +97,13 @@ def permutation_of_attempts(
     0.005
     """
     if not metric.kind.needs or not metric.kind.exchangeable:
-        raise ValueError(f"{metric.name} is no function of what the attempts of a task are")
+        raise ValueError(f"{metric.name} depends on the order of attempts, or only on their counts")
     observed = float((metric.values_of(first) - metric.values_of(second)).sum())
     return _test(deals_of_attempts(metric, first, second, seed), observed, resamples, seed)
 
 
 def _test(deals: Deals, observed: float, resamples: int, seed: int) -> Permutation:
-    """Two-sided p of a sum over tasks among all sums that deals of their attempts can give."""
+    """Two-sided p of a sum over tasks, among all sums that deals of their attempts can give."""
     distribution = _SumDistribution(deals.strata)
     observed -= deals.fixed
     smallest = distribution.smallest
@@ -133,7 +136,7 @@ class _SumDistribution:
 
     @property
     def smallest(self) -> float:
-        """The smallest p: every task at its highest difference, or every one at its lowest."""
+        """The smallest p: every task at its highest difference, or every task at its lowest."""
         ends = []
         for sign in (1.0, -1.0):
             log = 0.0
@@ -147,8 +150,8 @@ class _SumDistribution:
     def exact_tails(self, observed: float) -> tuple[float, float] | None:
         """(P(S* ≤ S), P(S* ≥ S)) from the whole distribution; None if that takes too long.
 
-        By FFT of the distribution tilted until its mean is S, which keeps the digits of a small tail:
-        P(S* = x) = exp(K(θ) − θx) P_θ(S* = x).
+        The distribution is tilted until its mean is S and computed by FFT, which keeps the digits
+        of a small tail: P(S* = x) = exp(K(θ) − θx) P_θ(S* = x).
         """
         if not self.strata:
             return 1.0, 1.0
@@ -172,7 +175,7 @@ class _SumDistribution:
         probabilities = np.maximum(np.fft.irfft(spectrum, size)[:cells], 0.0)
         at = round(observed / step) - int(self._counts @ low)
         away: Floats = (np.arange(cells) - at) * np.float64(step)
-        # The tail that the distribution is tilted to is summed, the other is the rest.
+        # The tail on the tilted side is summed, and the other tail is the rest.
         side, beyond = (slice(at, None), slice(at + 1, None)) if theta >= 0 else (
             slice(None, at + 1), slice(None, at)
         )  # fmt: skip
@@ -182,10 +185,10 @@ class _SumDistribution:
         return (other_tail, tail) if theta >= 0 else (tail, other_tail)
 
     def tilted(self, observed: float) -> tuple[float, float, Floats]:
-        """θ at which the mean is the observed sum, K(θ) − θS there, and the chances tilted by it.
+        """θ at which the mean is the observed sum, K(θ) − θS there, and the tilted chances.
 
-        θ stays where exp(±30) of the largest difference of a task is the most: an observed sum at
-        the very end would need an infinite one.
+        θ is limited to exp(±30) for the largest difference of a task, since an observed sum at the
+        very end would need an infinite θ.
         """
         reach = 30.0 / float(np.abs(self._values).max())
         low, high, theta = -reach, reach, 0.0
@@ -216,7 +219,9 @@ class _SumDistribution:
 def _count_reached(
     strata: list[Stratum], observed: float, resamples: int, seed: int
 ) -> tuple[int, int]:
-    """Of the drawn permutations, how many have a sum of at most, and of at least, the observed."""
+    """How many of the random permutations have a sum of at most, and of at least, the observed
+    one.
+    """
     slack = SAME * sum(s.count * float(np.abs(s.values).max()) for s in strata)
     rows = max(1, min(_BLOCK_CELLS // max(s.count for s in strata), resamples))
     below = above = 0

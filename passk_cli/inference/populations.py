@@ -1,7 +1,7 @@
-"""The two questions an interval can answer; names alone, so that asking for help costs nothing.
+"""The two questions that an interval can answer; only names, so that --help imports nothing else.
 
-"new-tasks": the tasks are a sample of those it is about.  "these-tasks": the tasks are all it is
-about; only the attempts could have gone otherwise.
+"new-tasks": the tasks are a sample of those that the interval is about. "these-tasks": the interval
+is about exactly these tasks, and only the attempts are random.
 """
 
 NEW_TASKS, THESE_TASKS = POPULATIONS = ("new-tasks", "these-tasks")

@@ -11,24 +11,26 @@ import numpy as np
 from passk_cli.inference.roots import find_root
 
 _MOST_TASKS = 10**9
-# Points of the trapezoidal rule, and the power of e at whose negative its range ends.
+# Points of the trapezoidal rule; and its range, which ends at exp(−_NEGLIGIBLE).
 _POINTS, _NEGLIGIBLE = 2001, 40.0
 _MOST_CHOSEN = 30
 
 
 @dataclass(frozen=True)
 class PairedTest:
-    """The two-sided test that two models are alike on the same tasks, before it is made.
+    """The two-sided test that two models are alike on the same tasks, as it is planned.
 
-    It rejects with probability P(|t'| > t_{1−α/2, T−1}), t' noncentral t with T − 1 degrees of
-    freedom and noncentrality (|δ| − step/T) √(T / (variance (1 − bend δ²))).
+    It rejects with probability P(|t'| > t_{1−α/2, T−1}), where t' is noncentral t with T − 1
+    degrees of freedom and noncentrality (|δ| − step/T) √(T / (variance (1 − bend δ²))).
 
-    variance : of one task's difference, ≥ 0; NaN if it is not known.  level : 1 − α.
-    step : 0 for the paired t-test.  The sign-flip test needs more where sums of differences lie on
-        a lattice, since ties count against it: half the distance of two such sums, `lattice_step`.
-    bend : how the variance falls as the models move apart; 0 if it was measured on two models.
-        For models alike around a common value E it is 1 / (4 E (1−E)): values in [0, 1] vary in
-        proportion to their mean times its complement, whose average at E ± δ/2 is E (1−E) − δ²/4.
+    variance : of one task's difference, ≥ 0; NaN if it is unknown.  level : 1 − α.
+    step : 0 for the paired t-test. The sign-flip test loses power if sums of differences are on a
+        lattice, since ties count against it; its step is half the distance of two such sums,
+        `lattice_step`.
+    bend : how much the variance falls as the models move apart; 0 if it was measured on two models.
+        For similar models around a common value E it is 1 / (4 E (1−E)): the variance of values in
+        [0, 1] is proportional to their mean times its complement, which averages E (1−E) − δ²/4 at
+        E ± δ/2.
     Source: Student's t; Miller 2024, section 5 (with the normal).
 
     >>> test = PairedTest(1.0)
@@ -44,10 +46,10 @@ class PairedTest:
     bend: float = 0.0
 
     def power(self, difference: float, tasks: int) -> float:
-        """P(rejected) when the models differ by so much in the mean.
+        """P(rejected) if the models differ by this much in the mean.
 
-        NaN for fewer than two tasks or an unknown variance; 1 − level for a difference within
-        step/T of 0, where the sign-flip test rejects less.
+        NaN for fewer than two tasks or an unknown variance. 1 − level for a difference within
+        step/T of 0, for which the sign-flip test rejects less often.
         """
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
@@ -58,9 +60,9 @@ class PairedTest:
         return _rejects(away * math.sqrt(tasks / variance), tasks - 1, self.level)
 
     def tasks_needed(self, difference: float, target_power: float) -> int | None:
-        """The fewest tasks with at least this power; None above a billion or when not known.
+        """The fewest tasks with at least this power; None above a billion, or if it is unknown.
 
-        difference : δ > 0.  wanted : in (1 − level, 1).
+        difference : δ > 0.  target_power : in (1 − level, 1).
         """
         if math.isnan(self.variance) or not difference > 0:
             return None
@@ -77,9 +79,9 @@ class PairedTest:
         return high
 
     def detectable(self, tasks: int, target_power: float) -> float:
-        """The smallest difference rejected with this power; NaN as in `power`.
+        """The smallest difference that is rejected with this power; NaN as in `power`.
 
-        wanted : in (1 − level, 1).  The result may be larger than any difference that is possible.
+        target_power : in (1 − level, 1). The result may be larger than any possible difference.
         """
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
@@ -97,14 +99,15 @@ class PairedTest:
 def lattice_step(n: int, k: int) -> float:
     """Half the distance of two sums of ± differences of metrics that count subsets: 1 / C(n, k).
 
-    pass@k, pass^k and gpass@k are counts of subsets divided by C(n, k), so with n attempts for
-    either model a sum of ± differences moves in steps of 2 / C(n, k): 2 where n = k (the test is
-    then McNemar's, and this its continuity correction), 2/n for k = 1, nothing otherwise.
+    pass@k, pass^k and gpass@k are counts of subsets divided by C(n, k). With n attempts of either
+    model, a sum of ± differences therefore moves in steps of 2 / C(n, k). That is 2 for n = k (the
+    test is then McNemar's, and this its continuity correction), 2/n for k = 1, and next to nothing
+    otherwise.
 
     >>> lattice_step(5, 5), lattice_step(5, 1)
     (1.0, 0.2)
     """
-    # C(n, k) of more is beyond any float, and the step nothing.
+    # For larger numbers C(n, k) exceeds any float, and the step is 0.
     return 1.0 / math.comb(n, k) if min(k, n - k) <= _MOST_CHOSEN else 0.0
 
 
@@ -125,7 +128,7 @@ def _rejects(away: float, degrees: int, level: float) -> float:
 
 @lru_cache(maxsize=1024)
 def _noncentrality(degrees: int, level: float, target_power: float) -> float:
-    """The noncentrality that is rejected with the power wanted; designs of a plan share it."""
+    """The noncentrality that is rejected with this power, from a cache, since designs share it."""
 
     def lacking(away: float) -> float:
         return _rejects(away, degrees, level) - target_power

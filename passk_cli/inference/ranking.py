@@ -1,4 +1,4 @@
-"""Who is ahead, said with care: letters of groups that cannot be told apart, ranks, crossings."""
+"""Rankings with uncertainty: letters of groups that tests cannot separate, ranks and crossings."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _TIE = 1e-12
 
 
 def letters(different: Bools) -> list[str]:
-    """Letters for models such that two share one exactly when they are not told apart.
+    """Letters for models: two models share a letter exactly if the test does not tell them apart.
 
-    different : (models × models) symmetric, True where a test tells two models apart; models in
-        order of their estimates, the best first.
+    different : (models × models) symmetric, True if a test tells two models apart; models in order
+        of their estimates, the best first.
     Returns one string of letters a, b, … per model.
     Source: Piepho 2004, "An algorithm for a letter-based representation of all-pairwise
     comparisons" (insert and absorb).
@@ -26,14 +26,14 @@ def letters(different: Bools) -> list[str]:
     ['a', 'ab', 'b']
     """
     count = len(different)
-    # A group of models is an integer, with a bit for each.
+    # A group of models is an integer with one bit per model.
     groups = [(1 << count) - 1]
     for i, j in np.argwhere(np.triu(different, 1)).tolist():
         pair = 1 << i | 1 << j
         unsplit = [group for group in groups if group & pair != pair]
         split = [group for group in groups if group & pair == pair]
         parts = dict.fromkeys(group & ~(1 << model) for group in split for model in (i, j))
-        # Nothing that is kept is inside another, and so in no part of one.
+        # No unsplit group is a subset of another group, so none is a subset of a part.
         groups = unsplit + [
             part
             for part in parts
@@ -44,13 +44,14 @@ def letters(different: Bools) -> list[str]:
     shared = [""] * count
     for place, models in enumerate(members):
         for i in models:
-            # a … z, then a1 … z1 and so on.
+            # The letters are a … z, then a1 … z1 and so on.
             shared[i] += chr(ord("a") + place % 26) + (str(place // 26) if place >= 26 else "")
     return shared
 
 
 def letter_ranges(letters: str) -> str:
-    """Letters of ties with three or more neighbours as a range; many models have many letters.
+    """Letters with three or more neighbours as a range, since ties of many models have many
+    letters.
 
     >>> letter_ranges("abdefz"), letter_ranges("yza1b1")
     ('abd–fz', 'y–b1')
@@ -67,7 +68,8 @@ def letter_ranges(letters: str) -> str:
 
 
 def tied_places(ordered: Floats) -> tuple[Places, Places]:
-    """First and last place of the values equal to each: two of the shape of `ordered`.
+    """First and last place of the values that equal each value: two arrays of the shape of
+    `ordered`.
 
     ordered : (rows × columns), ascending in each column; NaN equals nothing.
 
@@ -83,9 +85,9 @@ def tied_places(ordered: Floats) -> tuple[Places, Places]:
 
 
 def lead_shares(draws: Floats) -> Floats:
-    """Share of the rows in which each column is the largest, ties shared equally.
+    """Share of the rows in which each column is the largest; ties are shared equally.
 
-    It describes the draws; it is not a probability that a model is the best, and no test.
+    It describes the draws. It is neither a test nor the probability that a model is the best.
 
     draws : (resamples × models).  Returns (models,), summing to 1.
 
@@ -100,11 +102,11 @@ def lead_shares(draws: Floats) -> Floats:
 def rank_limits(better: Bools) -> Ints:
     """Best and worst rank of each model that the tests leave open: (models × 2).
 
-    1 + the number of models significantly better, and M − the number significantly worse: what
-    the tests behind the letters say (`letters`), so a model tied with all others has 1 and M.
+    1 + the number of significantly better models, and M − the number of significantly worse ones. A
+    model that ties with all others has 1 and M.
 
-    better : (models × models), True where the model of the row is significantly better than that of
-    the column.
+    better : (models × models), True if the model of the row is significantly better than the model
+        of the column.
 
     >>> rank_limits(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)).tolist()
     [[1, 2], [1, 3], [2, 3]]
@@ -114,10 +116,10 @@ def rank_limits(better: Bools) -> Ints:
 
 
 def lead_change(gap: Floats) -> Floats:
-    """The k at which the lead changes, per row: the first k whose gap has the other sign than k=1.
+    """The first k of each row at which the gap has the opposite sign from k = 1.
 
-    gap : (rows × k) difference of two curves at k = 1, 2, …; the lead at k=1 is the first gap that
-        is not zero.  Returns floats (rows,); infinity if the lead never changes.
+    gap : (rows × k) difference of two curves at k = 1, 2, …; the lead at k = 1 is the first gap
+        that is not zero.  Returns floats (rows,); infinity if the lead never changes.
 
     >>> lead_change(np.array([[-0.1, 0.0, 0.2], [0.1, 0.2, 0.3]])).tolist()
     [3.0, inf]
@@ -131,7 +133,7 @@ def lead_change(gap: Floats) -> Floats:
 
 
 class CodeRun(NamedTuple):
-    """Neighbouring k's that are alike: places first … last in the list of k's, and their code."""
+    """Neighbouring k's with the same code: their first and last place, and the code."""
 
     first: int
     last: int
@@ -139,7 +141,7 @@ class CodeRun(NamedTuple):
 
 
 def code_runs(codes: Ints) -> list[CodeRun]:
-    """The runs of equal codes, in order; none of no codes.
+    """The runs of equal codes, in order; an empty list for no codes.
 
     >>> [tuple(run) for run in code_runs(np.array([1, 1, 0]))]
     [(0, 1, 1), (2, 2, 0)]
@@ -160,14 +162,14 @@ class CrossingSet(NamedTuple):
 
 
 def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingSet]:
-    """Where two curves may cross, given a simultaneous band of their difference.
+    """The k's at which two curves may cross, given a simultaneous band of their difference.
 
-    All k at which the lead may pass from one to the other between k − 1 and k: those beside a k
-    whose sign the band leaves open, and where the sign turns.  If the band holds, every crossing
-    is in them, and each certain set has at least one.
+    These are all k at which the lead may pass from one curve to the other between k − 1 and k: next
+    to a k whose sign the band leaves open, and between k's of opposite signs. If the band holds,
+    every crossing is in one of these sets, and each certain set contains at least one.
 
     ks : increasing, the k's of the band; between two of them a curve has the sign of both ends.
-    signs : +1 if the whole interval is above 0, −1 if it is below, 0 if it holds 0.
+    signs : +1 if the whole interval is above 0, −1 if it is below, 0 if it contains 0.
 
     >>> possible_crossings(np.array([1, 2, 3, 4]), np.array([1, 0, 0, -1]))
     [CrossingSet(first=2, last=4, certain=True)]

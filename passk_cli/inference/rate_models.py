@@ -15,7 +15,8 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# Tasks with more passes count as such: easy tasks must not bend a model where tasks are hard.
+# Tasks with more passes count as having this many more, so that easy tasks do not change a model of
+# hard tasks.
 _PASSES = 2
 # Prior weights of the lumps.
 _LUMPS = {"none": 0.5, "never": 0.25, "rate": 0.25}
@@ -28,15 +29,15 @@ PRIORS = (
     " {:g}, flat), without a lump (prior weight 1/2), with tasks that never pass (1/4), or with"
     " tasks of one rate (1/4), weighted by their evidence"
 ).format(*(end for box in (*_BETA, *_NORMAL) for end in box))
-# Points of the grid for each parameter, by the number of parameters; the grid closes in this often
-# on what is at most _DEPTH less likely than the best.
+# Points of the grid for each parameter, by the number of parameters. The grid closes in this often
+# on the points that are at most _DEPTH less likely than the best.
 _POINTS = {2: (40, 40), 3: (26, 26, 24), 4: (22, 22, 16, 14)}
 _CLOSER, _DEPTH = 3, 9.0
 # Edges of cells of hardness, −logit of a rate.
 _EDGES = np.linspace(-8.0, 22.0, 121)
-# Rates of a lump go down to this share of one pass in the attempts made.
+# Rates of a lump go down to this share of one pass in all attempts.
 _RAREST_LUMP = 1e-3
-# That many different numbers of attempts are told apart.
+# At most this many different numbers of attempts are distinguished.
 _SIZES = 16
 _TINY = 1e-300
 
@@ -59,10 +60,11 @@ def average_models(
 ) -> ModelAverage:
     """pass@k at each of ks by the average of all models.
 
-    n, c : (tasks,), attempts and passes.  worth : how many independent tasks one task is worth.
+    n, c : (tasks,), attempts and passes.  worth : number of independent tasks that one task is
+        worth.
 
-    >>> found = average_models(np.full(60, 20), np.arange(60) % 4, np.array([20, 200]))
-    >>> bool(found.low[1] < found.values[1] < found.high[1])
+    >>> result = average_models(np.full(60, 20), np.arange(60) % 4, np.array([20, 200]))
+    >>> bool(result.low[1] < result.values[1] < result.high[1])
     True
     """
     bins, at = _binned(n, c, worth), ks.astype(np.float64)
@@ -86,7 +88,7 @@ def average_models(
 
 
 def _binned(n: Ints, c: Ints, worth: float) -> list[tuple[int, Floats]]:
-    """Numbers of attempts, and with each how many tasks have 0, 1, … passes, and how many more."""
+    """Numbers of attempts, each with how many tasks have 0, 1, … passes, and how many have more."""
     if len(np.unique(n)) > _SIZES:
         steps = np.sort(n)[np.linspace(0, len(n) - 1, _SIZES).astype(np.int64)]
         n = steps[np.searchsorted(steps, n, side="right") - 1]
@@ -154,7 +156,7 @@ def _on_grid(
 
 
 def _with_more_passes(chance: Floats) -> Floats:
-    """Chances of the bins with that of more passes, the rest: (models × bins)."""
+    """Chances of the bins, with the chance of more passes as the last bin: (models × bins)."""
     more_passes = np.maximum(1 - chance.sum(axis=1, keepdims=True), 1e-12)
     return np.concatenate([chance, more_passes], axis=1)
 

@@ -18,9 +18,9 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.metrics.registry import Metric
 
-# The level of the limits of success rates whose reach a comparison counts with.
+# The level at which the limits of success rates are compared with Student's t.
 _USUAL = 0.95
-# Fewer tasks than these that carry the costs are worth a warning.
+# If fewer tasks than this carry the costs, a warning is useful.
 _CARRY = 10.0
 
 
@@ -28,12 +28,12 @@ _CARRY = 10.0
 class Spending:
     """Cost and pass rate of each task: one entry per task.
 
-    cost : mean cost of its attempts ≥ 0, those without a cost as 0.  rate : mean outcome.
-    attempts : n of each task, where cost and rate are means of n attempts; else None.
+    cost : mean cost of its attempts, ≥ 0; attempts without a cost count as 0.  rate : mean outcome.
+    attempts : n of each task, if cost and rate are means of n attempts; otherwise None.
     within : (3 × tasks) variance of the mean cost, of the mean outcome, and their covariance, over
-        repeated attempts; NaN at n = 1; None if they are no means of attempts.
-    missing_cost : where an attempt has no cost, so that `cost` is the least it can be.
-    clusters : a code 0 … G−1 per task, where clusters are the units; else None.
+        repeated attempts; NaN at n = 1; None if they are not means of attempts.
+    missing_cost : whether an attempt has no cost, so that `cost` is a lower bound.
+    clusters : a code 0 … G−1 per task if clusters are the units; otherwise None.
     """
 
     cost: Floats
@@ -47,7 +47,8 @@ class Spending:
     def from_attempts(
         cls, start: Ints, value: Floats, count: Ints, passed: Ints, clusters: Ints | None = None
     ) -> Spending:
-        """From the attempts of each task, as in `passk_cli.outcomes.attempts`; value NaN: no cost.
+        """Spending from the attempts of each task, as in `passk_cli.outcomes.attempts`; NaN is no
+        cost.
 
         >>> one = np.array([0, 2]), np.array([1.0, 4.0]), np.array([1, 1]), np.array([1, 0])
         >>> spent = Spending.from_attempts(*one)
@@ -84,8 +85,10 @@ class Spending:
 
     @property
     def few_carry(self) -> int:
-        """Number of tasks that carry the costs, (Σx)² / Σx², where that is below 10 and below a
-        quarter of the tasks, which limits do not allow for (benchmarks/cost.md); else 0.
+        """Number of tasks that carry the costs, (Σx)² / Σx², if that is too few for the limits;
+        else 0.
+
+        It is too few if it is below 10 and below a quarter of the tasks (benchmarks/cost.md).
 
         >>> Spending(np.array([50.0, *[1.0] * 19]), np.ones(20)).few_carry
         2
@@ -96,8 +99,10 @@ class Spending:
 
     @property
     def within_ratio(self) -> Floats:
-        """Variance of what each task contributes to the cost per success, over repeated attempts;
-        NaN if it is not known, or nothing passed."""
+        """Variance, over repeated attempts, of what each task contributes to the cost per success.
+
+        NaN if it is unknown, or if nothing passed.
+        """
         passing = float(self.rate.mean())
         if self.within is None or not passing:
             return np.full(len(self.cost), np.nan)
@@ -107,7 +112,7 @@ class Spending:
 
     @property
     def units(self) -> int:
-        """Tasks, or clusters of them."""
+        """Number of tasks, or of clusters."""
         return len(self.cost) if self.clusters is None else int(self.clusters.max()) + 1
 
     def residuals(self, *columns: Floats) -> Floats:
@@ -118,16 +123,18 @@ class Spending:
         return residuals
 
     def undefined(self, population: str) -> str:
-        """Why there are no limits; "" where there are."""
+        """Why there are no limits; "" if there are limits."""
         if population == THESE_TASKS:
             if self.within is None or self.attempts is None:
-                return "not known for these tasks: it is no mean of attempts"
+                return "unknown for these tasks, since it is not a mean of attempts"
             return "needs two attempts at every task" if np.isnan(self.within).any() else ""
         noun = "tasks" if self.clusters is None else "clusters"
         return f"needs at least 2 {noun}" if self.units < 2 else ""
 
     def quantile(self, level: float, population: str) -> float:
-        """Student's: degrees of freedom are units − 1, for these tasks attempts − tasks."""
+        """Student's quantile, with units − 1 degrees of freedom, or attempts − tasks for these
+        tasks.
+        """
         from passk_cli.special import stdtrit
 
         degrees = self.units - 1
@@ -140,10 +147,11 @@ class Spending:
 class RatioInterval:
     """A ratio or a difference of ratios, with its limits.
 
-    value : None if a model passed no attempt.  upper : the other end of the value where costs
-    are missing, infinite if any cost may be; else None.
-    low, high : limits of the level asked for, around both ends; high is infinite if there is
-    none ("at least low").  None, with the reason, where nothing can be said.
+    value : None if a model passed no attempt.
+    upper : the upper end of the value if costs are missing, infinite if any cost may be; otherwise
+        None.
+    low, high : limits around both ends. high is infinite if there is none ("at least low"). None,
+        with the reason, if there are no limits.
     """
 
     value: float | None
@@ -157,8 +165,9 @@ class RatioInterval:
 class RatioComparison:
     """Two models' costs per solved task over the same tasks: θ₁ − θ₂ and θ₁/θ₂.
 
-    first, second : places of the models.  p : of θ₁ = θ₂, two-sided; NaN if there is no test.
-    adjusted : for all pairs of the family.  alpha : the largest p that this leaves significant.
+    first, second : places of the models.
+    p : of θ₁ = θ₂, two-sided; NaN if there is no test.
+    adjusted : p adjusted for all pairs of the family.  alpha : the largest significant p.
     """
 
     first: int
@@ -181,18 +190,21 @@ class _MeanReach(NamedTuple):
 def cost_per_success(
     spending: Spending, level: float = 0.95, population: str = NEW_TASKS
 ) -> RatioInterval:
-    """θ = Σ_t mean cost / Σ_t mean outcome: what a solved task costs, failures included.
+    """θ = Σ_t mean cost / Σ_t mean outcome: the cost of a solved task, including failures.
 
-    Fieller's inversion with limits of its own on either side of both means: with x̄, ȳ the means
-    over tasks, r their correlation, and reaches X and Y of the limits in question,
+    The limits come from Fieller's inversion, with separate limits on either side of both means. x̄
+    and ȳ are the means over tasks, r is their correlation, and X and Y are the distances of their
+    limits on the relevant side:
 
         (x̄ − θ ȳ)² = X² − 2 r θ X Y + θ² Y²
 
-    Its lower root has X below x̄ and Y above ȳ, its upper root the reverse.  Those of ȳ are of the
-    usual interval of pass@1 (`guard`, `hull` for these tasks), which holds near 0: without any pass
-    there is no value, and a lower limit only.  Those of x̄ are of `amount_reach`.
+    The lower root uses X below x̄ and Y above ȳ, and the upper root the reverse. The limits of ȳ
+    are those of the usual interval of pass@1 (`guard`, or `hull` for these tasks), which holds near
+    0: without any pass there is no value, and only a lower limit. The limits of x̄ come from
+    `amount_reach`.
 
-    Limits are None with one task (cluster), and for these tasks where one has a single attempt.
+    Limits are None with one task (cluster), and for these tasks if one of them has a single
+    attempt.
     Coverage: benchmarks/cost.md.
     Source: Fieller 1954; Donner & Zou 2012 (limits from separate limits); Land 1972, Zou, Huo &
     Taleban 2009 (lognormal means).
@@ -208,8 +220,10 @@ def cost_per_success(
 def mean_cost(
     spending: Spending, level: float = 0.95, population: str = NEW_TASKS
 ) -> RatioInterval:
-    """The mean over tasks of the mean cost of an attempt; limits of `amount_reach`, for these tasks
-    of the jackknife over attempts."""
+    """The mean over tasks of the mean cost of an attempt.
+
+    Its limits come from `amount_reach`, and for these tasks from the jackknife over attempts.
+    """
     limits_over_tasks = _of_means(spending, level, population, None)
     if population != THESE_TASKS or spending.within is None or limits_over_tasks.low is None:
         return limits_over_tasks
@@ -221,7 +235,7 @@ def mean_cost(
 def _costs_per_success(
     spendings: Sequence[Spending], level: float, population: str
 ) -> list[RatioInterval]:
-    """`cost_per_success` of each; their pass rates have limits in one pass."""
+    """`cost_per_success` of each model; the limits of their pass rates are computed together."""
     reaches = _rate_reaches(spendings, level, population)
     return [
         _of_means(spending, level, population, reach)
@@ -232,7 +246,7 @@ def _costs_per_success(
 def _of_means(
     spending: Spending, level: float, population: str, passing: _MeanReach | None
 ) -> RatioInterval:
-    """The limits of the mean cost divided by `passing`; of the mean cost where that is None."""
+    """The limits of the mean cost divided by `passing`; of the mean cost if that is None."""
     y, r = passing or _MeanReach(1.0, 0.0, 0.0), 0.0
     value = float(spending.cost.mean()) / y.mean if y.mean > 0 else None
     upper = np.inf if spending.has_missing_cost else None
@@ -260,7 +274,7 @@ def _cost_reach(spending: Spending, level: float, population: str) -> _MeanReach
 
 
 def _rate_reaches(spendings: Sequence[Spending], level: float, population: str) -> list[_MeanReach]:
-    """Of the usual interval of pass@1 of each; no reach where nothing can be said."""
+    """Distances of the limits of pass@1 from its mean; 0 if there are no limits."""
     reaches = [_MeanReach(float(spending.rate.mean()), 0.0, 0.0) for spending in spendings]
     places, samples = [at for at, one in enumerate(spendings) if not one.undefined(population)], []
     for one in (spendings[at] for at in places):
@@ -276,7 +290,7 @@ def _rate_reaches(spendings: Sequence[Spending], level: float, population: str) 
 
 
 def _correlation(spending: Spending, population: str) -> float:
-    """Of both means; 0 if one has no spread."""
+    """Correlation of the mean cost and the mean outcome; 0 if one of them has no spread."""
     if population == THESE_TASKS and spending.within is not None:
         xx, yy, xy = spending.within.sum(axis=1).tolist()
     else:
@@ -286,7 +300,8 @@ def _correlation(spending: Spending, population: str) -> float:
 
 
 def _root(x: float, y: float, xx: float, xy: float, yy: float) -> tuple[float, float]:
-    """Roots of (x − θ y)² = xx − 2 θ xy + θ² yy, of which x/y is between; 0 and ∞ for none.
+    """The roots of (x − θ y)² = xx − 2 θ xy + θ² yy on either side of x/y; 0 and ∞ if there are
+    none.
 
     >>> [round(root, 3) for root in _root(2.0, 1.0, 0.25, 0.0, 0.04)]
     [1.425, 2.742]
@@ -304,19 +319,21 @@ def compare_costs(
 ) -> list[RatioComparison]:  # fmt: skip
     """Costs per solved task of pairs of models over the same tasks: θ₁ − θ₂ and θ₁/θ₂.
 
-    Both are Fieller's inversion of one statistic, x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ and
-    x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ, by Student's t with the errors that the tasks'
-    contributions to it show; what the usual limits of a pass rate reach beyond Student's is added,
-    so that few passes are not certainty.  At ρ = 1 and δ = 0 the statistic is the same: one p.
-    If a limit does not exist the models' own limits bound it; and a difference reaches at least
-    as far as these two make it, which are as skewed as costs (`_most_lead`).
+    Both are Fieller's inversion of one statistic: x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ, and x̄₁ȳ₂ −
+    x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ. The error comes from the tasks' contributions, by Student's
+    t. If the usual limits of a pass rate reach farther than Student's, the excess is added, so that
+    few passes do not look certain. At ρ = 1 and δ = 0 the statistic is the same, so there is one p.
 
-    spendings : of each model, over the same tasks in the same order.  pairs : places of two models
-    each, all pairs when None.  adjust : whether all pairs are one family: shared sign flips give
-    the distribution of the smallest p (`draw_min_p`; for these tasks Bonferroni's), whose level intervals
-    have.  Without it only the two of a pair must have the same tasks.
-    A pair of which costs are missing has limits around both ends, and p is the largest that any
-    values in their place give, except for rounding.
+    If a limit does not exist, the models' own limits bound it. A difference reaches at least as far
+    as these limits imply, which are as skewed as costs (`_most_lead`).
+
+    spendings : of each model, over the same tasks in the same order.
+    pairs : places of two models per pair, all pairs if None.
+    adjust : whether all pairs are one family. Shared sign flips then give the distribution of the
+        smallest p (`draw_min_p`; for these tasks Bonferroni's bound), and intervals have its level.
+        Without adjustment, only the two models of a pair must have the same tasks.
+    If costs of a pair are missing, its limits are around both ends, and p is the largest that any
+    values in their place give, up to rounding.
     Source: Fieller 1954; the delta method; Zou & Donner 2008.
 
     >>> cheap = Spending(np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.1]), np.array([1, 0, 1, 0.5, 1, 1.0]))
@@ -333,7 +350,7 @@ def compare_costs(
     alpha, adjusted = 1.0 - level, p
     if adjust and distributions and population == NEW_TASKS:
         columns = np.stack([law.contributions for law in distributions], axis=1)
-        # The unit of money must not matter to what is rounding.
+        # The unit of money must not decide what counts as rounding.
         largest = np.abs(columns).max(axis=0)
         columns /= np.where(largest > 0, largest, 1.0)
         first = spendings[0]
@@ -362,7 +379,7 @@ def compare_costs(
 def _pair_distributions(
     spendings: Sequence[Spending], pairs: Sequence[tuple[int, int]], population: str
 ) -> list[_PairDistribution]:
-    """The distribution of each pair, of models whose limits are defined."""
+    """The distribution of each pair of models whose limits are defined."""
     places = sorted({at for pair in pairs for at in pair})
     tested = [spendings[at] for at in places]
     reaches = _rate_reaches(tested, _USUAL, population)
@@ -374,10 +391,12 @@ def _pair_distributions(
 
 
 class _Model(NamedTuple):
-    """A model's means with what its units add to their errors.
+    """A model's means, and what its units add to their errors.
 
-    x, y : mean cost and mean rate.  residuals : (units × 2), whose products are covariances of the
-    means; for these tasks (2 × 2), a root of them.  below, above : variances of ȳ to be added.
+    x, y : mean cost and mean rate.
+    residuals : (units × 2), whose products are covariances of the means; for these tasks (2 × 2), a
+        root of the covariances.
+    below, above : variances of ȳ to be added.
     has_missing_cost : whether x may be larger.
     """
 
@@ -412,8 +431,7 @@ class _Model(NamedTuple):
 
 
 class _PairDistribution(NamedTuple):
-    """Two models, whose means are (x₁, y₁, x₂, y₂): the distribution of x₁y₂ − x₂y₁ and of what it is made
-    of."""
+    """Two models with means (x₁, y₁, x₂, y₂): the distribution of x₁y₂ − x₂y₁ and of its parts."""
 
     first: _Model
     second: _Model
@@ -447,13 +465,13 @@ class _PairDistribution(NamedTuple):
 
     @property
     def statistic(self) -> float:
-        """x₁y₂ − x₂y₁; what is rounding is 0."""
+        """x₁y₂ − x₂y₁; a difference that is only rounding is 0."""
         first, second = self.first.x * self.second.y, self.second.x * self.first.y
         return 0.0 if abs(first - second) <= 1e-12 * max(first, second) else first - second
 
     @property
     def p(self) -> float:
-        """Two-sided p of θ₁ = θ₂; the largest, 1 if missing costs may make them equal."""
+        """Two-sided p of θ₁ = θ₂; 1 if missing costs may make them equal."""
         from passk_cli.special import stdtr
 
         away = self.statistic
@@ -465,7 +483,7 @@ class _PairDistribution(NamedTuple):
 
     @property
     def degrees(self) -> int:
-        """Of freedom: the fewer of both models."""
+        """Degrees of freedom: the smaller of both models' numbers."""
         return min(self.first.degrees, self.second.degrees)
 
 
@@ -491,7 +509,10 @@ def _limits(
     first_limits: RatioInterval,
     second_limits: RatioInterval,
 ) -> tuple[RatioInterval, RatioInterval]:
-    """Difference and ratio with limits at alpha; own, other : each model's, at the same level."""
+    """Difference and ratio with limits at alpha.
+
+    first_limits, second_limits : the limits of each model at the same level.
+    """
     from passk_cli.special import stdtrit
 
     first, second = pair.first, pair.second
@@ -552,11 +573,11 @@ def _least_lead(ratio: float, low_1: float, high_1: float, low_2: float) -> floa
 
 
 def _most_lead(dear: _Model, cheap: _Model, high: float, low: float) -> float:
-    """How far θ₁ − θ₂ may reach where the first is more expensive; −∞ where it is not.
+    """How far θ₁ − θ₂ may reach if the first model is more expensive; −∞ if it is not.
 
-    The distances of high, the upper limit of θ₁, and of low, the lower one of θ₂, add as squares,
-    less what their errors share (MOVER): θ₁ is as skewed as costs are, which the difference of two
-    models shows too little.  Source: Zou & Donner 2008.
+    The distances of high, the upper limit of θ₁, and of low, the lower limit of θ₂, add as squares,
+    minus what their errors share (MOVER). θ₁ is as skewed as costs are, and the difference of two
+    models shows too little of this.  Source: Zou & Donner 2008.
     """
     if dear.y == 0 or cheap.y == 0 or dear.x * cheap.y <= cheap.x * dear.y:
         return -np.inf

@@ -1,6 +1,6 @@
 """Rounding in computed numbers, which differs from processor to processor.
 
-A question of yes or no (is there a spread, which of two is larger) is not answered by it.
+A yes-or-no question (is there a spread, which of two is larger) must not depend on it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ROUNDING = 1e-12
 def common_denominator(values: Floats, largest: int, within: float) -> int | None:
     """The least d for which all values are multiples of 1/d; None if it is above `largest`.
 
-    values : finite.  within : how far off a multiple a value may be.
+    values : finite.  within : how far a value may be from a multiple.
 
     >>> import numpy as np
     >>> common_denominator(np.array([0.5, 1 / 3]), 100, 1e-12)

@@ -1,4 +1,6 @@
-"""Runs of one setup: does the run itself move pass@1, by how much, and when did it change."""
+"""Repeated runs of one setup: whether the run itself moves pass@1, how much, and when it
+changed.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +13,32 @@ from passk_cli.inference.roots import find_root
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.streams import named_generator
 
-# Draws of a test: that many cells at most, between that many draws.
+# The most cells of a test's draws, and the smallest and the largest number of draws.
 _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
-# Runs of a history for which the rate of false alarms is stated; the last ones are looked at.
+# The false-alarm rate is stated for a history of this many runs. Only the last ones of a longer
+# history are used.
 HORIZON = 365
-# By that rate: the deviate that is exceeded at some split of some night of a quiet history of
-# HORIZON runs; quantiles of 20,000 histories (`largest_deviate` draws one).
+# For each false-alarm rate, the deviate that some split on some night of a quiet history of HORIZON
+# runs exceeds with this probability. They are quantiles of 20,000 histories (`largest_deviate`).
 _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
-# Correlation of neighbouring runs above which they would show nothing.
+# The largest correlation of neighbouring runs that is assumed. With more, runs would show nothing.
 _MOST_CORRELATED = 0.95
-# That many runs before and after a change that do not overlap show it, whatever their scores are.
+# If this many runs before and after a change do not overlap, they show it without further tests of
+# ranks.
 _FEWEST_APART = 4
 
 
 @dataclass(frozen=True)
 class RunEffect:
-    """Effect of the run on the mean of its tasks, beside what chance within tasks explains.
+    """Effect of the run on the mean of its tasks, beyond what chance within tasks explains.
 
     means, variances : (runs,), pass@1 of each run and its variance by chance within tasks.
-    p : of no effect on the means.  p_tasks : of no effect on single tasks; 1 with one attempt a
-    task and run, which say nothing of it.  variance, low, high : of the effect, in squared units of
-    pass@1.  between, within : tasks on which two attempts differ, of two runs and of one; NaN if
-    no run attempts a task twice.
+    p : of no effect on the means.
+    p_tasks : of no effect on single tasks; 1 with one attempt per task and run, which is not
+        informative.
+    variance, low, high : of the effect, in squared units of pass@1.
+    between, within : numbers of tasks on which two attempts differ, of two runs and of one; NaN if
+        no run attempts a task twice.
     """
 
     means: Floats
@@ -49,16 +55,16 @@ class RunEffect:
 def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEffect:
     """Test, size and limits of the effect of a run, from repeated runs of one setup.
 
-    Hypothesis: the attempts at a task are exchangeable over runs.  Then, given a task's passes,
-    those of each run are multivariate hypergeometric, for any numbers of attempts.  Statistic of
-    the means: Q = Σ_r (m_r − m̄)² / v_r with v_r = Σ_t s_t² / (n_rt T²) and s_t² the variance of all
-    attempts at task t; of single tasks: Σ_tr n_rt (c_rt / n_rt − C_t / N_t)².  p = (b + 1)/(m + 1)
-    over m draws.  Size: the variance τ² for which Q(τ²) = Σ (m_r − m̄)² / (v_r + τ²) equals R − 1;
-    limits where it equals the quantiles of χ² with R − 1 degrees of freedom (Q-profile), at most
-    ¼, the largest variance of what is in [0, 1].
+    Hypothesis: the attempts at a task are exchangeable over runs. Then, given a task's passes,
+    those of each run are multivariate hypergeometric, for any numbers of attempts. The statistic of
+    the means is Q = Σ_r (m_r − m̄)² / v_r with v_r = Σ_t s_t² / (n_rt T²) and the variance s_t² of
+    all attempts at task t. The statistic of single tasks is Σ_tr n_rt (c_rt / n_rt − C_t / N_t)². p
+    = (b + 1)/(m + 1) over m draws. The size is the variance τ² for which Q(τ²) = Σ (m_r − m̄)² /
+    (v_r + τ²) equals R − 1. At the limits it equals the quantiles of χ² with R − 1 degrees of
+    freedom (Q-profile). They are at most ¼, the largest variance of values in [0, 1].
 
     n, c : (runs, tasks), R ≥ 2, every task attempted in every run.  level in (0, 1).
-    Edge cases: every attempt of every task alike: no effect, p = 1, limits 0.
+    Edge cases: if all attempts of every task agree, there is no effect: p = 1 and limits of 0.
     Errors: ValueError for fewer than two runs, or a task without an attempt in a run.
     Source: Paule & Mandel 1982; Viechtbauer 2007 (Q-profile).
 
@@ -70,7 +76,9 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
     from passk_cli.special import chdtri
 
     if n.ndim != 2 or len(n) < 2 or n.size == 0 or (n < 1).any():
-        raise ValueError("two runs or more, and an attempt at each task in each of them")
+        raise ValueError(
+            "the data must have at least two runs, with an attempt at each task in each run"
+        )
     runs, tasks = n.shape
     attempts, passes = n.sum(axis=0), c.sum(axis=0)
     rates, rate = c / n, passes / attempts
@@ -116,7 +124,7 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
 
 
 def draw_count(n: Ints) -> int:
-    """Number of draws that the p-values of `run_effect` rest on.
+    """Number of draws behind the p-values of `run_effect`.
 
     n : (runs, tasks), attempts.
 
@@ -127,7 +135,9 @@ def draw_count(n: Ints) -> int:
 
 
 def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[float, float]:
-    """p of the means and of the tasks, over attempts dealt again to the runs within each task."""
+    """p of the means and of the tasks, from attempts dealt at random to the runs within each
+    task.
+    """
     runs, tasks = n.shape
     draws = draw_count(n)
     random = named_generator(seed, "runs")
@@ -148,7 +158,7 @@ def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[floa
             dealt = random.multivariate_hypergeometric(sizes, passes, size=draws) / sizes
             totals += dealt
             of_tasks += (dealt - centre) ** 2 @ sizes
-    # A tie of sums taken in another order counts as a tie.
+    # Sums that are equal up to the order of adding count as ties.
     slack = 1 - 1e-9
     observed = float(spread((c / n).mean(axis=1)))
     of_means = 1 + int((spread(totals / tasks) >= observed * slack).sum())
@@ -159,8 +169,8 @@ def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[floa
 def run_variances(values: Floats) -> tuple[float, float]:
     """Variance of the means of runs, and the part of it that chance explains: M_r / T, M_tr / T.
 
-    With the mean squares of runs, M_r = T Σ_r (v_·r − v)² / (R − 1), and of the rest,
-    M_tr = Σ_tr (v_tr − v_t· − v_·r + v)² / ((R − 1)(T − 1)).  For any metric.
+    M_r = T Σ_r (v_·r − v)² / (R − 1) is the mean square of runs, and M_tr = Σ_tr (v_tr − v_t· −
+    v_·r + v)² / ((R − 1)(T − 1)) that of the residuals. They can be computed for any metric.
 
     values : (runs, tasks), R ≥ 2, T ≥ 2, of the same tasks.
     Errors: ValueError for fewer.
@@ -168,7 +178,7 @@ def run_variances(values: Floats) -> tuple[float, float]:
     """
     runs, tasks = values.shape
     if runs < 2 or tasks < 2:
-        raise ValueError("two runs or more of two tasks or more")
+        raise ValueError("values must have at least two runs and two tasks")
     means = values.mean(axis=1)
     residuals = values - means[:, None] - values.mean(axis=0) + values.mean()
     by_chance = float((residuals**2).sum()) / ((runs - 1) * (tasks - 1) * tasks)
@@ -176,10 +186,11 @@ def run_variances(values: Floats) -> tuple[float, float]:
 
 
 def run_variance(values: Floats) -> float:
-    """Variance of the effect of a run on the mean of its tasks, at least 0: what a run does to all
-    tasks alike, beyond what attempts and single tasks explain.
+    """Variance of the effect of a run on the mean of its tasks, at least 0.
 
-    values : as `run_variances` has them.
+    It is what a run does to all tasks alike, beyond what attempts and single tasks explain.
+
+    values : as for `run_variances`.
 
     >>> values = np.array([[0.1, 0.5, 0.3], [0.3, 0.7, 0.5], [0.2, 0.6, 0.4]])
     >>> round(run_variance(values), 6)
@@ -190,11 +201,11 @@ def run_variance(values: Floats) -> float:
 
 
 def run_reach(variance: float, runs: int, history: int, level: float = 0.95) -> float:
-    """How far a single run and the mean of several differ by the effect of the run alone.
+    """How far a single run and the mean of several may differ only by the effect of the run.
 
-    They owe σ² (1 + 1/R) to runs: h = t_{H−1} σ √(1 + 1/R).
+    The variance of their difference due to runs is σ² (1 + 1/R), so h = t_{H−1} σ √(1 + 1/R).
 
-    variance : σ², estimated from H runs (history).  runs : R, those that are averaged.
+    variance : σ², estimated from H runs (history).  runs : R, the runs that are averaged.
     Errors: ValueError for H < 2.
 
     >>> round(run_reach(0.02**2, 5, 20), 4)
@@ -203,14 +214,15 @@ def run_reach(variance: float, runs: int, history: int, level: float = 0.95) -> 
     from passk_cli.special import stdtrit
 
     if history < 2:
-        raise ValueError("two runs or more")
+        raise ValueError("history must be at least 2 runs")
     return float(-stdtrit(history - 1, (1 - level) / 2) * np.sqrt(variance * (1 + 1 / runs)))
 
 
 def widen_limits(estimate: float, low: float, high: float, reach: float) -> tuple[float, float]:
-    """Limits of a difference with the effect of the run: distances from the estimate and the reach
-    of runs add in squares (variances recovered from limits).
+    """Limits of a difference, widened by the effect of the run.
 
+    The distances from the estimate and the reach of runs add in squares (variances recovered from
+    limits).
     Source: Zou & Donner 2008.  Coverage: benchmarks/trend.md.
 
     >>> low, high = widen_limits(0.0, -0.03, 0.03, run_reach(0.02**2, 5, 20))
@@ -225,7 +237,9 @@ def widen_limits(estimate: float, low: float, high: float, reach: float) -> tupl
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """A change of level: the first run after it, the run that showed it, the means around it."""
+    """A change of level: the first run after it, the run that showed it, and the means around
+    it.
+    """
 
     first: int
     detected: int
@@ -234,13 +248,13 @@ class ChangePoint:
 
 
 def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -> Floats:
-    """Variance of the mean of a run by chance within tasks, as it is known after each run.
+    """Variance of the mean of a run by chance within tasks, as known after each run.
 
-    After run r: Σ_t s_t² h_t / T², with s_t² the variance of all attempts at task t so far and h_t
-    the mean of their 1 / n.
+    After run r it is Σ_t s_t² h_t / T², with the variance s_t² of all attempts at task t so far and
+    the mean h_t of their 1 / n.
 
-    n, c : (runs, tasks), attempts and the sums of what is averaged, passes where they are 0 and 1.
-    squares : sums of its squares; None for passes, whose squares they are.
+    n, c : (runs, tasks), attempts, and sums of the averaged values (passes if these are 0 and 1).
+    squares : sums of their squares; None for passes, which equal their squares.
     Returns (runs,); 0 after one run of one attempt.
 
     >>> chance_variances(np.full((3, 2), 2), np.array([[1, 2], [1, 2], [1, 2]])).round(4).tolist()
@@ -258,13 +272,13 @@ def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -
 def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
     """Mean logarithm of the amounts of each run, with a floor of its variance for `change_points`.
 
-    m_r = ā + mean_t (L_rt − a_t), with L_rt the mean logarithm of the amounts of run r at task t
-    and a_t that of L_rt over the runs that have one.  Amounts are skewed to the right, as prices
-    are: means of few of them jump with one attempt, those of logarithms are near normal.  A mean of
-    logarithms does not depend on the number of attempts, a logarithm of a mean does.
+    m_r = ā + mean_t (L_rt − a_t). L_rt is the mean logarithm of the amounts of run r at task t, and
+    a_t is its mean over the runs that have one. Amounts are skewed to the right, as prices are.
+    Means of few amounts jump with a single attempt, but means of logarithms are nearly normal. A
+    mean of logarithms does not depend on the number of attempts, and the logarithm of a mean does.
 
-    n : (runs, tasks), amounts above 0; every run and every task has one.  logs, squares : sums of
-    their logarithms, and of the squares of these.
+    n : (runs, tasks), number of amounts above 0; every run and every task has one.
+    logs, squares : sums of their logarithms, and of the squared logarithms.
     Returns two of (runs,): means, and `chance_variances` of logarithms.
 
     >>> n, logs = np.array([[1, 2], [1, 0]]), np.array([[0.0, 4.0], [1.0, 0.0]])
@@ -280,11 +294,13 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
 def above_middle(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     """Whether each amount is above the middle of its task, for `exact_change_p`.
 
-    The middle is where the share of attempts above is nearest to a half: 27 attempts of 30 turns
-    and one of 29 are 27 above.  It is of all runs together, so attempts stay exchangeable.
+    The middle is the value above which the share of attempts is closest to a half. For example, if
+    27 attempts have 30 turns and one has 29, 27 are above the middle. It is computed from all runs
+    together, so that attempts stay exchangeable.
 
-    tasks, amounts, counts : the task's code, the amount and the attempts of each, (amounts,).
-    Edge cases: a task whose amounts are all alike has none above.
+    tasks, amounts, counts : the code of the task, the amount and its number of attempts,
+        (amounts,).
+    Edge cases: a task whose amounts are all equal has none above.
 
     >>> amounts = np.array([3.0, 1.0, 2.0, 5.0])
     >>> above_middle(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
@@ -295,7 +311,7 @@ def above_middle(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     total = np.bincount(task, weight)[task]
     share = (np.cumsum(weight) - np.cumsum(np.bincount(task, weight))[task] + total) / total
     last = np.append((task[1:] != task[:-1]) | (amount[1:] > amount[:-1]), True)
-    # Of all places of a task the one whose share is nearest to a half, and the first of two.
+    # The middle of a task is the place whose share is closest to a half, and the first of two.
     away = np.where(last, np.abs(share - 0.5), np.inf)
     best = np.lexsort((away, task))[np.searchsorted(task, np.arange(int(task[-1]) + 1))]
     above = np.empty(len(tasks), dtype=bool)
@@ -309,28 +325,31 @@ def change_points(
 ) -> list[ChangePoint]:  # fmt: skip
     """Changes of the mean over a history of runs, with one false-alarm rate for all its nights.
 
-    After each run r the split s of the runs since the last change is sought for which
-    t = (mean after − mean before) / (sd √(1/s + 1/(r−s))) is largest, sd pooled, r − 2 degrees of
-    freedom, carried to the normal scale by its tail.  It is a change where it exceeds the 1 − α
-    quantile of its largest value over all splits of all nights of a history of `HORIZON` runs in
-    which nothing changes, and where four doubts leave it so:
+    After each run r, the split s of the runs since the last change is sought for which t = (mean
+    after − mean before) / (sd √(1/s + 1/(r−s))) is largest. sd is pooled, with r − 2 degrees of
+    freedom, and t is converted to the normal scale. A split is a change if its deviate exceeds the
+    1 − α quantile of the largest deviate over all splits of all nights of a history of `HORIZON`
+    runs without a change, and if four checks agree:
 
-    - sd is at least what chance within tasks gives, which runs alike by accident would deny;
-    - runs may be correlated with those before, and drift: `correlated_t` takes the place of t;
-    - means of runs near 0 or 1 are skewed, and a few low ones are not a change: the normal scores
+    - sd is at least what chance within tasks causes, even if runs are nearly equal by accident.
+    - Runs may be correlated with earlier runs, and drift: `correlated_t` must exceed the threshold,
+      too.
+    - Means of runs near 0 or 1 are skewed, and a few low ones are not a change. The normal scores
       of the runs, Φ⁻¹((rank − 3/8) / (R + 1/4)), must exceed the same threshold at the same split.
-      If there are too few runs for that, four runs or more on both sides must not overlap;
-    - a few attempts may be all there is of it: the exact p of the counts (`exact_change_p`) of the
-      runs before and after must be as small as the threshold asks.
+      If there are too few runs for that, four runs or more on both sides must not overlap.
+    - A few attempts may be the whole change: the exact p of the counts of the runs before and after
+      (`exact_change_p`) must be as small as the threshold implies.
 
-    So of twenty histories without a change at most one has a false alarm, however often it was
-    looked at; where correlated runs take it above, benchmarks/trend.md says.  A history that is
-    longer is looked at from its last `HORIZON` runs on.
+    So among twenty histories without a change at most one has a false alarm, however often it was
+    checked. benchmarks/trend.md shows when correlated runs raise this rate. Only the last `HORIZON`
+    runs of a longer history are used.
 
-    means : (runs,).  floors : least variance of a run's mean, one or after each run, from
-    `chance_variances`.  counts : attempts and passes, two of (runs × tasks); None without
-    the last doubt.  alpha : one of 0.1, 0.05, 0.01.
-    Edge cases: fewer than five runs since the last change, or runs that are all alike: none.
+    means : (runs,).
+    floors : the least variance of a run's mean, one or one after each run, from `chance_variances`.
+    counts : attempts and passes, two of (runs × tasks); None to skip the last check.
+    alpha : one of 0.1, 0.05, 0.01.
+    Edge cases: there is no change with fewer than five runs since the last change, or if all runs
+    are equal.
     Source: Hinkley 1970; James, James & Siegmund 1987 (the maximal t over splits).
 
     >>> level = np.array([0.8, 0.81, 0.79, 0.8, 0.82, 0.79, 0.8, 0.6, 0.61, 0.59, 0.6])
@@ -370,7 +389,7 @@ def change_points(
 
 
 def _ranks_show(means: Floats, split: int, threshold: float) -> bool:
-    """Whether the ranks of the runs show a change at a split as well."""
+    """Whether the ranks of the runs show a change at a split, too."""
     from passk_cli.special import ndtri
 
     runs = len(means)
@@ -389,14 +408,14 @@ def _ranks_show(means: Floats, split: int, threshold: float) -> bool:
 
 
 def correlated_t(means: Floats, split: int) -> float:
-    """|t| of a change of the mean of runs that may be correlated with those before them.
+    """|t| of a change of the mean if runs may be correlated with earlier runs.
 
-    Generalized least squares for runs whose correlation falls as r^lag, over √f.  r is the lag-1
-    correlation of the residuals around the means before and after, + 2/R for its bias, + 1/√R, its
-    standard error, from 0 to 0.95: a few runs cannot deny correlation.  f ≥ 1 if correlation
-    falls more slowly than r^lag, as in an effect that lasts beside chance within tasks:
-    f = (1 + 2r / (1 − φ)) (1 − r) / (1 + r), φ = (r₂ + r₃) / (r₁ + r₂) where r₁ is two standard
-    errors above 0, else r.
+    Generalized least squares for runs whose correlation falls as r^lag, divided by √f. r is the
+    lag-1 correlation of the residuals around the means before and after, + 2/R for its bias, +
+    1/√R, its standard error, from 0 to 0.95, since a few runs cannot rule out correlation. f ≥ 1 if
+    correlation falls more slowly than r^lag, as for a lasting effect with chance within tasks on
+    top: f = (1 + 2r / (1 − φ)) (1 − r) / (1 + r), with φ = (r₂ + r₃) / (r₁ + r₂) if r₁ is two
+    standard errors above 0, and φ = r otherwise.
 
     means : (runs,), R ≥ 5.  split : runs before, from 1 to R − 1.
     Source: Prais & Winsten 1954; Box & Jenkins 1970 (autocorrelations of ARMA(1, 1)).
@@ -410,8 +429,11 @@ def correlated_t(means: Floats, split: int) -> float:
 
 
 def _correlated_change(means: Floats, split: int) -> tuple[float, float]:
-    """A change of the mean of runs that may be correlated, and its standard error, as
-    `correlated_t` has them; it does not depend on the change.  0 for runs alike on both sides."""
+    """A change of the mean of runs that may be correlated, and its standard error.
+
+    See `correlated_t`. The error does not depend on the change, and it is 0 if runs are equal on
+    both sides.
+    """
     runs = len(means)
     residuals = np.concatenate([part - part.mean() for part in np.split(means, [split])])
     square = float(residuals @ residuals)
@@ -437,14 +459,14 @@ def _correlated_change(means: Floats, split: int) -> tuple[float, float]:
 def least_detectable_change(
     means: Floats, floors: Floats | float = 0.0, *, alpha: float = 0.05
 ) -> float:
-    """The least change of a history that its last run could have shown, at whichever run it came.
+    """The least change of a history that its last run could have shown, at any run.
 
-    At a split that ranks can show, what exceeds the threshold by t and by `correlated_t`, with the
-    noise around the means before and after it; the least over splits.  The exact test of counts and
-    the ranks of the runs may ask for more.
+    At a split that ranks can show, it is what exceeds the threshold by t and by `correlated_t`,
+    with the noise around the means before and after it. The result is the least over splits. The
+    exact test of counts and the ranks of the runs may require more.
 
-    means, floors, alpha : as `change_points` has them, of the runs since the last change.
-    Edge cases: infinity for fewer than eight runs; 0 for runs that are all alike without a floor.
+    means, floors, alpha : as for `change_points`, of the runs since the last change.
+    Edge cases: infinity for fewer than eight runs; 0 if all runs are equal and there is no floor.
 
     >>> nights = np.random.default_rng(1).normal(0.8, 0.02, 100)
     >>> [round(least_detectable_change(nights[:runs]), 3) for runs in (8, 12, 25, 100)]
@@ -467,7 +489,7 @@ def least_detectable_change(
 
 
 def run_correlation(means: Floats) -> float:
-    """Lag-1 correlation of runs, + 1/R for its bias; 0 for fewer than five, or runs all alike.
+    """Lag-1 correlation of runs, + 1/R for its bias; 0 for fewer than five runs, or equal ones.
 
     >>> round(run_correlation(np.array([0.0, 1.0, 2.0, 1.0, 0.0, -1.0, -2.0, -1.0])), 3)
     0.792
@@ -480,13 +502,13 @@ def run_correlation(means: Floats) -> float:
 
 
 def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
-    """Exact two-sided p that runs before and after a split pass alike, given each task's passes.
+    """Exact two-sided p of equal pass rates before and after a split, given each task's passes.
 
-    Then the attempts at a task are exchangeable over the runs, and its passes after the split are
-    hypergeometric; those of all tasks are a sum of independent ones, whose distribution is a convolution.
-    p = min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
+    The attempts at a task are then exchangeable over the runs, and its passes after the split are
+    hypergeometric. Those of all tasks are a sum of independent numbers, whose distribution is a
+    convolution. p = min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
 
-    n, c : (runs × tasks), attempts and passes; of amounts, those above the task's median.
+    n, c : (runs × tasks), attempts and passes; for amounts, those above the task's middle.
     start, split, end : runs start … split − 1 are before, split … end − 1 after.
     Accuracy: 1e-9, absolute.  Source: Fisher 1935.
 
@@ -505,7 +527,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     least, most = np.maximum(0, after + total - size), np.minimum(after, total)
     mean = after * total / size
     spread = np.sqrt(mean * (size - total) * (size - after) / (size * np.maximum(size - 1, 1)))
-    # Beyond twelve standard deviations and forty passes nothing is left of a task.
+    # Beyond twelve standard deviations and forty passes, the probability of a task is negligible.
     least = np.maximum(least, np.floor(mean - 12 * spread - 40).astype(np.int64))
     most = np.minimum(most, np.ceil(mean + 12 * spread + 40).astype(np.int64))
     away = np.arange(int((most - least).max()) + 1)
@@ -514,7 +536,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     logs = -sum(gammaln(part + 1.0) for pair in ways for part in pair)
     task_chances = np.exp(logs - logs.max(axis=1, keepdims=True)) * (least + away <= most)
     task_chances /= task_chances.sum(axis=1, keepdims=True)
-    # A circle of places that holds the sum observed, and all but 1e-30 of the others.
+    # The circle of places contains the observed sum, and all but 1e-30 of the others.
     at, middle = int(passed_after.sum()), float(mean[:, 0] @ times)
     reach = 12 * float(np.sqrt(spread[:, 0] ** 2 @ times)) + abs(at - middle) + 40
     first, sum_range = int(least[:, 0] @ times), int((most - least)[:, 0] @ times) + 1
@@ -529,9 +551,9 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
 
 
 def largest_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
-    """The largest deviate over all splits of all nights of one history, nothing started again.
+    """The largest deviate over all splits of all nights of one history, without any reset.
 
-    history : (runs,), R ≥ 5.  floors : as `change_points` has them.
+    history : (runs,), R ≥ 5.  floors : as for `change_points`.
 
     >>> round(largest_deviate(np.array([0.1, 0.0, 0.1, 0.0, 0.1, 0.0])), 2)
     0.89
@@ -544,7 +566,7 @@ def largest_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
 
 
 def _largest_split(means: Floats, floor: float = 0.0) -> tuple[int, float]:
-    """The split of a stretch of runs with the largest |t|, and that."""
+    """The split of consecutive runs with the largest |t|, and this |t|."""
     runs = len(means)
     before = np.arange(1, runs)
     centred = means - means.mean()
@@ -559,7 +581,9 @@ def _largest_split(means: Floats, floor: float = 0.0) -> tuple[int, float]:
 
 
 def _deviate(t: float, degrees: int) -> float:
-    """The normal deviate with the tail of t, without loss far out: Wallace's approximation, within
-    0.02 of the exact deviate for 3 degrees or more."""
+    """The normal deviate with the same tail as t, accurate far out (Wallace's approximation).
+
+    It is within 0.02 of the exact deviate for 3 degrees of freedom or more.
+    """
     share = (8 * degrees + 1) / (8 * degrees + 3)
     return share * float(np.sqrt(degrees * np.log1p(t**2 / degrees)))

@@ -1,19 +1,20 @@
-"""Did sampling stop because of what came out?  Then the number of attempts is part of the result.
+"""A test of whether sampling stopped because of outcomes, so that the number of attempts is a
+result.
 
 If attempts at a task end with its first pass, easy tasks have few attempts and a rate of 1/n or
-more: pass@1 by c/n reads 0.36 where 0.20 of the attempts pass.  What such data still shows is the
-share of tasks solved within k attempts.
+more. pass@1 by c/n is then, for example, 0.36 although only 0.20 of the attempts pass. These data
+still show the share of tasks solved within k attempts.
 
-The rule.  Let m be the most attempts of a task.  Sampling is taken to have stopped
+Let m be the largest number of attempts at a task. Sampling is taken to have stopped
 
-- at the first pass, where every task has at most one pass, those with fewer than m attempts have
+- at the first pass, if every task has at most one pass, the tasks with fewer than m attempts have
   one, and no pass is known to be followed by another attempt;
-- once a task had passed (as in batches), where those with fewer than m attempts have passes;
-- with failures replaced by retries, where attempt numbers have holes, and at every task whose
-  numbers end below m the last attempt passed;
+- once a task had passed (as in batches), if the tasks with fewer than m attempts have passes;
+- with failures replaced by retries, if attempt numbers have gaps, and the last attempt passed at
+  every task whose numbers end below m;
 
-and where attempts whose number did not depend on outcomes would look like this with a chance below
-`LEVEL`.  Equal numbers of attempts, without holes, never do.
+and if attempts whose number did not depend on outcomes would look like this with a chance below
+`LEVEL`. Equal numbers of attempts without gaps never do.
 """
 
 from __future__ import annotations
@@ -26,22 +27,23 @@ import numpy as np
 from passk_cli.arrays import Bools, Ints
 from passk_cli.inference.compatible_rates import count_likelihood, highest_likelihood, rate_grid
 
-# Below this chance, numbers of attempts that go with outcomes are no accident.
+# Below this chance, a relation between numbers of attempts and outcomes is not an accident.
 LEVEL = 0.01
 FIRST_PASS, ONCE_PASSED, REPLACED = "first pass", "once passed", "replaced"
-# What is known of a task's last attempt.
+# The value for a task whose last attempt is unknown.
 UNKNOWN = -1
 _TINY, _FEWEST_ZEROS = 1e-300, 0.25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stopping:
-    """How sampling seems to have stopped, and what it leaves to estimate.
+    """How sampling seems to have stopped, and what can still be estimated.
 
     kind : FIRST_PASS, ONCE_PASSED or REPLACED.
-    chance : at most so likely are such data where the number of attempts is fixed beforehand.
-    most : m, the most attempts made at a task.  short : tasks with fewer.
-    at_once : share of tasks whose first attempt passed; None if it cannot be known.
+    chance : an upper bound of the probability of these data if the number of attempts is fixed
+        beforehand.
+    most : m, the largest number of attempts at a task.  short : tasks with fewer.
+    at_once : share of tasks whose first attempt passed; None if it is unknown.
     solved : share of tasks solved within m attempts.
     beyond : tasks in which an attempt is known to follow a pass.
     """
@@ -58,22 +60,22 @@ class Stopping:
 def stopping(
     n: Ints, c: Ints, numbered: Ints | None = None, last: Ints | None = None
 ) -> Stopping | None:
-    """How sampling seems to have stopped, whatever its chance; None if nothing speaks for it.
+    """How sampling seems to have stopped, with its chance; None if nothing suggests that it did.
 
     n, c : (tasks,), attempts kept and passes; n ≥ 1, 0 ≤ c ≤ n.
-    made : (tasks,), attempts made as far as their numbers tell, ≥ n; n where they are not known.
+    numbered : (tasks,), attempts made according to their numbers, ≥ n; n if these are unknown.
     last : (tasks,), whether the last attempt passed: 1, 0, or UNKNOWN.
 
-    Three bounds of the chance, whatever the tasks' rates:
+    Three bounds of the chance hold for any rates of the tasks:
 
-    - Fisher: of T tasks, S with a pass, all s short ones are among these: C(T−s, S−s) / C(T, S).
-      It is exact for numbers of attempts unrelated to outcomes, and too large for honest ones,
-      as more attempts solve more tasks.
-    - one pass at each of the tasks solved: Π (1 − 1/n)^(n−1), the most that n attempts can have,
-      times the C(T−s, T−S) ways to choose the unsolved ones among the tasks with m attempts.
-    - where the order is known, one pass that stands last: Π 1/n, given n and c.
+    - Fisher: S of T tasks have a pass, and all s short ones are among them: C(T−s, S−s) / C(T, S).
+      It is exact for numbers of attempts unrelated to outcomes, and too large for honest ones, as
+      more attempts solve more tasks.
+    - One pass at each of the solved tasks: Π (1 − 1/n)^(n−1), the largest probability with n
+      attempts, times the C(T−s, T−S) ways to choose the unsolved tasks among those with m attempts.
+    - If the order is known, one pass in the last place: Π 1/n, given n and c.
 
-    The smaller of the first two is multiplied by the third.  If tasks have several passes, the
+    The smaller of the first two is multiplied by the third. If tasks have several passes, the
     chance is that of `_missing_zeros_p` instead.
 
     >>> evidence = stopping(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
@@ -87,7 +89,7 @@ def stopping(
     solved = c > 0
     early, passed = numbered < numbered.max(), last == 1
     if np.any(numbered > n) and early.any() and np.all(passed[early]):
-        # Wherever numbers end early, the last attempt passed.
+        # At every task whose numbers end early, the last attempt passed.
         chance, first = math.exp(_log_fisher(early, passed)), (numbered == 1) & solved
         return Stopping(
             REPLACED, chance, int(numbered.max()), int(early.sum()), float(first.mean()),
@@ -103,7 +105,7 @@ def stopping(
         return None
     logs = 0.0
     if passes_only and single:
-        # At most, that no task has two passes and the short ones have one.
+        # This is the largest probability that no task has two passes and the short ones have one.
         several = n[solved & (n > 1)].astype(np.float64)
         one_each = _log_choose(int((~short).sum()), int((~solved).sum()))
         one_each += float(((several - 1) * np.log1p(-1 / several)).sum())
@@ -133,11 +135,12 @@ def stopped_on_outcome(
 
 
 def _missing_zeros_p(n: Ints, c: Ints) -> float:
-    """How likely it is that tasks of these n, all with passes, had n fixed beforehand: p of a test.
+    """p of the hypothesis that these tasks, all with passes, had n fixed beforehand.
 
-    Twice the gain in log-likelihood from leaving out counts of 0, Σ log P(c)/P(c ≥ 1) − Σ log P(c),
-    each with the rates of those tasks spread as suits it best, is taken for half a χ² of one
-    degree (benchmarks/stopping.md).  ½ if next to no zero is missed at rates of c/n.
+    The statistic is twice the gain in log-likelihood from leaving out counts of 0, Σ log P(c)/P(c ≥
+    1) − Σ log P(c), each with the distribution of rates that fits best. It is treated as half a χ²
+    of one degree (benchmarks/stopping.md). p is ½ if next to no zeros would be missing at rates of
+    c/n.
     """
     if ((1 - c / n) ** n).sum() < _FEWEST_ZEROS:
         return 0.5

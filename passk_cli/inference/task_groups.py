@@ -1,8 +1,8 @@
-"""Do groups of tasks explain part of the variance between tasks?  Tasks dealt to groups at random.
+"""A test of whether groups of tasks explain part of the variance between tasks.
 
-The null hypothesis is that tasks belong to groups by accident.  The statistic is the sum of squares
-between groups, Σ_g (Σ_{t∈g} y_t)² / m_g, where m_g is the number of tasks in group g and y_t is the
-value of task t minus the mean.
+The null hypothesis is that tasks are assigned to groups at random. The statistic is the sum of
+squares between groups, Σ_g (Σ_{t∈g} y_t)² / m_g, where m_g is the number of tasks in group g and
+y_t is the value of task t minus the mean.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from passk_cli.inference.streams import named_generator
 
 # All deals are counted if there are at most this many.
 MOST_COUNTED = 20_000
-# Below this many standard deviations of F no p-value is small enough to be told.
+# If F is fewer standard deviations than this above its mean, p is not small enough to be reported.
 _NOTABLE = 2.0
 # Draws per test and level, so that the smallest p-value is half the level; values drawn at once.
 _DRAWS, _BLOCK = 2, 1 << 19
-# More tasks than this add nothing but time.
+# More tasks than this only cost time.
 _MOST_TASKS = 2000
 
 
@@ -68,14 +68,17 @@ def group_p(values: Floats, groups: Ints, level: float) -> float:
 
 
 def _between(values: Floats, starts: Ints, sizes: Ints) -> Floats:
-    """Σ_g (Σ y)² / m_g of each row.  values : (rows, T), by group.  starts, sizes : of groups."""
+    """Σ_g (Σ y)² / m_g of each row.
+
+    values : (rows, T), ordered by group.  starts, sizes : of the groups.
+    """
     sums = np.add.reduceat(values, starts, axis=1)
     squares: Floats = (sums**2 / sizes).sum(axis=1)
     return squares
 
 
 def _deals(tasks: tuple[int, ...], sizes: list[int]) -> Iterator[tuple[int, ...]]:
-    """All ways to deal tasks to groups of these sizes, the tasks of a group together."""
+    """All ways to deal tasks to groups of these sizes; the tasks of a group are consecutive."""
     if len(sizes) == 1:
         yield tasks
         return

@@ -15,10 +15,11 @@ from passk_cli.arrays import Floats, Ints, blocks
 from passk_cli.inference.streams import named_generator
 from passk_cli.limits import refuse_many_draws
 
-# Cells of one block of weights: it stays in the processor's cache.  A block's rows depend on the
-# number of tasks alone, and each has a stream of its own, so neither memory nor threads matter.
+# Cells of one block of weights, which stays in the processor's cache. A block's rows depend only on
+# the number of tasks, and each block has its own stream, so neither memory nor threads change a
+# result.
 _BLOCK_CELLS = 1 << 18
-# That many bytes of weights are kept until others are drawn.
+# At most this many bytes of weights are cached, until others are drawn.
 _KEPT = 1 << 26
 
 
@@ -40,7 +41,7 @@ KINDS: dict[str, Callable[[np.random.Generator, Floats], None]] = {
     "multinomial": multinomial,
     "dirichlet": dirichlet,
 }
-# As which their weights are kept.
+# The types in which weights are cached.
 _STORED = {"multinomial": np.uint8, "dirichlet": np.float64}
 
 
@@ -53,7 +54,7 @@ def _draw(
     workers = min(threads or os.cpu_count() or 1, len(places))
 
     def work(first: int) -> None:
-        # One array per worker: fresh pages cost more than the draws.
+        # One array per worker is reused, since fresh memory pages cost more than the draws.
         weights = np.empty((places[0].stop, units))
         for block in range(first, len(places), workers):
             KINDS[kind](named_generator(seed, purpose, block), weights)
@@ -70,9 +71,9 @@ def _draw(
 def _cached_weights(
     kind: str, units: int, resamples: int, seed: int, threads: int | None
 ) -> NDArray[Any]:  # fmt: skip
-    """The weights themselves: the next model or metric of the same tasks asks for them again.
+    """The weights themselves, since the next model or metric of the same tasks needs them again.
 
-    Whole numbers take a byte each; that one unit of hundreds is drawn 256 times does not happen.
+    Whole numbers take a byte each. One unit of hundreds is never drawn 256 times.
     """
     weights = np.empty((resamples, units), dtype=_STORED[kind])
     _draw(weights.__setitem__, kind, units, resamples, seed, threads)
@@ -85,13 +86,13 @@ def bootstrap_means(
 ) -> Floats:  # fmt: skip
     """Means of each column over resampled tasks: (resamples × columns).
 
-    mean_r = Σ_t w_rt v_t / Σ_t w_rt, between the least and the largest value.  The same seed, kind
-    and number of units give the same weights w, whatever the columns and threads, so that the
-    difference of two columns is a paired one.
+    mean_r = Σ_t w_rt v_t / Σ_t w_rt, between the least and the largest value. The same seed, kind
+    and number of units give the same weights w for any columns and threads, so that the difference
+    of two columns is a paired one.
 
-    values : (tasks × columns).  clusters : a code 0 … G−1 per task; then whole clusters are drawn.
-    Peak memory beside the result is 64 MB of weights, kept for the next call, or a few blocks of
-    2 MB where there are more.  Errors: ParameterError for more than 1 GB of means.
+    values : (tasks × columns).  clusters : a code 0 … G−1 per task; whole clusters are then drawn.
+    Peak memory in addition to the result is 64 MB of weights, cached for the next call, or a few
+    blocks of 2 MB if there are more.  Errors: ParameterError for more than 1 GB of means.
 
     >>> means = bootstrap_means(np.array([[0.0], [1.0]]), 1000, seed=0)
     >>> sorted(set(means.ravel().tolist()))
@@ -113,19 +114,20 @@ def bootstrap_means(
         weights = _cached_weights(*arguments)
         for rows in blocks(resamples, len(sizes), _BLOCK_CELLS):
             average(rows, weights[rows].astype(np.float64))
-    # Rounding carries a mean of equal values past them.
+    # Rounding may move the mean of equal values past them.
     return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
 
 
 def attempt_means(n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: int) -> Floats:
-    """Means over fixed tasks whose n attempts are made again: (resamples × metrics).
+    """Means over fixed tasks whose n attempts are repeated: (resamples × metrics).
 
-    c* ~ Binomial(n, c/n) in every task; its value is moved by what resampling with replacement is
-    off on average, so that the draws centre on the estimate.
+    c* ~ Binomial(n, c/n) in every task. The values are shifted by the bias of resampling with
+    replacement, so that the draws are centred on the estimate.
 
-    n, c : (tasks,).  tables : per metric the value of each (n, c), concatenated over the distinct
-    n in increasing order: c runs from 0 to n within each.
-    Models with other counts have draws of their own, which no name moves.
+    n, c : (tasks,).
+    tables : per metric the value of each (n, c), concatenated over the distinct n in increasing
+        order; c runs from 0 to n within each.
+    Models with other counts have their own draws, which no name changes.
     """
     purpose = f"attempts {zlib.crc32(np.stack([n, c]).tobytes())}"
     distinct, where = np.unique(n, return_inverse=True)
@@ -161,7 +163,9 @@ def _expected(n: Ints, c: Ints, table: Floats, starts: Ints) -> Floats:
 
 
 def cluster_totals(values: Floats, clusters: Ints | None) -> tuple[Floats, Floats]:
-    """Sums of each column per cluster, and cluster sizes; every task its own cluster when None."""
+    """Sums of each column per cluster, and cluster sizes; if None, every task is its own
+    cluster.
+    """
     if clusters is None:
         return values, np.ones(len(values))
     totals = np.stack([np.bincount(clusters, column) for column in values.T], axis=1)
@@ -171,9 +175,9 @@ def cluster_totals(values: Floats, clusters: Ints | None) -> tuple[Floats, Float
 def unit_values(values: Floats, clusters: Ints | None) -> Floats:
     """Contribution of each cluster to the means of the columns: (clusters × columns), equal means.
 
-    x_g = x̄ + (G/T) (S_g − m_g x̄) for the sum S_g over the m_g tasks of cluster g: its mean where
-    all G clusters have one size, the linear part of the ratio Σ S_g / Σ m_g else.  The values
-    themselves without clusters.
+    x_g = x̄ + (G/T) (S_g − m_g x̄) for the sum S_g over the m_g tasks of cluster g. It is the
+    cluster's mean if all G clusters have one size, and otherwise the linear part of the ratio Σ S_g
+    / Σ m_g. Without clusters it is the values themselves.
 
     values : (tasks × columns).
 

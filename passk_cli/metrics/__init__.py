@@ -1,5 +1,6 @@
-"""One task's outcomes → a value: arrays in, arrays out, exact in both tails.
+"""One task's outcomes → a value: arrays in, arrays out, accurate in both tails.
 
-Here live the estimators and their registry.  No randomness, no intervals, no files, no printing:
-uncertainty is `inference`'s, what holds beyond the attempts made is `distributions`'.
+This folder contains the estimators and their registry. It has no randomness, intervals, files or
+printing: uncertainty belongs to `inference`, and models beyond the attempts made belong to
+`distributions`.
 """

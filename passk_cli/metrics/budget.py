@@ -1,8 +1,8 @@
-"""pass@$b: the probability that repeated attempts solve a task before the money is gone.
+"""pass@$b: the probability that repeated attempts solve a task before a budget is spent.
 
 A cell's attempts come as a ragged multiset: `start` (cells + 1,) offsets; rows start[i]:start[i+1]
-are the distinct costs of cell i, each with how many attempts have it (`count`) and how many of
-those passed (`passed`).  Costs are of any unit: dollars, tokens, seconds.
+are the distinct costs of cell i, each with its number of attempts (`count`) and of passing ones
+(`passed`). Costs can have any unit: dollars, tokens, seconds.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, blocks
 from passk_cli.errors import ParameterError
 from passk_cli.metrics.choice import log_choose
 
-# Sets of failures are counted as pairs of sets of either half of them, up to 2^36 pairs, or one by
-# one where at most 2^17 can fit into the budget; beyond that on a grid of the money.
+# Sets of failures are counted as pairs of sets of two halves, up to 2^36 pairs, or one by one if at
+# most 2^17 can fit into the budget. Beyond that they are counted on a grid of money.
 _PAIRED_BITS, _LISTED_BITS = 36.0, 17.0
-# So few sets are not halved; that many sums are merged.
+# Sets up to the first size are not halved; more sums than the second number are merged.
 _SMALL_BITS, _UNMERGED = 9.0, 1 << 9
-# Numbers that a grid goes through at most, and its cells.
+# The most numbers that a grid goes through, and the range of its cells.
 _GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14
-# Budgets of one grid: down to this share of the largest.
+# Budgets down to this share of the largest share a grid.
 _GRID_REACH = 0.25
-# Costs of at most that many decimals are whole numbers of the last one; others have that many bits.
+# Costs with at most this many decimals are whole numbers of the last one; other costs have this
+# many bits.
 _DECIMALS, _BITS = 9, 44
 # Numbers held at once: 32 MB.
 _TOGETHER = 1 << 22
@@ -38,27 +39,28 @@ def pass_within(
 ) -> tuple[Floats, Floats]:
     """Lowest and highest probability that a cell's task is solved within a budget.
 
-    The attempts made come in random order, without replacement, one after another until one passes
-    or the next one does not fit whole into what is left of the budget b:
+    The attempts come in random order, without replacement, until one passes or the next one does
+    not fully fit into what remains of the budget b:
 
         pass@$b = Σ_s Σ_j #{A ⊂ F: |A| = j, cost(A) + x_s ≤ b} / (n C(n−1, j))
 
-    over passing attempts s and sets A of failing attempts F that come before s.  Costs of 1 and
-    b = k make it pass@k.  If no attempt passed and money is left, nothing is known of a further
-    attempt: the task counts 0 in the lowest and 1 in the highest.
+    over passing attempts s and sets A of failing attempts F that come before s. With costs of 1 and
+    b = k it is pass@k. If no attempt passed and money remains, nothing is known about a further
+    attempt: the task counts 0 in the lowest and 1 in the highest value.
 
-    value : (rows,) ≥ 0; NaN for an attempt without a cost, which never fits in the lowest and costs
-    nothing in the highest; infinity never fits.  budget : ≥ 0, infinity included, of any shape.
+    value : (rows,) ≥ 0. NaN is an attempt without a cost, which never fits in the lowest value and
+        costs nothing in the highest; infinity never fits.
+    budget : ≥ 0, also infinity, of any shape.
     Returns two arrays of the shape of `budget` and (cells,), in [0, 1]; NaN for a cell without
     attempts.
-    Exact except for rounding, sums that reach the budget included (0.1 + 0.2 fits into 0.3), up to 25
-    failing attempts of different costs and 1,000 of few, and beyond where little fits into the
-    budget or costs are few whole numbers.  Otherwise costs are rounded to a grid, down for the one end
-    and up for the other, so that both ends are certain: up to 1,000 attempts less than 0.005 apart
-    in what was tried.
-    Errors: ValueError for a negative cost; ParameterError for a budget that is none.
-    Source: the order of attempts as in Chen et al. 2021; success against cost as in Brown et
-    al. 2024; coverage at cost as in arXiv 2601.21522.
+    The result is exact up to rounding, also for sums that reach the budget (0.1 + 0.2 fits into
+    0.3). This holds up to 25 failing attempts with different costs and 1,000 with few costs, and
+    beyond if little fits into the budget or costs are few whole numbers. Otherwise costs are
+    rounded to a grid, down for one end and up for the other, so that both ends are certain. Up to
+    1,000 attempts they were less than 0.005 apart in tests.
+    Errors: ValueError for a negative cost; ParameterError for an invalid budget.
+    Source: the order of attempts as in Chen et al. 2021; success against cost as in Brown et al.
+    2024; coverage at cost as in arXiv 2601.21522.
 
     >>> costs = np.array([0, 2]), np.array([1.0, 2.0]), np.array([1, 2]), np.array([0, 1])
     >>> low, high = pass_within(*costs, [1, 2, 3, 5])  # one of 1 and one of 2 failed
@@ -99,13 +101,15 @@ def _ends(cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> tuple[Flo
     low, high = dearest.solved(np.arange(len(budgets)))
     if lacking.any():
         high = cheapest.solved(np.arange(len(budgets)))[1]
-    # Rounding must not leave the range, nor turn the ends around.
+    # Rounding must neither leave the range nor exchange the ends.
     return np.clip(low, 0.0, 1.0), np.clip(np.maximum(low, high), 0.0, 1.0)
 
 
 class _Sums(NamedTuple):
-    """Sums of sets of failures, ascending: each with the size of its sets, and the share that its
-    sets are of all of that size."""
+    """Sums of sets of failures, ascending, with the size of their sets.
+
+    share : the share of these sets among all sets of that size.
+    """
 
     total: Ints
     size: Ints
@@ -113,11 +117,12 @@ class _Sums(NamedTuple):
 
 
 class _Cell(NamedTuple):
-    """One cell with costs and budgets as whole numbers of a unit.
+    """One cell, with costs and budgets as whole numbers of a unit.
 
-    n : attempts.  failures, failed : costs of failing attempts that may fit, ascending, and how
-    many have each.  passes, passed : likewise of passing ones.  limits : of budgets.  left_over :
-    whether all attempts leave something of a budget.
+    n : attempts.
+    failures, failed : costs of failing attempts that may fit, ascending, and the number of each.
+    passes, passed : the same for passing attempts.  limits : of the budgets.
+    left_over : whether all attempts together leave something of a budget.
     """
 
     n: int
@@ -146,7 +151,7 @@ class _Cell(NamedTuple):
         return cls(n, failures, failed, passes, passing, limits, left_over)
 
     def solved(self, places: Ints) -> tuple[Floats, Floats]:
-        """Both ends of P(solved within the budget) at the budgets of these places."""
+        """Both ends of P(solved within the budget) at the budgets at these places."""
         remaining = (self.limits[places][:, None] - self.passes).ravel()
         shape = len(places), len(self.passes)
         low, high = np.zeros(len(remaining)), np.zeros(len(remaining))
@@ -159,7 +164,7 @@ class _Cell(NamedTuple):
         return low.reshape(shape) @ self.passed, high.reshape(shape) @ self.passed
 
     def _on_grids(self, places: Ints) -> tuple[Floats, Floats]:
-        """Both ends by groups of near budgets, each with as fine a grid as they allow."""
+        """Both ends, for groups of similar budgets, each with as fine a grid as possible."""
         low, high = np.empty(len(places)), np.empty(len(places))
         todo = np.arange(len(places))
         while len(todo):
@@ -179,7 +184,7 @@ class _Cell(NamedTuple):
     def _fitting(self, remaining: Ints) -> tuple[Floats, Floats] | None:
         """Σ_j #{A ⊂ F: |A| = j, cost(A) ≤ left} / (n C(n−1, j)); None for too many sets."""
         most = int(remaining.max())
-        # What is more expensive than all that is left is in no set.
+        # A failure that costs more than everything that remains is in no set.
         affordable = int(np.searchsorted(self.failures, most, side="right"))
         failures, failed = self.failures[:affordable], self.failed[:affordable]
         bits = np.cumsum(np.log2(failed + 1.0))
@@ -210,8 +215,11 @@ class _Cell(NamedTuple):
         return total, total
 
     def _grid(self, remaining: Ints) -> tuple[Floats, Floats]:
-        """`_fitting` from costs rounded down to a grid: what they lack is between the sums of the
-        smallest and of the largest remainders of j failures."""
+        """`_fitting` with costs rounded down to a grid.
+
+        What the rounded costs lack is between the sums of the smallest and of the largest
+        remainders of j failures.
+        """
         costs = np.repeat(self.failures, self.failed)
         costs = costs[costs <= remaining.max()]
         remaining = np.minimum(remaining, int(costs.sum()))
@@ -247,10 +255,11 @@ class _Cell(NamedTuple):
 
 
 def _as_integers(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
-    """Costs and budgets as whole numbers of one unit; a budget as the most that fits into it.
+    """Costs and budgets as whole numbers of one unit; a budget becomes the most that fits into it.
 
-    The unit is the last decimal of the costs where they have few, so that sums are exact; else so
-    small a part of the largest budget that n rounded costs are off by 1e-10 of it, which fits.
+    The unit is the last decimal of the costs if they have few decimals, so that sums are exact.
+    Otherwise it is so small a part of the largest budget that n rounded costs are off by 1e-10 of
+    it, which still counts as fitting.
     """
     most, dearest = float(budgets.max(initial=0.0)), float(cost.max(initial=0.0))
     largest = max(most, dearest, 2.0**-_BITS)
@@ -267,7 +276,10 @@ def _as_integers(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
 
 
 def _subsets_bits(failures: Ints, failed: Ints, most: int) -> float:
-    """log₂ of how many sets of failures can fit: of no more than the cheapest that fit together."""
+    """log₂ of an upper bound of the number of sets of failures that fit.
+
+    No set that fits is larger than the set of the cheapest failures that fit together.
+    """
     costs = np.repeat(failures, failed)
     fit, number = int(np.searchsorted(np.cumsum(costs), most, side="right")), len(costs)
     logs = log_choose(number, np.arange(fit + 1))
@@ -275,7 +287,9 @@ def _subsets_bits(failures: Ints, failed: Ints, most: int) -> float:
 
 
 def _sums(costs: Ints, count: Ints, most: int) -> _Sums:
-    """Sums of all sets of these failures, up to `most`; of many, equal ones of one size are one."""
+    """Sums of all sets of these failures, up to `most`; if there are many, equal ones are
+    merged.
+    """
     total, size, share = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
     number = 0
     for cost, copies in zip(costs.tolist(), count.tolist(), strict=True):

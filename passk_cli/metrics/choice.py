@@ -1,4 +1,6 @@
-"""Ways to choose some of n, as logarithms, and the distributions of passes that they make."""
+"""Numbers of ways to choose some of n, as logarithms, and the distributions of passes they
+imply.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,9 @@ def binomial(n: ArrayLike, c: ArrayLike, rate: ArrayLike) -> Floats:
 
 
 def hypergeometric(n: Ints, c: Ints, size: int) -> Floats:
-    """P(x of `size` attempts drawn without replacement passed), x = 0 … size: (cells × (size + 1)).
+    """P(x of `size` attempts drawn without replacement pass) for x = 0 … size.
 
-    n, c : (cells,), attempts and passes, n ≥ size.
+    n, c : (cells,), attempts and passes, n ≥ size.  Returns (cells × (size + 1)).
 
     >>> hypergeometric(np.array([4]), np.array([3]), 2).round(9).tolist()
     [[0.0, 0.5, 0.5]]

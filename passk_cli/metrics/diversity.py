@@ -1,7 +1,7 @@
-"""How different the solutions of a cell are, and what that leaves of pass@k.
+"""How different the solutions of a cell are, and what that implies for pass@k.
 
-Cells come as ragged multisets, as in `graded`: one row per distinct solution, `count` attempts
-with it, of which `passed` passed.
+Cells come as ragged multisets, as in `graded`: one row per distinct solution, with `count`
+attempts, of which `passed` passed.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ _BLOCK_TERMS = 1 << 21
 def distinct_at_k(start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k: int) -> Floats:
     """Expected number of different solutions among k attempts drawn without replacement.
 
-    Σ_j 1 − C(n − m_j, k) / C(n, k) over the solutions, m_j attempts having solution j: rarefaction.
-    `value` is not used.  Returns (cells,) in [1, k], relative error ≤ 1e-12; NaN if n < k.
+    Σ_j 1 − C(n − m_j, k) / C(n, k) over the solutions, where m_j attempts have solution j
+    (rarefaction). `value` is not used.  Returns (cells,) in [1, k], relative error ≤ 1e-12; NaN if
+    n < k.
     Source: Hurlbert 1971, "The nonconcept of species diversity", Ecology 52, eq. 14.
 
     >>> distinct_at_k(np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.zeros(2, int), 2)
@@ -36,8 +37,8 @@ def distinct_passing_at_k(
 ) -> Floats:
     """Expected number of different passing solutions among k attempts ("distinct correct@k").
 
-    Σ_j 1 − C(n − p_j, k) / C(n, k), where p_j attempts have solution j and pass.  It is at least
-    pass@k, and equals it where the passing attempts of a cell all have one solution.
+    Σ_j 1 − C(n − p_j, k) / C(n, k), where p_j attempts have solution j and pass. It is at least
+    pass@k, and equals it if all passing attempts of a cell have the same solution.
     Returns (cells,) in [0, k]; NaN if n < k.
 
     >>> bag = np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.array([2, 0])
@@ -50,12 +51,13 @@ def distinct_passing_at_k(
 def pass_at_k_distinct(
     start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k: int
 ) -> Floats:
-    """Probability that one of k different solutions of a cell passes; of all it has, if fewer.
+    """Probability that one of k different solutions of a cell passes; of all if it has fewer than
+    k.
 
-    pass@k(d, number that pass) of the d solutions, each counting once however often it came; with
-    d ≤ k all are tried.  It describes the n attempts that were made, and grows with n.
-    A solution with mixed verdicts passes with the share of its attempts that pass.
-    Returns (cells,) in [0, 1]; NaN if n < k, as for pass@k beside it.
+    It is pass@k(d, number that pass) of the d solutions, each of which counts once, however often
+    it occurs. If d ≤ k, all are tried. It describes the n attempts that were made, and grows with
+    n. A solution with mixed verdicts passes with the share of its attempts that pass.
+    Returns (cells,) in [0, 1]; NaN if n < k, as for pass@k.
 
     >>> bag = np.array([0, 3]), np.arange(3), np.array([8, 1, 1]), np.array([8, 0, 0])
     >>> [round(float(pass_at_k_distinct(*bag, k)[0]), 6) for k in (1, 2, 3, 10)]
@@ -78,7 +80,7 @@ def pass_at_k_distinct(
 
 
 def distinct(start: Ints, times: Ints) -> Ints:
-    """Number of different solutions of each cell; grows with the number of attempts.
+    """Number of different solutions of each cell, which grows with the number of attempts.
 
     times : (rows,) attempts with each solution, all (`count`) or those that pass (`passed`).
 
@@ -91,7 +93,7 @@ def distinct(start: Ints, times: Ints) -> Ints:
 def duplicates(start: Ints, times: Ints) -> Floats:
     """Share of a cell's attempts that only repeat a solution: 1 − distinct / attempts.
 
-    Grows with the number of attempts.  NaN for a cell without attempts (that pass).
+    It grows with the number of attempts.  NaN for a cell without (passing) attempts.
 
     >>> duplicates(np.array([0, 3]), np.array([5, 1, 0])).round(6)
     array([0.666667])
@@ -104,8 +106,9 @@ def duplicates(start: Ints, times: Ints) -> Floats:
 def agreement(start: Ints, times: Ints) -> Floats:
     """Chance that two attempts of a cell have the same solution: Σ m(m−1) / (n(n−1)).
 
-    Unbiased for Simpson's Σ p² whatever n is; 2 − distinct@2.  Its inverse, the effective number of
-    solutions, is not: take the mean over cells first.  NaN for a cell with fewer than two attempts.
+    It is unbiased for Simpson's Σ p² for any n, and equals 2 − distinct@2. Its inverse, the
+    effective number of solutions, is not unbiased: take the mean over cells first.  NaN for a cell
+    with fewer than two attempts.
     Source: Simpson 1949, "Measurement of diversity", Nature 163.
 
     >>> agreement(np.array([0, 2]), np.array([3, 1]))
@@ -123,7 +126,7 @@ def _expected_kinds(start: Ints, count: Ints, times: Ints, k: int) -> Floats:
 
 
 def _none_passes(fails: Floats, solutions: Ints, tries: Ints) -> Floats:
-    """Mean of Π fails over all subsets of `tried` of each cell's first `solutions` columns."""
+    """Mean of Π fails over all subsets of `tries` of each cell's first `solutions` columns."""
     sizes = np.arange(int(tries.max()) + 1)
     mean = np.zeros((len(fails), len(sizes)))
     mean[:, 0] = 1.0

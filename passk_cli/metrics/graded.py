@@ -1,9 +1,8 @@
-"""best@k, worst@k, mean, median and mean per pass of real-valued scores, exactly, without drawing
-subsets.
+"""best@k, worst@k, mean, median and mean per pass of scores, exactly, without random subsets.
 
 A cell's attempts come as a ragged multiset: `start` (cells+1,) offsets; rows start[i]:start[i+1]
-are the distinct values of cell i in increasing order, each with how many attempts have it
-(`count`) and how many of those passed (`passed`).  Every cell has at least one row.
+are the distinct values of cell i in increasing order, each with its number of attempts (`count`)
+and of passing ones (`passed`). Every cell has at least one row.
 """
 
 from __future__ import annotations
@@ -18,11 +17,12 @@ def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> 
     """Expected highest score among k attempts drawn without replacement from the n of a cell.
 
     Σ_j x_j [C(N_j, k) − C(N_{j−1}, k)] / C(n, k) over the distinct scores x_1 < x_2 < …, where N_j
-    attempts score at most x_j.  Computed as x_1 + Σ_j (x_{j+1} − x_j) pass@k(n, n − N_j): pass@k
-    at every threshold, added up, so that scores of 0 and 1 give pass@k to the last digit.
+    attempts score at most x_j. It is computed as x_1 + Σ_j (x_{j+1} − x_j) pass@k(n, n − N_j),
+    which adds up pass@k at every threshold, so that scores of 0 and 1 give pass@k to the last
+    digit.
 
     value : (rows,) finite scores.  `passed` is not used.  Returns (cells,), within the range of the
-    cell's scores, error ≤ 1e-12 of that range; NaN if n < k.
+        cell's scores, error ≤ 1e-12 of that range; NaN if n < k.
 
     >>> best_at_k(np.array([0, 3]), np.array([0.0, 0.5, 1.0]), np.ones(3, int), np.zeros(3, int), 2)
     array([0.83333333])
@@ -33,8 +33,8 @@ def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> 
 def worst_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
     """Expected lowest score among k attempts drawn without replacement from the n of a cell.
 
-    The mirror of `best_at_k`: x_1 + Σ_j (x_{j+1} − x_j) pass^k(n, n − N_j), and pass^k where all
-    scores are 0 or 1.
+    It is the mirror image of `best_at_k`, x_1 + Σ_j (x_{j+1} − x_j) pass^k(n, n − N_j), and equals
+    pass^k if all scores are 0 or 1.
 
     >>> worst_at_k(np.array([0, 2]), np.array([0.0, 1.0]), np.array([1, 3]), np.array([0, 3]), 2)
     array([0.5])
@@ -55,7 +55,7 @@ def mean_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1
 
 
 def median_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
-    """Median of a cell's attempts, the mean of the two in the middle where n is even.
+    """Median of a cell's attempts; the mean of the two middle ones if n is even.
 
     value : (rows,) finite, increasing within each cell.  Returns (cells,); NaN if n < k.
 
@@ -72,10 +72,11 @@ def median_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int =
 
 
 def mean_per_pass(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
-    """Contributions of cells to θ = Σ mean value / Σ pass rate: θ + (x − θ y) / ȳ of each cell.
+    """Contributions of cells to the ratio θ = Σ mean value / Σ pass rate.
 
-    Their mean is θ, and their spread that of its error (the delta method).  Those of some of the
-    cells are no part of those of all: θ is the ratio of the cells that are given.
+    θ + (x − θ y) / ȳ for each cell. Their mean is θ, and their spread is that of its error (delta
+    method). θ is the ratio of the given cells, so contributions to a part of the cells differ from
+    those to all.
 
     value : (rows,) finite.  Returns (cells,); NaN if no attempt of any cell passed.
 

@@ -1,14 +1,16 @@
 """Effects of uneven tasks on pass^k and pass@k: Δ_k, coverage deficit, moments of success rates.
 
-A task's success rate is p; μ is the mean of p over tasks.  Equally hard tasks would all have p = μ.
+A task's success rate is p, and μ is the mean of p over tasks. If all tasks were equally hard, they
+would all have p = μ.
 
-- Δ_k = pass^k − μ^k = E p^k − (E p)^k, from 0 to μ − μ^k (Jensen): what unevenness adds to pass^k.
-- The coverage deficit 1 − (1−μ)^k − pass@k = E (1−p)^k − (1−μ)^k is the same of the failure rates
-  1 − p: what unevenness takes from pass@k.
+- Δ_k = pass^k − μ^k = E p^k − (E p)^k, from 0 to μ − μ^k (Jensen), is what unevenness adds to
+  pass^k.
+- The coverage deficit 1 − (1−μ)^k − pass@k = E (1−p)^k − (1−μ)^k is the same for the failure rates
+  1 − p. It is what unevenness takes from pass@k.
 
-μ̂^k is too large on average for μ^k, the chance that k attempts pass when each is at a task of its
-own choice.  That has an unbiased estimator: over k different tasks where the tasks are a sample
-(`mean_power_new_tasks`), over tasks drawn with repetition where they are all there is
+μ̂^k is on average too large for μ^k, the chance that k attempts at k independently chosen tasks
+pass. μ^k has an unbiased estimator: over k different tasks if the tasks are a sample
+(`mean_power_new_tasks`), and over tasks drawn with repetition if they are the whole population
 (`mean_power_these_tasks`).
 Source: the definitions follow "Pass@k and Pass^k tell different stories from mean success rate"
 (2025); the estimators are U-statistics, Hoeffding 1948.
@@ -24,7 +26,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, blocks
 from passk_cli.metrics.pass_k import pass_hat_k_pairs, unique_pairs
 
-# Powers of e that a double can be small to, with room for the small values themselves.
+# A double can be as small as exp(−_SMALL), with room for small values themselves.
 _SMALL = 600.0
 # Powers evaluated at once: bounds the memory of a block to about 32 MB.
 _BLOCK_TERMS = 1 << 20
@@ -32,10 +34,11 @@ _BLOCK_TERMS = 1 << 20
 
 @dataclass(frozen=True)
 class RateCurves:
-    """Curves of tasks whose success rates are known: one entry per k in each array.
+    """Curves of tasks with known success rates: one entry per k in each array.
 
-    at, hat : pass@k and pass^k.  delta, deficit : what unevenness adds to pass^k and takes from
-        pass@k, both ≥ 0.  delta_bound, deficit_bound : the most they could be at this mean.
+    at, hat : pass@k and pass^k.
+    delta, deficit : what unevenness adds to pass^k and takes from pass@k, both ≥ 0.
+    delta_bound, deficit_bound : the largest possible values at this mean.
     """
 
     at: Floats
@@ -47,10 +50,10 @@ class RateCurves:
 
 
 def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
-    """pass@k = E[1 − (1−p)^k], pass^k = E p^k and what unevenness does to them, exactly.
+    """pass@k = E[1 − (1−p)^k], pass^k = E p^k and the effects of unevenness on them, exactly.
 
-    rates : (tasks,) in [0, 1].  ks : from 1 up.  Rounding below 0 of Δ_k and the deficit counts
-    as 0; both are exactly 0 if all rates are equal.
+    rates : (tasks,) in [0, 1].  ks : from 1 up. Values of Δ_k and the deficit below 0 are rounding
+        and count as 0. Both are exactly 0 if all rates are equal.
 
     >>> curves = rate_curves(np.array([0.0, 1.0]), np.array([1, 10]))
     >>> curves.hat.tolist(), curves.delta.round(6).tolist(), curves.delta_bound.round(6).tolist()
@@ -68,7 +71,7 @@ def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
 
 
 def _powers(rates: Floats, ks: Ints) -> tuple[Floats, Floats]:
-    """E p^k and (E p)^k, by the same arithmetic, so that equal rates make them equal."""
+    """E p^k and (E p)^k by the same arithmetic, so that equal rates give equal results."""
     powers = np.append(rates, _mean(rates)) ** ks[:, None]
     return _mean(powers[:, :-1]), powers[:, -1]
 
@@ -81,15 +84,16 @@ def _mean(values: Floats) -> Floats:
 
 
 def mean_power_new_tasks(values: Floats, ks: Ints) -> Floats:
-    """Unbiased for μ^k where the tasks are a sample: the chance that k different tasks all pass.
+    """Unbiased estimate of μ^k if the tasks are a sample: the chance that k different tasks all
+    pass.
 
     e_k(x_1, …, x_T) / C(T, k), the mean over all sets of k tasks of the product of their pass
-    rates; e_k is the elementary symmetric polynomial.
+    rates; e_k is the elementary symmetric polynomial. The recursion uses only weighted means, so no
+    digits of pass rates are lost.
 
-    values : (tasks,) pass rates c/n; of clusters, which are drawn as a whole, what each adds to
-        their mean (unbiased for clusters of one size, nearly so else).
+    values : (tasks,) pass rates c/n. For clusters, which are drawn as a whole, what each adds to
+        their mean (unbiased for clusters of one size, otherwise nearly so).
     ks : from 1 up.  Returns (k's,); NaN if k exceeds the number of tasks (clusters).
-    The recursion takes weighted means only, so no digits of pass rates are lost.
 
     >>> mean_power_new_tasks(np.array([0.5, 0.5, 1.0]), np.array([1, 3, 4])).round(6).tolist()
     [0.666667, 0.25, nan]
@@ -99,17 +103,17 @@ def mean_power_new_tasks(values: Floats, ks: Ints) -> Floats:
     means = np.zeros(last + 1)
     means[0] = 1.0
     for count, value in enumerate(values.tolist(), 1):
-        # Of the sets of k among `count`, the share k/count holds the one that came last.
+        # The share k/count of the sets of k among `count` contains the last one.
         means[1:] = ((count - k) * means[1:] + (k * value) * means[:-1]) / count
     return np.where(ks <= last, means[np.minimum(ks, last)], np.nan)
 
 
 def mean_power_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
-    """Unbiased for the k-th power of the mean success rate of exactly these tasks.
+    """Unbiased estimate of the k-th power of the mean success rate of exactly these tasks.
 
-    The chance that k attempts pass, each at a task drawn from all T with repetition, attempts at
-    the same task being drawn without repetition: the mean over the numbers of attempts per task
-    (K_1, …, K_T) ~ Multinomial(k; 1/T, …, 1/T) of Π C(c_t, K_t) / C(n_t, K_t).
+    It is the chance that k attempts pass, each at a task drawn from all T with repetition. Attempts
+    at the same task are drawn without repetition. So it is the mean over the numbers of attempts
+    per task (K_1, …, K_T) ~ Multinomial(k; 1/T, …, 1/T) of Π C(c_t, K_t) / C(n_t, K_t).
 
     n, c : (tasks,).  ks : from 1 up.  Returns (k's,); NaN if k exceeds the smallest n.
 
@@ -120,8 +124,8 @@ def mean_power_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     powers = np.full(len(ks), np.nan)
     pending = ks <= int(n.min())
     while pending.any():
-        # Multinomial = independent Poisson numbers given their sum; a rate serves the k's whose
-        # probability under it is no smaller than exp(−600).
+        # A multinomial is independent Poisson numbers given their sum. A Poisson rate can be used
+        # for all k's that have a probability of at least exp(−600) under it.
         first = int(ks[pending].min())
         rate = first + max(_SMALL, math.sqrt(2 * _SMALL * first))
         logs = [-rate + k * math.log(rate) - math.lgamma(k + 1) for k in ks.tolist()]
@@ -165,12 +169,12 @@ class Moments:
 
     @property
     def skewness(self) -> float:
-        """Third central moment over the cubed standard deviation; NaN without spread."""
+        """Third central moment divided by the cubed standard deviation; NaN without spread."""
         return self.third / self.variance**1.5 if self.variance > 0 else math.nan
 
 
 def moments_of_rates(rates: Floats) -> Moments:
-    """Moments of exact rates over exactly these tasks (divided by T, not T − 1).
+    """Moments of exact rates over exactly these tasks (divided by T, and not by T − 1).
 
     >>> moments_of_rates(np.array([0.2, 0.8])).sd.__round__(6)
     0.3
@@ -181,12 +185,12 @@ def moments_of_rates(rates: Floats) -> Moments:
 
 
 def moments_new_tasks(values: Floats) -> Moments:
-    """Moments of the success rates in the population the tasks are drawn from.
+    """Moments of the success rates in the population from which the tasks are drawn.
 
-    E p^j is estimated by the mean of pass^j, and products of such by means over different tasks:
-    the noise of the attempts does not count as spread over tasks.
+    E p^j is estimated by the mean of pass^j, and products by means over different tasks. So the
+    noise of the attempts does not count as spread over tasks.
 
-    values : (tasks × 3) pass^1, pass^2, pass^3; of clusters as in `mean_power_new_tasks`.
+    values : (tasks × 3) pass^1, pass^2, pass^3; for clusters as in `mean_power_new_tasks`.
     NaN: the variance needs 2 tasks and n ≥ 2, the third moment 3 tasks and n ≥ 3.
     """
     count = len(values)

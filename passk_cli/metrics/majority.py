@@ -1,4 +1,4 @@
-"""maj@k: how often the most frequent of k answers is right, exactly, without drawing subsets."""
+"""maj@k: how often the most frequent of k answers is right, exactly, without random subsets."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ _BLOCK_TERMS = 1 << 21
 def majority_at_k(start: Ints, value: Ints, count: Ints, passed: Ints, k: int) -> Floats:
     """Probability that the most frequent answer among k attempts of a cell is right.
 
-    The k attempts are drawn without replacement from the n that were made.  Answers that share
-    the lead share the win: each of j leaders counts 1/j.  Attempts without an answer (code −1)
-    are drawn like the others but never win; k of them are a failure.  An answer is right as often
-    as its attempts pass: passed / count, which is 0 or 1 if the same answer always gets the
-    same verdict, and else the chance that an attempt with the winning answer passes.
+    The k attempts are drawn without replacement from the n that were made. If j answers share the
+    lead, each counts 1/j. Attempts without an answer (code −1) are drawn like the others but never
+    win, and k of them are a failure. An answer is right as often as its attempts pass: passed /
+    count. This is 0 or 1 if the same answer always gets the same verdict, and otherwise the chance
+    that an attempt with the winning answer passes.
 
-    start, value, count, passed : a ragged multiset, as in `graded`; `value` holds answer codes.
+    start, value, count, passed : a ragged multiset, as in `graded`; `value` contains answer codes.
     Returns (cells,) in [0, 1], absolute error ≤ 1e-12 for n ≤ 1,000; NaN if n < k.
 
-    Exact by generating functions: attempts drawn independently with probability θ = k/n, given that
-    k are drawn in all, are k attempts drawn without replacement.  With
-    b(m, i) = C(m, i) θ^i (1−θ)^(m−i) the win of answer a with v votes has the probability
+    The calculation is exact by generating functions. Attempts drawn independently with probability
+    θ = k/n, given that k are drawn in all, are k attempts drawn without replacement. With b(m, i) =
+    C(m, i) θ^i (1−θ)^(m−i), answer a wins with v votes with the probability
 
         Σ_a r_a b(m_a, v) x^v ∫₀¹ Π_{j≠a} [Σ_{i<v} b(m_j, i) x^i + t b(m_j, v) x^v] dt
 
-    at x^k, over b(n, k): t counts the ties, and ∫ t^j dt = 1/(j+1) shares the win.  The integrand
-    is a polynomial in t, for which Gauss–Legendre nodes are exact.  Only answers with m_j ≥ v are
-    cut at v; all others, and the null answers, make one binomial together.  Time grows with
-    Σ_j m_j² k, which is about 1 ms per cell at n = 256, k = 64.
+    at x^k, divided by b(n, k). t counts the ties, and ∫ t^j dt = 1/(j+1) shares the win. The
+    integrand is a polynomial in t, for which Gauss–Legendre nodes are exact. Only answers with m_j
+    ≥ v are cut at v; all others, and attempts without an answer, form one binomial together. Time
+    grows with Σ_j m_j² k, which is about 1 ms per cell at n = 256, k = 64.
 
     >>> three_votes = np.array([7, 8]), np.array([2, 1]), np.array([2, 0])  # right, right, wrong
     >>> [round(float(majority_at_k(np.array([0, 2]), *three_votes, k)[0]), 6) for k in (1, 2, 3)]
@@ -61,7 +61,7 @@ def _blocks(
     open_ = open_[np.argsort(width[open_], kind="stable")]
     position = 0
     while position < len(open_):
-        # The widest of a block bounds it; the next ones are hardly wider than this one.
+        # The widest cell of a block bounds it. The next cells are hardly wider than this one.
         answers = int(width[open_[position]])
         size = max(1, _BLOCK_TERMS // (2 * (k + 1) * _nodes_needed(answers, k) + answers))
         cells = open_[position : position + size]

@@ -1,7 +1,8 @@
 """Attempts in the order they were made: first@k, trend, neighbours, attempts to the first pass.
 
-One row is one attempt.  Those of task t are rows start[t] … start[t+1]−1, in the order they were
-made; `passed` is 0 or 1.  Every task has at least one attempt, and tasks may differ in how many.
+One row is one attempt. Those of task t are rows start[t] … start[t+1]−1, in the order they were
+made, and `passed` is 0 or 1. Every task has at least one attempt, and tasks may have different
+numbers of attempts.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from passk_cli.metrics.pass_k import pass_hat_k
 
 
 def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
-    """Whether one of the first k attempts passes, task by task: 0 or 1.
+    """Whether one of the first k attempts passes, for each task: 0 or 1.
 
-    Attempts of equal value have no order among themselves; where the k-th falls among them, the
-    task's value is the share of their orders in which one of the k passes.
+    Attempts of equal value have no order among themselves. If the k-th is one of them, the task's
+    value is the share of their orders in which one of the first k passes.
 
     start : (tasks + 1,) offsets of each task's rows.  value : number or time of the attempts of a
-    row, increasing within a task.  count : attempts of a row.  passed : how many of them passed.
-    k ≥ 1.  Returns floats in [0, 1], (tasks,); NaN if a task has fewer than k attempts and none
-    passes: with a pass it is 1, whatever further attempts would show.
+        row, increasing within a task.
+    count : attempts of a row.  passed : how many of them passed.  k ≥ 1.
+    Returns floats in [0, 1], (tasks,); NaN if a task has fewer than k attempts and none passes.
+    With a pass it is 1, whatever further attempts would show.
 
     >>> first_at_k(np.array([0, 3]), np.arange(3.0), np.ones(3, int), np.array([0, 1, 1]), 1)
     array([0.])
@@ -65,14 +67,15 @@ def positions(start: Ints) -> Ints:
 def rates_between(start: Ints, passed: Ints, edges: Ints) -> Iterator[tuple[Places, Ints, Floats]]:
     """(tasks, attempts, pass rates) for the attempts at positions edges[b] … edges[b+1]−1.
 
-    Tasks without an attempt there are left out; attempts says how many a task has there.
+    Tasks without an attempt at these positions are left out. `attempts` is the number of a task's
+    attempts there.
 
     >>> rates = rates_between(np.array([0, 2, 3]), np.array([1, 0, 1]), np.array([0, 1, 2]))
     >>> [(tasks.tolist(), values.tolist()) for tasks, _, values in rates]
     [([0, 1], [1.0, 1.0]), ([0], [0.0])]
     """
     n = np.diff(start)
-    # Passes before each row, so that any stretch of rows is one subtraction.
+    # These are the passes before each row, so that consecutive rows need one subtraction.
     before = np.concatenate([[0], np.cumsum(passed)])
     for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         tasks = np.flatnonzero(n > low)
@@ -82,11 +85,12 @@ def rates_between(start: Ints, passed: Ints, edges: Ints) -> Iterator[tuple[Plac
 
 
 def trend_scores(start: Ints, passed: Ints) -> tuple[Floats, Floats]:
-    """(S, Q) of each task: S = Σ_i (i − (n−1)/2) x_i and Q = Σ_i (i − (n−1)/2)² = n(n²−1)/12.
+    """The score S and the size Q of each task's trend, from which slopes are computed.
 
-    S/Q is the slope of the task's outcomes over the position i, and ΣS/ΣQ the slope within tasks
-    of all of them: tasks count by how much they can say about it.  S is also the score of a common
-    slope in a logistic regression given every task's passes.
+    S = Σ_i (i − (n−1)/2) x_i and Q = Σ_i (i − (n−1)/2)² = n(n²−1)/12. S/Q is the slope of the
+    task's outcomes over the position i, and ΣS/ΣQ is the slope within tasks of all of them,
+    weighted by how informative each task is. S is also the score of a common slope in a logistic
+    regression given every task's passes.
     Source: Cox 1958.
 
     >>> scores, sizes = trend_scores(np.array([0, 3]), np.array([0, 0, 1]))
@@ -99,7 +103,7 @@ def trend_scores(start: Ints, passed: Ints) -> tuple[Floats, Floats]:
 
 
 def changes(start: Ints, passed: Ints) -> Ints:
-    """How often neighbouring attempts of a task differ: #{i : x_i ≠ x_{i+1}}.
+    """The number of neighbouring attempts of a task that differ: #{i : x_i ≠ x_{i+1}}.
 
     >>> changes(np.array([0, 4, 5]), np.array([0, 1, 1, 0, 1])).tolist()
     [2, 0]
@@ -113,12 +117,12 @@ def changes(start: Ints, passed: Ints) -> Ints:
 def lag_one(changed: Ints, n: Ints, c: Ints) -> float:
     """Correlation of neighbouring attempts within tasks: 1 − Σ changes / Σ 2c(n−c)/n.
 
-    0 on average where every order of a task's outcomes is as likely as any other: above 0
-    neighbours are alike, below they alternate.  If they are alike it is less than their
-    correlation, the more so the fewer attempts there are.
+    It is 0 on average if every order of a task's outcomes is equally likely. Above 0 neighbours are
+    alike, and below 0 they alternate. If they are alike, it is less than their correlation, and
+    more so the fewer attempts there are.
 
-    changed : from `changes`.  n, c : attempts and passes.  Returns a number ≤ 1; NaN if no task
-    has both passes and failures.
+    changed : from `changes`.  n, c : attempts and passes.  Returns a number ≤ 1; NaN if no task has
+        both passes and failures.
 
     >>> lag_one(np.array([1]), np.array([4]), np.array([2]))
     0.5
@@ -128,7 +132,7 @@ def lag_one(changed: Ints, n: Ints, c: Ints) -> float:
 
 
 def lag_of_trend(slope: float, n: Ints, c: Ints) -> float:
-    """The `lag_one` that a straight trend alone brings about: Σ b²(n²−1)(n−2)/6 / Σ 2c(n−c)/n.
+    """The `lag_one` that a straight trend by itself causes: Σ b²(n²−1)(n−2)/6 / Σ 2c(n−c)/n.
 
     slope : b, the change of the pass rate per attempt.  NaN if no task has both outcomes.
 
@@ -141,7 +145,7 @@ def lag_of_trend(slope: float, n: Ints, c: Ints) -> float:
 
 
 def first_pass(start: Ints, passed: Ints) -> tuple[Ints, Bools]:
-    """(attempts, solved): the number of the first attempt that passes, n where none does.
+    """(attempts, solved): the number of the first attempt that passes; n if none does.
 
     >>> first_pass(np.array([0, 3, 5]), np.array([0, 1, 1, 0, 0]))
     (array([2, 2]), array([ True, False]))
@@ -155,9 +159,9 @@ def unsolved(attempts: Ints, solved: Bools) -> Floats:
     """Share of tasks still unsolved after 0, 1, 2, … attempts: Π_{j≤i} (1 − d_j/r_j).
 
     d_j tasks are solved by their j-th attempt, of r_j that have a j-th attempt and were not solved
-    before.  A task never solved counts until its last attempt (censored); with equal n this is the
-    plain share, 1 − first@i.  With unequal n it is right when how often a task was attempted has
-    nothing to do with how hard it is, or when attempts stop at the first pass.
+    before. A task that is never solved counts until its last attempt (censored). With equal n this
+    is the plain share, 1 − first@i. With unequal n it is right if the number of attempts at a task
+    is unrelated to its difficulty, or if attempts stop at the first pass.
 
     attempts, solved : from `first_pass`.  Returns (largest n + 1,) floats in [0, 1], from 1 down.
     Source: Kaplan & Meier 1958.
@@ -173,23 +177,23 @@ def unsolved(attempts: Ints, solved: Bools) -> Floats:
 
 
 def attempts_needed(survival: Floats, share: float) -> int | None:
-    """The fewest attempts that solve this share of the tasks; None if all there are do not.
+    """The fewest attempts that solve this share of the tasks; None if all attempts do not.
 
     survival : from `unsolved`.  share : in (0, 1].
 
     >>> attempts_needed(np.array([1.0, 0.6, 0.4]), 0.5), attempts_needed(np.array([1.0, 0.6]), 0.5)
     (2, None)
     """
-    # A share reached up to rounding is reached.
+    # A share that is reached up to rounding counts as reached.
     enough = 1.0 - survival >= share - 1e-12
     return int(enough.argmax()) if enough.any() else None
 
 
 def attempts_used(survival: Floats, budget: int) -> float:
-    """Mean attempts per task when one stops at the first pass or after `budget`: Σ_{i<b} S_i.
+    """Mean attempts per task if you stop at the first pass or after `budget`: Σ_{i<b} S_i.
 
-    survival : from `unsolved`.  Returns a number in [1, budget]; NaN beyond the attempts there are,
-    unless every task is solved by then.
+    survival : from `unsolved`.  Returns a number in [1, budget]; NaN beyond the attempts made,
+        unless every task is solved by then.
 
     >>> attempts_used(np.array([1.0, 0.6, 0.4]), 2)
     1.6

@@ -17,7 +17,7 @@ PairForm = Callable[[Ints, Ints, int], Floats]
 _BLOCK_TERMS = 1 << 22
 # Terms of these that stay in the processor's cache, which is ten times as fast.
 _CACHED_TERMS = 1 << 15
-# Values of at most that many pairs are remembered, for that many sets of pairs.
+# Values of at most this many pairs are cached, for at most this many sets of pairs.
 _FEW_PAIRS, _SETS = 256, 1024
 # The logarithm of a probability whose complement is 1 in floating point.
 _NEVER = -40.0
@@ -26,15 +26,15 @@ _NEVER = -40.0
 def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     """Probability that at least one of k attempts passes: 1 − C(n−c, k) / C(n, k).
 
-    The k attempts are drawn without replacement from the n that were made; unbiased for
-    E[1 − (1−p)^k] when the attempts are exchangeable.
+    The k attempts are drawn without replacement from the n that were made. The estimate is unbiased
+    for E[1 − (1−p)^k] if the attempts are exchangeable.
 
-    n, c, k : integer arrays, broadcastable; 0 ≤ c ≤ n ≤ 10⁹, 1 ≤ k ≤ 10⁹.  Returns floats in
-    [0, 1], relative error ≤ 1e-12; NaN if n < k: too few attempts to say, which is not the same
-    as zero.
-    For failure probabilities near zero use `pass_hat_k(n, n − c, k)`, their complement.
-    Errors: ValueError when c lies outside [0, n], n or k above 10⁹, k < 1, or a value is not a
-    whole number.
+    n, c, k : integer arrays, broadcastable; 0 ≤ c ≤ n ≤ 10⁹, 1 ≤ k ≤ 10⁹.  Returns floats in [0,
+        1], relative error ≤ 1e-12; NaN if n < k, because there are too few attempts, which is not
+        the same as zero.
+    For failure probabilities near zero use their complement, `pass_hat_k(n, n − c, k)`.
+    Errors: ValueError if c is outside [0, n], n or k is above 10⁹, k < 1, or a value is not a whole
+    number.
     Source: Chen et al. 2021, "Evaluating large language models trained on code", eq. 1.
 
     >>> pass_at_k(3, 1, [1, 2, 3]).round(6).tolist()
@@ -46,11 +46,11 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
 def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     """Probability that k attempts drawn without replacement all pass: C(c, k) / C(n, k).
 
-    Unbiased for E[p**k] when the n attempts are exchangeable.  NaN if n < k: too few
-    attempts to say, which is not the same as zero.
+    It is unbiased for E[p**k] if the n attempts are exchangeable. NaN if n < k, because there are
+    too few attempts, which is not the same as zero.
 
-    Arguments and errors as for `pass_at_k`.  Returns floats in [0, 1], relative error ≤ 1e-12 down
-    to the smallest normal number.
+    Arguments and errors are those of `pass_at_k`.  Returns floats in [0, 1], relative error ≤ 1e-12
+    down to the smallest normal number.
     Source: Yao et al. 2024, "tau-bench", the estimator of pass^k.
 
     >>> pass_hat_k(4, 3, [1, 2, 4, 5]).tolist()
@@ -62,8 +62,8 @@ def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
 def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
     """The distinct (n, c) pairs and the way back: n == un[index], c == uc[index].
 
-    If all n are equal and not far more than there are cells, the pairs are simply all c from 0
-    to n, which needs no sorting.
+    If all n are equal and not much larger than the number of cells, the pairs are simply all c from
+    0 to n, which needs no sorting.
     Errors: ValueError for n above 10⁹, as keys would not fit into 64 bits.
     """
     if n.size and int(n.max()) > MOST_ATTEMPTS:
@@ -76,9 +76,9 @@ def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def cached_values(function: Callable[..., Floats], of: Any, n: Ints, c: Ints) -> Floats:
-    """function(of, n, c), remembered where the pairs are few; such values cannot be written to.
+    """function(of, n, c), from a cache if there are few pairs; the values are read-only.
 
-    Thousands of models with as many attempts have the same `unique_pairs`.
+    Thousands of models with the same number of attempts have the same `unique_pairs`.
     """
     if len(n) > _FEW_PAIRS:
         return function(of, n, c)
@@ -96,7 +96,7 @@ def pass_at_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
     """pass@k of each (n, c) pair, one k for all; see `pass_at_k`."""
     value = np.where(n >= k, 1.0, np.nan)
     open_ = (n >= k) & (c <= n - k)
-    # As a sum of logarithms, so that expm1 keeps small values exact.
+    # A sum of logarithms with expm1 keeps small values exact.
     value[open_] = 0.0 - np.expm1(_over_terms(n[open_], c[open_], k, logs=True))
     return value
 
@@ -105,7 +105,7 @@ def pass_hat_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
     """pass^k of each (n, c) pair, one k for all; see `pass_hat_k`."""
     value = np.where(n >= k, 0.0, np.nan)
     open_ = (n >= k) & (c >= k)
-    # A product keeps its relative accuracy however small it gets; a sum of logarithms does not.
+    # A product keeps its relative accuracy however small it gets, and a sum of logarithms does not.
     value[open_] = _over_terms(n[open_], n[open_] - c[open_], k, logs=False)
     return value
 
@@ -128,8 +128,8 @@ def gain_pairs(n: Ints, c: Ints, k: int) -> Floats:
 def _over_terms(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
     """C(n−m, k) / C(n, k), the chance to draw none of m in k draws, or its logarithm.
 
-    It is a product of m factors 1 − k/(n−j) and, the same, of k factors 1 − m/(n−j); the shorter
-    one is taken.  Needs n − m ≥ k.
+    It is a product of m factors 1 − k/(n−j), and also of k factors 1 − m/(n−j). The shorter one is
+    used.  Needs n − m ≥ k.
     """
     terms, size = np.minimum(m, k)[:, None], np.maximum(m, k)[:, None]
     longest = int(terms.max(initial=0))
@@ -172,14 +172,15 @@ def curve(n: Ints, c: Ints, k_max: int) -> tuple[Floats, Floats]:
 def curve_blocks(n: Ints, c: Ints, ks: Ints) -> Iterator[tuple[slice, Floats, Floats]]:
     """pass@k and pass^k of each cell at many k's, in blocks that bound the memory.
 
-    Cumulative products over all k up to the largest, so that many k's cost as much as the last.
+    Cumulative products run over all k up to the largest, so that many k's cost as much as the last
+    one.
 
     n, c : (cells,).  ks : increasing, from 1 up.
     Yields (slice of ks, pass@k, pass^k), both (k's of the slice × cells); NaN if n < k.
     Relative error ≤ 1e-12 as in `pass_at_k`, up to k = 10⁵.
     """
     un, uc, index = unique_pairs(n, c)
-    # Of all c from 0 to n only those that occur: over all k each pair is a row of its own.
+    # Only those c from 0 to n that occur are used, since each pair is a row over all k.
     present = np.bincount(index, minlength=len(un)) > 0
     un, uc, index = un[present], uc[present], (np.cumsum(present) - 1)[index]
     logs, product = np.zeros(len(un)), np.ones(len(un))
@@ -205,7 +206,8 @@ def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints, Ints
     integers = []
     for name, value in (("n", n), ("c", c), ("k", k)):
         array = np.asarray(value)
-        # Before they are made 64-bit integers, which larger numbers would overflow without a word.
+        # The check comes before the conversion to 64-bit integers, which larger numbers would
+        # overflow silently.
         if name != "c" and np.any(array > MOST_ATTEMPTS):
             raise ValueError(f"{name} must be at most {MOST_ATTEMPTS:,}")
         if array.dtype.kind not in "iub":
@@ -222,7 +224,7 @@ def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints, Ints
 
 
 def _by_unique_pair(n: Ints, c: Ints, k: Ints, form: PairForm) -> Floats:
-    """Evaluate the form once per distinct (n, c) and k, and spread the values."""
+    """Evaluate the form once per distinct (n, c) and k, and spread the values over all cells."""
     if k.ndim == 0 and n.shape == c.shape:
         un, uc, index = unique_pairs(n, c)
         return form(un, uc, int(k))[index]

@@ -1,4 +1,4 @@
-"""Polynomials in the success rate of a task: what a metric of counts estimates without bias."""
+"""Polynomials in the success rate of a task, which metrics of counts estimate without bias."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Polynomial:
         return total
 
     def times(self, factor: Polynomial) -> Polynomial:
-        """The product of the two, equal powers merged."""
+        """The product of the two polynomials, with equal powers merged."""
         return merged(
             (log + more, sign * same, passes + p, failures + f)
             for log, sign, passes, failures in self.terms
@@ -64,7 +64,7 @@ class Polynomial:
 
 
 def merged(terms: Iterable[Term]) -> Polynomial:
-    """The sum of the terms, those with equal powers made one."""
+    """The sum of the terms, with equal powers merged."""
     groups: dict[tuple[int, int], list[tuple[float, float]]] = {}
     for log, sign, passes, failures in terms:
         groups.setdefault((passes, failures), []).append((log, sign))
@@ -82,11 +82,11 @@ def passing_all(k: int) -> Polynomial:
 
 
 def failing_all(k: int) -> Polynomial:
-    """(1 − p)^k: what pass@k is short of 1."""
+    """(1 − p)^k: 1 − pass@k."""
     return Polynomial(((0.0, 1.0, 0, k),))
 
 
-# Beyond that many terms their squares are too many to sum over tasks.
+# With more terms than this, their squares are too many to sum over tasks.
 _MOST_TERMS = 200
 Expectation = tuple[Polynomial, bool]
 
@@ -96,11 +96,11 @@ def expectation(values: Floats) -> Expectation | None:
 
     Σ_i v_i C(k, i) p^i (1−p)^(k−i).
     values : (k + 1,), v_0 … v_k, of the metric at 0 … k passes of k.
-    Returns (polynomial, False), or (that of 1 − metric, True) where it has fewer terms, as pass@k
-    has: (1 − p)^k; None if both have more than 200 terms.
+    Returns (polynomial, False), or (that of 1 − metric, True) if it has fewer terms, for example (1
+    − p)^k for pass@k; None if both have more than 200 terms.
 
-    >>> polynomial, rest = expectation(np.array([0.0, 1.0, 1.0]))
-    >>> float(polynomial.at(0.25)), rest
+    >>> polynomial, complement = expectation(np.array([0.0, 1.0, 1.0]))
+    >>> float(polynomial.at(0.25)), complement
     (0.5625, True)
     """
     complement = bool(np.count_nonzero(1.0 - values) < np.count_nonzero(values))

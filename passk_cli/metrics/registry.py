@@ -1,4 +1,4 @@
-"""Names of metrics → what to compute: "pass@10", "gpass@16:0.75", and the registry they live in."""
+"""Names of metrics → what to compute: "pass@10", "gpass@16:0.75", and the registry of families."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Kind:
     cites: str = ""
 
 
-# A new metric is one function and one line here.
+# A new metric is one function and one entry here.
 FAMILIES: dict[str, Kind] = {
     "pass@": Kind(
         pass_at_k_pairs, "Probability that at least one of {k} attempts passes.", cites="chen2021"
@@ -161,9 +161,9 @@ for _amount, (_unit, _noun) in AMOUNTS.items():
         _mean, values=mean_per_pass, meaning=_spent, ratio=True
     )
 USUAL_K = (1, 10, 100)
-# Of a range of k.
+# The most k's in a range of k.
 _MOST_KS = 1000
-# Values of a metric that its polynomial is made from.
+# The most values of a metric from which its polynomial is made.
 _MOST_VALUES = 10_000
 
 
@@ -199,12 +199,12 @@ class Metric:
 
     @property
     def sign(self) -> int:
-        """1 if more is better; −1 if less is."""
+        """1 if more is better, −1 if less is better."""
         return -1 if self.kind.quantity else 1
 
     @property
     def meaning(self) -> str:
-        """Its definition in a sentence."""
+        """Its definition in one sentence."""
         if self.k == 1 and self.family in ("pass@", "pass^"):
             return "Probability that an attempt passes."
         share = self.argument if self.kind.ranged else self.share or ""
@@ -212,11 +212,11 @@ class Metric:
 
     @cached_property
     def bounds(self) -> tuple[float, float] | None:
-        """Lowest and highest possible value; None if that depends on the scores."""
+        """Lowest and highest possible value; None if they depend on the scores."""
         return None if self.kind.bounds is None else self.kind.bounds(self.k)
 
     def bounds_within(self, scores: tuple[float, float] | None) -> tuple[float, float]:
-        """Lowest and highest possible value of scores with these bounds; infinite if unknown."""
+        """Lowest and highest possible value for scores with these bounds; infinite if unknown."""
         return self.bounds or scores or (-math.inf, math.inf)
 
     @property
@@ -275,8 +275,9 @@ class Metric:
 
 @dataclass(frozen=True)
 class Change(Metric):
-    """A model's change from one metric to another, its value at `end` − its value at `start`; k is
-    the larger one.
+    """A model's change from one metric to another: its value at `end` − its value at `start`.
+
+    k is the larger of the two.
 
     >>> parse_change("pass@1:pass@10").name
     'pass@10 − pass@1'
@@ -316,7 +317,7 @@ class Change(Metric):
 
     @cached_property
     def kind(self) -> Kind:
-        """Of both: what either needs to know of the attempts."""
+        """A kind for both metrics: what either of them needs to know about the attempts."""
         kinds = self.start.kind, self.end.kind
         return Kind(
             self.values, "Difference of two metrics.",
@@ -326,13 +327,14 @@ class Change(Metric):
 
     @cached_property
     def unit(self) -> str:
-        """That of both."""
+        """The unit of both metrics."""
         return self.start.unit
 
     @cached_property
     def bounds(self) -> tuple[float, float] | None:
-        """Lowest and highest possible change, those of one set of k attempts; None if that
-        depends on the scores."""
+        """Lowest and highest possible change of one set of k attempts; None if it depends on
+        scores.
+        """
         if self.kind.needs or self.k > _MOST_VALUES:
             sides = self.start.bounds, self.end.bounds
             return None if None in sides else self.bounds_within((0.0, 1.0))
@@ -340,7 +342,7 @@ class Change(Metric):
         return float(values.min()), float(values.max())
 
     def bounds_within(self, scores: tuple[float, float] | None) -> tuple[float, float]:
-        """Lowest and highest change of scores with these bounds; infinite if unknown."""
+        """Lowest and highest change for scores with these bounds; infinite if unknown."""
         (low, high), (end_low, end_high) = (
             side.bounds_within(scores) for side in (self.start, self.end)
         )
@@ -348,7 +350,7 @@ class Change(Metric):
 
     @property
     def name(self) -> str:
-        """For people and tidy rows."""
+        """The name for people and for tidy rows."""
         return f"{self.end.name} − {self.start.name}"
 
     def values(self, n: Ints, c: Ints) -> Floats:
@@ -356,7 +358,7 @@ class Change(Metric):
         return self.end.values(n, c) - self.start.values(n, c)
 
     def values_of(self, attempts: Attempts) -> Floats:
-        """The change of each cell, where one of both needs more than counts; NaN if n < k."""
+        """The change of each cell, if one metric needs more than counts; NaN if n < k."""
         n, c = (
             np.add.reduceat(totals, attempts.start[:-1])
             for totals in (attempts.count, attempts.passed)
@@ -369,11 +371,12 @@ class Change(Metric):
 
 
 def parse_change(text: str) -> Change:
-    """A change from its name, "pass@1:pass@100".
+    """A change from its name, for example "pass@1:pass@100".
 
-    Errors: ValueError for a text that names no two metrics, ParameterError for two with no change.
+    Errors: ValueError for a text that does not name two metrics, ParameterError for two metrics
+    without a change.
     """
-    # A share holds a colon of its own: "gpass@8:0.5:pass@8".
+    # A share contains a colon of its own: "gpass@8:0.5:pass@8".
     names = re.fullmatch(r"([^:]+(?::[\d.]+)?):([^:]+(?::[\d.]+)?)", text.strip())
     if names is None:
         raise ValueError(text)
@@ -428,7 +431,7 @@ def _threshold(name: str, text: str) -> Fraction:
 
 
 def parse_list(text: str) -> tuple[Metric, ...]:
-    """Metrics from a comma-separated list, each once, in the order given."""
+    """Metrics from a comma-separated list, without repetitions, in the given order."""
     return tuple(dict.fromkeys(parse(part) for part in text.split(",") if part.strip()))
 
 
@@ -455,7 +458,8 @@ def parse_ks(text: str) -> tuple[int, ...]:
 
 
 def default_ks(n_min: int) -> tuple[int, ...]:
-    """Those of 1, 10, 100 that every task supports; when fewer than two, 1, 2, 4, … and n.
+    """The k's of 1, 10, 100 that every task supports; if there are fewer than two, 1, 2, 4, … and
+    n.
 
     >>> default_ks(200), default_ks(10), default_ks(5), default_ks(1)
     ((1, 10, 100), (1, 10), (1, 2, 4, 5), (1,))
@@ -468,19 +472,19 @@ def default_ks(n_min: int) -> tuple[int, ...]:
 
 
 def standard_metrics(ks: Iterable[int]) -> tuple[Metric, ...]:
-    """pass@k and pass^k for these k; pass^1 equals pass@1 and is left out beside it."""
+    """pass@k and pass^k for these k; pass^1 equals pass@1 and is left out."""
     ks = tuple(ks)
     hats = tuple(Metric("pass^", k) for k in ks if k != 1)
     return (*(Metric("pass@", k) for k in ks), *hats)
 
 
 def needs(metrics: Iterable[Metric]) -> tuple[str, ...]:
-    """Facts of attempts that metrics need besides counts, each once."""
+    """What metrics need to know about attempts in addition to counts, without repetitions."""
     return tuple(dict.fromkeys(m.kind.needs for m in metrics if m.kind.needs))
 
 
 def scores_only(metrics: Sequence[Metric]) -> bool:
-    """Whether it does not matter which attempts pass, only how they score."""
+    """Whether only scores matter, and not which attempts pass."""
     return bool(metrics) and all(metric.kind.needs == "score" for metric in metrics)
 
 
@@ -490,7 +494,7 @@ def task_values(
     """Values of several metrics for the same cells: (metrics × cells), computed per unique pair.
 
     n, c : int arrays of one shape (cells,).  NaN if n < k.
-    attempts : for metrics that need more than counts, what they need → the cells' multisets.
+    attempts : for metrics that need more than counts: what they need → the cells' multisets.
 
     >>> task_values([parse("pass@1"), parse("pass^2")], np.array([2, 2]), np.array([1, 2]))
     array([[0.5, 1. ],
@@ -508,7 +512,7 @@ def task_values(
 
 
 def completions(incomplete: str) -> list[str]:
-    """Lists of metrics that begin with a text, as a shell offers them.
+    """Lists of metrics that begin with a text, for completion in a shell.
 
     >>> completions("pass@10,mean,dis")[0], completions("gpass@1")
     ('pass@10,mean,distinct@1', ['gpass@10:0.5', 'gpass@100:0.5'])
@@ -523,7 +527,7 @@ def completions(incomplete: str) -> list[str]:
 
 
 def patterns() -> dict[str, str]:
-    """Every family as one writes it, "gpass@K:τ" → what it means."""
+    """Every family as you write it, for example "gpass@K:τ" → what it means."""
     return {
         family
         + "K" * kind.has_k

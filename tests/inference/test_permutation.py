@@ -125,7 +125,7 @@ def test_edges() -> None:
         permutation_within_tasks(parse("maj@3"), (n, n), (n, n))
     bag = Attempts.from_rows([0], [1.0], [3], [3], cells=1)
     for metric in ("pass@1", "first@2"):
-        with pytest.raises(ValueError, match="is no function of what the attempts"):
+        with pytest.raises(ValueError, match="depends on the order of attempts"):
             permutation_of_attempts(parse(metric), bag, bag)
     assert permutation_of_attempts(parse("best@2"), bag, bag).p == 1.0
     empty = Attempts.from_rows([], np.empty(0), [], [], cells=0)

@@ -97,7 +97,7 @@ def test_unequal_attempts_that_are_exchangeable_are_rarely_an_effect() -> None:
 
 @pytest.mark.parametrize("n", [np.ones((1, 4)), np.zeros((2, 4)), np.ones((2, 0))])
 def test_what_is_no_history_is_refused(n: Ints) -> None:
-    with pytest.raises(ValueError, match="two runs or more"):
+    with pytest.raises(ValueError, match="at least two runs"):
         run_effect(n.astype(np.int64), np.zeros_like(n, dtype=np.int64))
 
 
