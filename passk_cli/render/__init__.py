@@ -1,10 +1,10 @@
-"""Report → text: one function per format, and one line each in the registry below.
+"""Report → text: one function per format, each with a line in the registry below.
 
-The only place that rounds (`style.py`) and that writes names for people.  It sees reports, and
-nothing of how they were computed.
+Only this folder rounds numbers (`style.py`) and writes names for people.  It reads reports, and it
+does not depend on how they were computed.
 """
 
-# Format → the place of its function (report, style) → text: rich is not paid for by a pipe.
+# Format → the place of its function (report, style) → text.  Pipes do not need to import rich.
 FORMATS = {
     "table": "passk_cli.render.terminal:table",
     "plain": "passk_cli.render.plain:plain",
@@ -18,19 +18,19 @@ FORMATS = {
     "github": "passk_cli.render.checks:github",
     "gitlab": "passk_cli.render.checks:gitlab",
 }
-# Format → the place of how it says an error that kept a gate from its verdict.
+# Format → the place of the function that writes an error which kept a gate from its verdict.
 FAILURES = {
     "junit": "passk_cli.render.checks:junit_failure",
     "github": "passk_cli.render.checks:github_failure",
     "gitlab": "passk_cli.render.checks:gitlab_failure",
     "markdown": "passk_cli.render.markup:markdown_failure",
 }
-# The place of what a runner of GitHub shows beside a step, whatever the formats are.
+# The place of the function for annotations, which GitHub shows next to a step for every format.
 ANNOTATIONS = "passk_cli.render.checks:github_alarms"
-# Those that only say which rules hold, and the suffix of their files.
+# Formats that contain only verdicts, and the suffix of their files.
 OF_VERDICTS = ("junit", "github", "gitlab")
 SUFFIXES_OF_VERDICTS = {".xml": "junit"}
-# What the name of a code-quality report begins with, as GitLab's own analysers call theirs.
+# The beginning of the names of code-quality reports, as in GitLab's own analysers.
 CODE_QUALITY = "gl-code-quality"
 SUFFIXES = {
     ".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".md": "markdown",

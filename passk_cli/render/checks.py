@@ -14,18 +14,18 @@ from passk_cli.text import printable, strict_json
 
 # Verdicts that are neither a pass nor a failure.
 _OPEN = ("undecided", "not judged")
-# The errors that GitHub shows of a step, and the warnings.
+# The number of errors, and of warnings, that GitHub shows per step.
 _ANNOTATIONS = 10
-# Where GitLab shows what no file of rules says.
+# The file at which GitLab shows issues if there is no file of rules.
 _PIPELINE = ".gitlab-ci.yml"
 
 
 def junit(report: Report, style: Style) -> str:
-    """One test case per rule and model; what is listed stands under system-out, warnings under
-    system-err.
+    """JUnit XML with one test case per rule and model.
 
-    A failing rule is a failure, one that cannot be checked an error.  An undecided one is skipped,
-    or a failure where it counts as one; so is what is not judged.
+    A failing rule is a failure, and a rule that cannot be checked is an error.  Undecided rules and
+    rules that are not judged are skipped, unless they count as failures.  Changed tasks and the
+    signature are in system-out, and warnings in system-err.
     """
     _require_checks(report)
     checks = report.checks
@@ -54,7 +54,7 @@ def junit(report: Report, style: Style) -> str:
 
 
 def junit_failure(problem: str) -> str:
-    """A suite whose one test case is the error that kept the rules from being checked."""
+    """JUnit XML with one test case: the error that kept the rules from being checked."""
     suite = ElementTree.Element(
         "testsuite", name="passk", tests="1", failures="0", skipped="0", errors="1"
     )
@@ -64,8 +64,10 @@ def junit_failure(problem: str) -> str:
 
 
 def github(report: Report, style: Style) -> str:
-    """One workflow command per rule: error, warning (undecided) or notice; then a notice of what
-    is listed, and the warnings."""
+    """GitHub workflow commands: one per rule, one notice of the changed tasks, and the warnings.
+
+    A rule is an error if it fails, a warning if it is undecided, and else a notice.
+    """
     _require_checks(report)
     levels = {"undecided": "warning", "pass": "notice", "not judged": "notice"}
     lines = []
@@ -75,7 +77,7 @@ def github(report: Report, style: Style) -> str:
         level = "error" if check.failing else levels.get(check.verdict, "warning")
         lines.append(f"::{level} title={title}::{message}")
     if flips := "%0A".join(map(_command_text, report.changed_lines)):
-        # One command for all of them: a pipeline shows few notices of a step.
+        # All tasks are in one command, because a pipeline shows few notices per step.
         lines.append(f"::notice title=passk%3A flips::{flips}")
     lines += [f"::warning title=passk::{_command_text(text)}" for text in _warnings(report)]
     return "".join(line + "\n" for line in lines)
@@ -87,7 +89,7 @@ def github_failure(problem: str) -> str:
 
 
 def github_alarms(report: Report, style: Style) -> str:
-    """The workflow commands of what is wrong or open, without notices, as many as GitHub shows."""
+    """The workflow commands of errors and warnings, at most as many as GitHub shows."""
     commands, annotations = github(report, style).splitlines(keepends=True), []
     for level in ("error", "warning"):
         lines = [line for line in commands if line.startswith(f"::{level} ")]
@@ -101,13 +103,13 @@ def github_alarms(report: Report, style: Style) -> str:
 def gitlab(report: Report, style: Style) -> str:
     """GitLab's code-quality report: an issue per rule that does not pass, and per warning.
 
-    A fingerprint is that of the rule, whatever its numbers, so that a merge request shows what is
-    new and what is resolved.
+    A fingerprint depends on the rule but not on its numbers, so that a merge request shows which
+    issues are new and which are resolved.
     Source: docs.gitlab.com, "Code Quality", report format.
     """
     _require_checks(report)
     severities = {"error": "blocker", "fail": "critical", "undecided": "minor"}
-    # GitLab takes no path that begins with ./ or /.
+    # GitLab refuses paths that begin with ./ or /.
     place = os.path.relpath(str(report.signature.get("rules", _PIPELINE)))
     issues = [
         _issue(
@@ -142,22 +144,22 @@ def _issue(name: str, text: str, severity: str, place: str, *identity: str) -> d
 
 
 def finding_text(check: Check, style: Style) -> str:
-    """Finding of a check, with what else the reader has to know."""
+    """The finding of a check, followed by its further details."""
     text = sentence_text(check.finding, style)
-    # A finding names p and tasks that were lost itself.
+    # Some findings already contain p or the lost tasks.
     details = (part for detail in check.details for part in detail.split("; "))
     further = [part for part in details if part not in text]
     return "; ".join(filter(None, (text, *further)))
 
 
 def _reason(check: Check, style: Style) -> str:
-    """The finding; of an undecided rule that fails the gate, that it does before it."""
+    """The finding; an undecided rule that fails the gate has its outcome in front."""
     prefix = f"{_outcome(check)}: " * (check.failing and check.verdict == "undecided")
     return prefix + finding_text(check, style)
 
 
 def _outcome(check: Check) -> str:
-    """The verdict; of an undecided rule that fails the gate, as what it counts."""
+    """The verdict; an undecided rule that fails the gate is "undecided, counted as fail"."""
     undecided = check.failing and check.verdict == "undecided"
     return f"{check.verdict}{', counted as fail' * undecided}"
 
@@ -167,7 +169,7 @@ def _warnings(report: Report) -> list[str]:
 
 
 def _xml_document(suite: ElementTree.Element) -> str:
-    """The suite as a file; control characters, which XML has no way to say, as their codes."""
+    """The suite as XML; control characters, which XML cannot contain, are written as codes."""
     for element in suite.iter():
         element.attrib.update({name: printable(text) for name, text in element.items()})
         lines = (element.text or "").split("\n")
@@ -180,11 +182,11 @@ def _xml_document(suite: ElementTree.Element) -> str:
 def _require_checks(report: Report) -> None:
     if not report.checks:
         raise ParameterError(
-            "junit, github and gitlab are formats of verdicts, and nothing was judged",
+            "junit, github and gitlab are formats for verdicts, but this report has no verdict",
             name="bad-output", settles=[SuggestedFix({"--fail": True}, "lets a trend fail")],
         )  # fmt: skip
 
 
 def _command_text(text: str) -> str:
-    """The message of a workflow command; a percent sign starts a code there."""
+    """A text for a workflow command, in which a percent sign would start a code."""
     return printable(text).replace("%", "%25")

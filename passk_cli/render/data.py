@@ -1,4 +1,7 @@
-"""For programs: tidy rows at full precision; undefined is empty in csv and tsv, null in json."""
+"""Formats for programs: tidy rows at full precision.
+
+Undefined numbers are empty in csv and tsv, and null in json.
+"""
 
 from __future__ import annotations
 
@@ -14,32 +17,33 @@ from passk_cli.render.style import Style, answer_text, sentence_text, visible_pa
 from passk_cli.report.model import Cell, Estimate, Hint, Limits, Phrase, Report
 from passk_cli.text import printable, strict_json
 
-# The version of what `json_text` writes; it changes when a key goes or means something else.
+# The version of the output of `json_text`.  It changes if a key disappears or changes its meaning.
 SCHEMA = "passk-report/2"
 ERROR_SCHEMA = "passk-error/1"
-# Blanks, control characters and signs without width may stand before a sign, also a full-width one.
+# The first sign of a formula may be full-width, and may follow blanks, control characters and signs
+# without width.
 _FORMULA = re.compile(
     r"[\t\r\n]|[\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]*[=+\-@＝＋－＠]"
 )
 
 
 def csv_text(report: Report, style: Style) -> str:
-    """RFC 4180 with a header, lines ending in a bare newline."""
+    """CSV as in RFC 4180, with a header, but lines end in a bare newline."""
     return _delimited(report, ",", safe=style.safe_csv)
 
 
 def tsv_text(report: Report, style: Style) -> str:
-    """Tab-separated with a header."""
+    """Tab-separated values with a header."""
     return _delimited(report, "\t", safe=style.safe_csv)
 
 
 def json_text(report: Report, style: Style) -> str:
-    """One object: what was found, rows, messages, context and signature."""
+    """One JSON object with the answer, rows, messages, context and signature."""
     result = {"result": report.result, "exit": report.exit_code} if report.result else {}
-    # Words are the same whatever digits and units the reader of tables has chosen.
+    # The words do not depend on the digits and units that you choose for tables.
     methods = visible_parts(report, style).methods
     words = {"answer": text} if (text := answer_text(report, Style())) else {}
-    # What decides which words are said is not data; nor is what an answer has nothing of.
+    # Booleans only choose the words of an answer, and empty fields have no content.
     stated_answers = [
         {"name": sentence.name, "fields": _fields({
             name: value for name, value in sentence.fields.items()
@@ -61,7 +65,7 @@ def json_text(report: Report, style: Style) -> str:
 
 
 def message_data(message: Diagnostic) -> dict[str, Any]:
-    """A message as data: its fields as they are, its words with default rounding."""
+    """A message as data: its fields at full precision, and its text with default rounding."""
     text = sentence_text(message.pieces(), Style())
     return {
         "name": message.name, "severity": message.severity, "text": text,
@@ -71,7 +75,7 @@ def message_data(message: Diagnostic) -> dict[str, Any]:
 
 
 def _fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of a message or an answer as data, numbers with their intervals."""
+    """Fields of a message or an answer as data; estimates keep their intervals."""
     data: dict[str, Any] = {}
     for name, value in fields.items():
         if isinstance(value, Estimate):
@@ -84,13 +88,13 @@ def _fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ends(interval: Estimate | Limits) -> dict[str, float | None]:
-    """The limits of an interval; None for an end that it has not."""
+    """The limits of an interval; None for a missing or infinite limit."""
     ends = {"low": interval.low, "high": interval.high}
     return {name: end if end is None or math.isfinite(end) else None for name, end in ends.items()}
 
 
 def error_document(error: PasskError, form: str) -> str:
-    """An error as data, where the result would have been.  form : "json" or "jsonl"."""
+    """An error as data, in place of the result.  form : "json" or "jsonl"."""
     place, problem, remedy = map(printable, error.parts)
     data = {
         "name": error.name, "kind": error.kind, "place": place, "problem": problem,
@@ -101,7 +105,7 @@ def error_document(error: PasskError, form: str) -> str:
 
 
 def jsonl_text(report: Report, style: Style) -> str:
-    """One object per row."""
+    """One JSON object per row and line."""
     return "".join(strict_json(record) + "\n" for record in _records(report))
 
 
@@ -111,10 +115,10 @@ def _records(report: Report) -> list[dict[str, Any]]:
 
 
 def guard_formula(cell: str | int | float | None) -> str | int | float | None:
-    """A text that a spreadsheet would take for a formula, with an apostrophe before it.
+    """The cell, with an apostrophe in front if a spreadsheet would run it as a formula.
 
-    Such begin with =, +, -, @ or one of these at full width, also after blanks and control
-    characters, or with a tab or line break.  Numbers stay.
+    A formula begins with =, +, -, @ or one of these at full width, also after blanks and control
+    characters, or with a tab or line break.  Numbers do not change.
     Source: OWASP, "CSV injection".
 
     >>> guard_formula("=1+1"), guard_formula(" ＝1+1"), guard_formula("m-1"), guard_formula(-0.5)
@@ -125,17 +129,17 @@ def guard_formula(cell: str | int | float | None) -> str | int | float | None:
 
 def _delimited(report: Report, delimiter: str, *, safe: bool) -> str:
     lines = _CsvLines()
-    # Of line breaks, the writer quotes those that it ends a line with.
+    # The writer quotes a line break only if it is part of the line terminator.
     writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
     for row in ([column.header for column in report.data.columns], *report.data.rows):
         cells = map(_plain_value, row)
-        # The writer leaves None empty.
+        # The writer writes None as an empty cell.
         writer.writerow(list(map(guard_formula, cells) if safe else cells))
     return "".join(lines)
 
 
 class _CsvLines(list[str]):
-    """Lines written to it, each ending in a bare newline."""
+    """A list of lines with the `write` method of a file; each line ends in a bare newline."""
 
     def write(self, line: str) -> None:
         self.append(line.removesuffix("\r\n") + "\n")
@@ -143,7 +147,7 @@ class _CsvLines(list[str]):
 
 def _plain_value(cell: Cell) -> str | int | float | None:
     if isinstance(cell, Limits | Phrase):
-        raise TypeError("tidy rows hold each limit in a column of its own, and no phrases")
+        raise TypeError("a tidy row needs one column per limit, and no phrases")
     if isinstance(cell, Estimate):
         cell = cell.value if cell.upper is None else None
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell

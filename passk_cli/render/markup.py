@@ -32,16 +32,16 @@ from passk_cli.report.model import (
 from passk_cli.report.words import plural
 from passk_cli.text import printable
 
-# The first of two limits in a table, which stay on one line.
+# The first of two limits in a table.  Both limits stay on one line.
 _LIMITS = re.compile(r"(\\\[[+−\d.]+), ")
-# What GitHub links goes on after these: addresses of pages and people, issues, @name.
+# The beginnings of what GitHub turns into links: addresses of pages and people, issues and @name.
 _LINKED = re.compile(
     r"(?i)(?<![a-z0-9])(?:https?|ftp|mailto|xmpp)(?=:)|(?<![a-z0-9])www(?=\.)|(?<![a-z0-9])gh(?=-\d)"
     r"|(?<!\w)[@#](?=\w)|#(?=\d)|@(?=[\w-]+\.\w)"
 )
-# And names of commits.
+# GitHub also links the names of commits.
 _COMMIT = re.compile(r"(?i)(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])")
-# Characters of a part of a comment, of which GitHub takes 65,536.
+# The most characters in a part of a comment.  GitHub accepts 65,536 in a whole comment.
 _PART = 12_000
 _LATEX = {
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -54,7 +54,7 @@ _LATEX = {
 
 
 def markdown(report: Report, style: Style) -> str:
-    """The answer above GitHub tables, numbers right-aligned, names escaped; see `_comment`."""
+    """GitHub Markdown: the answer and the tables, with escaped names; see also `_comment`."""
     style = style.typeset
     if any(table.shown == COMMENT for table in report.tables):
         return _comment(report, style)
@@ -71,7 +71,7 @@ def markdown(report: Report, style: Style) -> str:
 
 
 def caveats_details(report: Report, style: Style) -> str:
-    """The warnings, notes and policies behind the numbers, in a line that opens; "" for none."""
+    """A line that opens to the warnings, notes and policies behind the numbers; "" for none."""
     lines = [
         f"- {escape_markdown(message_line(message, style))}"
         for message in warnings_first(report.messages)
@@ -82,11 +82,11 @@ def caveats_details(report: Report, style: Style) -> str:
 
 
 def _comment(report: Report, style: Style) -> str:
-    """A gate's report as a comment on a pull request: the verdict, the rules that do not pass and
-    the numbers that were measured, warnings, the tasks that changed beyond chance, of a failed gate
-    all that changed; folded: every rule, the other tasks that flipped, notes.
+    """A gate's report as a comment on a pull request.
 
-    A comment has no --full: whatever that shows is in it, as far as GitHub has room.
+    The comment shows the verdict, the rules that do not pass, the numbers, the warnings and the
+    tasks that changed significantly.  All rules, further flipped tasks and the notes are folded.
+    There is no --full in a comment, so it contains everything, as far as GitHub has room.
     """
     visible = visible_parts(report, replace(style, full=True))
     tables = {table.shown: table for table in report.tables}
@@ -123,7 +123,7 @@ def _comment(report: Report, style: Style) -> str:
 
 
 def _bounded_lines(lines: Sequence[str]) -> str:
-    """Lines below each other, as many as a part of a comment has room for."""
+    """As many lines as a part of a comment has room for, and the number of further lines."""
     room = _PART
     for place, line in enumerate(lines):
         room -= len(line) + 1
@@ -133,20 +133,20 @@ def _bounded_lines(lines: Sequence[str]) -> str:
 
 
 def _details(title: str, text: str) -> str:
-    """A text that a reader opens; "" for none.  Its title is HTML, where no sign is escaped."""
+    """A folded text; "" for none.  The title is HTML, so it needs HTML's escapes only."""
     line = escape(printable(title))
     return f"<details><summary>{line}</summary>\n\n{text}\n\n</details>" if text else ""
 
 
 def markdown_failure(problem: str) -> str:
-    """The error that kept a gate's rules from being checked, where its verdict would stand."""
+    """The error that kept a gate's rules from being checked, in place of the verdict."""
     return f"**ERROR:** {escape_markdown(problem)}\n"
 
 
 def latex(report: Report, style: Style) -> str:
-    """A tabular with booktabs rules; the answer and the signature are comments above it.
+    """A LaTeX tabular with booktabs rules; the answer and the signature are comments above it.
 
-    A model of several rows is named once, and a little space parts it from the next.
+    If a model has several rows, its name appears once, with a small space before the next model.
     """
     style = style.typeset
     visible = visible_parts(report, style)
@@ -164,7 +164,7 @@ def latex(report: Report, style: Style) -> str:
         lines.append(_latex_row([escape_latex(name) for name in headings(table, style)]))
         lines.append(r"\midrule")
         lines += _latex_rows(table, style)
-        # A blank line, so that several stand below each other.
+        # A blank line, so that several tables appear below each other.
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     lines += [f"% {text}"] if (text := visible.context) else []
     if methods := visible.methods:
@@ -175,7 +175,7 @@ def latex(report: Report, style: Style) -> str:
 
 
 def html(report: Report, style: Style) -> str:
-    """Tables for a notebook, the answer above, with context, messages and signature below."""
+    """HTML for a notebook: the answer, the tables, the context, messages and the signature."""
     style = style.typeset
     visible = visible_parts(report, style)
     blocks = [f"<p>{_escape_html(text)}</p>"] if (text := visible.answer) else []
@@ -195,7 +195,7 @@ def html(report: Report, style: Style) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """Text with LaTeX's special characters escaped, on one line.
+    """A text on one line, with LaTeX's special characters escaped.
 
     >>> escape_latex("gpt-4_0613 at 50%")
     'gpt-4\\\\_0613 at 50\\\\%'
@@ -204,7 +204,7 @@ def escape_latex(text: str) -> str:
 
 
 def _rows_by_model(table: Table) -> Sequence[tuple[Cell, ...]]:
-    """Rows; where the first column names models, those of a model stand together."""
+    """The rows; if the first column is the model, rows of the same model follow each other."""
     if table.columns[0].header != "model":
         return table.rows
     place: dict[Cell, int] = {}
@@ -212,7 +212,7 @@ def _rows_by_model(table: Table) -> Sequence[tuple[Cell, ...]]:
 
 
 def _latex_rows(table: Table, style: Style) -> list[str]:
-    """The rows of a tabular: those of a model as a group, intervals beside or below estimates."""
+    """The rows of a tabular, grouped by model, with intervals next to or below estimates."""
     rows = _rows_by_model(table)
     firsts = [row[0] for row in rows] if table.columns[0].header == "model" else []
     grouped = any(first == second for first, second in pairwise(firsts))
@@ -232,7 +232,10 @@ def _latex_rows(table: Table, style: Style) -> list[str]:
 
 
 def _latex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
-    """A cell and what stands below it: its sign a relation, its letters raised, the best bold."""
+    """A LaTeX cell, and the interval below it or "".
+
+    The sign is a relation, letters are raised, and the best estimate is bold.
+    """
     value, error = (escape_latex(text) for text in cell_parts(cell, column, style))
     if not isinstance(cell, Estimate):
         return f"{value} {error}".strip(), ""
@@ -247,6 +250,7 @@ def _latex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
 
 
 def markdown_table(table: Table, style: Style) -> str:
+    """A table of GitHub Markdown, with numbers aligned right."""
     lines = [
         map(escape_markdown, headings(table, style)),
         ("--:" if column.numeric else "---" for column in table.columns),
@@ -262,12 +266,12 @@ def _html_row(tag: str, cells: Sequence[str], ends: Sequence[str]) -> str:
 
 
 def _escape_html(text: str) -> str:
-    """Text in which nothing is HTML, on one line."""
+    """A text on one line, with HTML's special characters escaped."""
     return escape(printable(text))
 
 
 def _cell_texts(table: Table, style: Style, spelling: Callable[[str], str]) -> Iterator[list[str]]:
-    """The cells of each row as texts; what is marked is bold."""
+    """The cells of each row as texts; marked estimates are bold."""
     for row in table.rows:
         texts = []
         for cell, column in zip(row, table.columns, strict=True):
@@ -280,26 +284,25 @@ def _cell_texts(table: Table, style: Style, spelling: Callable[[str], str]) -> I
 
 
 def _latex_row(cells: Sequence[str]) -> str:
-    """A row of a tabular; what would be an option of the command before it is kept apart."""
+    """A row of a tabular; {} in front keeps LaTeX from reading [ or * as an option of \\\\."""
     line = " & ".join(cells)
     return ("{}" if line.startswith(("[", "*")) else "") + line + r" \\"
 
 
 def escape_markdown(text: str) -> str:
-    """Text in which nothing is Markdown, HTML or a formula, names nobody and links nothing, on one
-    line.
+    """A text on one line without effects: no Markdown, HTML, formula, mention or link.
 
     >>> escape_markdown("see www.x.org, #12 and @me at pass@1")
     'see www<!-- -->.x.org, #<!-- -->12 and @<!-- -->me at pass@1'
     """
     text = re.sub(r"([\\`*_|<>\[\]~&$])", r"\\\1", printable(text))
-    # A comment that nobody sees, inside of what GitHub would link.
+    # An empty comment inside the text keeps GitHub from making a link.
     text = _LINKED.sub(r"\g<0><!-- -->", text)
     return _COMMIT.sub(lambda name: "<!-- -->".join(re.findall(".{1,6}", name[0])), text)
 
 
 def code_span(text: str) -> str:
-    """Text as a span of code; its fence is longer than any in it."""
+    """A text as a code span; its fence of backticks is longer than any in the text."""
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
     blank = " " * (len(fence) > 1)
     return f"{fence}{blank}{text}{blank}{fence}"

@@ -1,4 +1,4 @@
-"""Aligned text for pipes and files: full names, never cut, no colour."""
+"""Aligned text for pipes and files: names are never shortened, and nothing is coloured."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from passk_cli.report.model import Report
 from passk_cli.text import cells_of, printable
 
 GAP = "  "
-# Prose of several sentences is broken into lines.
+# Methods consist of several sentences, which are broken into lines of this width.
 _WIDEST = 100
 
 
 def plain(report: Report, style: Style) -> str:
-    """The answer, tables, context and signature as text."""
+    """The answer, tables, context and signature as plain text."""
     parts = visible_parts(report, style)
     blocks = [parts.answer]
     for table in parts.tables:

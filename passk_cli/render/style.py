@@ -1,4 +1,4 @@
-"""How numbers become digits, the same in every format for people."""
+"""Rounding and writing of numbers, which is the same in all formats for people."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ from passk_cli.text import cells_of, printable
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# Rows of a ranking on a screen.
+# The most rows of a ranking on a screen.
 _SCREEN = 20
-# The minus sign of print; attempts that passed and failed, as they are printed beside it.
+# The minus sign in print, and the marks of passed and failed attempts with this style.
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
-# The sign of a cell without a number, and how a caption explains it.
+# The sign of a cell without a number, and the pattern of a caption that explains it.
 _EMPTY, _EXPLAINED = "–", re.compile("(^|[ ,])–[: ]")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Style:
-    """The reader's choices.
+    """The reader's choices about the text.
 
-    digits : decimals of a share; 3 (of a percentage: 1) when None.
-    percent : shares as percentages.
-    width : columns of the terminal; 0 when there is none.
-    colour : whether escape codes are welcome.
-    minus : the sign of negative numbers: "-" for programs, "−" where people read.
-    safe_csv : whether texts in csv and tsv that a spreadsheet would compute get an apostrophe.
-    full : whether every table and column is shown, with the legend of the columns.
-    signed : whether the line that reproduces the numbers stands below the tables.
-    stacked : whether intervals stand below their estimates in LaTeX.
-    methods : whether the sentences that say how they were computed do.
-    spelling : an option → how its reader writes it.
+    digits : decimals of a share; None for 3, or 1 in percentages.
+    percent : whether shares are shown as percentages.
+    width : columns of the terminal; 0 without a terminal.
+    colour : whether the text may contain colours.
+    minus : the minus sign: "-" for programs, "−" for people.
+    safe_csv : whether texts that a spreadsheet would run get an apostrophe in csv and tsv.
+    full : whether all tables and columns are shown, with the meaning of the columns.
+    signed : whether the signature appears below the tables.
+    stacked : whether LaTeX has intervals below their estimates.
+    methods : whether the text explains how the numbers were computed.
+    spelling : function that writes an option, for example as Python's keyword.
     """
 
     digits: int | None = None
@@ -77,13 +77,13 @@ class Style:
 
     @property
     def decimals(self) -> int:
-        """Decimals of a share."""
+        """The decimals of a share."""
         return self.digits if self.digits is not None else (1 if self.percent else 3)
 
 
 def share_text(value: float, style: Style, *, signed: bool = False) -> str:
-    """A share or a difference of two, in the chosen digits; −0.000 is 0.000."""
-    # A percentage is the share's text with the point moved: 0.7425 is 0.743 and 74.3 %, never 74.2.
+    """A share or a difference of shares, in the chosen digits; −0.000 is written 0.000."""
+    # A percentage is the rounded share with a moved point: 0.7425 is 0.743 and 74.3 %, never 74.2.
     shift = 2 if style.percent else 0
     number = _round(value, style.decimals + shift).scaleb(shift)
     text = f"{number:{'+' if signed and number else ''}.{style.decimals}f}"
@@ -91,8 +91,10 @@ def share_text(value: float, style: Style, *, signed: bool = False) -> str:
 
 
 def _round(value: float, decimals: int) -> Decimal:
-    """The value with so many decimals; −0 is 0.  A tie goes away from 0, whatever the last digits,
-    which a sum in another order has otherwise.
+    """The value with this many decimals; −0 becomes 0.
+
+    Ties are rounded away from 0.  The last binary digits, which depend on the order of a sum, do
+    not matter.
 
     >>> [share_text(x, Style()) for x in (0.19749999999999998, 0.1975, 0.7425)]
     ['0.198', '0.198', '0.743']
@@ -102,18 +104,18 @@ def _round(value: float, decimals: int) -> Decimal:
 
 
 def answer_text(report: Report, style: Style) -> str:
-    """The answer in words: numbers rounded as in the tables, with a sign after percentages."""
+    """The answer as text: numbers are rounded as in the tables, and percentages have a sign."""
     return " ".join(sentence_text(sentence, style) for sentence in report.answer)
 
 
 class VisibleParts(NamedTuple):
-    """The parts of a report that are shown, in reading order.
+    """The parts of a report that the reader has chosen, in reading order.
 
-    tables : all of them and their legend with `full`; else those, and of their columns and rows
-        those, that change a decision.
+    tables : with `full` all tables and their legend; else the tables, columns and rows that
+        matter for a decision.
     context : the line below the tables; it explains the sign of cells without a number.
-    signature : the line that reproduces the numbers.  methods : how they were computed.  Each empty
-        unless it is asked for.
+    signature : the line that reproduces the numbers; "" unless the style asks for it.
+    methods : how the numbers were computed; None unless the style asks for it.
     """
 
     answer: str
@@ -162,26 +164,25 @@ def visible_parts(report: Report, style: Style) -> VisibleParts:
 
 
 def context_line(context: Iterable[str | Hint], style: Style) -> str:
-    """Parts of the line below the tables."""
+    """The line below the tables, made of its parts."""
     return " · ".join(filter(None, (sentence_text((part,), style) for part in context)))
 
 
 def warnings_first(messages: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Messages with the warnings first."""
+    """The messages, with warnings before notes."""
     return sorted(messages, key=lambda message: message.severity == NOTE)
 
 
 def message_line(message: Diagnostic, style: Style) -> str:
-    """A message as a compiler prints it: "warning[pooled-settings]: attempts differ in …"."""
+    """A message in the style of a compiler: "warning[pooled-settings]: attempts differ in …"."""
     name = f"[{message.name}]" if message.name else ""
     return f"{message.severity}{name}: {sentence_text(message.pieces(), style)}"
 
 
 def with_message_texts(report: Report, style: Style) -> Report:
-    """The report with its messages as words, and the answer that a picture shows as its title, for
-    what cannot round.
+    """The report with rounded messages, and with the answer as the title of its pictures.
 
-    What that picture was titled begins its subtitle.
+    Charts need this because they cannot round.  The old title moves to the start of the subtitle.
     """
 
     def titled(plot: Plot) -> Plot:
@@ -204,14 +205,17 @@ def with_message_texts(report: Report, style: Style) -> Report:
 
 
 def sentence_text(sentence: Sequence[Any], style: Style) -> str:
-    """Words with their numbers in the chosen digits; a number of a message comes with its kind."""
+    """A sentence as text, with its numbers in the chosen digits.
+
+    sentence : words, cells, hints, and pairs of a number and its column or kind.
+    """
     texts = []
     for piece in sentence:
         if isinstance(piece, str):
             texts.append(piece)
             continue
         if isinstance(piece, Hint):
-            # With --full there is no rest of an answer.
+            # With --full everything is shown already.
             hidden = style.full and piece.option == FULL_OPTION
             texts += [] if hidden else [piece.spelled(style.spelling)]
             continue
@@ -223,7 +227,7 @@ def sentence_text(sentence: Sequence[Any], style: Style) -> str:
         value, error = cell_parts(cell, column, style)
         unit = ""
         if style.percent and _is_share(cell, column):
-            # Of a difference of percentages, points: 20 % is not 20 points less than 25 %.
+            # A difference of percentages is in points: 20 % is 5 points less than 25 %, not 20 %.
             signed = isinstance(cell, Estimate) and cell.signed
             unit = column.header or ("points" if signed else "%")
         texts.append(" ".join(filter(None, (value, error, unit))))
@@ -231,7 +235,7 @@ def sentence_text(sentence: Sequence[Any], style: Style) -> str:
 
 
 def cell_parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
-    """A cell as (value, what says how sure it is); the second is often empty."""
+    """A cell as two texts: its value, and its interval, error or letters, which may be ""."""
     if cell is None:
         return _EMPTY, ""
     if isinstance(cell, Estimate):
@@ -258,7 +262,7 @@ def cell_parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
 def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
     if cell.value is None:
         return _EMPTY, ""
-    # One number, or two: "0.535–0.585", "−0.020 to +0.031"; one where both look the same.
+    # A range has two numbers, "0.535–0.585" or "−0.020 to +0.031", unless both look the same.
     ends = (end for end in (cell.value, cell.upper) if end is not None)
     texts = dict.fromkeys(_number(end, cell.unit, style, cell.signed) for end in ends)
     value = (" to " if cell.signed else "–").join(texts)
@@ -277,9 +281,9 @@ def _number(value: float, unit: str, style: Style, signed: bool = False) -> str:
 
 
 def _interval(low: float, high: float, unit: str, style: Style, signed: bool = False) -> str:
-    """Limits in brackets, without their unit, which the number before them has.
+    """Limits in brackets, without the unit, which the number in front has.
 
-    A limit of a difference that excludes 0 does not round to it.
+    If an interval of a difference excludes 0, its limits are not rounded to 0.
 
     >>> _interval(0.0041, 0.03, "share", Style(digits=2), True)
     '[+0.004, +0.03]'
@@ -294,7 +298,7 @@ def _interval(low: float, high: float, unit: str, style: Style, signed: bool = F
 
 
 def _limit(value: float, style: Style, signed: bool, excludes_zero: bool) -> str:
-    """A limit; apart from 0 with the decimals that show it, up to three more."""
+    """A limit, with up to three more decimals if it would be 0 but the interval excludes 0."""
     texts = [
         share_text(value, replace(style, digits=style.decimals + more), signed=signed)
         for more in range(4 if excludes_zero else 1)
@@ -303,7 +307,7 @@ def _limit(value: float, style: Style, signed: bool, excludes_zero: bool) -> str
 
 
 def quantity_text(value: float, unit: str, style: Style, *, signed: bool = False) -> str:
-    """A number of one of QUANTITIES, to three digits, a change to two: those with a sign have it.
+    """An amount with its unit, one of QUANTITIES, to three digits; a change has two digits.
 
     >>> [quantity_text(x, "$", Style()) for x in (0.01312, 12.4, 2070.4)]
     ['$0.0131', '$12.40', '$2,070']
@@ -323,7 +327,7 @@ def quantity_text(value: float, unit: str, style: Style, *, signed: bool = False
 
 def _digits(value: float, unit: str, style: Style, signed: bool) -> str:
     if math.isinf(value):
-        # The upper end of an amount that nothing bounds.
+        # An amount may have no upper bound.
         return "∞" if value > 0 else f"{style.minus}∞"
     if unit == "min":
         return duration(value)
@@ -362,7 +366,7 @@ def four_digits(value: float) -> str:
 
 
 def headings(table: Table, style: Style) -> list[str]:
-    """The names of the columns, each with its unit where its numbers are percentages."""
+    """The headings of the columns, with "(%)" if their numbers are percentages."""
     names = []
     for place, column in enumerate(table.columns):
         shares = style.percent and any(_is_share(row[place], column) for row in table.rows)
@@ -379,15 +383,15 @@ def _is_share(cell: Cell, column: Column) -> bool:
 
 
 def aligned_columns(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Each column as (heading, cells), the cells' two parts padded so that they line up."""
+    """Each column as heading and cells; both parts of the cells are padded to be aligned."""
     columns = []
     for place, (name, column) in enumerate(zip(headings(table, style), table.columns, strict=True)):
         cells = [cell_parts(row[place], column, style) for row in table.rows]
         limited = [cell for cell in cells if cell[1]]
         first = max((cells_of(value) for value, _ in limited or cells), default=0)
         second = max((len(error) for _, error in cells), default=0)
-        # A long word takes the room of the interval that it has not; limits are ranged right,
-        # letters left.
+        # A long word without an interval may use the room of the intervals.  Limits are aligned
+        # right, and letters left.
         columns.append((name, [
             (value, "") if cells_of(value) > first
             else (
@@ -399,7 +403,7 @@ def aligned_columns(table: Table, style: Style) -> list[tuple[str, list[tuple[st
     return columns
 
 
-# Kind of a column → how its numbers are written; those of QUANTITIES by `quantity`.
+# Kind of a column → function that writes its numbers; `quantity_text` writes QUANTITIES.
 _NUMBERS: dict[str, Callable[[float, Style], str]] = {
     "share": share_text, "score": share_text,
     "fine": lambda value, style: share_text(value, replace(style, digits=style.decimals + 2)),
@@ -413,6 +417,6 @@ _NUMBERS: dict[str, Callable[[float, Style], str]] = {
 
 
 def pad(text: str, width: int, right: bool = False) -> str:
-    """The text filled with blanks to a width in columns, ranged left or right."""
+    """The text filled with blanks to a width in columns, aligned left or right."""
     blanks = " " * (width - cells_of(text))
     return blanks + text if right else text + blanks

@@ -1,8 +1,8 @@
-"""Tables for a terminal, as wide as it is: intervals dim, better green, worse red.
+"""Tables that fit the width of a terminal, with dim intervals and coloured verdicts.
 
-A table that is too wide loses a decimal, then long names lose what they share, but not the words
-by which they differ.  Of few rows it then has intervals below their estimates.  Columns that still
-do not fit wait for --full, which shows all, names whole and in blocks of columns.
+A table that is too wide loses a decimal.  Then long names are shortened, but keep the words by
+which they differ.  If there are few rows, intervals then move below their estimates.  Columns that
+still do not fit appear only with --full, which shows full names and blocks of columns.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from passk_cli.report.model import Cell, Column, Estimate, Hint, Report, Table
 from passk_cli.report.words import plural
 from passk_cli.text import balance_lines, cells_of, printable, short_names, wrap_text
 
-# Joins a number to its percent sign, and the limits of an interval: one cell wide, and no space to
-# the code that breaks lines, which takes a no-break space for one.
+# Joins a number to its percent sign, and the limits of an interval.  It is one cell wide, and the
+# code that breaks lines does not take it for a space, as it does with a no-break space.
 _JOINT = "\u2800"
 _INSIDE = re.compile(
     r"(?<=\d) (?=%|more\b)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])"
     r"|(?<=[<=]) (?=\d)|(?<=\bp) (?=[<=] )|(?<=[@^]\d) (?=\d)|(?<=\band) (?=[\d,]+ more\b)"
 )
-# Blanks and colours at the end of a line; a colour of nothing.
+# Blanks and colours at the end of a line, and a colour without text.
 _ENDS = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
 _NOTHING = re.compile(r"\x1b\[[1-9][\d;]*m\x1b\[0m")
-# Word → its colour; the word itself says as much.
+# Word → its colour.  The colour adds nothing to the word.
 _VERDICTS = {
     "pass": "green", "fail": "red", "error": "red", "undecided": "yellow", "better": "green",
     "worse": "red",
 }  # fmt: skip
-# The least that is left for prose and for names in a narrow terminal, in columns.
+# The least widths of columns in a narrow terminal: of texts, of readable texts, and of names.
 _NARROWEST, _READABLE, _SHORTEST = 8, 14, 20
-# Rows that may take two lines each, so that intervals stand below their estimates.
+# The most rows of a table that may have intervals below their estimates.
 _FEW = 10
 
 
 def table(report: Report, style: Style) -> str:
-    """The answer, tables, context, signature; a wide table is broken between columns."""
+    """The answer, tables, context and signature as text for a terminal."""
     width, style = style.width or 80, style.typeset
     console = Console(
         file=io.StringIO(), width=width, force_terminal=style.colour, no_color=not style.colour,
@@ -67,7 +67,7 @@ def table(report: Report, style: Style) -> str:
     if context := context_line((*cuts, parts.context), style):
         console.print(Text("\n".join(balance_lines(_unbreakable(context), width)), style="dim"))
     if parts.signature:
-        # One line, which the terminal itself folds, so that it can be copied as it is.
+        # The signature stays on one line, which the terminal folds, so that you can copy it.
         console.print(Text(parts.signature, style="dim"), soft_wrap=True)
     if parts.methods:
         console.print("\n" + _unbreakable(parts.methods.words))
@@ -78,20 +78,22 @@ def table(report: Report, style: Style) -> str:
 
 
 def _unbreakable(text: str) -> str:
-    """The text in which no line ends within a percentage, or a number and its interval."""
+    """The text with joints where no line may end: in percentages, and before intervals."""
     return _INSIDE.sub(_JOINT, text)
 
 
 Cells = list[tuple[str, list[tuple[str, str]]]]
-# How a table is made narrower: its style, whether long names are cut, whether intervals are below.
+# How a table is narrowed: its style, whether names are cut, and whether intervals are below.
 Shape = tuple[Style, bool, bool]
 
 
 def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, int]]:
-    """The table in the first shape that fits, and how many of its columns are left out; with --full
-    in blocks of columns where none does."""
+    """The table in the first shape that fits, and the number of columns that are left out.
+
+    With --full no column is left out: if no shape fits, the table is split into blocks of columns.
+    """
     fewer = replace(style, digits=style.decimals - 1)
-    # Decimals that were asked for stay.
+    # If --digits sets the decimals, all of them stay.
     less = style if style.digits is not None or not style.decimals else fewer
     all_places = list(range(len(table.columns)))
     few, keys, too_broken = len(table.rows) <= _FEW, _key_columns(table), False
@@ -114,7 +116,7 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
             _break_widest(columns, table, places, width, names=True)
             yield _grid(table, columns, places), 0
         return
-    # Prose waits before it breaks, but for verdicts and what says what a row is.
+    # Columns of prose are left out, except verdicts and the columns that identify a row.
     narrow = _columns(table, last, all_places, width)
     brief = [i for i in all_places if i in keys or _is_brief(table.columns[i], narrow[i][1])]
     columns = _columns(table, last, brief, width)
@@ -131,11 +133,11 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
 def _columns(
     table: Table, shape: Shape, places: Sequence[int], width: int, least: int = _SHORTEST
 ) -> Cells:
-    """The cells of a shape; names are cut as far as these columns need, to `least` at most."""
+    """The cells of a shape; names are cut as far as these columns need, but not below `least`."""
     style, cut, stacked = shape
     columns = aligned_columns(table, style)
     if stacked:
-        # The interval below its number; numbers beside a range begin where it does.
+        # The interval is below its number.  Numbers in a column with ranges are aligned left.
         columns = [
             (name, [(f"{value.strip() if ranged else value}\n{error}".rstrip() if value.strip()
                      else error, "") if "]" in error else (value, error) for value, error in cells])
@@ -151,7 +153,7 @@ def _columns(
             over = _total_width(columns, places) - width
             if over <= 0:
                 break
-            # One name in all rows, as that of a baseline, is told from those beside it.
+            # If all rows have the same name, as for a baseline, it must differ from other columns.
             column_names = all_names if len({*names[i]}) == 1 else names[i]
             distinct_width = max(
                 map(cells_of, short_names(column_names, 0, telling=True)), default=0
@@ -166,15 +168,17 @@ def _columns(
 
 
 def _is_brief(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
-    """Whether a column stays in one line of each row, or is a verdict."""
+    """Whether the cells of a column fit on one line, or are verdicts."""
     verdict = column.joined or column.header == "verdict"
     short = _width("", cells) <= _SHORTEST
     return column.kind != "text" or verdict or short or _has_names(column, cells)
 
 
 def _has_names(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
-    """Whether its cells are names, which may lose their middles, and no prose or verdict; a few may
-    be words, or more that are shorter than the names."""
+    """Whether the cells are names, which may be shortened, and not prose or verdicts.
+
+    A quarter of the cells may contain blanks, or half if they are shorter than the names.
+    """
     texts = [value.strip() for value, _ in cells]
     prose, longest = sum(" " in text for text in texts), max(texts, key=cells_of, default="")
     few = 4 * prose <= len(texts) or (2 * prose <= len(texts) and " " not in longest)
@@ -183,27 +187,27 @@ def _has_names(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
 
 
 def _width(name: str, cells: Sequence[tuple[str, str]]) -> int:
-    """The columns that a column takes."""
+    """The width of a column, in columns of the terminal."""
     lines = (line for cell in cells for line in " ".join(filter(None, cell)).split("\n"))
     return max(cells_of(name), *map(cells_of, lines), 0)
 
 
 def _total_width(columns: Cells, places: Sequence[int]) -> int:
-    """The columns that these columns take together."""
+    """The width of these columns with their gaps."""
     return sum(_width(*columns[i]) + 2 for i in places) - 2
 
 
 def _key_columns(table: Table) -> list[int]:
-    """The leading text columns, which say what a row is."""
+    """The places of the leading text columns, which identify a row."""
     kinds = [column.kind == "text" for column in table.columns]
     return list(range(kinds.index(False) if False in kinds else len(kinds)))
 
 
 def _blocks(table: Table, columns: Cells, width: int, all_shown: bool) -> list[list[int]]:
-    """Column numbers of each block: leading text columns again in each, the rest while it fits.
+    """The places of the columns of each block: the key columns, and as many others as fit.
 
-    A verdict, as every column that is joined, stays with the column before it; where not all blocks
-    are shown, it is in the first.
+    A verdict or a joined column stays with the column before it.  If only the first block is shown,
+    it contains the verdicts.
     """
     widths, keys = [_width(*column) + 2 for column in columns], _key_columns(table)
     together: list[list[int]] = []
@@ -227,9 +231,9 @@ def _break_widest(
     columns: Cells, table: Table, places: Sequence[int], width: int, *, names: bool = False,
     least: int = _NARROWEST,
 ) -> None:  # fmt: skip
-    """Break the texts of the widest such column so that these columns fit; of names if asked.
+    """Break the texts of the widest text column so that these columns fit.
 
-    least : the columns that are left for them.
+    names : whether it may be a column of names.  least : the least width that it keeps.
     """
     texts = [i for i in places if table.columns[i].kind == "text"
              and (names or not _has_names(table.columns[i], columns[i][1]))]  # fmt: skip
@@ -264,9 +268,10 @@ def _grid(table: Table, columns: Cells, places: Sequence[int]) -> RichTable:
 
 
 def _cell_style(cell: Cell) -> str:
-    """Bold where it stands out; a verdict green where better or held, red where worse or failed.
+    """The style of a cell: the best estimates are bold, and verdicts have a colour.
 
-    No number has a colour: its sign may be so by construction, as of the model that is ahead.
+    Numbers have no colour, because their sign may be so by construction, for example for the
+    leader.
     """
     if isinstance(cell, str):
         return _VERDICTS.get(cell.partition(" ")[0], "")

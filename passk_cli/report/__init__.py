@@ -1,5 +1,5 @@
 """Results as plain data at full precision: Report, Table, Column, Estimate, Plot.
 
-What a command found, before anybody renders it.  Words that every sentence shares
-are here too.  Nothing here computes a statistic, rounds, prints, or knows how it will be shown.
+A report contains what a command found, before a renderer turns it into text.  Words that many
+sentences share are here too.  Nothing here computes a statistic, rounds or prints.
 """

@@ -1,4 +1,4 @@
-"""The shapes a result takes on its way to a renderer."""
+"""The data types of a report: what a command gives to the renderers."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from passk_cli.text import plural, printable, strict_json
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# Units of what attempts use: US dollars, tokens, seconds, turns or steps; a ratio of two such; and
-# minutes of a person, written as seconds, minutes or hours; days.
+# Units of what attempts use: US dollars, tokens, seconds, and turns or steps. "ratio" is a ratio of
+# two amounts, "%" a change, and "min" the minutes of a person, in seconds, minutes or hours.
 QUANTITIES = ("$", "tokens", "s", "turns", "ratio", "%", "min", "days")
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its interval, or the reason why there is none.
+    """A number with its interval, or the reason why it is missing.
 
-    value : the estimate, or None with the reason.  upper : where it is a range, its upper end, and
-        `value` is the lower one.
-    se : standard error.  low, high : interval limits.  Each None where there is none.
+    value : the estimate, or None with the reason.  upper : the upper end if the estimate is a
+        range; `value` is then the lower end.
+    se : standard error.  low, high : interval limits.  Each is None if it is missing.
     reason : why a value (or limit) is missing, or what qualifies it.
-    signed : shown with its sign, as differences are.
-    marked : best, and distinguishable from the second; shown bold where bold exists.
-    verdict : a sign shown before the value: "~" not significant, "=" equivalent.
-    letters : shown after the value: numbers that share one do not differ significantly.
-    unit : "share" (in [0, 1] or a difference of such, and so may be shown as a percentage),
-        "score" (of no known unit), or one of QUANTITIES; "%" is a change as a share, shown as a
+    signed : whether a plus sign is shown, as for differences.
+    marked : whether it is the best, and distinguishable from the second; bold if the format has it.
+    verdict : a sign before the value: "~" not significant, "=" equivalent.
+    letters : letters after the value; numbers that share a letter do not differ significantly.
+    unit : "share" (in [0, 1], or a difference of shares; may be shown as a percentage), "score" (a
+        number with an unknown unit), or one of QUANTITIES; "%" is a change as a share, shown as a
         percentage.
     """
 
@@ -53,36 +53,36 @@ class Estimate:
 
     @property
     def share(self) -> bool:
-        """Whether it may be shown as a percentage."""
+        """Whether the number may be shown as a percentage."""
         return self.unit == "share"
 
     @property
     def without_interval(self) -> Estimate:
-        """It without its interval and its error, which stand elsewhere."""
+        """The estimate without its interval and error, which another column shows."""
         return replace(self, se=None, low=None, high=None)
 
     @property
     def middle(self) -> float | None:
-        """The value, or the middle of the limits: what ranges are sorted by; None without these."""
+        """The value, or the middle of the limits, by which ranges are sorted; None without both."""
         if self.value is not None or self.low is None or self.high is None:
             return self.value
         return (self.low + self.high) / 2
 
     @property
     def value_or_limits(self) -> Cell:
-        """It, or its limits if there are only these."""
+        """The estimate, or only its limits if the value is missing."""
         only = self.value is None and self.low is not None and self.high is not None
         return Limits(self.low, self.high) if only else self
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
-        """The lower and upper end; the value twice where it is no range."""
+        """The lower and the upper end; both are the value if it is not a range."""
         return self.value, self.value if self.upper is None else self.upper
 
 
 @dataclass(frozen=True)
 class Limits:
-    """An interval on its own, beside an estimate in another column; None limits carry a reason."""
+    """An interval in a column next to its estimate; if a limit is None, `reason` explains why."""
 
     low: float | None
     high: float | None
@@ -91,23 +91,23 @@ class Limits:
 
 @dataclass(frozen=True)
 class Phrase:
-    """Words with numbers between them, as a cell."""
+    """A cell that contains words and numbers."""
 
     pieces: Sentence
 
 
 Cell = str | int | float | Estimate | Limits | Phrase | None
 
-# What is said: words, and between them numbers, rounded as those of the tables.  A float is a
-# share; a number of another kind comes as a pair with its column.
+# A sentence consists of words and of numbers, which are rounded as in the tables.  A float is a
+# share.  A number of another kind is a pair of the number and its column.
 Sentence = tuple["Cell | Hint | tuple[Cell, Column]", ...]
 
 
 class AnswerSentence(tuple[Any, ...]):
-    """A sentence that was declared: it knows its name and the fields behind its words.
+    """A declared sentence, with its name and the fields of its template.
 
-    >>> said = AnswerSentence("tasks-left", "{left:task} left.", {"left": 2})
-    >>> said, said.name, said.fields
+    >>> sentence = AnswerSentence("tasks-left", "{left:task} left.", {"left": 2})
+    >>> sentence, sentence.name, sentence.fields
     (('2 tasks', ' left.'), 'tasks-left', {'left': 2})
     """
 
@@ -121,7 +121,7 @@ class AnswerSentence(tuple[Any, ...]):
         return sentence
 
     def after(self, words: str, **fields: Any) -> AnswerSentence:
-        """The sentence with words before it, in which fields are named as in its template."""
+        """The sentence with words in front, which may contain fields as its template does."""
         return AnswerSentence(self.name, words + self.template, {**fields, **self.fields})
 
     def __reduce__(self) -> tuple[type[AnswerSentence], tuple[str, str, Mapping[str, Any]]]:
@@ -130,9 +130,10 @@ class AnswerSentence(tuple[Any, ...]):
 
 @dataclass(frozen=True)
 class Hint:
-    """Words that say where more is: by an option, which each door spells in its own way.
+    """Words that name the option which shows more.
 
-    One at --full stands only where not everything is shown.
+    The command line, Python and the report page each write the option in their own way.  A hint to
+    --full appears only if something is left out.
 
     >>> str(Hint("each task")), str(Hint("other budgets", OptionValue("--at")))
     ('each task: --full', 'other budgets: --at')
@@ -145,42 +146,41 @@ class Hint:
         return self.spelled(str)
 
     def spelled(self, spelling: Callable[[OptionValue | SuggestedFix], str]) -> str:
-        """The words with the option in a spelling."""
+        """The words with the option as `spelling` writes it."""
         return ": ".join(filter(None, (self.words, spelling(self.option))))
 
 
 def number_or_range(low: float, high: float, unit: str = "share") -> Cell:
-    """A number, or a range of numbers where the two differ."""
+    """One number if both ends are equal, else a range."""
     return Estimate(low, upper=high, unit=unit) if high > low else low
 
 
-# Where a column or a table is shown: always, with --full, or in csv, json and Python alone; a table
-# also only without --full, which has a longer one for it, or in the comment on a pull request.
+# A column or a table is shown always, only with --full, or only in csv, json and Python.  BRIEF is
+# a table that --full replaces with a longer one.  COMMENT is for comments on pull requests.
 ALWAYS, FULL, DATA, BRIEF, COMMENT = "always", "full", "data", "brief", "comment"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table, a field of csv and json, an entry of the reference: one object.
+    """A column of a table, which is also a field of csv and json and an entry of the reference.
 
-    header : what people read above it.  Of a number in a sentence, its unit under --percent; "%"
-        where empty.
-    kind : "text", "count", "share" (in [0, 1] or a difference of such; obeys --percent), "fine" (a
-        share of which small values matter: two decimals more), "given" (a share that was asked for,
-        in as many digits as it has), "score" (a number of no known unit), "amount" (money or a
-        ratio: two decimals), "number" (of any size: four significant digits), "points" (a
-        difference of shares, in percentage points), "p" (a p-value), "strip" (attempts in their
-        order, "+" passed and "-" failed) or one of QUANTITIES.
-    joined : belongs to the column before it; the two are never shown apart.
+    header : the heading that people read.  For a number in a sentence it is the unit under
+        --percent ("%" if empty).
+    kind : "text", "count", "share" (in [0, 1], or a difference of shares; obeys --percent), "fine"
+        (a share with two more decimals, because small values matter), "given" (a share that an
+        option sets, with all of its digits), "score" (a number with an unknown unit), "amount"
+        (money or a ratio, with two decimals), "number" (of any size, with four significant digits),
+        "points" (a difference of shares, in percentage points), "p" (a p-value), "strip" (attempts
+        in their order, "+" passed and "-" failed) or one of QUANTITIES.
+    joined : whether the column always appears next to the column before it.
     meaning : one sentence, for --full, `passk help COMMAND`, the documentation and JSON Schema.
-    name : its name in csv, json and Python; "" where it is in none.
-    shown : ALWAYS, FULL (with --full) or DATA (in csv, json and Python alone).
-    cell : (record) → cell; of a repeated column (record, item) → cell; None of a field of csv and
-        json alone.
-    across : (section) → items; the column is there once for each, with the item in its header and
-        meaning where they have {}.  example : stands for an item where there is no data, as in
-        references.
-    where : (section) → whether it is there.  units : (section, item) → kind, where that depends.
+    name : the name in csv, json and Python; "" if the column is in none of them.
+    shown : ALWAYS, FULL (with --full) or DATA (only in csv, json and Python).
+    cell : (record) → cell; for a repeated column (record, item) → cell; None for a field that only
+        csv and json contain.
+    across : (section) → items; the column is repeated for each item, which replaces {} in header
+        and meaning.  example : replaces {} if there is no data, for example in references.
+    where : (section) → whether the column exists.  units : (section, item) → kind, if it depends.
     """
 
     header: str
@@ -197,7 +197,7 @@ class Column:
 
     @property
     def with_example(self) -> Column:
-        """The column as references have it: of a repeated one, that of its example."""
+        """The column as a reference lists it: a repeated column is shown with its example."""
         if self.across is None or self.example is None:
             return self
         header, meaning = (text.format(self.example) for text in (self.header, self.meaning))
@@ -205,11 +205,11 @@ class Column:
 
     @property
     def numeric(self) -> bool:
-        """Whether its cells are numbers, which are ranged right."""
+        """Whether the cells are numbers, which are aligned right."""
         return self.kind not in ("text", "strip")
 
 
-# The kind of a difference of shares in a sentence.
+# Column of a difference of shares in a sentence.
 POINTS = Column("points", "share")
 
 
@@ -217,8 +217,8 @@ POINTS = Column("points", "share")
 class Table:
     """Columns and rows; every row has one cell per column.
 
-    shown : ALWAYS, FULL (with --full), BRIEF (without) or COMMENT (a gate's Markdown).  first : so
-        many rows without --full; 0 for all.
+    shown : ALWAYS, FULL (with --full), BRIEF (without) or COMMENT (a gate's Markdown).
+    first : the number of rows that are shown without --full; 0 for all.
     """
 
     columns: tuple[Column, ...]
@@ -228,9 +228,10 @@ class Table:
     first: int = 0
 
     def shortened(self, most: int = 0) -> Table:
-        """It without what only --full shows: its first rows and the columns that decide.
+        """The table without --full: its first rows, and only the columns that are always shown.
 
-        most : so many rows, where there are clearly more and none has a verdict; 0 for any number.
+        most : the number of rows to which a clearly longer table without verdicts is cut; 0 for any
+            number.
         """
         visible = [at for at, column in enumerate(self.columns) if column.shown == ALWAYS]
         columns = tuple(self.columns[at] for at in visible)
@@ -243,9 +244,9 @@ class Table:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LazyRows(Sequence[tuple[Cell, ...]]):
-    """Rows of a table whose cells are computed once they are looked at.
+    """Rows of a table; their cells are computed when they are first read.
 
-    records : one a row.  cells : what gives the cell of each column.
+    records : one per row.  cells : for each column, the function from a record to its cell.
     """
 
     records: Sequence[Any]
@@ -253,13 +254,13 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
 
     @classmethod
     def from_rows(cls, rows: Sequence[tuple[Cell, ...]]) -> LazyRows:
-        """Any rows as such, where they are not already."""
+        """Any rows as lazy rows; lazy rows are returned as they are."""
         if isinstance(rows, LazyRows):
             return rows
         return cls(rows, [itemgetter(at) for at in range(len(rows[0]) if rows else 0)])
 
     def select(self, places: Sequence[int], first: int | None) -> LazyRows:
-        """The first rows alone, and of their cells those in these places."""
+        """The first rows (all if `first` is None), and only the columns at these places."""
         return LazyRows(self.records[:first], [self.cells[at] for at in places])
 
     @cached_property
@@ -278,11 +279,12 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Check:
-    """One rule of a gate about one model: what speaks for it, and a verdict.
+    """One rule of a gate for one model, with its verdict and evidence.
 
-    verdict : "pass", "fail", "undecided", or "error" when the rule cannot be checked.
-    details : what else the reader has to know, such as what the verdict leaves out.
-    failing : whether it shuts the gate, which errors do, and undecided ones when asked to.
+    verdict : "pass", "fail", "undecided", or "error" if the rule cannot be checked.
+    details : further facts for the reader, for example what the verdict leaves out.
+    failing : whether the check fails the gate.  Failures and errors do; undecided checks do if an
+        option says so.
     finding : what the evidence shows, as a clause.
     """
 
@@ -294,7 +296,7 @@ class Check:
     finding: Sentence = ()
 
 
-# The mark of a cell that a reader of a leaderboard must not overlook.
+# The mark of a cell that readers of a leaderboard must not overlook.
 MARK = "\u26a0"
 
 
@@ -302,8 +304,9 @@ class BoardRow(NamedTuple):
     """A model of a leaderboard.
 
     numbers : one for each metric of the board, with the letters of its ties.
-    places : the ranks that the tests leave open at each metric, "1" or "1–3"; "" without a test.
-    others : cells of the other columns.
+    places : the ranks that are possible at each metric according to the tests, for example "1" or
+        "1–3"; "" without a test.
+    extra_cells : cells of the extra columns.
     """
 
     model: str
@@ -314,9 +317,9 @@ class BoardRow(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Board:
-    """A leaderboard: models by their first metric, the best first.
+    """A leaderboard: models in the order of their first metric, the best first.
 
-    metrics, others : columns of the numbers, and of what else differs between models.
+    metrics : columns of the numbers.  extra_columns : columns of other differences between models.
     """
 
     metrics: tuple[Column, ...]
@@ -325,7 +328,7 @@ class Board:
 
     @property
     def table(self) -> Table:
-        """The board at its first metric."""
+        """The board as a table, with the ranks and ties of its first metric."""
         ranked = any(entry.places[0] for entry in self.entries)
         lettered = any(entry.numbers[0].letters for entry in self.entries)
         heads = [Column("rank")] * ranked + [Column("model"), self.metrics[0]]
@@ -346,12 +349,12 @@ class Board:
 class TaskGrid:
     """The result of every model at every task.
 
-    models : the best first.  tasks : by name.
-    results : the different ones: "++-" in the order of the attempts, "2/3" where that is not known,
-        "" without attempts.
-    codes : of each model the place of its result at each task among these.
-    link : address of a transcript with {model} and {task}, maybe {attempt}; "" for none.
-    first : the number of a model's first attempt.
+    models : the best first.  tasks : in the order of their names.
+    results : the distinct results: "++-" in the order of the attempts, "2/3" if the order is not
+        known, "" without attempts.
+    codes : for each model and task, the index of the result in `results`.
+    link : address of a transcript with {model} and {task}, and optionally {attempt}; "" for none.
+    first : the number of the first attempt of a model.
     """
 
     models: tuple[str, ...]
@@ -364,10 +367,11 @@ class TaskGrid:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChangedTasks:
-    """The tasks of a run that changed against its baseline, in words.
+    """The tasks that changed between a baseline and a run, in words.
 
-    summary : how many flipped, and how many chance alone flips.
-    significant : a line per task that changed beyond chance.  others : per task that flipped.
+    summary : how many tasks flipped, and how many flips to expect by chance.
+    significant : a line per task that changed significantly.
+    insignificant : a line per task that flipped without a significant change.
     """
 
     summary: str
@@ -377,12 +381,13 @@ class ChangedTasks:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Panel:
-    """A part of a page: what one command found, and how to read it.
+    """A part of a page: the report of one command, and how to read it.
 
-    name : its address on the page; title : above it.
-    how : how to read it, in two sentences.
-    answered : whether its answer is part of the page's own, which stands above all panels.
-    board, grid : what a page shows instead of tables and pictures, and below the tables.
+    name : the address on the page.  title : the heading.
+    how : how to read the panel, in two sentences.
+    answered : whether the answer at the top of the page already contains the panel's answer.
+    board : a leaderboard that a page shows instead of tables and pictures.  grid : the results at
+        every task, below the tables.
     """
 
     name: str
@@ -396,7 +401,7 @@ class Panel:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chapter:
-    """The panels about one group of tasks, such as a benchmark; title "" where there is one."""
+    """The panels of one group of tasks, for example a benchmark; title is "" for a lone chapter."""
 
     title: str
     panels: tuple[Panel, ...]
@@ -405,11 +410,11 @@ class Chapter:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Document:
-    """Panels to be read as one document.
+    """The content of a page: chapters with panels.
 
     absent : what is not shown and why, in sentences.
-    command : the command line that made it; "" where none did.
-    date : of a leaderboard to be published, which is all there is of the page; "" of others.
+    command : the command line that made the page; "" if Python made it.
+    date : the date of a leaderboard that you publish; "" for other pages.
     """
 
     title: str
@@ -420,7 +425,7 @@ class Document:
 
 
 class Reference(NamedTuple):
-    """A publication: as a sentence cites it, and its entry in BibTeX."""
+    """A publication: the label with which a sentence cites it, and its BibTeX entry."""
 
     label: str
     bibtex: str
@@ -428,7 +433,7 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Methods:
-    """How numbers were computed, as a paper says it.
+    """How the numbers were computed, in the words of a paper.
 
     text : sentences with citations, "[@key; @other]".  references : key → reference.
     """
@@ -437,7 +442,7 @@ class Methods:
     references: Mapping[str, Reference]
 
     def cited(self, form: Callable[[Sequence[str]], str]) -> str:
-        """The text with citations as `form` makes them of their keys."""
+        """The text with its citations written by `form`, a function of their keys."""
         return re.sub(r" \[(@[^\]]+)\]", lambda m: form(re.findall(r"@(\w+)", m[1])), self.text)
 
     @property
@@ -449,12 +454,12 @@ class Methods:
 
     @property
     def bibtex(self) -> str:
-        """The entries of its references."""
+        """The BibTeX entries of all references."""
         return "\n".join(reference.bibtex for reference in self.references.values())
 
 
 class Provisional(NamedTuple):
-    """The result of a report while its checks do not decide, as "not yet", and its exit code."""
+    """The result before the checks of a report decide, for example "not yet", and its exit code."""
 
     result: str
     exit_code: int
@@ -462,27 +467,26 @@ class Provisional(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """The answer of a command.
+    """The result of a command, as plain data that every renderer reads.
 
     tables : for people, in reading order.
-    rows : makes the same facts tidy, when they are asked for: a row per fact, full precision, for
-        programs.
-    context : parts of one line under the tables: what was counted, and how certain it is.
-    explain : makes what else that line says with --full, part by part.
-    messages : what a reader must know beside the answer.
-    sign : makes the signature: name → value, enough to reproduce the numbers; options by their
-        names.
+    rows : function that makes the tidy table for programs: a row per fact at full precision.
+    context : parts of the line under the tables: what was counted, and how certain it is.
+    explain : function that makes the further parts which --full adds to that line.
+    messages : notes and warnings.
+    sign : function that makes the signature, name → value, which is enough to reproduce the
+        numbers; options have their own names.
     checks : the rules of a gate; empty for other reports.
-    draw : makes the pictures of the same facts, in reading order, when they are asked for.
-    exports : file → its columns (name → array), which were asked for beside the report.
-    commit : writes what the command is for, once no message stands against it.
-    answer : what was found, in a sentence or two above the tables.
-    changes : finds the tasks that changed, which a gate's formats for pipelines show besides its
-        checks, when they are asked for.
-    provisional : what it comes to while its checks do not decide; None if they do.
-    lists : further lists of the same facts, by name, which json has beside the rows.
-    page : what other commands found of the same data, where it is all shown as one document.
-    methods : makes the sentences of a paper that say how the numbers were computed.
+    draw : function that makes the plots, in reading order.
+    exports : file → columns (name → array) of a file that an option asks for.
+    commit : function that writes the output of the command, after --error has been checked.
+    answer : one or two sentences above the tables.
+    changes : function that finds the changed tasks, which a gate's formats for pipelines show
+        together with its checks.
+    provisional : the result before the checks decide; None if they decide.
+    lists : further lists of the same facts, by name, which json contains in addition to the rows.
+    page : the reports of several commands on the same data, if they are shown as one document.
+    methods : function that makes the sentences of a paper on how the numbers were computed.
     """
 
     tables: tuple[Table, ...] = ()
@@ -504,19 +508,19 @@ class Report:
 
     @cached_property
     def signature(self) -> Mapping[str, object]:
-        """Name → value of all that the numbers depend on, made when it is first asked for."""
+        """Name → value of everything that the numbers depend on, computed at the first use."""
         return self.sign()
 
     @cached_property
     def plots(self) -> tuple[Plot, ...]:
-        """The pictures, made when they are first asked for."""
+        """The plots, computed at the first use."""
         return self.draw()
 
     @cached_property
     def data(self) -> Table:
-        """The tidy rows, made when they are first asked for.
+        """The tidy rows, computed at the first use.
 
-        Errors: ParameterError when a group column has the name of another column.
+        Errors: ParameterError if a group column has the name of another column.
         """
         table = self.rows()
         names = [column.header for column in table.columns]
@@ -530,19 +534,18 @@ class Report:
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """The messages that say why the numbers mean less than they seem."""
+        """The messages that explain why the numbers mean less than they seem to."""
         return tuple(message for message in self.messages if message.severity == WARNING)
 
     @property
     def changed_lines(self) -> tuple[str, ...]:
-        """The tasks that changed, a line each."""
+        """One line per changed task, after a line that sums them up."""
         groups = ((c.summary, *c.significant, *c.insignificant) for c in self.changes())
         return tuple(line for lines in groups for line in lines)
 
     @property
     def result(self) -> str:
-        """Of a gate: "pass" or "fail", or what it is while checks do not decide; "" for other
-        reports."""
+        """The result of a gate: "pass", "fail", or the provisional one; "" for other reports."""
         if self.provisional is not None:
             return self.provisional.result
         if not self.checks:
@@ -551,8 +554,11 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """Of the command: 0, also when all checks hold; 1 when one fails; 3 when none fails and one
-        cannot be done; another one while checks do not decide."""
+        """The exit code of the command.
+
+        It is 0 without failing checks, 1 if a check fails, and 3 if none fails but one cannot be
+        checked.  A provisional result has its own code.
+        """
         if self.provisional is not None:
             return self.provisional.exit_code
         failing = {check.verdict for check in self.checks if check.failing}
@@ -561,7 +567,7 @@ class Report:
         return DataError.exit_code if failing == {"error"} else 1
 
 
-# What may be done to the data, and what is usual.
+# Policies that change which data count, and their default values.
 _POLICIES = {
     "missing": "error", "duplicates": "error", "unpaired": "fail", "short-tasks": "empty",
     **dict.fromkeys(("skip-bad", "pool", "alias", "exclude-task", "only-task", "where"), ""),
@@ -569,8 +575,10 @@ _POLICIES = {
 
 
 def caveats(report: Report) -> str:
-    """A line on what a report's numbers rest on: "2 warnings, 1 note · missing fail"; "" where
-    there is nothing to say."""
+    """Warnings, notes and policies of a report in a line: "2 warnings, 1 note · missing fail".
+
+    The line is "" if there are none.
+    """
     notes = len(report.messages) - len(report.warnings)
     numbers = ((len(report.warnings), "warning"), (notes, "note"))
     counts = ", ".join(plural(number, noun) for number, noun in numbers if number)
@@ -582,8 +590,10 @@ def caveats(report: Report) -> str:
 
 
 def signature_line(report: Report) -> str:
-    """`passk=0.1.0 metrics=pass@1,10 …`: pairs in the order of the signature, quoted as in JSON
-    where a value has blanks or quotes, so that programs can take the line apart."""
+    """The signature as a line: `passk=0.1.0 metrics=pass@1,10 …`.
+
+    Values with blanks or quotes are written as JSON strings, so that programs can split the line.
+    """
     pairs = []
     for name, text in ((name, str(value)) for name, value in report.signature.items()):
         needs = any(c.isspace() or c in '"\\' for c in text)

@@ -1,7 +1,7 @@
-"""Charts as plain data: what is shown, and nothing of how it is drawn.
+"""Charts as plain data: what a chart shows, but not how it is drawn.
 
-`curves`, `forest`, `densities` and `heat` make a `Plot` from a command's rows; `passk_cli.charts`
-draws it.
+`curves`, `forest`, `bars`, `densities` and `heat` make a `Plot` from the rows of a command.
+`passk_cli.charts` draws it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Rule:
-    """A reference line across a chart: vertical at x or horizontal at y, with a word on it."""
+    """A reference line across a chart, vertical at x or horizontal at y, with its label."""
 
     x: float | None = None
     y: float | None = None
@@ -33,32 +33,33 @@ class Plot:
     """A picture of a result as data.
 
     kind : "curves", "forest", "bars", "densities" or "heat".
-    rows : one per point, in the order they are shown: role → value.  Curves have x, y, kind (which
-        line of a series); the others x, label, head and tail (of a label "head − tail"), told
-        (whether it stands out), draws (an array), within (the least and the most of them); all
-        series (whose it is), low, high, panel; a forest scale, with an axis for each.  A heat map
-        has cells from low to high in the row of a label, y (their colour) and words.
-        Texts are printable, numbers are Python's, and undefined ones are None.
-    names : role → what its values are called.
-    points : of curves, rows shown as points, hollow where `told` is False; they may lack some of
-        the roles.
+    rows : one per point, in reading order: role → value.  Curves have x, y and kind (one of the
+        lines of a series).  Other plots have x, label, head and tail (for a label "head − tail"),
+        filled (False for a hollow point), draws (an array) and within (the smallest and largest
+        possible draw).  All plots can have series, low, high and panel, and a forest has scale
+        (one axis per value).  A heat map has cells from low to high in the row of a label, with y
+        (their colour) and words.  Texts are printable, numbers have Python's types, and undefined
+        numbers are None.
+    names : role → name of its values for people.
+    points : for curves, rows that are shown as points, hollow if `filled` is False.  They may lack
+        some roles.
     rules : reference lines.
-    keys : of curves, "line", "band" or "points" → what they are, for the legend; what its title
-        and the names of lines say needs none.
+    keys : for curves, "line", "band" or "points" → its text in the legend, if the title and the
+        names of lines do not explain it.
     title, subtitle : what is shown; what was counted, and how certain, in parts joined by " · ".
-    answer : the sentences of the report that it shows.
-    x_title, y_title : of the axes.  x_names : value of x → what its tick is called.
+    answer : the sentences of the report that the plot illustrates.
+    x_title, y_title : titles of the axes.  x_names : value of x → the label of its tick.
     x_unit, y_unit : "$" for an amount of money, "min" for a time in minutes, "year" for a date.
     log_x, log_y : whether an axis is logarithmic; None to let the values decide.
     y_limits : the ends of the y-axis; None to fit the values.
-    unit : "share" for shares and differences of such, which obey --percent; else "".
-    hues : model → the place of its colour and shape; in the order of the models where empty.
-    models : all those of the data, where some of them may not be in the picture.
-    leading : the models that have colours where there are too many for all.
-    short : model → its name in the picture, where that is not the whole one.
-    banded : the series whose intervals show as bands; empty for all.
+    unit : "share" for shares and differences of shares, which obey --percent; else "".
+    hues : model → the index of its colour and shape; in the order of the models if empty.
+    models : all models of the data, if the picture may lack some of them.
+    leading : the models that have colours, if there are too many models to colour all of them.
+    short : model → its name in the picture, if the name is shortened.
+    banded : the series that have bands for their intervals; empty for all.
     groups : the columns that split a model into its series.
-    scattered : whether the points of curves are the data, and lines no more than beside them.
+    scattered : whether the points of curves are the data, and the lines only an aid.
     """
 
     kind: str
@@ -89,22 +90,22 @@ class Plot:
 
     @property
     def description(self) -> str:
-        """The picture in words, for those who cannot see it: axes, models, and what was counted."""
+        """The picture in words, for readers who cannot see it: axes, models and counts."""
         axes = " over ".join(filter(None, (self.y_title, self.x_title)))
         models = ", ".join(model for model in self._models if model)
         return "; ".join(filter(None, (axes, models, self.subtitle)))
 
     def grey(self, row: Row) -> bool:
-        """Whether a row is of a model behind those that have colours."""
+        """Whether the model of a row is grey because other models have the colours."""
         return bool(self.leading) and model_of(row) not in (None, *self.leading)
 
     def hue(self, row: Row) -> int | None:
-        """The place of the colour and the shape of a row's model; None where it is of none."""
+        """The index of colour and shape of the row's model; None if the row has no model."""
         model = model_of(row)
         return None if model is None else self.hues.get(model, self._models.get(model, 0))
 
     def setting(self, row: Row) -> tuple[int, int]:
-        """The place of a row's groups among those of all rows, and how many these are."""
+        """The index of the row's groups among those of all rows, and how many groups there are."""
         row_setting = _setting_of(row)
         return (self._settings.index(row_setting) if row_setting in self._settings else 0), len(
             self._settings
@@ -132,19 +133,19 @@ def curves(
     subtitle: str = "", log_x: bool | None = None, log_y: bool = False,
     y_domain: tuple[float, float] | None = (0.0, 1.0), shares: bool = False, **titles: str,
 ) -> Plot:  # fmt: skip
-    """Lines over x with their intervals as bands.
+    """Lines over x, with their intervals as bands.
 
-    rows : one per point of a line, in the order of x; x, y, low, high, colour (whose line), dash
-        (which kind) and facet (a panel for each value) name keys in them.  An undefined y (None,
-        NaN) breaks the line; an undefined limit, the band.
-    points : rows shown as points under the same keys, with low and high as bars; other than x and
-        y, a key that not all of them have is left out.  hollow : further ones, not filled.
-    marked : the x at which lines have points of their own, without bars.
-    subtitle : what was counted, and how certain it is; a lone series is named there too.
-    log_x : None for a logarithmic axis when x spans two decades.
-    log_y : whether y is drawn so; what is not positive has no place there and counts as undefined.
-    y_domain : None to fit the data, zero included unless log_y; (0, 1) for shares.
-    shares : whether y is a share, or a difference of such, on another range as well.
+    rows : one per point of a line, in the order of x.  x, y, low, high, colour (the series), dash
+        (the kind of line) and facet (a panel for each value) are the names of their keys.  An
+        undefined y (None, NaN) breaks the line, and an undefined limit breaks the band.
+    points : rows with the same keys that are shown as points, with low and high as bars.  A key
+        other than x and y that some of them lack is left out.  hollow : further, hollow points.
+    marked : values of x at which lines have points without bars.
+    subtitle : what was counted, and how certain it is.  A lone series is added to it.
+    log_x : None for a logarithmic axis if x spans two decades.
+    log_y : whether y is logarithmic; values that are not positive then count as undefined.
+    y_domain : None to fit the data, including zero unless log_y; (0, 1) for shares.
+    shares : whether y is a share, or a difference of shares, also with another y_domain.
     """
     names = _without_empty(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
     dotted = (*points, *hollow)
@@ -169,22 +170,23 @@ def forest(
     filled: str = "", colour: str = "", head: str = "", tail: str = "", unit: str = "",
     rules: Sequence[Rule] = (Rule(x=0.0, dashed=False),), **titles: str,
 ) -> Plot:  # fmt: skip
-    """Points with their intervals, one under the other, beside a line at zero.
+    """Points with their intervals in rows, with a line at zero.
 
-    rows : one per label and facet; label, value, low, high, facet, told name keys in them.
-    told : whether a point stands out (filled) or not (hollow).
-    colour : whose row it is; the label where that is the name of a series.
-    head, tail : of a difference head − tail; a picture writes the heads over their tails.
-    unit : of what there are differences.
+    rows : one per label and facet; label, value, low, high, facet and filled are the names of keys.
+    filled : key that decides whether a point is filled or hollow.
+    colour : key of the series, if the label is not the name of a series.
+    head, tail : keys of the two sides of a difference head − tail; the picture writes each head
+        once, above its tails.
+    unit : key of the unit of differences.
     rules : vertical reference lines.  titles : title, subtitle and x_title.
     """
     labels, panels = ({row[name] for row in rows} for name in (label, facet or label))
     if len(labels) == 1 < len(panels) and len({row.get(unit) for row in rows}) == 1:
-        # The metrics of one model stand under each other, on one axis.
+        # The metrics of one model are rows of one panel, on one axis.
         parts = (str(rows[0][label]), titles.get("subtitle"))
         titles["subtitle"] = " · ".join(filter(None, parts))
         colour, label, facet, head, tail = colour or label, facet, "", "", ""
-    # Numbers of different kinds have an axis each; differences of one unit share it.
+    # Numbers of different kinds have different axes; differences with the same unit share one.
     names = _without_empty(
         label=label, x=value, low=low, high=high, panel=facet, filled=filled, series=colour,
         head=head,
@@ -194,9 +196,9 @@ def forest(
 
 
 def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
-    """Numbers as bars from zero, one under the other.
+    """Numbers as horizontal bars from zero.
 
-    rows : one per bar; value names the key of its length.  names : as those of a `forest`.
+    rows : one per bar; value is the key of its length.  names : keys as in `forest`.
     """
     ends = [{**row, "low": 0, "high": row[value]} for row in rows]
     plot = forest(ends, value=value, low="low", high="high", rules=(), **names)
@@ -205,10 +207,10 @@ def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
 
 
 def densities(rows: Sequence[Row], *, draws: str, within: str = "", **names: str) -> Plot:
-    """The distribution of draws in rows, one under the other, with estimate and interval.
+    """The density of the draws of each row, with estimate and interval.
 
-    rows : as those of a `forest`, with the same names; draws names an array in each, of which the
-        chart will show the density; within, the least and the largest value that there can be.
+    rows : as in `forest`, with the same names.  draws : key of an array; the chart shows its
+        density.  within : key of the smallest and the largest possible value.
     """
     points = forest(rows, rules=(), **names)
     values = zip(points.rows, rows, strict=True)
@@ -227,20 +229,20 @@ def heat(
 ) -> Plot:  # fmt: skip
     """Cells in rows, coloured by a share.
 
-    rows : one per cell; label names its row, low and high where it begins and ends, value its
-        share or None, words what it is called.
+    rows : one per cell.  label is the key of its row, low and high are the keys of its ends, value
+        is the key of its share or None, and words of its name.
     """
     names = _without_empty(label=label, low=low, high=high, y=value, words=words, panel=facet)
     return _plot("heat", _rows_by_role(rows, names), names, titles)
 
 
 def distinct(rows: Iterable[Row], role: str) -> list[Any]:
-    """The values of a role in the order they appear."""
+    """The distinct values of a role, in order of appearance."""
     return list(dict.fromkeys(row[role] for row in rows if row.get(role) is not None))
 
 
 def model_of(row: Row) -> str | None:
-    """The model that a row is of; None where it is of none."""
+    """The model of a row; None if the row has no model."""
     name = row.get("series", row.get("label"))
     if isinstance(name, SeriesName):
         return name.parts[0]
@@ -260,7 +262,7 @@ def _plot(
     kind: str, rows: tuple[Row, ...], names: Mapping[str, str], titles: Mapping[str, str],
     rules: Iterable[Rule] = (), **further: Any,
 ) -> Plot:  # fmt: skip
-    """A plot whose texts can all be printed; titles : title, subtitle, x_title, y_title."""
+    """A plot with printable texts; titles : title, subtitle, x_title, y_title."""
     further |= {name: printable(text) for name, text in titles.items()}
     safe = tuple(replace(rule, text=printable(rule.text)) for rule in rules)
     return Plot(kind, rows, names, rules=safe, **further)
@@ -269,7 +271,7 @@ def _plot(
 def _rows_by_role(
     rows: Sequence[Row], names: Mapping[str, str], positive: bool = False
 ) -> tuple[dict[str, Any], ...]:
-    """The rows under their roles; with `positive`, no other heights."""
+    """The rows with roles as keys; with `positive`, heights that are not positive become None."""
     return tuple(
         {role: _plain_value(row[name], positive and role in ("y", "low", "high"))
          for role, name in names.items()}
@@ -278,7 +280,7 @@ def _rows_by_role(
 
 
 def _plain_value(value: Any, positive: bool = False) -> Any:
-    """A value that JSON and XML know."""
+    """A value as a type that JSON and XML can contain."""
     if isinstance(value, SeriesName):
         return SeriesName([printable(part) for part in value.parts], value.joint)
     if isinstance(value, str):

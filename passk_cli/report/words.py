@@ -1,4 +1,4 @@
-"""Small words that every sentence shares: counts with nouns, ranges, lists cut short, names."""
+"""Phrases that many sentences share: counts with nouns, ranges, shortened lists and names."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["all_of_count", "first_few", "listed", "names_cut", "plural"]
 
 
 def number_range(low: int, high: int) -> str:
-    """One number, or two with a dash: "10", "1–3"."""
+    """One number if both are equal, else two with a dash: "10", "1–3"."""
     return str(low) if low == high else f"{low}–{high}"
 
 
 def count_range(numbers: Collection[int], noun: str) -> str:
-    """From the fewest to the most of something.
+    """The range of several counts, with their noun.
 
     >>> count_range([3, 1], "task"), count_range([1], "task")
     ('1–3 tasks', '1 task')
@@ -26,12 +26,12 @@ def count_range(numbers: Collection[int], noun: str) -> str:
     return f"{number} {noun}{'s' * (number != '1')}"
 
 
-# Digits that Python reads as a number.
+# The number of digits that Python reads as a number.
 _LONGEST = 4_000
 
 
 def natural_key(name: str) -> list[tuple[int, int, str]]:
-    """Sort key of names: "task 3" before "task 28", values of an ordered column by their place.
+    """Sort key for names: "task 3" is before "task 28", and ordered categories keep their order.
 
     >>> sorted(["t28", "t3", "a10"], key=natural_key)
     ['a10', 't3', 't28']
@@ -54,9 +54,9 @@ def tasks_and_attempts(tasks: Collection[int], attempts: Collection[int]) -> str
 
 
 class SeriesName(str):
-    """A model and its groups, for people: a text as any other, which knows both.
+    """The name of a series for people: a text that also keeps the model and its groups.
 
-    An empty value of a group stands as two quotes.
+    An empty value of a group is written as two quotes.
 
     >>> name = SeriesName(("gpt-4", "0.2"))
     >>> name, name.parts, name.without(1)
@@ -75,12 +75,12 @@ class SeriesName(str):
         return SeriesName, (self.parts, self.joint)
 
     def without(self, place: int) -> SeriesName:
-        """The name without the part at a place."""
+        """The name without the part at this index."""
         return SeriesName((*self.parts[:place], *self.parts[place + 1 :]), self.joint)
 
 
 def model_numbers(pairs: Sequence[tuple[str, str]]) -> str:
-    """Which numbers of which models, in a few words.
+    """A short phrase for numbers of models.
 
     pairs : (number, model), in any order.
 
@@ -101,7 +101,7 @@ def model_numbers(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 class MonteCarloP(float):
-    """A p-value from random draws: a number as any other, which knows its Monte-Carlo error."""
+    """A p-value from random draws, with its Monte-Carlo error."""
 
     error: float
 
@@ -138,8 +138,9 @@ def duration(minutes: float) -> str:
 
 
 def p_text(p: float) -> str:
-    """A p-value with two digits, of four decimals and above the error of its draws; with more
-    where it would look like a level that it is not.
+    """A p-value with two digits, but at most four decimals and none below its Monte-Carlo error.
+
+    It has more digits if rounding would make it look like 0.01, 0.05 or 0.1.
 
     >>> p_text(0.2482), p_text(0.01467), p_text(1.0), p_text(0.00042), p_text(0.00001)
     ('0.25', '0.015', '1.00', '0.0004', '<0.0001')
@@ -158,6 +159,6 @@ def p_text(p: float) -> str:
 
 
 def p_relation(p: float) -> str:
-    """A p-value behind its name: "= 0.015", "< 0.0001"."""
+    """A p-value with its relation sign, to follow "p": "= 0.015", "< 0.0001"."""
     text = p_text(p)
     return f"< {text[1:]}" if text.startswith("<") else f"= {text}"

@@ -196,7 +196,7 @@ def test_a_rule_without_words_has_a_tick() -> None:
     rows = [{"x": x, "y": y} for x, y in ((1, 0.1), (1000, 0.9))]
     rules = [Rule(y=0.33), Rule(y=0.5, text="target"), Rule(x=394, text="5 points")]
     lines = CurveLayout.from_plot(curves(rows, x="x", y="y", rules=rules))
-    assert (lines.up.kept, lines.across.kept) == ((0.33,), (394,))
+    assert (lines.up.required_ticks, lines.across.required_ticks) == ((0.33,), (394,))
 
 
 def test_grey_models_keep_the_points_that_are_the_data() -> None:
