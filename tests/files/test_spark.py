@@ -385,5 +385,5 @@ def test_no_server_of_spark_connect(tmp_path: Path) -> None:
     )
     assert result.stderr == (
         "error[spark-failed]: --spark-master sc://127.0.0.1:1/: nothing answers at this"
-        " address); check that the server runs, with the same version as pyspark\n"
+        " address; check that the server runs, with the same version as pyspark\n"
     )

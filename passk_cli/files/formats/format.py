@@ -109,23 +109,25 @@ class File:
         with open_bytes(self.source) as stream:
             return documents.top_level(stream, streamed, self.source.name)
 
-    def records(self, *keys: str, beside: dict[str, Any] | None = None) -> Iterator[Any]:
+    def records(self, *keys: str, siblings: dict[str, Any] | None = None) -> Iterator[Any]:
         """The elements of the list below these keys, or of the array itself, one at a time.
 
         The lines of a file of lines are records, too.
-        beside : a dict that is filled with the values next to the list; lists are represented by
+        siblings : a dict that is filled with the values next to the list; lists are represented by
             their first element.
         Errors: DataError if the file is not JSON.
         """
         if self.short_document is None:
             with open_bytes(self.source) as stream:
-                yield from documents.elements(stream, keys, beside, self.source.name)
+                yield from documents.elements(stream, keys, siblings, self.source.name)
             return
         value = self.short_document
         for key in keys:
             fields = value if isinstance(value, dict) else {}
-            if beside is not None:
-                beside |= {name: field_value for name, field_value in fields.items() if name != key}
+            if siblings is not None:
+                siblings |= {
+                    name: field_value for name, field_value in fields.items() if name != key
+                }
             value = fields.get(key)
         if isinstance(value, list):
             yield from value
@@ -214,22 +216,22 @@ class File:
         return sniff(self.source, self.sibling_documents, _FURTHER)
 
 
-def sniff(source: Source, beside: dict[str, Any] | None = None, size: int = _BYTES) -> File:
+def sniff(source: Source, siblings: dict[str, Any] | None = None, size: int = _BYTES) -> File:
     """A file, recognised by its first bytes.
 
-    beside : see `File.sibling_documents`.  Errors: DataError if the bytes cannot be unpacked.
+    siblings : see `File.sibling_documents`.  Errors: DataError if the bytes cannot be unpacked.
     """
-    beside = {} if beside is None else beside
+    siblings = {} if siblings is None else siblings
     with open_bytes(source) as stream:
         data = stream.read(size)
     if data.startswith(b"PK\x03\x04"):
         archive = Archive(source)
         return File(
-            source, "zip", frozenset(archive.names), archive=archive, sibling_documents=beside
+            source, "zip", frozenset(archive.names), archive=archive, sibling_documents=siblings
         )
     if data.startswith(b"PAR1"):
         return File(
-            source, "parquet", frozenset(parquet_keys(source.path)), sibling_documents=beside
+            source, "parquet", frozenset(parquet_keys(source.path)), sibling_documents=siblings
         )
     try:
         text, sound = data.decode(), True
@@ -238,7 +240,7 @@ def sniff(source: Source, beside: dict[str, Any] | None = None, size: int = _BYT
     text = text.removeprefix("\ufeff")
     start = text.lstrip()
     if start[:1] not in ("{", "["):
-        return File(source, "other", frozenset(), text, sibling_documents=beside)
+        return File(source, "other", frozenset(), text, sibling_documents=siblings)
     complete = len(data) < size
     form = "array" if start[0] == "[" else "object"
     # A complete document may also have one record per line, so it is parsed first. Damaged text and
@@ -249,7 +251,7 @@ def sniff(source: Source, beside: dict[str, Any] | None = None, size: int = _BYT
         form = "lines"
     begun = documents.parse_beginning(text) if begun is None else begun
     keys = frozenset(documents.key_names(begun))
-    return File(source, form, keys, text, begun, document, sibling_documents=beside)
+    return File(source, form, keys, text, begun, document, sibling_documents=siblings)
 
 
 def _first_record(start: str, complete: bool) -> dict[str, Any] | None:

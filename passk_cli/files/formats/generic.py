@@ -179,8 +179,8 @@ def _record(place: str, value: Any) -> Record:
     raise BadRecord(place, f"not a record: {shortened(dumps(value))}", "expected an object")
 
 
-def _list_records(file: File, keys: Sequence[str], beside: dict[str, Any]) -> Iterator[Record]:
-    for number, value in enumerate(file.records(*keys, beside=beside), 1):
+def _list_records(file: File, keys: Sequence[str], siblings: dict[str, Any]) -> Iterator[Record]:
+    for number, value in enumerate(file.records(*keys, siblings=siblings), 1):
         if number == 1 and not isinstance(value, dict):
             raise NoResults(
                 file.source.name, _NO_RECORD_LIST, "expected objects in it", name="unknown-format"
@@ -219,18 +219,18 @@ RECORDS = Format(
 
 
 def _by_task(
-    members: Iterable[tuple[str, Any]], place: str, columns: Record, beside: Record = _NOTHING
+    members: Iterable[tuple[str, Any]], place: str, columns: Record, siblings: Record = _NOTHING
 ) -> Iterator[Record]:
     """The records of a mapping by task: each value is an outcome, a record, or a list of either.
 
-    columns : columns from keys further up.  beside : see `_records_below`.
+    columns : columns from keys further up.  siblings : see `_records_below`.
     """
     for task, value in members:
         first = value[0] if isinstance(value, list) and value else value
         # If the records name their task, the key is not the task.
         key = "key" if isinstance(first, dict) and _names_task(first) else "task"
         where = f"{place}: {shortened(task)}"
-        yield from _records_below(value, (), {key: task, **columns}, where, (), beside)
+        yield from _records_below(value, (), {key: task, **columns}, where, (), siblings)
 
 
 def _is_flags(entries: Sequence[_Entry]) -> bool:
@@ -345,22 +345,22 @@ def _list_contents(
 
     requested : columns that may be next to the list.  later : whether to refuse a second list.
     """
-    beside: dict[str, Any] = {}
+    siblings: dict[str, Any] = {}
     facts: dict[str, object] = {}
 
     def rows(request: RowRequest) -> Iterator[Record]:
-        records = _list_records(file, keys, beside)
+        records = _list_records(file, keys, siblings)
         first = next(records, None)
         if first is not None:
             yield first
             yield from records
         if later:
-            other_lists = _lists([_entry(key, value) for key, value in beside.items()])
+            other_lists = _lists([_entry(key, value) for key, value in siblings.items()])
             if any(
                 _has_outcome(entry.columns) and _names_task(entry.columns) for entry in other_lists
             ):
                 _refuse_several(file, [keys[0], *(entry.key for entry in other_lists)])
-        facts.update(_facts(beside, requested, first))
+        facts.update(_facts(siblings, requested, first))
 
     return Contents(rows, facts=facts)
 
@@ -609,7 +609,9 @@ def records_inside(key: str, columns: Collection[str] = ()) -> Format:
         remedy = meant(key, present) if present else ""
         raise NoResults(file.source.name, f"no records in {shortened(key)!r}", remedy)
 
-    rule = f"the records in {shortened(key)}; where they are by key, the key is their task"
+    rule = (
+        f"the records in {shortened(key)}; if they are in an object by key, the key is their task"
+    )
     return Format("records-inside", rule, "", bool, contents, generic=True, example=Example((), ""))
 
 
@@ -638,8 +640,8 @@ def _records_of_each(
             for name, text in _record(place, record).items()
             if isinstance(text, str) and not any(strength(role, name) for role in ROLE_WORDS)
         }
-        beside = parts | _facts(record, requested)
-        yield from _records_below(record, keys[cut:], {}, place, requested, beside)
+        siblings = parts | _facts(record, requested)
+        yield from _records_below(record, keys[cut:], {}, place, requested, siblings)
 
 
 def _records_of_members(
@@ -675,12 +677,12 @@ def _records_below(
     columns: Mapping[str, object],
     place: str,
     requested: Collection[str] = (),
-    beside: Record = _NOTHING,
+    siblings: Record = _NOTHING,
 ) -> Iterator[Record]:
     """The records below these keys of a value, with the columns from the keys on the way: those of
     a list, of a mapping by task if no key names one, or the record itself.
 
-    requested : columns that may be next to a list on the way.  beside : columns collected so far;
+    requested : columns that may be next to a list on the way.  siblings : columns collected so far;
         the columns of a record take precedence.
     """
     if keys and isinstance(value, dict):
@@ -689,28 +691,28 @@ def _records_below(
             remedy = meant(keys[0], value, "expected as in the others")
             raise BadRecord(place, f"no {shortened(keys[0])!r} in it", remedy)
         members = value.items() if key_column else [(keys[0], value[keys[0]])]
-        beside = {**beside, **{name: value[name] for name in {*requested} & {*value}
+        siblings = {**siblings, **{name: value[name] for name in {*requested} & {*value}
                                if isinstance(value[name], str | int | float)}}  # fmt: skip
         for key, inner in members:
             more = {key_column[1]: key} if key_column else {}
             yield from _records_below(
-                inner, keys[1:], {**columns, **more}, place, requested, beside
+                inner, keys[1:], {**columns, **more}, place, requested, siblings
             )
     elif keys and isinstance(value, list):
         for number, entry in enumerate(value, 1):
             record = _record(f"{place}: record {number}", entry)
-            further = {**beside, **_facts(record, requested)}
+            further = {**siblings, **_facts(record, requested)}
             yield from _records_below(record, keys, columns, place, requested, further)
     elif isinstance(value, list) and not keys:
         if "task" in columns and _entry("", value).kind in ("flags", "empty"):
-            yield {**beside, **columns, **({"outcomes": value} if value else {})}
+            yield {**siblings, **columns, **({"outcomes": value} if value else {})}
             return
         of_task = not columns.keys().isdisjoint(("task", "key"))
         for number, record in enumerate(value):
             record = _record(place, record)
             numbers_attempts = of_task and not candidates("attempt", record)
             yield {
-                **beside,
+                **siblings,
                 **({"attempt": number} if numbers_attempts else {}),
                 **record,
                 **columns,
@@ -718,11 +720,11 @@ def _records_below(
     elif isinstance(value, dict) and not keys:
         entries = [_entry(name, inner) for name, inner in value.items()]
         if "task" not in columns and (_is_flags(entries) or _are_tables(entries)):
-            yield from _by_task(value.items(), place, columns, beside)
+            yield from _by_task(value.items(), place, columns, siblings)
         else:
-            yield {**beside, **value, **columns}
+            yield {**siblings, **value, **columns}
     elif "task" in columns and (value is None or not keys):
-        yield {**beside, **columns, **({} if value is None else {"outcome": value})}
+        yield {**siblings, **columns, **({} if value is None else {"outcome": value})}
     else:
         _record(place, value)
 

@@ -120,7 +120,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 LIVECODEBENCH = Format(
     "livecodebench",
-    "an entry of graded_list that is true; of _eval.json, an attempt whose tests all pass",
+    "an entry of graded_list that is true; in _eval.json, an attempt that passes all tests",
     "github.com/LiveCodeBench/LiveCodeBench: lcb_runner/benchmarks/, lcb_runner/evaluation/",
     lambda file: (
         file.form == "array"

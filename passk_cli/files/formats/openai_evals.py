@@ -44,7 +44,7 @@ def _contents(file: File) -> Contents:
 
 OPENAI_EVALS = Format(
     "openai-evals",
-    "an event of type match whose data.correct is true",
+    "an event of type match with data.correct true",
     "github.com/openai/evals: evals/record.py",
     lambda file: file.has("spec.eval_name", "spec.run_id"),
     _contents,

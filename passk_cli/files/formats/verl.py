@@ -57,7 +57,7 @@ def _task(prompt: Any, expected: Any = None) -> str | None:
 
 VERL = Format(
     "verl",
-    "acc where there is one, else a score of 1 (0 fails; others need --threshold)",
+    "acc if the record has it, else a score of 1 (0 fails; others need --threshold)",
     "github.com/volcengine/verl: verl/trainer/ppo/ray_trainer.py",
     lambda file: file.form in ("lines", "object") and file.has("input", "output", "score", "step"),
     single_outcome(lambda file, request: number_attempts(_rows(file, request))),

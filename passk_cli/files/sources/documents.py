@@ -32,7 +32,7 @@ _decode = json.JSONDecoder(object_pairs_hook=unique_keys).raw_decode
 def elements(
     stream: IO[bytes],
     keys: Sequence[str] = (),
-    beside: dict[str, Any] | None = None,
+    siblings: dict[str, Any] | None = None,
     name: str = "",
 ) -> Iterator[Any]:
     """The elements of the list below these keys, one at a time, so that memory holds only one of
@@ -41,7 +41,7 @@ def elements(
     keys : the path from the top of the document. Without keys the document is an array, or a
         sequence of documents (JSON lines, or joined without separators), which are then the
         elements.
-    beside : a dict that is filled with the values next to the list: plain values, and the first
+    siblings : a dict that is filled with the values next to the list: plain values, and the first
         element of lists.
     name : the name of the file.  Nothing is yielded if the keys do not lead to a list.
     Errors: BadRecord with the line if the text is not JSON, also after the list, or if an object
@@ -55,7 +55,7 @@ def elements(
     """
     text = _JsonWindow(stream, name)
     if keys or text.peek() == "[":
-        yield from _below(text, keys, "[", _list_elements, {} if beside is None else beside)
+        yield from _below(text, keys, "[", _list_elements, {} if siblings is None else siblings)
         text.end()
     else:
         while text.peek():
@@ -103,16 +103,16 @@ def _below(
     keys: Sequence[str],
     sign: str,
     take: Callable[[_JsonWindow], Iterator[Item]],
-    beside: dict[str, Any],
+    siblings: dict[str, Any],
 ) -> Iterator[Item]:
     """The result of `take` for the value below these keys, if it opens with this sign; reads
     everything."""
     if keys and text.peek() == "{":
         for key in _keys(text):
             if key == keys[0]:
-                yield from _below(text, keys[1:], sign, take, beside)
+                yield from _below(text, keys[1:], sign, take, siblings)
             else:
-                beside[key] = _skip_value(text)
+                siblings[key] = _skip_value(text)
     elif not keys and text.peek() == sign:
         yield from take(text)
     else:

@@ -47,7 +47,7 @@ def test_runs_are_attempts_and_languages_have_their_own_tasks(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("tries", [None, []])
-def test_an_exception_is_no_outcome_of_the_same_model(tmp_path: Path, tries: Any) -> None:
+def test_an_exception_gives_no_outcome_of_the_same_model(tmp_path: Path, tries: Any) -> None:
     exercise(tmp_path, "one/go/bowling", [True])
     exercise(tmp_path, "one/python/bowling", tries)
     counts = cells(tmp_path, missing="fail")

@@ -76,7 +76,7 @@ def test_flaky_metrics_decide_nothing(tmp_path: Path) -> None:
     assert cells(run(tmp_path / "r.json", case)) == {("r", "x"): (1, 1)}
 
 
-def test_an_error_beside_a_failure_is_a_failure(tmp_path: Path) -> None:
+def test_an_error_with_a_failed_metric_is_a_failure(tmp_path: Path) -> None:
     metrics = [metric("a", False, error="late"), metric("b", False)]
     case = {"input": "x", "success": False, "metricsData": metrics}
     path = run(tmp_path / "r.json", case)
@@ -95,8 +95,8 @@ def test_the_same_input_with_other_expectations_is_another_task(tmp_path: Path) 
     assert counts["r", "refund"] == (1, 0)
 
 
-def test_a_link_and_a_look_alike(write: Write, passk: Passk) -> None:
-    """A link holds no results; the name without the shape ends in a question."""
+def test_a_link_to_results_is_refused(write: Write, passk: Passk) -> None:
+    """A link contains no results. A file of that name with another layout needs choices."""
     path = write(".latest_test_run.json", json.dumps({"testRunLink": "https://example.com/run/1"}))
     result = passk("estimate", path)
     assert (result.code, result.out) == (3, "")
@@ -113,8 +113,8 @@ def test_a_link_and_a_look_alike(write: Write, passk: Passk) -> None:
     assert 'testCases is {"a": true}; expected a list' in passk("estimate", path).err
 
 
-def test_the_last_run_counts_once_beside_its_own_file(tmp_path: Path) -> None:
-    """Where DEEPEVAL_RESULTS_FOLDER is set, a run is in a file of its own and in the latest."""
+def test_the_last_run_counts_once_if_it_has_two_files(tmp_path: Path) -> None:
+    """With DEEPEVAL_RESULTS_FOLDER a run is in two files: its own and the latest one."""
     for folder in (tmp_path / "results", tmp_path / ".deepeval"):
         folder.mkdir()
     latest = tmp_path / ".deepeval" / ".latest_test_run.json"

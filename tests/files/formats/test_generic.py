@@ -87,7 +87,7 @@ def test_a_long_document_reads_as_a_short_one(tmp_path: Path, name: str) -> None
     assert sum(n for n, _ in long.values()) * 2 == sum(c for _, c in long.values()) * 3
 
 
-def test_a_list_of_attempts_for_each_task(tmp_path: Path) -> None:
+def test_a_list_of_attempts_per_task_is_read(tmp_path: Path) -> None:
     path = write_document(
         tmp_path, "m.json",
         {"a": [{"passed": True}, {"passed": False}], "b": [{"passed": False}, {"passed": True}]},
@@ -106,7 +106,7 @@ def test_records_that_name_their_task_keep_it(tmp_path: Path) -> None:
     assert cells(path) == {("m", "a"): (2, 1)}
 
 
-def test_the_model_stands_beside_the_records_wherever(tmp_path: Path) -> None:
+def test_the_model_may_come_before_or_after_the_records(tmp_path: Path) -> None:
     results = [{"task_id": str(i), "passed": i % 2 == 0, "log": "x" * 3000} for i in range(100)]
     first = write_document(
         tmp_path, "a.json", {"model": "org/m", "temperature": 0.5, "results": results}
@@ -118,7 +118,7 @@ def test_the_model_stands_beside_the_records_wherever(tmp_path: Path) -> None:
     assert cells(last, by="temperature")[("org/m", "0.5", "3")] == (1, 0)
 
 
-def test_what_a_record_says_beats_what_stands_beside(tmp_path: Path) -> None:
+def test_a_value_in_a_record_takes_precedence_over_one_next_to_it(tmp_path: Path) -> None:
     path = write_document(
         tmp_path, "a.json",
         {"model": "x", "results": [{"task_id": "a", "passed": True, "model": "y"}]},
@@ -150,7 +150,7 @@ def test_two_lists_of_records_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("padding", [0, 5000])
-def test_a_document_with_a_record_to_a_line(tmp_path: Path, padding: int) -> None:
+def test_a_document_with_one_record_per_line_is_a_document(tmp_path: Path, padding: int) -> None:
     """It is one document, also where only its beginning is looked at."""
     path = tmp_path / "m.json"
     records = [json.dumps({"id": str(i), "verdict": {"ok": i == 0}, "log": "x" * padding})
@@ -169,13 +169,13 @@ def test_a_record_with_a_list_of_records_is_refused(tmp_path: Path) -> None:
     assert cells(path, records=".") == {("m", "a"): (1, 1)}
 
 
-def test_steps_of_a_trial_are_no_tasks(tmp_path: Path) -> None:
+def test_steps_of_a_trial_are_not_tasks(tmp_path: Path) -> None:
     path = write_document(tmp_path, "m.json", {"reward": 1.0, "steps": [{"id": 1, "status": "ok"}]})
     with pytest.raises(DataError, match="no column has a task's usual name"):
         read(path)
 
 
-def test_averages_are_no_outcomes(tmp_path: Path) -> None:
+def test_averages_are_not_outcomes(tmp_path: Path) -> None:
     path = write_document(
         tmp_path, "m.json", {"train": {"accuracy": 1.0}, "test": {"accuracy": 0.0}}
     )
@@ -183,7 +183,7 @@ def test_averages_are_no_outcomes(tmp_path: Path) -> None:
         read(path)
 
 
-def test_inside_a_key(tmp_path: Path) -> None:
+def test_records_below_a_key_are_read(tmp_path: Path) -> None:
     path = write_document(
         tmp_path, "m.json",
         {"data": {"eval": [{"name": "a", "ok": True}]}, "by.task": {"a": True, "b": False},
@@ -196,7 +196,7 @@ def test_inside_a_key(tmp_path: Path) -> None:
         read(path, records="nothing")
 
 
-def test_ids_beside_the_pair_have_no_outcome(tmp_path: Path) -> None:
+def test_ids_in_a_third_list_have_no_outcome(tmp_path: Path) -> None:
     path = write_document(
         tmp_path, "m.json",
         {"passed": ["a"], "failed": ["b"], "error_ids": ["c", "a"], "ids": ["a", "b", "c", "d"]},
@@ -229,19 +229,19 @@ def test_what_cannot_be_understood_is_refused(
         read(write_document(tmp_path, "m.json", document))
 
 
-def test_a_place_is_named(tmp_path: Path) -> None:
+def test_an_error_names_the_place(tmp_path: Path) -> None:
     records = [{"task_id": str(i), "passed": i != 2 or "?"} for i in range(4)]
     path = write_document(tmp_path, "m.json", {"results": records})
     with pytest.raises(DataError, match=r'm\.json: record 3: "passed" is "\?"'):
         read(path)
 
 
-def test_half_a_surrogate_pair_is_no_reason_to_fail(tmp_path: Path) -> None:
+def test_half_a_surrogate_pair_is_read(tmp_path: Path) -> None:
     path = write_document(tmp_path, "m.json", '{"\\ud83d x": true, "b": false}')
     assert set(cells(path)) == {("m", "? x"), ("m", "b")}
 
 
-def test_tasks_aligned_by_line(tmp_path: Path) -> None:
+def test_lines_with_the_same_number_are_one_task(tmp_path: Path) -> None:
     for run, outcomes in enumerate(((True, False), (True, True))):
         lines = [json.dumps({"correct": outcome, "problem": "?"}) for outcome in outcomes]
         write_document(tmp_path, f"m/output-rs{run}.jsonl", "\n".join(lines))

@@ -14,7 +14,7 @@ FIRST, SECOND = sorted((DATA / "hal").glob("*.json"))
 MODEL = "TAU Few Shot (stub-3)"
 
 
-def test_runs_go_on() -> None:
+def test_runs_of_one_model_are_joined() -> None:
     counts = cells(DATA / "hal")
     assert counts == {
         (MODEL, f"taubench_airline/{task}"): cell
@@ -31,11 +31,11 @@ def changed(folder: Path, **results: object) -> Path:
     return path
 
 
-def test_the_model_is_said_where_the_agent_does_not_say_it(tmp_path: Path) -> None:
+def test_the_model_is_added_if_the_agent_name_lacks_it(tmp_path: Path) -> None:
     assert {model for model, _ in cells(changed(tmp_path))} == {"Agent (org/stub-3)"}
 
 
-def test_averages_alone_and_contradictions_are_refused(tmp_path: Path) -> None:
+def test_averages_and_contradictory_results_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         DataError, match=("the file does not list the tasks that succeeded and failed")
     ):

@@ -23,7 +23,7 @@ def trials() -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in sorted(HARBOR.glob("**/result.json"))]
 
 
-def test_counts_are_those_of_the_files() -> None:
+def test_counts_equal_those_in_the_files() -> None:
     counts = cells(HARBOR, missing="fail")
     expected: dict[tuple[str, ...], tuple[int, int]] = {}
     for trial in trials():
@@ -91,7 +91,7 @@ def test_rewards_by_name_are_chosen_and_a_crash_goes_with_any(tmp_path: Path) ->
     assert read(tmp_path, outcome="style", missing="drop").facts.reasons == {MODEL: {"timeout": 1}}
 
 
-def test_an_agent_without_a_model_goes_by_its_name(tmp_path: Path) -> None:
+def test_an_agent_without_a_model_is_named_by_the_agent(tmp_path: Path) -> None:
     write(tmp_path, "one", {"reward": 1}, config={"agent": {"name": "oracle"}}, agent_info={})
     assert next(iter(cells(tmp_path)))[0] == "oracle"
 
@@ -113,7 +113,7 @@ def test_two_agents_of_one_model_are_two_models(tmp_path: Path) -> None:
         read(f"label={tmp_path}", where="model <> 'n'")
 
 
-def test_two_agents_of_one_model_are_groups_or_pooled_where_that_is_asked(tmp_path: Path) -> None:
+def test_two_agents_of_one_model_can_be_groups_or_pooled(tmp_path: Path) -> None:
     two_agents(tmp_path)
     by_agent = cells(tmp_path, by=["agent"])
     assert {key[:2] for key in by_agent} == {("m", agent) for agent in AGENTS.values()}

@@ -31,7 +31,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("part", EXPECTED)
-def test_each_log_gives_what_its_header_says(part: str) -> None:
+def test_the_counts_of_each_log_agree_with_its_header(part: str) -> None:
     (log,) = LOGS.glob(f"*{part}*")
     model = f"mockllm/{MODELS[part.split('_')[1]]}"
     accuracy, failed, pass_2, safe = EXPECTED[part]
@@ -87,7 +87,7 @@ def test_describe_says_the_rule_the_outcomes_and_the_reasons(passk: Passk) -> No
         assert re.search(f"^{line}$", out, re.MULTILINE), line
 
 
-def test_stopped_and_crashed_logs_say_so() -> None:
+def test_stopped_and_crashed_logs_give_a_warning() -> None:
     facts = read(STOPPED, outcome="verify", missing="drop").facts
     messages = [message.text.split(": ", 1)[1] for message in facts.messages]
     assert messages == [
@@ -117,7 +117,7 @@ def test_older_logs() -> None:
     assert (message.name, message.fields["listed"]) == ("incomplete-run", 79)
 
 
-def test_texts_of_attempts() -> None:
+def test_texts_of_attempts_can_be_read() -> None:
     log = DATA / "inspect" / "log_streaming.eval"
     attempts = read(log, attempts=["answer", "solution"]).attempts
     assert {role: texts.valueless for role, texts in attempts.items()} == {
@@ -128,7 +128,7 @@ def test_texts_of_attempts() -> None:
     assert document.attempts["solution"].valueless == 0
 
 
-def test_logs_without_results_are_refused_or_passed_over(tmp_path: Path) -> None:
+def test_logs_without_results_are_refused_or_skipped_in_a_folder(tmp_path: Path) -> None:
     with pytest.raises(
         DataError, match=r"popularity_unscored\.eval: no sample has a score; score the log"
     ):
@@ -188,7 +188,7 @@ def test_every_packing_reads_the_same(write: Write, method: int) -> None:
     assert cells(path) == {("m", "t/1"): (2, 1), ("m", "t/2"): (2, 1)}
 
 
-def test_a_log_of_samples_alone_is_read(write: Write) -> None:
+def test_a_log_with_only_samples_is_read(write: Write) -> None:
     """Nothing sums them up, so that each is opened."""
     members = {"header.json": json.dumps(HEADER).encode()} | {
         f"samples/{number}_epoch_1.json": json.dumps(sample(number, 1, value)).encode()
@@ -210,7 +210,7 @@ def test_the_last_record_of_a_sample_counts(write: Write) -> None:
         assert cells(path) == {("m", "t/1"): (1, 0), ("m", "t/2"): (3, 3)}
 
 
-def test_values_are_taken_as_inspect_takes_them(write: Write) -> None:
+def test_values_are_converted_like_in_inspect(write: Write) -> None:
     values = ["C", "I", "N", "yes", "False", "1.0", 0, True, float("nan"), None]
     path = write(
         "a.eval", archive(log_of(*(sample(i, 1, value) for i, value in enumerate(values))))
@@ -224,7 +224,7 @@ def test_values_are_taken_as_inspect_takes_them(write: Write) -> None:
             read(path)
 
 
-def test_a_temperature_of_zero_is_one(write: Write) -> None:
+def test_a_temperature_of_zero_is_a_temperature(write: Write) -> None:
     run = {**HEADER["eval"], "model_generate_config": {"temperature": 0.0}}  # type: ignore[dict-item]
     path = write("a.eval", archive(log_of(sample(1, 1, "C"), header={**HEADER, "eval": run})))
     assert list(cells(path, by="temperature")) == [("m", "0.0", "t/1")]
@@ -284,7 +284,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(write: Write, method: int) 
         read(path)
 
 
-def test_names_of_members_lead_nowhere(tmp_path: Path) -> None:
+def test_names_of_members_are_never_used_as_paths(tmp_path: Path) -> None:
     text = json.dumps({"output": {"choices": [{"message": {"content": "x"}}]}}).encode()
     members = {"../../escaped": b"x", "/absolute": b"x", **log_of(sample("../../x", 1, "C")),
                "samples/../../x_epoch_1.json": text}  # fmt: skip
@@ -296,13 +296,13 @@ def test_names_of_members_lead_nowhere(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.rglob("*")] == ["logs", "a.eval"]
 
 
-def test_a_zip_of_something_else_is_no_log(write: Write) -> None:
+def test_a_zip_without_a_log_is_refused(write: Write) -> None:
     path = write("a.eval", archive({"a.txt": b"x"}))
     with pytest.raises(DataError, match="this is an archive, which passk does not unpack"):
         read(path)
 
 
-def test_a_password_and_an_unknown_method_are_said(tmp_path: Path) -> None:
+def test_a_password_and_an_unknown_method_are_errors(tmp_path: Path) -> None:
     path = tmp_path / "a.eval"
     data = bytearray(archive(log_of(sample(1, 1, "C"))))
     for start in (data.find(b"PK\1\2"), data.rfind(b"PK\1\2")):
@@ -315,7 +315,7 @@ def test_a_password_and_an_unknown_method_are_said(tmp_path: Path) -> None:
         read(path)
 
 
-def test_a_log_of_version_1_has_one_score_of_each_sample(passk: Passk, write: Write) -> None:
+def test_a_log_of_version_1_has_one_score_per_sample(passk: Passk, write: Write) -> None:
     log = {
         "version": 1, "status": "success", "eval": {"task": "t", "model": "m"},
         "results": {"scorer": {"name": "graded_deception"}},
@@ -345,7 +345,7 @@ def test_the_summaries_are_read_once(write: Write, monkeypatch: pytest.MonkeyPat
     assert names == ["header.json", "summaries.json"]
 
 
-def test_logs_with_one_scorer_each_of_different_names(passk: Passk, tmp_path: Path) -> None:
+def test_logs_with_different_scorers_need_a_choice(passk: Passk, tmp_path: Path) -> None:
     """--outcome only reads each log's own; a log with several has to be decided."""
     document = json.loads((DATA / "inspect" / "data_intercode_ctf_local_path.json").read_text())
     expected: dict[str, Fraction] = {}

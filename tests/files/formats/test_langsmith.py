@@ -45,7 +45,7 @@ def test_a_feedback_is_the_outcome(tmp_path: Path, form: str, name: str) -> None
     assert cells(filtered if form == "frame" else path) == expected
 
 
-def test_one_of_several_is_asked_for(tmp_path: Path, passk: Passk) -> None:
+def test_several_feedbacks_need_a_choice(tmp_path: Path, passk: Passk) -> None:
     path = tmp_path / "model.csv"
     FRAME.to_csv(path, index=False)
     result = passk("estimate", path)

@@ -34,7 +34,7 @@ def correct_sums(*paths: Path) -> Cells:
     return counts
 
 
-def test_runs_go_on() -> None:
+def test_runs_of_one_model_are_joined() -> None:
     paths = sorted(FOLDER.glob("**/details_sums-0_*"))
     assert len(paths) == 3
     expected = correct_sums(*paths)
@@ -48,7 +48,7 @@ def test_runs_go_on() -> None:
     }
 
 
-def test_what_has_to_be_said(passk: Passk) -> None:
+def test_missing_choices_are_errors(passk: Passk) -> None:
     with pytest.raises(DataError, match="2 outcomes: em, f1; "):
         read(FIRST)
     with pytest.raises(DataError, match=r"0\.5; .*threshold=X says from"):
@@ -87,12 +87,12 @@ def test_metrics_with_dots_and_records(tmp_path: Path) -> None:
         "doc AS document, model_response, metric",
     ],
 )
-def test_other_columns_are_no_number(tmp_path: Path, columns: str) -> None:
+def test_a_file_with_other_columns_is_refused(tmp_path: Path, columns: str) -> None:
     with pytest.raises(DataError):
         read(write_details(tmp_path, columns))
 
 
-def test_a_damaged_file(write: Write) -> None:
+def test_a_damaged_file_is_an_error(write: Write) -> None:
     data = bytearray(FIRST.read_bytes())
     path = write("x.parquet", data[:-20])
     with pytest.raises(DataError, match="not readable as Parquet"):
@@ -121,7 +121,7 @@ def saved(folder: Path, *rows: dict[str, str]) -> Path:
     return path
 
 
-def test_details_of_before_are_numbered_by_their_place(tmp_path: Path, passk: Passk) -> None:
+def test_old_details_are_numbered_by_position(tmp_path: Path, passk: Passk) -> None:
     """Source: lighteval 0.6.2 and 0.9.2, logging/evaluation_tracker.py, save: str of each value."""
     choice = detail(choices=["2", "3"], predictions=[-1.5, -0.5], metrics={"em": 0, "f1": 0.5})
     path = saved(tmp_path, detail(), choice, detail(metrics={"em": float("nan"), "f1": 0.0}))

@@ -36,7 +36,7 @@ def test_helm_counts_the_test_split() -> None:
     assert counts.facts.non_result_files == ()
 
 
-def test_helm_offers_what_may_be_an_outcome(passk: Passk) -> None:
+def test_helm_offers_statistics_that_may_be_outcomes(passk: Passk) -> None:
     result = passk("estimate", RUN)
     assert result.code == 3
     assert "outcomes: exact_match, " in result.err
@@ -44,7 +44,7 @@ def test_helm_offers_what_may_be_an_outcome(passk: Passk) -> None:
     assert "--outcome exact_match\n" in result.err
 
 
-def test_helm_perturbed_instances_are_no_attempts(tmp_path: Path) -> None:
+def test_helm_perturbed_instances_are_not_attempts(tmp_path: Path) -> None:
     records = json.loads(STATS.read_text())
     perturbed = {**records[0], "perturbation": {"name": "typos"}}
     path = tmp_path / "x" / "per_instance_stats.json"
@@ -116,7 +116,7 @@ def test_openai_evals_an_error_is_missing() -> None:
     assert counts.facts.reasons == {"alpha": {"error": 1}}
 
 
-def test_openai_evals_a_sample_matched_twice_is_no_second_attempt(write: Write) -> None:
+def test_openai_evals_a_second_match_is_not_a_second_attempt(write: Write) -> None:
     (path,) = (DATA / "openai_evals").glob("*.jsonl")
     lines = path.read_text().splitlines(keepends=True)
     twice = write("x.jsonl", "".join([*lines, lines[2]]))

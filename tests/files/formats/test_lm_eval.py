@@ -46,7 +46,7 @@ def test_two_runs_are_two_attempts(
         assert float(pass_at(1, cells(path, outcome=outcome), "org/alpha")) == pytest.approx(value)
 
 
-def test_folder_asks_which_outcome(passk: Passk) -> None:
+def test_a_folder_with_several_outcomes_needs_a_choice(passk: Passk) -> None:
     result = passk("estimate", DATA / "lm_eval")
     assert result.code == 3
     assert f"2 outcomes: {STRICT}, {FLEXIBLE}\n" in result.err
@@ -58,7 +58,7 @@ def test_folder_asks_which_outcome(passk: Passk) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--outcome", STRICT]])
-def test_a_column_of_the_file_is_no_outcome(passk: Passk, options: list[str]) -> None:
+def test_a_column_of_the_file_is_not_an_outcome(passk: Passk, options: list[str]) -> None:
     """Both filters' lines would be counted as two attempts of each doc."""
     result = passk("estimate", ALPHA / ONE, "--field", "outcome=exact_match", *options)
     assert (result.code, result.error) == (
@@ -78,7 +78,7 @@ def test_repeats_keep_only_an_average() -> None:
     )
 
 
-def test_one_of_several_answers_is_one_attempt_and_said(tmp_path: Path) -> None:
+def test_several_filtered_answers_are_one_attempt_with_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     first = {**ROW, "filter": "first", "resps": [["1", "2", "3"]]}
     path.write_text(jsonl([first, {**first, "doc_id": 1, "exact_match": 0.0}]))
@@ -110,7 +110,7 @@ def test_samples_of_early_versions(write: Write) -> None:
         read(path)
 
 
-def test_a_metric_that_is_no_verdict_asks_for_a_threshold(tmp_path: Path) -> None:
+def test_a_metric_with_other_numbers_needs_a_threshold(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     scores = [{**ROW, "doc_id": doc, "exact_match": score} for doc, score in enumerate((0.25, 1))]
     path.write_text(jsonl(scores))
@@ -119,7 +119,7 @@ def test_a_metric_that_is_no_verdict_asks_for_a_threshold(tmp_path: Path) -> Non
     assert cells(path, threshold=0.2) == {("x", "0"): (1, 1), ("x", "1"): (1, 1)}
 
 
-def test_what_repeats_the_samples_is_no_result() -> None:
+def test_files_that_repeat_the_samples_are_not_results() -> None:
     assert read(DATA / "lm_eval", outcome=STRICT).facts.non_result_files == ()
 
 

@@ -38,7 +38,7 @@ def test_folder_counts_once() -> None:
     assert {key[1] for key in by_category} == {"even", "odd"}
 
 
-def test_its_own_pass_at_k() -> None:
+def test_pass_at_k_equals_that_of_the_harness() -> None:
     (bundle,) = SOUND.glob("eval-*.json")
     scores = json.loads(bundle.read_text())["benchmark"]["scores"]
     counts = cells(SOUND)
@@ -56,7 +56,7 @@ def test_logs_of_a_run_that_was_stopped(tmp_path: Path) -> None:
     assert cells(tmp_path / "run", missing="drop") == correct_answers(BROKEN)
 
 
-def test_scores_and_averages_are_no_outcomes(tmp_path: Path) -> None:
+def test_scores_and_averages_are_not_outcomes(tmp_path: Path) -> None:
     (bundle,) = BROKEN.glob("eval-*.json")
     with pytest.raises(
         DataError,

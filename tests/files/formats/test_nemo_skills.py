@@ -39,13 +39,13 @@ def test_subsets() -> None:
     assert float(pass_at(3, counts, "some-model", "aime24")) == pytest.approx(1.0)
 
 
-def test_a_judge_is_right_where_it_agrees_with_the_expected_judgement() -> None:
+def test_a_judge_is_right_if_it_agrees_with_the_expected_judgement() -> None:
     """The first four lines of four runs, judged by eye."""
     counts = cells(ROOT / "answer-judge")
     assert list(counts.values()) == [(4, 0), (4, 4), (4, 0), (4, 1)]
 
 
-def test_folder_of_benchmarks_asks_which_outcome(passk: Passk) -> None:
+def test_a_folder_of_benchmarks_needs_a_choice_of_outcome(passk: Passk) -> None:
     result = passk("estimate", ROOT)
     assert result.code == 3
     assert " --outcome " in result.err
@@ -53,7 +53,7 @@ def test_folder_of_benchmarks_asks_which_outcome(passk: Passk) -> None:
     assert {task.partition("/")[0] for task in counts.tasks} == {"gpqa", "hendrycks_math"}
 
 
-def test_files_of_other_names_are_models_of_their_own(tmp_path: Path) -> None:
+def test_files_with_other_names_are_separate_models(tmp_path: Path) -> None:
     for name, seed in (("a", 0), ("b", 1)):
         shutil.copy(ROOT / "gpqa" / f"output-rs{seed}.jsonl", tmp_path / f"{name}.jsonl")
     counts = cells(tmp_path)

@@ -35,7 +35,7 @@ def test_answers_that_equal_the_reference() -> None:
     assert facts.non_result_files == () == facts.messages
 
 
-def test_its_own_averages() -> None:
+def test_averages_equal_those_of_the_harness() -> None:
     document = json.loads(REPEATS.read_text())
     mean = pass_at(1, cells(REPEATS), "stub-a")
     assert float(100 * mean) == pytest.approx(document["accuracy (4 runs average)"])
@@ -90,7 +90,7 @@ def test_a_file_of_the_same_name(tmp_path: Path, details: object) -> None:
         read(path)
 
 
-def test_averages_beside_the_answers_are_refused(tmp_path: Path, passk: Passk) -> None:
+def test_averages_without_details_are_refused(tmp_path: Path, passk: Passk) -> None:
     """The same numbers elsewhere are nothing that OpenCompass wrote."""
     for folder in ("results", "predictions"):
         (tmp_path / folder / "stub-a").mkdir(parents=True)

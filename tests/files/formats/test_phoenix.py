@@ -36,7 +36,7 @@ def test_answers_that_equal_the_reference() -> None:
     assert facts.non_result_files == ()
 
 
-def test_what_has_to_be_said() -> None:
+def test_missing_choices_are_errors() -> None:
     with pytest.raises(DataError, match="2 outcomes: closeness, exact; "):
         read(DOCUMENT)
     with pytest.raises(DataError, match="record 7: no outcome: error"):
@@ -53,8 +53,8 @@ def changed(folder: Path, old: str, new: str) -> Path:
     return path
 
 
-def test_labels_alone(tmp_path: Path) -> None:
-    """A label that is not true or false is asked about."""
+def test_labels_without_scores_are_outcomes(tmp_path: Path) -> None:
+    """A label must be true or false, or the reader stops with an error."""
     expected = cells(DOCUMENT, outcome="exact", missing="drop")
     path = changed(tmp_path, '"score":1.0', '"score":null')
     assert cells(path, outcome="exact", missing="drop") == expected
@@ -70,6 +70,6 @@ def test_labels_alone(tmp_path: Path) -> None:
         ('"name":', '"called":'),
     ],
 )
-def test_other_names_are_no_number(tmp_path: Path, old: str, new: str) -> None:
+def test_a_document_with_other_names_is_refused(tmp_path: Path, old: str, new: str) -> None:
     with pytest.raises(DataError):
         read(changed(tmp_path, old, new), outcome="exact")

@@ -34,7 +34,7 @@ def test_pass_rates_by_model_and_prompt(path: Path, missing: str) -> None:
     assert sum(n for n, _ in expected.values()) == (24 if missing == "fail" else 23)
 
 
-def test_repeats_are_attempts_and_an_error_is_no_failure(passk: Passk) -> None:
+def test_repeats_are_attempts_and_an_error_is_not_a_failure(passk: Passk) -> None:
     counts = cells(JSON, missing="drop", by=["prompt"])
     assert counts[("small", LONG, "question 3")][0] == 2
     assert pass_at(1, counts, "large", SHORT) == Fraction(2, 3)
@@ -50,7 +50,7 @@ def test_two_prompts_are_not_repeats_of_one(passk: Passk) -> None:
     assert "attempts at one task differ in prompt (" in result.err
 
 
-def test_both_files_hold_the_same_results(passk: Passk) -> None:
+def test_both_files_contain_the_same_results(passk: Passk) -> None:
     result = passk("estimate", DATA / "promptfoo", "--by", "prompt", "--missing", "fail")
     assert result.code == 3
     assert "is duplicated, first seen at" in result.err
@@ -59,7 +59,7 @@ def test_both_files_hold_the_same_results(passk: Passk) -> None:
 
 
 @pytest.mark.parametrize("path", [JSON, LINES], ids=lambda path: path.suffix)
-def test_a_column_of_the_file_is_no_outcome(passk: Passk, path: Path) -> None:
+def test_a_column_of_the_file_is_not_an_outcome(passk: Passk, path: Path) -> None:
     """With success as the outcome each result's id would be a task."""
     result = passk("estimate", path, "--field", "outcome=success", "--missing", "fail")
     assert result.code == 2
@@ -67,7 +67,7 @@ def test_a_column_of_the_file_is_no_outcome(passk: Passk, path: Path) -> None:
     assert result.out == ""
 
 
-def test_tests_of_the_same_variables_and_other_assertions(write: Write) -> None:
+def test_tests_with_the_same_variables_and_other_assertions_are_tasks(write: Write) -> None:
     lines = [json.loads(line) for line in LINES.read_text().splitlines()]
     lines_of_large = [
         record

@@ -89,7 +89,7 @@ def test_a_second_report_is_a_second_attempt_and_a_copy_is_a_repeat(tmp_path: Pa
         read(f"m={tmp_path}")
 
 
-def test_the_outcome_of_a_test_with_parts(tmp_path: Path) -> None:
+def test_the_last_failed_subtest_decides_the_outcome(tmp_path: Path) -> None:
     """`pytest` calls a test "subtests passed" whose last part passed, whatever it was itself."""
     tests = [
         {"nodeid": part, "outcome": "subtests passed", "call": {"outcome": part}}
@@ -99,7 +99,7 @@ def test_the_outcome_of_a_test_with_parts(tmp_path: Path) -> None:
     assert cells(path) == {("x", "passed"): (1, 1), ("x", "failed"): (1, 0)}
 
 
-def test_what_is_no_report_of_tests(passk: Passk, tmp_path: Path) -> None:
+def test_a_report_without_tests_is_refused(passk: Passk, tmp_path: Path) -> None:
     """The summary alone is refused; the name without the shape ends in a question."""
     path = tmp_path / ".report.json"
     report(path, {}, duration=0.1)

@@ -36,7 +36,9 @@ def test_reason_and_remedy(passk: Passk, name: str, reason: str) -> None:
     assert reason in result.err
 
 
-def test_averages_of_lm_eval_ask_for_samples(passk: Passk, tmp_path: Path, write: Write) -> None:
+def test_averages_of_lm_eval_are_refused_with_the_way_to_samples(
+    passk: Passk, tmp_path: Path, write: Write
+) -> None:
     """The harness's own results, of now and from before 0.4; an object of that name is none."""
     summary = next((DATA / "lm_eval").glob("**/results_*.json"))
     old = write("old.json", json.dumps({
@@ -74,7 +76,7 @@ def test_a_pointer_of_git_lfs_is_refused_in_a_folder_too(
         )
 
 
-def test_passed_over_in_a_folder_beside_results(tmp_path: Path, passk: Passk) -> None:
+def test_a_refused_file_is_skipped_in_a_folder_with_results(tmp_path: Path, passk: Passk) -> None:
     shutil.copytree(FOLDER, tmp_path / "all")
     shutil.copy(next((DATA / "bigcodebench").glob("*.json")), tmp_path / "all" / "results.json")
     counts = read(tmp_path / "all")
@@ -86,7 +88,7 @@ def test_passed_over_in_a_folder_beside_results(tmp_path: Path, passk: Passk) ->
 
 
 @pytest.mark.parametrize("name", only(FORMATS, *[*FORMATS][::6]))
-def test_a_format_that_the_file_is_not_of(write: Write, name: str) -> None:
+def test_a_forced_format_reads_or_refuses_any_file(write: Write, name: str) -> None:
     """`--from` of another format reads or refuses, whatever the file holds."""
     for number, text in enumerate(
         ('{"task": "a", "passed": true}\n' * 2, '{"a": {"b": 1}}', "[1]")
@@ -108,7 +110,7 @@ def test_a_record_without_a_model_among_others(tmp_path: Path) -> None:
         read(path)
 
 
-def test_attempts_under_their_numbers_are_no_columns(tmp_path: Path) -> None:
+def test_attempts_by_number_are_not_columns(tmp_path: Path) -> None:
     tasks = {"t1": {"0": True, "1": False}, "t2": {"0": True, "1": True}}
     (tmp_path / "tasks.json").write_text(json.dumps(tasks))
     with pytest.raises(DataError, match="no column has a task's usual name"):

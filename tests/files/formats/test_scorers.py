@@ -140,7 +140,7 @@ def test_what_evalport_did_not_grade_has_no_outcome(tmp_path: Path) -> None:
     assert cells(path, missing="drop")["stub-a", "sum 0"] == (2, 2)
 
 
-def test_other_calls_of_weave_are_passed_over() -> None:
+def test_other_calls_of_weave_are_skipped() -> None:
     counts = cells(DATA / "weave/calls.jsonl", outcome="exact.match", missing="drop")
     assert sum(n for n, _ in counts.values()) == 8
     assert {model for model, _ in counts} == {"stub-a"}
@@ -154,7 +154,7 @@ TABLES: dict[str, Mapping[str, str]] = {
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_tables_stop_and_ask_which_column_is_the_outcome(name: str) -> None:
+def test_tables_with_several_outcomes_need_a_choice(name: str) -> None:
     with pytest.raises(DataError) as error:
         read(DATA / name)
     offered = {candidate.column for candidate in error.value.candidates["outcome"]}
@@ -162,7 +162,7 @@ def test_tables_stop_and_ask_which_column_is_the_outcome(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["langsmith/results.csv", "mlflow/eval_results.csv"])
-def test_a_run_that_raised_counts_as_its_scorer_says_with_a_warning(name: str) -> None:
+def test_a_run_that_raised_counts_with_its_score_and_a_warning(name: str) -> None:
     with pytest.warns(PasskWarning, match="1 failure may be the harness's") as warned:
         counts = cells(DATA / name, fields=TABLES[name])
     assert sorted(counts.values()) == [(3, 1), (3, 1), (3, 3)]

@@ -32,7 +32,7 @@ def test_configurations_are_models_and_runs_attempts() -> None:
     assert by == {(model, model, task): n for (model, task), n in expected.items()}
 
 
-def test_the_model_stands_beside_its_configuration(tmp_path: Path) -> None:
+def test_the_model_is_named_with_its_configuration(tmp_path: Path) -> None:
     for metadata in ({"executor_model": "opus"}, {"model": "opus"}):
         counts = cells(write_runs(tmp_path, DOCUMENT["runs"], **metadata))
         assert {key[0] for key in counts} == {"with_skill (opus)", "without_skill (opus)"}
@@ -58,7 +58,7 @@ def test_a_folder_counts_each_run_once(tmp_path: Path) -> None:
         ({"pass_rate": 0.0, "passed": 0, "failed": 0, "total": 0}, [], None),
     ],
 )
-def test_what_passes(
+def test_a_run_passes_if_all_expectations_do(
     tmp_path: Path,
     result: dict[str, Any],
     expectations: list[Any],

@@ -44,7 +44,7 @@ def test_a_run_without_its_report_is_read_from_its_instances(tmp_path: Path) -> 
     assert names == {"run1", "run2", "run3"}
 
 
-def test_instances_alone_say_what_they_leave_out() -> None:
+def test_reports_of_instances_warn_about_missing_ones() -> None:
     reports = [json.loads(p.read_text()) for p in ROOT.glob("logs/**/report.json")]
     resolved = sum(instance["resolved"] for report in reports for instance in report.values())
     counts = cells(ROOT / "logs")
@@ -83,7 +83,7 @@ def test_swe_bench_live(tmp_path: Path) -> None:
     assert cells(instance) == {("m", "a"): (1, 1)}
 
 
-def test_a_board_that_names_what_was_generated(tmp_path: Path) -> None:
+def test_a_board_counts_unresolved_generated_instances_as_failed(tmp_path: Path) -> None:
     path = report(
         tmp_path / "results.json", resolved=["a"], generated=["a", "b"], no_generation=["c"],
         test_timeout=["d"],
@@ -92,7 +92,7 @@ def test_a_board_that_names_what_was_generated(tmp_path: Path) -> None:
     assert {task: c for (_, task), (_, c) in counts.items()} == {"a": 1, "b": 0, "c": 0}
 
 
-def test_a_board_without_failures_is_refused_alone_and_passed_over_in_a_folder(
+def test_a_board_without_failures_is_refused_or_skipped_in_a_folder(
     tmp_path: Path,
 ) -> None:
     board = report(tmp_path / "results" / "results.json", resolved=["a"], no_generation=[])
@@ -143,7 +143,7 @@ def test_the_final_report_of_2024_counts_failures_without_their_names(
     assert result.error == "no-task-column"
 
 
-def test_submitted_instances_of_no_list_are_said(tmp_path: Path) -> None:
+def test_submitted_instances_in_no_list_give_a_warning(tmp_path: Path) -> None:
     path = report(
         tmp_path / "m.r.json", submitted_ids=["a", "z"], resolved_ids=["a"], unresolved_ids=[]
     )

@@ -81,7 +81,7 @@ def test_tau2_folder_counts_once_however_it_is_named(data: Path) -> None:
     assert facts.non_result_files == () == facts.messages
 
 
-def test_tau2_folder_says_what_is_missing(tmp_path: Path) -> None:
+def test_tau2_folder_warns_about_missing_simulations(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "run")
     results = tmp_path / "run" / "results.json"
     index = [{"id": str(i), "task_id": "0", "trial": 0} for i in range(20)]
@@ -92,7 +92,7 @@ def test_tau2_folder_says_what_is_missing(tmp_path: Path) -> None:
     )
 
 
-def test_tau2_runs_go_on_and_suites_are_apart(tmp_path: Path) -> None:
+def test_tau2_runs_are_joined_and_suites_are_separate(tmp_path: Path) -> None:
     document = json.loads(AIRLINE.read_text())
     for run, domain in (("1", "airline"), ("2", "airline"), ("1", "retail")):
         document["timestamp"] = run
@@ -105,7 +105,7 @@ def test_tau2_runs_go_on_and_suites_are_apart(tmp_path: Path) -> None:
     }
 
 
-def test_tau2_full_context_window_is_no_outcome(write: Write) -> None:
+def test_tau2_full_context_window_gives_no_outcome(write: Write) -> None:
     document = json.loads(AIRLINE.read_text())
     document["simulations"][0]["termination_reason"] = "context_window_exceeded"
     path = write("x.json", json.dumps(document))

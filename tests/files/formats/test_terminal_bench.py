@@ -16,7 +16,7 @@ RUNS = DATA / "terminal_bench"
 MODEL = "openai/stub-1"
 
 
-def test_two_runs_of_one_model_go_on() -> None:
+def test_two_runs_of_one_model_are_joined() -> None:
     expected: dict[tuple[str, ...], tuple[int, int]] = {}
     for path in RUNS.glob("*/results.json"):
         for trial in json.loads(path.read_text())["results"]:
@@ -26,7 +26,7 @@ def test_two_runs_of_one_model_go_on() -> None:
     assert {n for n, _ in expected.values()} == {6}
 
 
-def test_pooled_runs_are_said() -> None:
+def test_pooled_runs_are_reported() -> None:
     note = f"2 runs of {MODEL} are pooled; --by run keeps runs apart"
     pooled = read(RUNS, missing="fail")
     assert note in [n.text for n in reading_notes(pooled)]
@@ -50,7 +50,7 @@ def test_null_is_missing_and_an_agent_timeout_can_pass() -> None:
     assert not facts.non_result_files
 
 
-def test_trials_alone_read_as_their_run(tmp_path: Path) -> None:
+def test_single_trials_give_the_counts_of_their_run(tmp_path: Path) -> None:
     """A run that was stopped before it listed its trials."""
     shutil.copytree(RUNS, tmp_path / "runs")
     for path in (tmp_path / "runs").glob("*/results.json"):
@@ -60,7 +60,7 @@ def test_trials_alone_read_as_their_run(tmp_path: Path) -> None:
     assert len(read(tmp_path / "runs", missing="fail").facts.non_result_files) == 2
 
 
-def test_a_task_whose_name_holds_a_dot_keeps_its_attempt_numbers() -> None:
+def test_a_task_with_a_dot_in_its_name_keeps_its_attempt_numbers() -> None:
     counts = read(RUNS, missing="fail")
     assert not counts.facts.duplicates
     assert counts.facts.duplicates_checked
@@ -73,7 +73,7 @@ def without_metadata(folder: Path) -> Path:
     return folder
 
 
-def test_runs_of_one_label_go_on_without_metadata(tmp_path: Path) -> None:
+def test_runs_of_one_label_are_joined_without_metadata(tmp_path: Path) -> None:
     labelled = cells(f"mine={without_metadata(tmp_path)}", missing="fail")
     expected = {("mine", task): cell for (_, task), cell in cells(RUNS, missing="fail").items()}
     assert labelled == expected
@@ -87,7 +87,7 @@ def test_the_same_run_twice_under_one_label_is_refused(tmp_path: Path) -> None:
         read(f"mine={tmp_path}", missing="fail")
 
 
-def test_files_that_name_no_model_are_said(tmp_path: Path) -> None:
+def test_files_without_a_model_give_a_warning(tmp_path: Path) -> None:
     counts = read(without_metadata(tmp_path), missing="fail")
     assert {model for (model,) in counts.series} == {"run-0", "run-1"}
     (warning,) = counts.facts.messages

@@ -55,7 +55,7 @@ def test_half_a_reward_passes_and_errors_are_missing() -> None:
     assert partial
 
 
-def test_runs_go_on_and_a_copy_is_a_repeat(tmp_path: Path) -> None:
+def test_runs_are_joined_and_a_copy_is_a_repeat(tmp_path: Path) -> None:
     for name in ("0000aaaa", "1a2b3c4d"):
         shutil.copytree(RESULTS.parent, tmp_path / name)
     assert {n for n, _ in cells(tmp_path, missing="fail").values()} == {8}
@@ -64,7 +64,7 @@ def test_runs_go_on_and_a_copy_is_a_repeat(tmp_path: Path) -> None:
         read(tmp_path, missing="fail")
 
 
-def test_fewer_rollouts_than_the_metadata_says(tmp_path: Path) -> None:
+def test_fewer_rollouts_than_in_the_metadata_give_a_warning(tmp_path: Path) -> None:
     shutil.copytree(RESULTS.parent, tmp_path / "x")
     lines = RESULTS.read_text().splitlines(keepends=True)
     (tmp_path / "x" / "results.jsonl").write_text("".join(lines[:30]))
@@ -114,7 +114,7 @@ def test_weighted_rewards_add_up(tmp_path: Path) -> None:
     assert cells(path) == {("model of a", "t"): (2, 1)}
 
 
-def test_of_several_agents_one_is_chosen(tmp_path: Path) -> None:
+def test_one_of_several_agents_can_be_chosen(tmp_path: Path) -> None:
     traces = [trace("solver", x=1, y=1), trace("critic", x=0, y=0)]
     path = write_traces(tmp_path, episode(*traces), episode(*traces))
     with pytest.raises(DataError, match=r"2 outcomes: solver, critic"):
