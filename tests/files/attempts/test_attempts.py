@@ -1,4 +1,4 @@
-"""What attempts were besides passing: read from every kind of file, carried along."""
+"""Values of attempts in addition to their outcome, read from every kind of file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When two solutions count as one."""
+"""When two solutions count as the same."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_groups_are_what_all_pairs_say(texts: list[str], similarity: float) -> N
 
 
 def test_many_texts_of_one_task() -> None:
-    """More than one block: a chain whose links lie in different blocks is one group."""
+    """The texts need more than one block: a chain with links in different blocks is one group."""
     words = [f"w{i}" for i in range(700)]
     chain = [" ".join(words[i : i + 12]) for i in range(600)]
     fillers = [f"other {i} thing {i}" for i in range(5)]

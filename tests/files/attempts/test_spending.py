@@ -1,7 +1,7 @@
-"""What attempts took: the numbers of real files, units and sums, missing amounts, traps, prices.
+"""Costs of attempts: numbers of real files, units and sums, missing and suspicious amounts, prices.
 
-The numbers are those of tests/data/cost/numbers.json: exact fractions, by plain Python that knows
-nothing of this package.
+The expected numbers in tests/data/cost/numbers.json are exact fractions, computed by plain Python
+without this package.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ROWS = [
 
 
 def laid_out(name: str, folder: Path) -> Path:
-    """The files of a harness, each where it lies."""
+    """The files of a harness in their usual folders."""
     with gzip.open(COST / name, "rt") as lines:
         for line in lines:
             file = json.loads(line)
@@ -62,9 +62,10 @@ def tau2(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def require(counts: Counts, role: str, model: str, want: Mapping[str, Any], task: str = "") -> None:
-    """Total, mean of attempts, mean of tasks, cost per success and both ends of pass@$ are as an
-    independent program has them; task : that tasks are called otherwise there, so that the mean of
-    tasks is another."""
+    """Check total, means, cost per success and both ends of pass@$ against an independent program.
+
+    task : whether tasks have other names there, so that the mean of tasks is different.
+    """
     amounts, cells = counts.attempts[role], len(counts.n)
     names = [" ".join(series) for series in counts.series]
     rows_of_model = counts.series_codes == names.index(model)

@@ -1,4 +1,4 @@
-"""What reading gives, as plain numbers, and where the fixtures are."""
+"""Helpers: the fixtures, and the result of reading as plain numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Cells = dict[tuple[str, ...], tuple[int, int]]
 
 
 def cells(data: object, **options: object) -> Cells:
-    """(model, groups …, task) → (n, c) of what reading gives."""
+    """(model, groups …, task) → (n, c) from the counts that `read` returns."""
     return cells_of(read(data, **options))  # type: ignore[arg-type]
 
 

@@ -1,4 +1,5 @@
-"""Aider's benchmark: the tries at an exercise are one attempt, and runs are further ones."""
+"""Aider's benchmark: the tries at an exercise are one attempt, and another run is another
+attempt."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ RESULT = json.loads(FILE.read_text())
 
 
 def exercise(folder: Path, place: str, tries: list[bool] | None, **more: object) -> None:
-    """An exercise's results; tries None: what an exception leaves."""
+    """Write the results of an exercise; with tries=None those after an exception."""
     run, *inside = place.split("/")
     path = folder.joinpath(run, *inside[:-1], "exercises", "practice", inside[-1])
     path.mkdir(parents=True)

@@ -1,4 +1,5 @@
-"""EvalPlus, BigCodeBench, LiveCodeBench, human-eval, MultiPL-E: what passes, counted again."""
+"""EvalPlus, BigCodeBench, LiveCodeBench, human-eval and MultiPL-E: passes, compared with a
+recount."""
 
 from __future__ import annotations
 
@@ -101,7 +102,7 @@ def test_livecodebench_scenarios_with_several_records_of_a_question(write: Write
 
 
 def test_livecodebench_by_position() -> None:
-    """The harness's own pass@1 and pass@5 stand before the results of tests."""
+    """The file contains pass@1 and pass@5 of the harness before the results of tests."""
     path = LIVE.parent / "stub-1" / "Scenario.codegeneration_5_0.2_eval.json"
     model_name, problems, _ = json.loads(path.read_text())
     counts = cells(path)
@@ -124,7 +125,7 @@ def test_livecodebench_by_position() -> None:
 
 
 def test_livecodebench_by_position_without_details(write: Write, passk: Passk) -> None:
-    """Code execution has no details; a list of pass@1 by task is no such file."""
+    """Code execution has no details. A list of pass@1 by task is not such a file."""
     path = write(
         "x.json", json.dumps([{"pass@1": 25.0}, {"0": [[True, -1], [True]], "1": [[-2], []]}])
     )

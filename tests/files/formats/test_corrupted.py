@@ -1,4 +1,4 @@
-"""One corrupted file per format: the place, what is wrong, what to do."""
+"""One corrupted file per format: the error names the place, the problem and what to do."""
 
 from __future__ import annotations
 

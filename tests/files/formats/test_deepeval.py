@@ -1,4 +1,4 @@
-"""DeepEval: the harness's own verdict, its metrics, and errors that it counts as failures."""
+"""DeepEval: the verdict of the harness, its metrics, and errors that it counts as failures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATH = ROOT / ".latest_test_run.json"
 
 
 def run(path: Path, *cases: Mapping[str, Any], **fields: Any) -> Path:
-    """A test run with these cases."""
+    """Write a test run with these cases."""
     document = {"testCases": cases, "conversationalTestCases": [], "metricsScores": []}
     path.write_text(json.dumps({"testRunData": document | fields}))
     return path

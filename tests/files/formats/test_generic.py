@@ -1,4 +1,4 @@
-"""Documents of no harness: where their records are, and what is refused."""
+"""Documents that no particular harness writes: where passk finds records, and what it refuses."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_each_shape_reads(tmp_path: Path, name: str, layout: Mapping[str, Any]) 
 @pytest.mark.long
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_long_document_reads_as_a_short_one(tmp_path: Path, name: str) -> None:
-    """Streamed, with what matters after 300 kB of text."""
+    """The document is streamed, and the decisive keys come after 300 kB of text."""
     document = {"text": "x" * 300_000, **SHAPES[name]}
     if name in ("task-outcomes", "task-records"):
         # Nothing but tasks may be in these, so it is the tasks that are many.
@@ -151,7 +151,7 @@ def test_two_lists_of_records_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("padding", [0, 5000])
 def test_a_document_with_one_record_per_line_is_a_document(tmp_path: Path, padding: int) -> None:
-    """It is one document, also where only its beginning is looked at."""
+    """It is one document, even if only its beginning has been read."""
     path = tmp_path / "m.json"
     records = [json.dumps({"id": str(i), "verdict": {"ok": i == 0}, "log": "x" * padding})
                for i in range(400)]  # fmt: skip

@@ -1,4 +1,4 @@
-"""HAL: lists of tasks, runs that go on, averages without tasks."""
+"""HAL: lists of tasks, several runs, and averages without tasks."""
 
 from __future__ import annotations
 

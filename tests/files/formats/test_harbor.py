@@ -1,4 +1,4 @@
-"""Harbor's trials: rewards, exceptions with and without one, what lies beside them."""
+"""Harbor's trials: rewards, exceptions with and without a reward, and other files in the folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inspect AI's logs: as it writes them today and as it did, whole, stopped, crashed and damaged."""
+"""Inspect AI's logs: present and earlier versions, complete, stopped, crashed and damaged."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ HEADER = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m",
 
 
 def archive(members: Mapping[str, bytes], method: int = 8) -> bytes:
-    """A zip whose members are packed by a method, zstd (93) too: several frames of it."""
+    """A zip with members packed by a method; zstd (93) uses several frames."""
     data, central = b"", b""
     for name, content in members.items():
         packed = _packed(content, method)
@@ -189,7 +189,7 @@ def test_every_packing_reads_the_same(write: Write, method: int) -> None:
 
 
 def test_a_log_with_only_samples_is_read(write: Write) -> None:
-    """Nothing sums them up, so that each is opened."""
+    """The log has no summaries, so each sample is opened."""
     members = {"header.json": json.dumps(HEADER).encode()} | {
         f"samples/{number}_epoch_1.json": json.dumps(sample(number, 1, value)).encode()
         for number, value in ((1, "C"), (2, "I"))
@@ -244,7 +244,7 @@ Damage = Callable[[bytes], bytes]
 
 
 def _lying(data: bytes) -> bytes:
-    """The sizes that members say of themselves cut to ten bytes."""
+    """The same zip with the stated sizes of its members cut to ten bytes."""
     for start in (data.find(b"PK\1\2"), data.rfind(b"PK\1\2")):
         data = data[: start + 24] + struct.pack("<I", 10) + data[start + 28 :]
     return data
@@ -346,7 +346,8 @@ def test_the_summaries_are_read_once(write: Write, monkeypatch: pytest.MonkeyPat
 
 
 def test_logs_with_different_scorers_need_a_choice(passk: Passk, tmp_path: Path) -> None:
-    """--outcome only reads each log's own; a log with several has to be decided."""
+    """--outcome must not read only the logs with that scorer. A log with several scorers needs a
+    choice."""
     document = json.loads((DATA / "inspect" / "data_intercode_ctf_local_path.json").read_text())
     expected: dict[str, Fraction] = {}
     for model, scorer in (("a", "match"), ("b", "includes")):
@@ -374,7 +375,8 @@ def test_logs_with_different_scorers_need_a_choice(passk: Passk, tmp_path: Path)
 def test_the_first_remedy_for_several_scorers_loses_no_attempt_that_one_can_keep(
     passk: Passk, tmp_path: Path, logs: list[tuple[str, str, list[str]]]
 ) -> None:
-    """--outcome only comes first only if every log has one scorer, and then pools no benchmarks."""
+    """--outcome only comes first only if every log has one scorer, because then it pools no
+    benchmarks."""
     for number, (model, task, scorers) in enumerate(logs):
         header = json.loads(json.dumps(HEADER))
         header["eval"] |= {"model": model, "task": task}

@@ -31,7 +31,7 @@ EXPECTED = {"correct": {"1": (5, 1), "2": (5, 3)}, "concise": {"1": (5, 5), "2":
 @pytest.mark.parametrize("form", ["csv", *long("frame", "status")])
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_feedback_is_the_outcome(tmp_path: Path, form: str, name: str) -> None:
-    """A status says that the run ended, not what it is worth."""
+    """A status says only that the run ended, not how good its answer is."""
     path = tmp_path / "model.csv"
     frame = FRAME.assign(status="success") if form == "status" else FRAME
     frame.to_csv(path, index=False)

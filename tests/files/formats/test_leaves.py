@@ -1,4 +1,4 @@
-"""A value of another type than a harness writes is read or refused, wherever it is in a file."""
+"""A value of an unexpected type is read or refused, wherever it is in a file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Way = tuple[str | int, ...]
 
 
 def leaves(value: Any) -> Iterator[tuple[Way, Way]]:
-    """(schema, way) of every value in a document; in the schema all entries of a list are one."""
+    """(schema, path) of every value in a document; the entries of a list have one schema."""
     yield (), ()
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -42,7 +42,7 @@ def leaves(value: Any) -> Iterator[tuple[Way, Way]]:
 
 
 def ways(document: Any) -> list[Way]:
-    """The way to the first value of each schema."""
+    """The path to the first value of each schema."""
     first: dict[Way, Way] = {}
     for schema, way in leaves(document):
         first.setdefault(schema, way)
@@ -50,7 +50,7 @@ def ways(document: Any) -> list[Way]:
 
 
 def changed(document: Any, way: Way, value: Any) -> Any:
-    """The document with another value at the end of a way."""
+    """The document with a different value at the end of a path."""
     if not way:
         return value
     document = inner = deepcopy(document)
@@ -61,7 +61,7 @@ def changed(document: Any, way: Way, value: Any) -> Any:
 
 
 def parsed(text: str) -> tuple[Any, bool]:
-    """The document of a text, and whether it has a record to a line."""
+    """The document in a text, and whether the text has one record per line."""
     try:
         return json.loads(text), False
     except ValueError:
@@ -75,7 +75,7 @@ def encoded(document: Any, lines: bool, name: str) -> bytes:
 
 
 def read_rows(form: Format, path: Path) -> None:
-    """Read all that a format says of a file, with each of its outcomes."""
+    """Read all rows of a file with each of its outcomes."""
     packing = "gzip" if path.suffix == ".gz" else "none"
     file = sniff(Source(str(path), str(path), None, packing))
     if not form.recognises(file):
@@ -118,9 +118,9 @@ FIXTURES = [
 
 
 def broken_leaves(folder: Path, stride: int = 1) -> Iterator[str]:
-    """What ends in another way than it should, of a changed leaf of each schema of the fixtures.
+    """Wrong results after a change of one leaf per schema of the fixtures.
 
-    stride : of so many schemas one is tried.
+    stride : only every stride-th schema is tried.
     """
     triples: set[tuple[str, Way]] = set()
     for number, path in enumerate(FIXTURES):

@@ -1,4 +1,4 @@
-"""lighteval: metrics to choose from, models and runs in the path, several answers in one number."""
+"""lighteval: choice of metrics, models and runs in the path, several answers with one number."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIRST, SECOND = (
 
 
 def correct_sums(*paths: Path) -> Cells:
-    """Answers that equal the sum that is asked for; no metric is looked at."""
+    """Answers that equal the requested sum; no metric is read."""
     counts: dict[tuple[str, ...], tuple[int, int]] = {}
     for path in paths:
         rows = duckdb.sql(f"SELECT doc, model_response FROM read_parquet('{path}')").fetchall()
@@ -105,7 +105,7 @@ def test_a_damaged_file_is_an_error(write: Write) -> None:
 
 
 def detail(**changed: object) -> dict[str, str]:
-    """A row of a file from before 0.10, which has the str of every field of a Detail."""
+    """A row of a file from before 0.10, with the str of every field of a Detail."""
     fields: dict[str, object] = {
         "choices": [], "example": "1 + 1", "full_prompt": "1 + 1", "gold": ["2"],
         "metrics": {"em": 1, "f1": 1.0}, "predictions": ["2"], "specifics": {},

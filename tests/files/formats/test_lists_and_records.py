@@ -23,7 +23,8 @@ PASSED = [3, 1, 0, 2]
 
 
 def test_helm_counts_the_test_split() -> None:
-    """Three instances of the test split, one of which matches; one of valid is left out."""
+    """The test split has three instances, of which one matches. An instance of valid is left
+    out."""
     for options in ({}, {"where": "split = 'test'"}):
         cell_counts = cells(RUN, outcome="exact_match", **options)
         assert pass_at(1, cell_counts, "openai/gpt2") == Fraction(1, 3)

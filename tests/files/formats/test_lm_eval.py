@@ -1,4 +1,4 @@
-"""lm-evaluation-harness: filters are no attempts, runs are, and an average is no outcome."""
+"""lm-evaluation-harness: filters are not attempts, runs are attempts, averages are not outcomes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def jsonl(rows: list[dict[str, object]]) -> str:
 def test_two_runs_are_two_attempts(
     outcome: str, expected: tuple[str, ...], published: tuple[float, ...]
 ) -> None:
-    """The numbers of each run are those of results_*.json; the others follow from both."""
+    """The numbers per run are in results_*.json; the other numbers follow from them."""
     counts = cells([*ALPHA.glob("samples_sums_2*")], outcome=outcome)
     assert {n for n, _ in counts.values()} == {2}
     assert len(counts) == 12
@@ -59,7 +59,7 @@ def test_a_folder_with_several_outcomes_needs_a_choice(passk: Passk) -> None:
 
 @pytest.mark.parametrize("options", [[], ["--outcome", STRICT]])
 def test_a_column_of_the_file_is_not_an_outcome(passk: Passk, options: list[str]) -> None:
-    """Both filters' lines would be counted as two attempts of each doc."""
+    """The lines of both filters would count as two attempts at each doc."""
     result = passk("estimate", ALPHA / ONE, "--field", "outcome=exact_match", *options)
     assert (result.code, result.error) == (
         (2, "no-such-column") if options else (3, "several-outcomes")
@@ -102,7 +102,7 @@ def test_model_suite_and_temperature(tmp_path: Path) -> None:
 
 
 def test_samples_of_early_versions(write: Write) -> None:
-    """They name neither metrics nor filters; a doc that comes twice has two filters."""
+    """They name neither metrics nor filters; a doc that occurs twice has two filters."""
     path = write("x.jsonl", jsonl([ROW, {**ROW, "doc_id": 1, "exact_match": 0.0, "f1": [0.5, 1]}]))
     assert cells(path, by=["temperature"]) == {("x", "0.5", "0"): (1, 1), ("x", "0.5", "1"): (1, 0)}
     path.write_text(jsonl([ROW, {**ROW, "exact_match": 0.0}]))

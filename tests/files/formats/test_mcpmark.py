@@ -1,4 +1,4 @@
-"""MCPMark: the attempt is in the path, everything else in the file."""
+"""MCPMark: the path contains the attempt, and the file contains everything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""NeMo Evaluator: repeats, what the infrastructure broke off, the bundle and logs beside."""
+"""NeMo Evaluator: repeats, errors of the infrastructure, and the bundle and logs in the same
+folder."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ BROKEN, SOUND = (FOLDER / model / "sums" for model in ("stub-a", "stub-b"))
 
 
 def correct_answers(*folders: Path) -> Cells:
-    """Answers that equal the expected one, of those that are answers."""
+    """Answers that equal the expected one, among the attempts with an answer."""
     counts: dict[tuple[str, ...], tuple[int, int]] = {}
     for folder in folders:
         for record in map(json.loads, (folder / "results.jsonl").read_text().splitlines()):
@@ -47,7 +48,7 @@ def test_pass_at_k_equals_that_of_the_harness() -> None:
 
 
 def test_logs_of_a_run_that_was_stopped(tmp_path: Path) -> None:
-    """Without results.jsonl its log is read, whose folder names no model."""
+    """Without results.jsonl its log is read; the folder of the log does not name the model."""
     shutil.copy(BROKEN / "verified_log.jsonl", tmp_path / "stub-a.jsonl")
     expected = {key[1].removeprefix("sums/"): cell for key, cell in correct_answers(BROKEN).items()}
     counts = cells(tmp_path / "stub-a.jsonl", missing="drop")

@@ -1,4 +1,5 @@
-"""NeMo-Skills: tasks are lines, files are attempts; its own metrics.json says the numbers."""
+"""NeMo-Skills: tasks are lines, files are attempts, and metrics.json contains the expected
+numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""OpenCompass: a list of repeats for each example, an object of perplexities, details alone."""
+"""OpenCompass: a list of repeats per example, an object of perplexities, and files without
+averages."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ PERPLEXITY = RUN / "results" / "stub-a" / "ARC-e.json"
 
 
 def test_answers_that_equal_the_reference() -> None:
-    """Counted from the predictions, which are not read: their last number is the answer."""
+    """The expected counts come from the predictions, which passk does not read: the last number
+    counts."""
     expected: dict[tuple[str, ...], tuple[int, int]] = {}
     for path in (RUN / "predictions").glob("*/gsm8k.json"):
         predictions = json.loads(path.read_text()).values()
@@ -91,7 +93,7 @@ def test_a_file_of_the_same_name(tmp_path: Path, details: object) -> None:
 
 
 def test_averages_without_details_are_refused(tmp_path: Path, passk: Passk) -> None:
-    """The same numbers elsewhere are nothing that OpenCompass wrote."""
+    """The same numbers in another folder were not written by OpenCompass."""
     for folder in ("results", "predictions"):
         (tmp_path / folder / "stub-a").mkdir(parents=True)
     path = tmp_path / "results" / "stub-a" / "gsm8k.json"

@@ -1,4 +1,4 @@
-"""Phoenix: annotations to choose from, a run that ended in an error, the same as CSV."""
+"""Phoenix: choice of an annotation, a run that ended in an error, and the same data as CSV."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DOCUMENT, TABLE = FOLDER / "stub-a.json", FOLDER / "stub-a.csv"
 
 
 def test_answers_that_equal_the_reference() -> None:
-    """Counted from the other export, whose annotations are not looked at."""
+    """The expected counts come from the other export, without its annotations."""
     expected: dict[tuple[str, ...], tuple[int, int]] = {}
     with TABLE.open(newline="") as file:
         for run in csv.DictReader(file):

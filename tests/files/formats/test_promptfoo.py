@@ -1,4 +1,4 @@
-"""promptfoo: the task is what varies, an error is missing, two prompts are two settings."""
+"""promptfoo: the variables are the task, an error is missing, and two prompts are two settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHORT, LONG = "Short: {{q}}", "Long, step by step: {{q}}"
 @pytest.mark.parametrize("path", [JSON, LINES], ids=lambda path: path.suffix)
 @pytest.mark.parametrize("missing", ["drop", "fail"])
 def test_pass_rates_by_model_and_prompt(path: Path, missing: str) -> None:
-    """Counted again from the lines, by what they say."""
+    """The expected rates are counted from the lines of the file."""
     attempts: dict[tuple[str, ...], list[bool]] = defaultdict(list)
     for line in LINES.read_text().splitlines():
         result = json.loads(line)
@@ -60,7 +60,7 @@ def test_both_files_contain_the_same_results(passk: Passk) -> None:
 
 @pytest.mark.parametrize("path", [JSON, LINES], ids=lambda path: path.suffix)
 def test_a_column_of_the_file_is_not_an_outcome(passk: Passk, path: Path) -> None:
-    """With success as the outcome each result's id would be a task."""
+    """With success as a column the id of each result would be a task."""
     result = passk("estimate", path, "--field", "outcome=success", "--missing", "fail")
     assert result.code == 2
     assert "no column 'success'" in result.err

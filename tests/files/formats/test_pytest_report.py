@@ -16,7 +16,7 @@ PATH = DATA / "pytest_report" / ".report.json"
 
 
 def report(path: Path, outcomes: dict[str, str], **fields: Any) -> Path:
-    """A report with these outcomes by name."""
+    """Write a report with these outcomes by name."""
     records = [
         {"nodeid": name, "lineno": 1, "outcome": result} for name, result in outcomes.items()
     ]
@@ -66,7 +66,7 @@ def test_parameters_that_look_like_repeats_are_tasks(tmp_path: Path) -> None:
 
 
 def test_repeats_of_a_stopped_run(tmp_path: Path) -> None:
-    """Without parameters a number is a repeat's, though those after it are missing."""
+    """Without parameters the number is the repeat, even if later repeats are missing."""
     keywords = ["t.py", "add[1-5]", ""]
     tests = [{"nodeid": f"t.py::add[{i}-5]", "outcome": "failed", "keywords": keywords}
              for i in (1, 2)]  # fmt: skip
@@ -90,7 +90,8 @@ def test_a_second_report_is_a_second_attempt_and_a_copy_is_a_repeat(tmp_path: Pa
 
 
 def test_the_last_failed_subtest_decides_the_outcome(tmp_path: Path) -> None:
-    """`pytest` calls a test "subtests passed" whose last part passed, whatever it was itself."""
+    """pytest gives a test the outcome "subtests passed" if its last subtest passed, whatever else
+    failed."""
     tests = [
         {"nodeid": part, "outcome": "subtests passed", "call": {"outcome": part}}
         for part in ("passed", "failed")
@@ -100,7 +101,8 @@ def test_the_last_failed_subtest_decides_the_outcome(tmp_path: Path) -> None:
 
 
 def test_a_report_without_tests_is_refused(passk: Passk, tmp_path: Path) -> None:
-    """The summary alone is refused; the name without the shape ends in a question."""
+    """A report with only a summary is refused. A file of that name with another layout needs
+    choices."""
     path = tmp_path / ".report.json"
     report(path, {}, duration=0.1)
     assert "error[no-results]" in passk("estimate", path).err

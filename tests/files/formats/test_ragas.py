@@ -1,4 +1,4 @@
-"""ragas: a row per question with its metrics, which say of none what passes."""
+"""ragas: a row per question with its metrics, for which no rule says what passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What looks like results and cannot be: the reason is said, and a folder passes it over."""
+"""Files that look like results but cannot be used: the error gives the reason, folders skip
+them."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ def test_reason_and_remedy(passk: Passk, name: str, reason: str) -> None:
 def test_averages_of_lm_eval_are_refused_with_the_way_to_samples(
     passk: Passk, tmp_path: Path, write: Write
 ) -> None:
-    """The harness's own results, of now and from before 0.4; an object of that name is none."""
+    """Results of the harness from today and from before 0.4; another object of that name is not
+    refused."""
     summary = next((DATA / "lm_eval").glob("**/results_*.json"))
     old = write("old.json", json.dumps({
         "results": {"arc_easy": {"acc": 0.5, "acc_stderr": 0.1}}, "versions": {"arc_easy": 0},
@@ -62,7 +64,7 @@ def test_averages_of_lm_eval_are_refused_with_the_way_to_samples(
 def test_a_pointer_of_git_lfs_is_refused_in_a_folder_too(
     tmp_path: Path, passk: Passk, suffix: str
 ) -> None:
-    """What it stands for would be missing."""
+    """The file to which the pointer refers would be missing."""
     (tmp_path / "a.csv").write_text("task,passed\nx,1\n")
     oid = "4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393"
     text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 12345\n"
@@ -89,7 +91,7 @@ def test_a_refused_file_is_skipped_in_a_folder_with_results(tmp_path: Path, pass
 
 @pytest.mark.parametrize("name", only(FORMATS, *[*FORMATS][::6]))
 def test_a_forced_format_reads_or_refuses_any_file(write: Write, name: str) -> None:
-    """`--from` of another format reads or refuses, whatever the file holds."""
+    """A wrong `--from` never ends in an internal error, whatever the file contains."""
     for number, text in enumerate(
         ('{"task": "a", "passed": true}\n' * 2, '{"a": {"b": 1}}', "[1]")
     ):

@@ -1,4 +1,5 @@
-"""Every fixture is known as exactly one format, whatever its name and however late its keys."""
+"""Every fixture is recognised as exactly one format, whatever its name and however late its
+keys."""
 
 from __future__ import annotations
 
@@ -78,7 +79,7 @@ _NO_PADDING = ("human-eval", "bigcode-generations", "swe-bench-pro")
 
 
 def formats_of(path: Path, spool: Path) -> list[str]:
-    """The format a file is recognised as, and all other harnesses' that say it is theirs."""
+    """The format of a file, and all other harness formats that also recognise it."""
     (source,) = expand([str(path)], spool)
     recognised = recognise(sniff(source))
     if recognised is None:
@@ -93,7 +94,7 @@ def formats_of(path: Path, spool: Path) -> list[str]:
 
 
 def padded(text: str) -> str:
-    """The same JSON with 300 kB of text before every other key of the first record."""
+    """The same JSON with 300 kB of text before all other keys of the first record."""
     padding = {"padding": "x" * 300_000}
 
     def pad(value: Any) -> Any:
@@ -122,7 +123,7 @@ def test_fixture_is_one_format_by_its_content(
 
 
 def _long() -> Iterator[tuple[str, Path]]:
-    """A fixture of each format that is text, and of each of its shapes."""
+    """A fixture of each text format, and of each of its shapes."""
     pairs = set()
     for name, path in FILES:
         if (

@@ -106,7 +106,8 @@ def test_metrics_of_adk_that_only_inform_need_a_threshold(tmp_path: Path) -> Non
 
 
 def test_repeats_of_docker_agent_are_attempts(tmp_path: Path) -> None:
-    """The summary counts an evaluation more than the file has, whose container did not start."""
+    """The summary counts one evaluation more than the file contains, because a container did not
+    start."""
     name = "docker_agent/happy-panda-1234.json"
     counts = cells(DATA / name, missing="drop")
     assert counts.keys() == {("happy-panda-1234", f"sum {task}") for task in range(3)}
@@ -118,7 +119,7 @@ def test_repeats_of_docker_agent_are_attempts(tmp_path: Path) -> None:
 
 
 def test_two_scores_of_one_name_that_differ_are_refused(tmp_path: Path) -> None:
-    """A person and an evaluator may use one name."""
+    """A person and an evaluator may use the same name."""
     name, way = "langfuse/items.json", ["data", 0, "scores", 1]
     second = {"name": "exact", "source": "ANNOTATION", "value": False}
     with pytest.raises(DataError, match='record 1: "outcome" is "several scores"'):
@@ -182,7 +183,7 @@ def test_rows_next_to_the_names_of_columns_are_a_table() -> None:
 
 
 def test_runs_of_metr_are_attempts_of_agents_and_of_humans() -> None:
-    """Counted by hand; scores that are not 0 or 1 are of tasks that were solved in part."""
+    """The expected counts were made by hand; scores between 0 and 1 are partial solutions."""
     name = "metr/runs.jsonl"
     counts = cells(DATA / name, fields=TABLES[name])
     assert counts["o1", "sums/hard"] == (4, 2)

@@ -1,4 +1,4 @@
-"""Evaluations of skills: a run passes with all its expectations; a configuration is no attempt."""
+"""Evaluations of skills: a run passes with all its expectations, and a configuration is a model."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_run_passes_if_all_expectations_do(
     expectations: list[Any],
     expected: tuple[int, int] | None,
 ) -> None:
-    """A run in which nothing was judged has no outcome."""
+    """A run without any judged expectation has no outcome."""
     record = {"eval_id": 1, "configuration": "c", "run_number": 1, "result": result}
     second = {**record, "eval_id": 2, "result": {"passed": 1, "total": 1}}
     path = write_runs(tmp_path, [{**record, "expectations": expectations}, second])

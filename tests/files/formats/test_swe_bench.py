@@ -1,4 +1,4 @@
-"""SWE-bench: what each list means, what repeats a report, boards without failures."""
+"""SWE-bench: the meaning of each list, files that repeat a report, boards without failures."""
 
 from __future__ import annotations
 
@@ -106,7 +106,8 @@ def test_a_board_without_failures_is_refused_or_skipped_in_a_folder(
 
 
 def test_a_report_without_submitted_ids(tmp_path: Path) -> None:
-    """What was submitted is counted alone: those that no list names are said."""
+    """The report has only the number of submitted instances; a warning counts those in none of the
+    lists."""
     numbers = {"total_instances": 300, "resolved_instances": 1, "unresolved_instances": 2}
     path = report(
         tmp_path / "m.r.json", submitted_instances=4, resolved_ids=["a"],

@@ -1,4 +1,4 @@
-"""τ-bench's arrays; τ²'s document, and its folder of simulations."""
+"""τ-bench's arrays; τ²-bench's documents and folders of simulations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terminal-Bench 1: runs go on, trials below a run do not count again."""
+"""Terminal-Bench 1: runs are joined, and the trials below a run do not count again."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_null_is_missing_and_an_agent_timeout_can_pass() -> None:
 
 
 def test_single_trials_give_the_counts_of_their_run(tmp_path: Path) -> None:
-    """A run that was stopped before it listed its trials."""
+    """The run was stopped before it listed its trials."""
     shutil.copytree(RUNS, tmp_path / "runs")
     for path in (tmp_path / "runs").glob("*/results.json"):
         path.write_text('{"id": "x", "results": [], "n_resolved": 0, "unresolved_ids": [],'
@@ -67,7 +67,7 @@ def test_a_task_with_a_dot_in_its_name_keeps_its_attempt_numbers() -> None:
 
 
 def without_metadata(folder: Path) -> Path:
-    """The runs' own files alone, each under a name of its own."""
+    """Only the files of the runs, under different names."""
     for number, path in enumerate(sorted(RUNS.glob("*/results.json"))):
         shutil.copy(path, folder / f"run-{number}.json")
     return folder

@@ -1,4 +1,4 @@
-"""verifiers' results and traces, verl's dumps: rewards, errors, attempts by order of lines."""
+"""verifiers' results and traces, verl's dumps: rewards, errors, attempts in the order of lines."""
 
 from __future__ import annotations
 

@@ -141,7 +141,8 @@ def test_results_outside_of_the_template_are_refused_and_others_passed_over(
 
 @pytest.mark.parametrize("form", ["table", "record", "harness"])
 def test_all_files_outside_of_the_template_are_named(tmp_path: Path, form: str) -> None:
-    """Also those that would need a column of the path: the outcome is that of files inside."""
+    """This includes files that would need a column of the path; only files inside have the
+    outcome."""
     text = {
         "table": "id,passed\na,1\nb,0\n",
         "record": '{"passed": true}',

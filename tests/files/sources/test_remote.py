@@ -1,4 +1,4 @@
-"""Files by their addresses: read as if they lay here, and whatever can go wrong on the way."""
+"""Files at addresses: they are read like local files, and every failure on the way is an error."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ BODIES: dict[str, bytes] = {
 
 
 class Handler(BaseHTTPRequestHandler):
-    """A server of results, and of what servers do wrong."""
+    """A server of results that can also fail in all the ways in which servers fail."""
 
     requests: ClassVar[list[str]] = []
 
@@ -119,7 +119,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def workdir(tmp_path: Path) -> Path:
-    """The same files here."""
+    """The same files on this machine."""
     for name, body in BODIES.items():
         (tmp_path / name[1:]).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name[1:]).write_bytes(body)
@@ -312,7 +312,7 @@ def test_buckets_without_their_package(passk: Passk, monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A bucket in memory, which fsspec takes for s3://."""
+    """A bucket in memory that fsspec uses for s3://."""
     fsspec = pytest.importorskip("fsspec", reason="needs fsspec, of the extra remote")
     from fsspec.implementations.memory import MemoryFileSystem
 
