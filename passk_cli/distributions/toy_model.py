@@ -22,15 +22,15 @@ from passk_cli.errors import ParameterError
 from passk_cli.suggestions import meant
 
 FAMILIES = ("gaussian", "exponential", "power-law")
-#: The article's grid of scales and k's, and the pass@k between which it sees a power law.
+#: The article's grid of scales and k's, and the range of pass@k in which it finds a power law.
 GRID_SCALES = tuple(2.0**i for i in range(10))
 GRID_KS = (*range(2, 17), *(1 << i for i in range(5, 15)))
 FIT_RANGE = (0.03, 0.98)
-#: Below this k a power law of tasks shows no scaling, says the article.
+#: Below this k the article finds no scaling for a power law of tasks.
 SCALING_FROM = 20
-#: No power law of tasks is truncated further out than this.
+#: A power law of tasks is truncated at this |c| at most.
 LARGEST_TASK = 1 << 20
-#: Bounds of what can be asked for: sums over tasks would grow without them.
+#: The largest accepted values. Without them, sums over tasks would grow without bound.
 LARGEST_SPREAD, LARGEST_GAMMA, LARGEST_K = 16384.0, 20.0, 10**9
 
 # Tasks farther out have less weight than this together, which is less than the rounding of a sum.
@@ -287,7 +287,7 @@ class Point(NamedTuple):
 
     @property
     def in_fit(self) -> bool:
-        """Whether the regression uses the point: only where the article sees a power law."""
+        """Whether the regression uses the point: only if the article finds a power law there."""
         scaling = self.largest is None or self.k > SCALING_FROM
         return scaling and FIT_RANGE[0] < self.pass_at_k < FIT_RANGE[1]
 

@@ -32,7 +32,7 @@ _BINS, _EVEN_BINS, _UNSEEN = 40, 120, 1e-9
 _NEVER = -300.0
 # Slopes of the likelihood along a mean from 0 to 1: the first, and how many are tried.
 _FIRST_SLOPE, _MOST_SLOPES = 20.0, 30
-# An end is known to _GAP, and found when the likelihood is this near to its floor.
+# An end is accurate to _GAP. The search stops when the likelihood is this close to its floor.
 _GAP, _SMALL_SLACK = 3e-4, 0.05
 
 
@@ -50,7 +50,7 @@ class _Barrier:
     slope: float = 0.0
 
     def height(self, masses: Floats) -> float:
-        """The value at masses (rates,); inf where a mass is not above 0."""
+        """The value at masses (rates,); infinite if a mass is not above 0."""
         if masses.min() <= 0:
             return math.inf
         fall = self.slope * (self.values @ masses) - self.tasks @ np.log(self.chance @ masses)
@@ -96,10 +96,10 @@ def _lowest(objective: _Barrier, masses: Floats) -> Floats:
 
 
 def highest_likelihood(chance: Floats, tasks: Floats) -> tuple[float, Floats, Floats]:
-    """The highest log likelihood of any masses, known to (rates) / 10,000; these masses, and smooth
-    ones: (rates,) both.
+    """The highest log likelihood of any masses, accurate to (rates) / 10,000.
 
-    max Σ tasks · log(chance @ masses), the nonparametric maximum likelihood of a mixture.
+    The result also contains these masses, and smooth ones: (rates,) both. max Σ tasks · log(chance
+    @ masses) is the nonparametric maximum likelihood of a mixture.
 
     chance : (pairs × rates) > 0 somewhere in each row.  tasks : (pairs,) > 0.
     Source: Kiefer & Wolfowitz 1956; Lindsay 1983.
@@ -191,7 +191,7 @@ class CompatibleRates:
     ) -> CompatibleRates:  # fmt: skip
         """The distributions that attempts and passes (tasks,) allow.
 
-        most_k : the largest k of a pass@k that is asked for.
+        most_k : the largest k for which a range is computed.
         worth : how many independent tasks one task is worth: 1, or with clusters less.
         """
         pairs, tasks = np.unique(np.stack([n, c]), axis=1, return_counts=True)
@@ -254,11 +254,11 @@ class CompatibleRates:
     def with_attempts(self, attempts: int) -> CompatibleRates:
         """What tasks like these would allow with this many attempts per task: expected counts.
 
-        The rates of the tasks are those of `smooth`.
+        The rates of the tasks come from `smooth`.
         """
         from scipy.stats import binom
 
-        # Passes in bins, one by one where they are few; a bin counts as its middle.
+        # Small numbers of passes have bins of their own; a wider bin counts as its middle.
         first = np.geomspace(1, attempts, _BINS)
         if self.thresholds:
             # Rates far from 0 matter as well: bins of less than a standard error.

@@ -1,7 +1,8 @@
-"""The share of tasks whose true success rate is at least a threshold, as far as counts tell it.
+"""The share of tasks with a true success rate of at least a threshold, as far as counts determine
+it.
 
 A task that passes 4 of 4 attempts may have a rate of 0.5, so the share of tasks with c / n ≥ τ is
-biased.  What counts allow is a range: the lowest and the highest share over all distributions of
+biased. Counts determine only a range: the lowest and the highest share over all distributions of
 rates in `compatible_rates`.
 """
 
@@ -18,15 +19,18 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import CompatibleRates
 from passk_cli.inference.extrapolation import WIDEST, largest_known_k, two_digits
 
-# How many times as many attempts or tasks are tried, and the most attempts per task.
+# Multiples of the attempts or tasks that are tried, and the most attempts per task.
 _TIMES, _MOST_ATTEMPTS = (1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100), 1_000
-# The width that they are to lead to: somewhat less than allowed, since data differ by chance.
+# The target width, which is slightly less than allowed, since data differ by chance.
 _AIM = 0.9 * WIDEST
 
 
 class Needed(NamedTuple):
-    """What would make the range narrow enough for a point: about that many attempts per task, or so
-    many tasks with the attempts that they have; None if neither would by itself."""
+    """What would make the range narrow enough for a point.
+
+    Either about this many attempts per task, or this many tasks with the attempts that they have;
+    None if neither is enough by itself.
+    """
 
     attempts: int | None
     tasks: int | None
@@ -45,11 +49,11 @@ def shares_between(rates: CompatibleRates, threshold: float) -> tuple[float, flo
 
 @dataclass(frozen=True, eq=False)
 class CoverRange:
-    """What attempts and passes say of the share of tasks with a rate of at least a threshold.
+    """What attempts and passes imply for the share of tasks with a rate of at least a threshold.
 
     n, c : (tasks,), attempts and passes.  threshold : in (0, 1].  level : of the range.
-    clusters : a code 0 … G−1 per task, or None.  With clusters of m tasks the log likelihood is
-        multiplied by Σm / Σm², as if the tasks of a cluster were all alike.
+    clusters : a code 0 … G−1 per task, or None. With clusters of m tasks the log likelihood is
+        multiplied by Σm / Σm², as if all tasks of a cluster were identical.
 
     >>> n = np.full(200, 40)
     >>> c = np.repeat([4, 38], [150, 50])  # a quarter of the tasks pass nearly always
@@ -81,10 +85,11 @@ class CoverRange:
 
     @property
     def point(self) -> float | None:
-        """The share in the fitted distribution of rates, with half of what it has at the threshold,
-        moved into the range; None if the range is too wide for a point.
+        """The share in the fitted distribution of rates, limited to the range; None if that is too
+        wide.
 
-        Its errors are about half of those of the middle of the range: benchmarks/cover.md.
+        Half of the mass at the threshold counts. Its errors are about half as large as those of the
+        middle of the range: benchmarks/cover.md.
         """
         low, high = self.limits
         if high - low > WIDEST:
@@ -95,12 +100,12 @@ class CoverRange:
 
     @property
     def attempts(self) -> int:
-        """The most attempts that nine tasks in ten have."""
+        """The largest number of attempts that nine tasks in ten have."""
         return largest_known_k(self.n)
 
     @cached_property
     def needed(self) -> Needed:
-        """What would make the range narrow enough, from the counts expected of tasks like these."""
+        """What would make the range narrow enough, from the expected counts of similar tasks."""
         attempts = (two_digits(self.attempts * times, up=True) for times in _TIMES)
         for more in (n for n in attempts if n <= _MOST_ATTEMPTS):
             if self._narrow(self._rates.with_attempts(more)):

@@ -71,7 +71,7 @@ class Sample:
         `difference_distribution`).
     hidden : variance of the mean that the values do not show.
     degrees : degrees of freedom of the mean's error if they are fewer than the values imply.
-    few : values whose own limits the interval must contain (the last three are for values that
+    few : values with limits that the interval must contain (the last three are for values that
         labels correct).
     resamples, seed : for methods that need draws.
     """
@@ -538,7 +538,7 @@ def _bca(sample: Sample, tail: float) -> Limits:
     else:
         below = float((law < mean).mean() + (law <= mean).mean()) / 2
     if not 0.0 < below < 1.0:
-        raise _Undefined("BCa has no value: all bootstrap means lie on one side of the estimate")
+        raise _Undefined("BCa has no value: all bootstrap means are on one side of the estimate")
     bias, skew = NORMAL.inv_cdf(below), acceleration(sample)
     limits = []
     for z in (NORMAL.inv_cdf(tail), NORMAL.inv_cdf(1 - tail)):

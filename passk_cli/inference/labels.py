@@ -205,14 +205,14 @@ class Labels(NamedTuple):
         """
         k, label_count = metric.k, int(self.label_counts.sum())
         if verdict := self.unlabelled_verdict:
-            return f"no label of an attempt that the judge {verdict}"
+            return f"no attempt that the judge {verdict} has a label"
         if label_count < FEWEST_LABELS and not self.complete:
-            return f"{label_count} labels; they say too little below {FEWEST_LABELS}"
+            return f"{label_count} labels are too few; at least {FEWEST_LABELS} are needed"
         several = f"k = {k} needs {k} in each of {FEWEST_TASKS} tasks or more"
         if self.labels_per_task:
             tasks = int(np.count_nonzero(self.label_counts))
             if tasks < FEWEST_TASKS:
-                return f"labels of {tasks} tasks; they say too little below {FEWEST_TASKS}"
+                return f"labels of {tasks} tasks are too few; at least {FEWEST_TASKS} are needed"
             least = self.labels_per_task
             return f"labelled tasks have {least} labels; {several}" if k > least else ""
         if k > MOST_SCATTERED or metric.family not in ("pass@", "pass^"):

@@ -1,4 +1,4 @@
-"""Macro averages: the mean of several groups' means, whose weights are equal or given."""
+"""Macro averages: the mean of several groups' means, with equal or given weights."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def noise_split(
     """The variance of the mean of d_t = c_t/n_t − c′_t/n′_t over T tasks, split.
 
     total = s²/T, with s² the variance of d_t over tasks (clusters: see `cluster_excess`).
-    attempts = Σ_t [c(n − c)/(n²(n − 1)) + the same of the second] / T², which has no bias.
+    attempts = Σ_t [c(n − c)/(n²(n − 1)) + the same of the second] / T², which is unbiased.
     tasks = max(0, total − attempts).
 
     first, second : (n, c) at the same T ≥ 2 tasks, n ≥ 2.

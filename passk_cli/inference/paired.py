@@ -90,7 +90,7 @@ def sign_flip(
     if resamples < 1:
         raise ValueError("resamples must be at least 1")
     if not 0 <= enumerate_up_to <= 40:
-        raise ValueError("enumerate_up_to must lie between 0 and 40")
+        raise ValueError("enumerate_up_to must be between 0 and 40")
     finite = np.isfinite(columns).all(axis=0)
     # Values are in units of the largest, so that squares neither overflow nor vanish.
     scaled = np.where(finite, columns, 0.0)
@@ -183,7 +183,7 @@ def paired_t(differences: ArrayLike) -> Floats:
         return np.full(columns.shape[1], np.nan)
     finite = np.isfinite(columns).all(axis=0)
     largest = np.where(finite, np.abs(columns).max(axis=0), 1.0)
-    # In units of the largest, whose squares neither overflow nor vanish.
+    # Values are in units of the largest, so that squares neither overflow nor vanish.
     scaled = np.where(finite, columns, 0.0) / np.where(largest > 0, largest, 1.0)
     spread = np.where(np.ptp(scaled, axis=0) <= 1e-12, np.nan, scaled.std(axis=0, ddof=1))
     t = scaled.mean(axis=0) / (spread / math.sqrt(tasks))

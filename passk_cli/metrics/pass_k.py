@@ -217,7 +217,7 @@ def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints, Ints
         integers.append(array.astype(np.int64, copy=False))
     n_, c_, k_ = integers
     if np.any(c_ < 0) or np.any(c_ > n_):
-        raise ValueError("c must lie between 0 and n")
+        raise ValueError("c must be between 0 and n")
     if np.any(k_ < 1):
         raise ValueError("k must be at least 1")
     return n_, c_, k_

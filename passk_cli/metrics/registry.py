@@ -35,24 +35,24 @@ from passk_cli.suggestions import meant, respelled, share_meant
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Kind:
-    """A family of metrics, one at each k.
+    """A family of metrics, with one metric at each k.
 
     meaning : one sentence, with {k}, and {share} for τ.
     values : (n, c, k) → values, for metrics of counts; (start, value, count, passed, k) → values,
-        for those that need to know more of the attempts; see Attempts.
-    needs : what that is: "score", "answer", "solution", "attempt" (their order), or one of AMOUNTS;
-        "" for counts.
-    bounds : k → what values cannot pass; None if that depends on the scores.
+        for metrics that need more (see Attempts).
+    needs : what they need: "score", "answer", "solution", "attempt" (their order), or one of
+        AMOUNTS; "" for counts.
+    bounds : k → lowest and highest possible value; None if they depend on the scores.
     has_k : whether there is one metric at each k; otherwise k is 1 and not part of the name.
     has_share : whether it takes a share τ, like gpass@16:0.75.
     exchangeable : whether the order of attempts does not matter.
-    monotone : of counts: whether it never falls when one more attempt passes.
-    quantity : the unit of what attempts use, of which less is better; "" for what they achieve.
-    ratio : whether it is a ratio of two means, which has no value per task; `values` are then what
-        tasks contribute to it.
-    ranged : whether counts leave it a range, as cover@0.8, which takes a success rate in place of
-        k; `values` are then pass rates, from which the range is computed.
-    cites : keys of study/references.bib, between blanks, of who found the estimator.
+    monotone : for counts: whether the value never falls if one more attempt passes.
+    quantity : the unit of what attempts use, for which less is better; "" for what they achieve.
+    ratio : whether it is a ratio of two means, which has no value per task; `values` are then the
+        contributions of tasks.
+    ranged : whether counts determine only a range, as for cover@0.8, which takes a success rate in
+        place of k; `values` are then pass rates, from which the range is computed.
+    cites : keys of study/references.bib, separated by blanks, for the estimator.
     """
 
     values: Callable[..., Floats]
@@ -190,8 +190,9 @@ class Metric:
 
     @cached_property
     def unit(self) -> str:
-        """Unit of its values: that of what attempts use, a "share" in [0, 1], or a "score" of
-        another kind."""
+        """Unit of its values: that of an amount, a "share" in [0, 1], or a "score" of another
+        kind.
+        """
         return self.kind.quantity or (
             "share" if self.bounds is not None and self.bounds[0] == 0 and self.bounds[1] <= 1
             else "score"
@@ -253,7 +254,8 @@ class Metric:
     def at(self, rates: Floats) -> Floats:
         """The metric at success rates: exactly, or for one of many terms at their nearest counts.
 
-        rates : in [0, 1], of any shape.  Errors: those of `values`, for other families than counts.
+        rates : in [0, 1], of any shape.
+        Errors: as for `values`, for families that need more than counts.
 
         >>> parse("pass^2").at(np.array([0.5, 1.0])).tolist()
         [0.25, 1.0]

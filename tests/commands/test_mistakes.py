@@ -134,7 +134,10 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
         ("estimat FILE", "no such command: estimat; did you mean estimate? see passk --help"),
         ("estimate", "no files are given; name result files or a folder, or - for standard input"),
         ("estimate FILE -k 1-x", "-k 1-x: write a whole number"),
-        ("estimate FILE -k 1..2000", "at most 1,000 k's; name those you want"),
+        (
+            "estimate FILE -k 1..2000",
+            "at most 1,000 values of k are possible; name the ones that you want",
+        ),
         (
             "estimate FILE -m pass@k",
             "no metric 'pass@k'; write its k as a number, for example pass@10",

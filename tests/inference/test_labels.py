@@ -126,7 +126,7 @@ def test_labels_know_how_they_were_drawn() -> None:
 @pytest.mark.parametrize(
     ("metric", "observed", "reason"),
     [
-        ("pass@1", lambda rows: rows < FEWEST_LABELS - 1, "labels; they say too little"),
+        ("pass@1", lambda rows: rows < FEWEST_LABELS - 1, "labels are too few"),
         ("pass@3", lambda rows: rows % 3 == 0, "k = 3 needs 3 in each of 15 tasks"),
         ("pass@2", lambda rows: rows % 10 == 0, "pairs of labels"),
         ("gpass@2:0.5", lambda rows: rows % 3 == 0, "scattered over attempts"),
@@ -281,7 +281,7 @@ def test_labels_of_one_verdict_are_not_enough() -> None:
     table[:, 0, 0] = 1
     labels = Labels(np.full(40, 4), np.full(40, 2), table)
     assert labels.unlabelled_verdict == "passes"
-    assert "no label of an attempt that the judge passes" in labels.refusal(parse("pass@1"))
+    assert "no attempt that the judge passes has a label" in labels.refusal(parse("pass@1"))
     # A judge that never passes anything leaves nothing open.
     assert Labels(np.full(40, 4), np.zeros(40, int), table).unlabelled_verdict == ""
 
