@@ -204,7 +204,7 @@ def test_weights_follow_the_families() -> None:
         ("exponential", float("nan"), 2.0, "above 0"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
+def test_invalid_parameters_are_refused(
     family: str, spread: float, gamma: float, message: str
 ) -> None:
     with pytest.raises(ParameterError, match=message):

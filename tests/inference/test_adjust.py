@@ -31,7 +31,7 @@ def test_equal_to_statsmodels(name: str, p: list[float]) -> None:
 
 @pytest.mark.parametrize("name", ADJUSTMENTS)
 @given(p=families, data=st.data())
-def test_laws(name: str, p: list[float], data: st.DataObject) -> None:
+def test_properties(name: str, p: list[float], data: st.DataObject) -> None:
     adjust = ADJUSTMENTS[name]
     adjusted = adjust(p)
     assert np.all(adjusted >= p)
@@ -76,7 +76,7 @@ def test_shapes_and_bad_values(name: str) -> None:
             adjust([0.5, value])
 
 
-def test_the_argument_is_left_alone() -> None:
+def test_the_argument_is_not_changed() -> None:
     p = np.array([0.04, 0.01])
     unadjusted(p)[0] = 9
     holm(p)[0] = 9

@@ -73,7 +73,7 @@ def test_spread_out_keeps_the_ends() -> None:
     np.testing.assert_array_equal(spread_out(ks[:10]), ks[:10])
 
 
-def test_new_tasks_whole_curves_lie_inside() -> None:
+def test_new_tasks_whole_curves_are_inside() -> None:
     """Beta(2, 2), 80 tasks, 6 attempts: both curves at once, in 95 % of simulations."""
     rng = np.random.default_rng(4)
     ks, tasks, n, runs = np.arange(1, 7), 80, np.full(80, 6), 120
@@ -93,7 +93,7 @@ def test_new_tasks_whole_curves_lie_inside() -> None:
     assert inside["pointwise"] / runs < 0.95 - 2.5 * error
 
 
-def test_these_tasks_whole_curves_lie_inside() -> None:
+def test_these_tasks_whole_curves_are_inside() -> None:
     """40 fixed tasks of middling difficulty, 20 attempts made again and again."""
     rng = np.random.default_rng(5)
     p, n, runs = rng.uniform(0.2, 0.8, 40), np.full(40, 20), 120

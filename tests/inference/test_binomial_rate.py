@@ -31,7 +31,7 @@ def test_where_all_attempts_agree_the_limit_that_is_left_has_half_the_error() ->
 
 
 @pytest.mark.parametrize("n", [1, 3, 10])
-def test_limits_are_wrong_at_most_as_often_as_they_say(n: int) -> None:
+def test_limits_are_wrong_no_more_often_than_their_level_allows(n: int) -> None:
     c = np.arange(n + 1)
     for rate in np.linspace(0.001, 0.999, 200):
         law = binom.pmf(c, n, rate)
@@ -56,7 +56,7 @@ def test_passes_needed_agrees_with_the_lower_limit() -> None:
     assert np.all(lower_limits((n[more > 0] + before), c[more > 0] + before) < 0.7)
 
 
-def test_what_makes_no_sense_is_refused() -> None:
+def test_invalid_parameters_are_refused() -> None:
     for n, c in ((0, 0), (2, 3), (2, -1)):
         with pytest.raises(ValueError, match="every task needs"):
             rate_limits(n, c)

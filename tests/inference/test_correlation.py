@@ -48,7 +48,7 @@ def test_models_that_differ_are_estimated_as_they_are() -> None:
     assert variance == pytest.approx((p - q).var(), rel=0.1)
 
 
-def test_what_says_nothing_of_luck_gives_no_variance() -> None:
+def test_pilots_without_repeats_give_no_variance() -> None:
     single = PilotEstimate(parse("pass@1"), np.ones(9, int), np.arange(9) % 2)
     assert all(math.isnan(item) for item in true_difference(single, single))
 

@@ -102,7 +102,7 @@ def test_the_order_of_tasks_does_not_matter() -> None:
     assert turned.limits == CoverRange(numbered, c, 0.5).limits
 
 
-def test_a_point_needs_a_narrow_range_and_lies_in_it() -> None:
+def test_a_point_needs_a_narrow_range_and_is_in_it() -> None:
     narrow = CoverRange(*draws(8, tasks=200, n=50), 0.5)
     low, high = narrow.limits
     assert narrow.point is not None
@@ -112,7 +112,7 @@ def test_a_point_needs_a_narrow_range_and_lies_in_it() -> None:
     assert wide.limits[1] - wide.limits[0] > WIDEST
 
 
-def test_what_is_needed_narrows_the_range_of_new_data() -> None:
+def test_needed_attempts_narrow_the_range_of_new_data() -> None:
     numbered, c = draws(9, tasks=100, n=4)
     attempts, tasks = CoverRange(numbered, c, 0.5).needed
     assert tasks is None

@@ -203,7 +203,7 @@ def test_carried_on_by_beta_rates() -> None:
         assert pilot.between == pytest.approx(model.between, rel=3e-3)
 
 
-def test_one_attempt_per_task_cannot_say_more() -> None:
+def test_one_attempt_per_task_gives_no_variance_of_more() -> None:
     pilot = PilotEstimate(parse("pass@1"), np.ones(4, dtype=int), total(0, 1, 1, 0))
     assert pilot.rates is None
     assert pilot.variance(1) == pytest.approx(1 / 3)
@@ -238,7 +238,7 @@ def test_difference_at_the_pilots_attempts_is_the_sample_variance() -> None:
     st.lists(st.tuples(st.integers(1, 8), st.integers(0, 8)), min_size=2, max_size=8),
     st.integers(1, 4),
 )
-def test_laws_of_pilots(cells: list[tuple[int, int]], k: int) -> None:
+def test_distributions_of_pilots(cells: list[tuple[int, int]], k: int) -> None:
     n = total(*(max(n, k) for n, _ in cells))
     c = np.minimum(total(*(c for _, c in cells)), n)
     for family in ("pass@", "pass^"):
@@ -273,7 +273,7 @@ def test_relative_error_of_a_standard_deviation() -> None:
 
 
 @given(st.integers(2, 5000), st.integers(1, 30), st.none() | st.integers(2, 300))
-def test_splits_spend_what_there_is(budget: int, least: int, most: int | None) -> None:
+def test_splits_spend_the_budget(budget: int, least: int, most: int | None) -> None:
     result = splits(budget, least, most)
     for tasks, n in result:
         assert tasks >= 2

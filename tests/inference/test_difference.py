@@ -32,7 +32,7 @@ def few() -> st.SearchStrategy[list[float]]:
 )  # fmt: skip
 @example([0.0] * 5, np.inf, 0.0, False, 0.05, 0.0)
 @example([1e-300, 2e-300], np.inf, 0.0, False, 0.05, 0.0)
-def test_p_is_at_most_alpha_where_the_limits_leave_the_null_out(
+def test_p_is_at_most_alpha_if_the_limits_exclude_the_null(
     d: list[float], reach: float, floor: float, grouped: bool, alpha: float, null: float
 ) -> None:
     codes = np.arange(len(d)) // 2 if grouped else None
@@ -61,7 +61,7 @@ def test_order_sign_and_unit_do_not_matter(d: list[float], reach: float, random:
     assert np.array(ten.limits(0.1)) == pytest.approx(10 * np.array([low, high]), rel=1e-9)
 
 
-def test_it_is_students_where_many_tasks_carry_the_differences() -> None:
+def test_it_is_students_t_if_many_tasks_carry_the_differences() -> None:
     rng = np.random.default_rng(0)
     for tasks in (20, 37, 200):
         d = rng.uniform(-0.5, 0.6, (4, tasks))

@@ -85,7 +85,7 @@ def test_size(tasks: int) -> None:
 
 @pytest.mark.parametrize("tasks", [1, 2, 5, 6, 11, *long(25)])
 @pytest.mark.parametrize("level", [0.95, *long(0.9, 0.99)])
-def test_the_interval_leaves_out_0_where_the_test_rejects(tasks: int, level: float) -> None:
+def test_the_interval_excludes_0_if_the_test_rejects(tasks: int, level: float) -> None:
     b, c = tables(tasks)
     p = suissa_shuster(tasks, b, c)
     for i, j, value in zip(b.tolist(), c.tolist(), p.tolist(), strict=True):
@@ -110,7 +110,7 @@ def test_coverage(tasks: int) -> None:
             assert chances(tasks, mean + second, second)[inside].sum() >= 0.943
 
 
-def test_critical_z_parts_what_rejects() -> None:
+def test_critical_z_separates_rejecting_tables() -> None:
     for tasks in (6, 13, 40):
         b, c = tables(tasks)
         z = np.abs(b - c) / np.sqrt(np.maximum(b + c, 1))

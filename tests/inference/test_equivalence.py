@@ -16,7 +16,7 @@ from passk_cli.inference.min_p import Family, MinP, draw_min_p
 
 @pytest.mark.parametrize("margin", [0.01, 0.08, 0.3])
 @pytest.mark.parametrize("shift", [-0.2, 0.0, 0.05])
-def test_as_scipy_has_it_where_no_guard_acts(shift: float, margin: float) -> None:
+def test_it_agrees_with_scipy_if_no_guard_acts(shift: float, margin: float) -> None:
     """Forty normal differences: many tasks carry them, so the law is plain Student's."""
     d = np.clip(np.random.default_rng(1).normal(shift, 0.2, 40), -0.9, 0.9)
     expected = max(
@@ -33,7 +33,7 @@ def test_as_scipy_has_it_where_no_guard_acts(shift: float, margin: float) -> Non
 
 
 @pytest.mark.parametrize("lump", [0.0, 0.9])
-def test_the_law_agrees_with_its_limits(lump: float) -> None:
+def test_the_distribution_agrees_with_its_limits(lump: float) -> None:
     for seed, margin, alpha in product(range(20), (0.05, 0.2, 0.4), (0.01, 0.05, 0.2)):
         d = np.append(np.random.default_rng(seed).normal(0, 0.1, 12), lump)
         law = difference_distribution(d, reach=1.0)
@@ -76,7 +76,7 @@ def test_values_of_0_and_1_that_differ_by_the_margin_are_rarely_equivalent(margi
         assert law[result].sum() <= 0.05
 
 
-def test_a_method_without_a_law_has_the_p_of_its_limits() -> None:
+def test_a_method_without_a_distribution_has_the_p_of_its_limits() -> None:
     d = np.random.default_rng(4).choice([-0.5, 0.0, 0.25, 0.5], 30)
     (p,) = equivalences([Sample(d, low=-1.0)], 0.3, "guard")
     assert 1e-6 < p < 0.4

@@ -157,7 +157,7 @@ def test_bootstrap_of_zeros_and_ones_is_binomial(tasks: int, share: float) -> No
 
 
 @pytest.mark.parametrize("k", [7, *long(1, 100)])
-def test_bootstrap_law_against_a_million_draws(k: int) -> None:
+def test_bootstrap_distribution_against_a_million_draws(k: int) -> None:
     rng = np.random.default_rng(3)
     values = pass_at_k(200, rng.binomial(200, rng.beta(0.3, 0.5, 40)), k)
     law = BootstrapDistribution(values)
@@ -180,7 +180,7 @@ def test_an_odd_value_among_zeros_and_ones() -> None:
 
 
 @pytest.mark.parametrize("p", [0.0005, 0.025, 0.5, 0.975])
-def test_quantiles_of_many_laws_are_those_of_each(p: float) -> None:
+def test_quantiles_of_many_distributions_equal_those_of_single_ones(p: float) -> None:
     """Lumps, smooth values, rounding apart, clusters of several sizes, one value, two."""
     rng = np.random.default_rng(5)
     counts = rng.integers(0, 11, (40, 2, 12)) / 10

@@ -85,7 +85,7 @@ def test_every_p_is_its_definition(tasks: Tasks) -> None:
 
 @settings(max_examples=40)
 @given(short_tasks)
-def test_pairs_are_counted_and_their_p_is_its_definition(tasks: Tasks) -> None:
+def test_p_of_pairs_is_its_definition(tasks: Tasks) -> None:
     pairs = copies_test(*ragged(tasks))
     observed = [t for t in tasks if len(t) > 2 and 0 < sum(t) < len(t)]
 
@@ -136,7 +136,7 @@ def test_neighbours_of_one_task_are_the_runs_test() -> None:
         assert change_distribution(n, c).sum() == pytest.approx(1, rel=1e-14)
 
 
-def test_laws_of_sums() -> None:
+def test_distributions_of_sums() -> None:
     first, law = sum_distribution([(np.array([0.7, 0.3]), 40)])
     np.testing.assert_allclose(law[:41], stats.binom.pmf(np.arange(41), 40, 0.3), atol=1e-15)
     assert first == 0
@@ -179,7 +179,7 @@ def test_tails_far_out_are_bounded_never_zero() -> None:
 
 
 @given(short_tasks, st.randoms(use_true_random=False))
-def test_what_cannot_matter_does_not(tasks: Tasks, rng: object) -> None:
+def test_order_direction_and_one_sided_tasks_do_not_matter(tasks: Tasks, rng: object) -> None:
     """Order of tasks, passes for failures, and time backwards; tasks without both outcomes."""
     changed = [*tasks, [1] * 4, [0] * 3]
     rng.shuffle(changed)  # type: ignore[attr-defined]
@@ -220,7 +220,7 @@ def test_power_against_two_points_per_attempt(a: float, b: float) -> None:
     assert np.mean(result) >= 0.8
 
 
-def test_copies_are_seen_and_likeness_is_not_called_that() -> None:
+def test_copies_are_detected_and_similar_attempts_are_not() -> None:
     rng = np.random.default_rng(1)
     p = rng.beta(0.5, 0.5, 60)[:, None]
     x = rng.random((60, 5)) < p

@@ -97,7 +97,7 @@ def test_points_are_inside_narrow_ranges_only() -> None:
     assert result.point(100_000) is None
 
 
-def test_clusters_say_as_much_as_fewer_tasks() -> None:
+def test_clusters_are_worth_fewer_tasks() -> None:
     """Five tasks with the same counts in each cluster: as if each cluster were one task."""
     n, c = attempts(tasks=24)
     single = Extrapolation(n, c).range(200)

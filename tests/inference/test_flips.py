@@ -30,7 +30,7 @@ def test_a_task_flips_when_its_rate_changes_by_more_than_one_half() -> None:
 
 
 @pytest.mark.parametrize(("n", "base"), [(1, 1), (1, 4), (2, 2), (3, 5), (5, 5)])
-def test_chances_are_those_of_every_deal(n: int, base: int) -> None:
+def test_chances_equal_those_of_every_deal(n: int, base: int) -> None:
     """Fractions: of all ways to deal the passes among the attempts."""
     for passes in range(n + base + 1):
         deals = {
@@ -55,7 +55,7 @@ def test_the_expected_number_is_unbiased_whatever_the_rate(rate: float) -> None:
     assert (weights * chance_flips(n, base, c + second).flips).sum() == pytest.approx(truth)
 
 
-def test_the_law_of_the_number_is_that_of_all_outcomes() -> None:
+def test_poisson_binomial_equals_the_enumeration_of_outcomes() -> None:
     p = np.array([0.1, 0.5, 0.9, 0.3, 1.0])
     expected = np.zeros(6)
     for outcome in range(32):

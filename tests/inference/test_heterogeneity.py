@@ -41,7 +41,7 @@ def test_at_two_both_gains_are_the_variance(population: str) -> None:
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
-def test_estimates_lie_in_order(population: str) -> None:
+def test_estimates_are_in_order(population: str) -> None:
     n, c = data()
     result = gains(n, c, np.arange(1, 8), IntervalSetting(population))
     assert np.all(result.low <= result.estimate)
@@ -50,7 +50,7 @@ def test_estimates_lie_in_order(population: str) -> None:
     assert np.all(result.low >= 0)
 
 
-def test_undefined_where_there_are_too_few_tasks_or_attempts() -> None:
+def test_undefined_with_too_few_tasks_or_attempts() -> None:
     n, c = data(tasks=3)
     new = gains(n, c, np.arange(1, 6), IntervalSetting())
     np.testing.assert_array_equal(np.isnan(new.estimate), [False] * 3 + [True] * 2)
@@ -62,7 +62,7 @@ def test_undefined_where_there_are_too_few_tasks_or_attempts() -> None:
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
-def test_both_at_once_are_the_two_alone(population: str) -> None:
+def test_both_together_equal_both_separately(population: str) -> None:
     n, c = data()
     ks, setting = np.arange(1, 8), IntervalSetting(population, resamples=500)
     single = (gains(n, c, ks, setting), gains(n, n - c, ks, setting))

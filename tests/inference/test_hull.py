@@ -85,7 +85,7 @@ def test_errors_have_mean_0_and_their_exact_variance(n: int) -> None:
     np.testing.assert_allclose(variance, rates * (1 - rates) / n, rtol=1e-6, atol=1e-15)
 
 
-def test_the_law_of_an_error_is_a_gamma_law() -> None:
+def test_the_distribution_of_an_error_is_gamma() -> None:
     for third in (0.4, -0.4):
         law = ErrorDistribution(1.0, third)
         gamma = stats.pearson3(third)
@@ -160,7 +160,7 @@ def test_limits_hold_the_estimate_and_the_level_orders_them() -> None:
         assert 0 <= wide[0] <= narrow[0] <= value <= narrow[1] <= wide[1] <= 1
 
 
-def test_holds_is_what_the_limits_say() -> None:
+def test_a_value_is_held_exactly_if_it_is_inside_the_limits() -> None:
     rng = np.random.default_rng(3)
     n, c = np.full(30, 8), rng.binomial(8, rng.beta(1, 1, 30))
     result = hull(parse("pass^3"), histogram(n, c))
@@ -181,7 +181,7 @@ def test_the_order_of_tasks_does_not_matter() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("n", "k"), [(10, 5), (10, 10), (3, 3)])
 @pytest.mark.parametrize("kind", ["near ceiling", "lumps", "alike"])
-def test_coverage_where_the_jackknife_fails(kind: str, n: int, k: int) -> None:
+def test_coverage_in_cases_in_which_the_jackknife_fails(kind: str, n: int, k: int) -> None:
     """Short version of benchmarks/coverage.md, 60 repetitions (Monte-Carlo error 2.8 points)."""
     rng, covered, runs = np.random.default_rng([n, k, len(kind)]), 0, 60
     for _ in range(runs):
@@ -196,7 +196,7 @@ def test_coverage_where_the_jackknife_fails(kind: str, n: int, k: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["pass^1", "pass@3", "pass^3", "gpass@4:0.5"])
-def test_each_limit_of_one_task_is_wrong_at_most_as_often_as_it_says(name: str) -> None:
+def test_each_limit_of_one_task_is_wrong_at_most_at_its_tail(name: str) -> None:
     """Enumerated over all outcomes, at rates on a grid: at most 2.5 %, and nearly that."""
     metric, n, rate = parse(name), 12, np.linspace(0.005, 0.995, 199)
     lows, highs = np.array([limits(name, np.array([n]), np.array([c])) for c in range(n + 1)]).T
@@ -225,7 +225,7 @@ def test_tasks_that_agree_may_have_any_rate_that_their_attempts_allow() -> None:
      *long(([0.02, 0.5, 0.98] * 4 + [0.02], 10), ([0.04] * 2 + [0.7] * 14, 10),
            ([0.04] * 2 + [0.7] * 22, 17))],
 )  # fmt: skip
-def test_coverage_where_few_tasks_differ_from_the_others(rates: list[float], k: int) -> None:
+def test_coverage_if_few_tasks_differ_from_the_rest(rates: list[float], k: int) -> None:
     """Without the reach of tasks that agree 87 % and less; 150 repetitions."""
     p, runs, covered = np.array(rates), 150, 0
     rng, metric, n = np.random.default_rng([len(p), k]), parse(f"pass@{k}"), np.full(len(p), 17)

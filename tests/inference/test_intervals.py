@@ -171,7 +171,9 @@ def test_shares_add_up_in_simulation() -> None:
     ("a", "b", "n", "k"),
     [(5, 0.5, 20, 10), *long((2, 2, 20, 10), (0.3, 0.5, 20, 1), (0.1, 1, 200, 100))],
 )
-def test_the_default_covers_where_others_do_not(a: float, b: float, n: int, k: int) -> None:
+def test_the_default_covers_in_cases_in_which_other_methods_do_not(
+    a: float, b: float, n: int, k: int
+) -> None:
     """Short version of benchmarks/coverage.md: 400 repetitions, Monte-Carlo error 1.1 points."""
     rng = np.random.default_rng([int(10 * a), int(10 * b), n, k])
     steps = np.arange(k)
@@ -184,7 +186,7 @@ def test_the_default_covers_where_others_do_not(a: float, b: float, n: int, k: i
     assert hits / 400 >= 0.945 - 2 * 0.011
 
 
-def test_clusters_need_to_be_said() -> None:
+def test_clusters_need_to_be_given() -> None:
     """Clusters of 5 that share their rate: right with clusters, far too narrow without."""
     rng = np.random.default_rng(7)
     codes = np.repeat(np.arange(20), 5)
@@ -278,7 +280,7 @@ def test_many_clusters_of_unequal_size_are_covered() -> None:
     assert covered / 400 >= 0.945 - 2 * 0.011
 
 
-def test_no_width_of_0_where_attempts_differ() -> None:
+def test_no_width_of_0_if_attempts_differ() -> None:
     values, within = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(4)
     steady = interval(Sample(values, within=within), "jackknife", 0.95, THESE_TASKS)
     assert (steady.low, steady.high) == (0.25, 0.25)
@@ -295,7 +297,7 @@ def test_no_width_of_0_where_attempts_differ() -> None:
     assert (undrawn.low, "use hull" in undrawn.reason) == (None, True)
 
 
-def test_scores_without_bounds_say_what_that_costs() -> None:
+def test_scores_without_bounds_have_a_remark() -> None:
     sample = Sample(np.array([3.0, 8.0, 5.0]), low=-math.inf, high=math.inf)
     result = interval(sample, "guard")
     assert result.method == "bca"
@@ -309,7 +311,7 @@ def test_scores_without_bounds_say_what_that_costs() -> None:
     ("tasks", "attempts", "rate", "ratio"),
     [(10, 20, 0.5, 1.98), (30, 10, 0.5, 1.24), (100, 20, 0.9, 1.49), (500, 100, 0.5, 1.18)],
 )
-def test_the_price_of_guard_where_tasks_are_alike(
+def test_the_price_of_guard_if_tasks_are_alike(
     tasks: int, attempts: int, rate: float, ratio: float
 ) -> None:
     """The table of docs/guard.md, for values that are quantiles of the attempts' noise."""

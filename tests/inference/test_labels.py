@@ -132,7 +132,7 @@ def test_labels_know_how_they_were_drawn() -> None:
         ("gpass@2:0.5", lambda rows: rows % 3 == 0, "scattered over attempts"),
     ],
 )
-def test_too_few_labels_are_refused_with_those_that_would_do(metric, observed, reason) -> None:
+def test_too_few_labels_are_refused_with_the_number_needed(metric, observed, reason) -> None:
     verdict, truth, _ = draws(5, 80, 5, 0.4)
     rows = np.arange(400)
     # In an order that no task knows.
@@ -157,7 +157,7 @@ def test_two_passes_that_are_rare_are_refused_of_scattered_labels() -> None:
     assert labels.refusal(parse("pass@2")) == ""
 
 
-def test_a_limit_is_the_bound_where_no_label_speaks_against_it() -> None:
+def test_a_limit_is_the_bound_if_no_label_contradicts_it() -> None:
     verdict = np.random.default_rng(8).random((50, 3)) < 0.1
     observed = np.random.default_rng(9).random((50, 3)) < 0.5
     labels = labels_of(verdict, np.zeros_like(verdict), observed)
@@ -213,7 +213,7 @@ def test_an_error_rate_is_a_ratio_with_the_error_of_clusters() -> None:
     assert error_rate([labels._replace(table=np.zeros_like(labels.table))], 1) is None
 
 
-def test_errors_that_go_together_are_found_and_others_are_not() -> None:
+def test_clustered_errors_are_detected_and_independent_ones_are_not() -> None:
     verdict, truth, observed = draws(11, 100, 6, 0.6)
     by_chance = clustering(labels_of(verdict, truth, observed), 2000, 0)
     assert by_chance.p > 0.05
@@ -252,7 +252,7 @@ def test_hidden_variance_widens_a_difference() -> None:
 
 
 @pytest.mark.parametrize("k", [0, 4])
-def test_intervals_cover_the_truth_of_a_judge_whose_errors_go_together(k: int) -> None:
+def test_intervals_cover_the_truth_with_clustered_errors(k: int) -> None:
     """One of the situations of benchmarks/judge.md."""
     rng, inside, naive = np.random.default_rng(15), 0, 0
     metric, runs = parse("pass@4" if k else "pass@1"), 300

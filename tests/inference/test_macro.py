@@ -58,7 +58,9 @@ def test_limits_stay_within_those_of_the_groups(groups: list[list[float]], singl
 
 
 @pytest.mark.parametrize(("means", "weights"), [([], None), ([0.5], [0.0]), ([0.5, 0.5], [2, -1])])
-def test_what_is_no_average(means: list[float], weights: list[float] | None) -> None:
+def test_invalid_groups_and_weights_are_refused(
+    means: list[float], weights: list[float] | None
+) -> None:
     with pytest.raises(ValueError, match="needs at least one group"):
         macro_average(means, means, means, means, weights)
 

@@ -57,7 +57,7 @@ def test_against_enumeration(seed: int) -> None:
     st.lists(st.floats(0, 1), min_size=1, max_size=40), st.integers(1, 9), st.booleans(),
     st.floats(0.001, 0.6), st.floats(0, 1),
 )  # fmt: skip
-def test_adjusted_p_is_at_most_alpha_where_p_is_at_most_the_level(
+def test_adjusted_p_is_at_most_alpha_if_p_is_at_most_the_level(
     smallest: list[float], tests: int, exact: bool, alpha: float, p: float
 ) -> None:
     law = MinP(tests, np.sort(smallest), exact)
@@ -166,7 +166,7 @@ def test_family_wise_error_of_equal_models() -> None:
     assert 0.01 < wrong / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
 
 
-def test_no_family_depends_on_others() -> None:
+def test_no_family_depends_on_another() -> None:
     rng = np.random.default_rng(4)
     few, many = rng.normal(size=(40, 3)), rng.normal(0.2, 1, size=(40, 6))
     second = rng.normal(size=(17, 2))

@@ -99,7 +99,7 @@ def test_the_noise_floor_of_a_small_case_is_exact() -> None:
 
 
 @pytest.mark.parametrize("rates", [0.5, 0.9, None])
-def test_two_runs_differ_by_the_noise_floor_as_often_as_it_says(rates: float | None) -> None:
+def test_two_runs_exceed_the_noise_floor_at_its_level(rates: float | None) -> None:
     rng, tasks, runs = np.random.default_rng(3), 60, 2000
     p = rng.beta(1, 2, (runs, tasks)) if rates is None else np.full((runs, tasks), rates)
     n = np.full(tasks, 4)

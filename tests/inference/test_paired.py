@@ -64,7 +64,7 @@ def test_exact_p_of_discordant_tasks_is_mcnemar(values: list[int]) -> None:
     assert result.p[0] == pytest.approx(float(expected), rel=1e-12)
 
 
-def test_enumeration_stops_where_it_is_told() -> None:
+def test_enumeration_stops_at_the_given_number() -> None:
     columns = np.zeros((40, 3))
     sizes = np.sqrt(np.arange(2.0, 20.0))
     columns[:5, 0], columns[:16, 1], columns[:17, 2] = sizes[:5], sizes[:16], sizes[:17]
@@ -211,7 +211,7 @@ def test_edges_of_sign_flip() -> None:
         sign_flip(np.zeros((2, 2, 2)))
 
 
-def test_the_argument_is_left_alone() -> None:
+def test_the_argument_is_not_changed() -> None:
     columns = np.random.default_rng(6).normal(size=(20, 4))
     before = columns.copy()
     columns.flags.writeable = False

@@ -28,7 +28,7 @@ def random_spending(
     st.integers(2, 30), st.integers(0, 99), st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]),
     st.sampled_from([0.1, 0.6, 1.0]), st.sampled_from([0.3, 1.0, 5.0]), st.booleans(),
 )  # fmt: skip
-def test_p_and_both_intervals_say_the_same(
+def test_p_and_both_intervals_agree(
     tasks: int, seed: int, passing: float, right_side: float, scale: float, fixed_tasks: bool
 ) -> None:
     first, second = (
@@ -66,7 +66,7 @@ def test_the_unit_of_money_does_not_matter() -> None:
     assert scaled == pytest.approx(100 * limit, rel=1e-9)  # type: ignore[operator]
 
 
-def test_classical_fieller_where_nothing_is_scarce_or_skewed() -> None:
+def test_classical_fieller_if_nothing_is_scarce_or_skewed() -> None:
     rng = np.random.default_rng(4)
     cost, rate = rng.uniform(0.9, 1.1, 400), rng.beta(2, 2, 400)
     answer = cost_per_success(Spending(cost, rate))

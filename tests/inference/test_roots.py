@@ -39,12 +39,12 @@ def test_roots_are_those_of_scipy(
 
 
 @given(st.floats(-1e3, 1e3), st.floats(1e-3, 300))
-def test_the_bracket_is_as_narrow_as_asked(at: float, slope: float) -> None:
+def test_the_bracket_is_as_narrow_as_requested(at: float, slope: float) -> None:
     root = find_root(lambda x: math.sinh(slope * (x - at) / 2e3), -2e3, 2e3, 1e-10)
     assert abs(root - at) <= 1e-10 + 1e-12
 
 
-def test_ends_and_what_has_no_root() -> None:
+def test_roots_at_ends_and_functions_without_a_root() -> None:
     assert find_root(lambda x: x, 0.0, 1.0, 1e-9) == 0.0
     assert find_root(lambda x: x - 1, 0.0, 1.0, 1e-9) == 1.0
     with pytest.raises(ValueError, match="same sign"):

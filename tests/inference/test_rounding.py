@@ -21,7 +21,7 @@ TINY = [1e-17, 1e-160, 1e-250, 1e-300, 1e-307]
 
 
 @pytest.mark.parametrize("scale", [*TINY, 1e200])
-def test_weights_depend_on_ratios_alone(scale: float) -> None:
+def test_weights_depend_only_on_ratios(scale: float) -> None:
     """4e-253 is not 0, and its square is."""
     away, all_ones = np.array([0.0, 0.1, 0.25, 1.0]), np.ones(4)
     usual = guard_weights(away, all_ones, all_ones)
@@ -58,7 +58,7 @@ def test_values_at_a_bound_but_for_rounding(scale: float) -> None:
         assert (first.low, first.high) == pytest.approx((second.low, second.high), abs=1e-12)
 
 
-def test_a_sum_in_another_order_is_no_spread() -> None:
+def test_a_sum_in_another_order_is_not_a_spread() -> None:
     values = np.array([0.3, 0.1 + 0.2, 0.3])
     assert np.ptp(values) > 0
     assert Sample(values).one_value

@@ -60,7 +60,7 @@ def test_a_shift_of_a_run_is_seen_and_its_size_covered() -> None:
     assert effect.variance == pytest.approx(np.var(shifts, ddof=1), rel=0.35)
 
 
-def test_an_effect_on_single_tasks_alone_is_one_of_tasks() -> None:
+def test_an_effect_on_single_tasks_is_not_an_effect_on_the_mean() -> None:
     """Every run solves other tasks, always, and as many of them as any other run."""
     n = np.full((4, 40), 3)
     c = np.array([[3 if (task + run) % 2 else 0 for task in range(40)] for run in range(4)])
@@ -70,7 +70,7 @@ def test_an_effect_on_single_tasks_alone_is_one_of_tasks() -> None:
     assert effect.within < 1e-9 < effect.between
 
 
-def test_one_attempt_a_run_says_nothing_of_single_tasks() -> None:
+def test_one_attempt_per_run_does_not_test_single_tasks() -> None:
     random = np.random.default_rng(1)
     n = np.ones((6, 30), dtype=np.int64)
     effect = run_effect(n, random.binomial(n, 0.5))
@@ -96,7 +96,7 @@ def test_unequal_attempts_that_are_exchangeable_are_rarely_an_effect() -> None:
 
 
 @pytest.mark.parametrize("n", [np.ones((1, 4)), np.zeros((2, 4)), np.ones((2, 0))])
-def test_what_is_no_history_is_refused(n: Ints) -> None:
+def test_invalid_histories_are_refused(n: Ints) -> None:
     with pytest.raises(ValueError, match="at least two runs"):
         run_effect(n.astype(np.int64), np.zeros_like(n, dtype=np.int64))
 

@@ -125,7 +125,7 @@ def test_fewer_attempts_at_tasks_known_to_be_easy_are_a_design(sizes: tuple[int,
     assert alarms <= 2
 
 
-def test_missing_zeros_are_seen_where_every_task_has_passed() -> None:
+def test_missing_zeros_are_detected_if_every_task_has_passed() -> None:
     """Batches of ten until one has a pass, and none was without in the end."""
     rng = np.random.default_rng(0)
     passes = rng.binomial(10, 0.12, (60, 40))
@@ -139,7 +139,7 @@ def test_missing_zeros_are_seen_where_every_task_has_passed() -> None:
     assert stopping(np.r_[n, 10, 400], np.r_[c, 0, 0]) is None
 
 
-def test_no_zeros_are_missing_where_all_pass_often() -> None:
+def test_no_zeros_are_missing_if_all_tasks_pass_often() -> None:
     result = stopping(np.r_[np.full(30, 10), 40, 40], np.r_[np.full(30, 9), 0, 0])
     assert result is not None
     assert result.chance == pytest.approx(0.5, abs=1e-3)
@@ -163,7 +163,7 @@ def test_false_alarms_are_rarer_than_the_level(law: tuple[float, float]) -> None
 
 
 @pytest.mark.parametrize("law", LAWS[:3], ids=str)
-def test_what_stopped_is_seen(law: tuple[float, float]) -> None:
+def test_stopped_sampling_is_detected(law: tuple[float, float]) -> None:
     rng, hits = np.random.default_rng(2), 0
     for _ in range(50):
         n, c, _ = until_first_pass(rng, rng.beta(*law, 50), 5)

@@ -92,7 +92,7 @@ def test_costs_of_one_make_it_pass_at_k(n: int, c: int) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(some_attempts(9), some_attempts(9))
-def test_it_grows_with_the_budget_whatever_stands_beside(
+def test_it_grows_with_the_budget_for_any_other_budgets(
     attempts: list[Attempt], remaining: list[Attempt]
 ) -> None:
     budgets = np.linspace(0, 12, 7)
@@ -145,7 +145,7 @@ def test_a_cell_without_attempts_is_nothing_known() -> None:
     assert [end.tolist() for end in ends] == [[1.0, pytest.approx(np.nan, nan_ok=True)]] * 2
 
 
-def test_what_is_no_budget_and_no_cost_is_refused() -> None:
+def test_invalid_budgets_and_costs_are_refused() -> None:
     for budget in (-1.0, np.nan):
         with pytest.raises(ParameterError, match="at least 0"):
             pass_within(*bag([(1.0, True)]), budget)

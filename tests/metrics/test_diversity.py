@@ -67,7 +67,7 @@ def test_pairs_and_repeats(cell: list[Row]) -> None:
 
 @settings(max_examples=40)
 @given(st.lists(rows(12), min_size=1, max_size=4), st.integers(1, 12))
-def test_laws(cells: list[list[Row]], k: int) -> None:
+def test_properties(cells: list[list[Row]], k: int) -> None:
     bags = bag(*cells)
     start, value, count, _ = bags
     kinds, passing, once = (

@@ -92,7 +92,7 @@ def test_scores_of_zero_and_one_give_pass_at_k(passes_and_fails: list[tuple[int,
 
 
 @given(st.lists(cells, min_size=2, max_size=5), st.integers(1, 8))
-def test_laws(many: list[list[Row]], k: int) -> None:
+def test_properties(many: list[list[Row]], k: int) -> None:
     best, worst = best_at_k(*bag(*many), k), worst_at_k(*bag(*many), k)
     mean = mean_score(*bag(*many), k)
     for i, cell in enumerate(many):

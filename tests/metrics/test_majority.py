@@ -96,7 +96,7 @@ def test_exact_fractions(n: int, answers: int, ks: range) -> None:
 
 @settings(max_examples=40)
 @given(st.lists(rows(12, -1), min_size=1, max_size=4), st.integers(1, 12))
-def test_laws(cells: list[list[Row]], k: int) -> None:
+def test_properties(cells: list[list[Row]], k: int) -> None:
     result = majority_at_k(*bag(*cells), k)
     for i, cell in enumerate(cells):
         np.testing.assert_allclose(result[i], majority_at_k(*bag(cell), k)[0], rtol=0, atol=1e-13)
