@@ -101,7 +101,7 @@ def require_prices(request: Request, models: Sequence[str]) -> None:
         more = f" and {len(without) - 1} more" if len(without) > 1 else ""
         raise ParameterError(
             OptionValue("--price"),
-            f"no price for {without[0]}{more}; there are prices for {', '.join(prices)}",
+            f"there is no price for {without[0]}{more}; there are prices for {', '.join(prices)}",
             name="no-price",
             settles=[
                 SuggestedFix(

@@ -167,13 +167,13 @@ LEFT_OUT_COSTS = DiagnosticType(
     " amounts: glm 1.2 of 8.4 dollars; --duplicates keep counts them",
 )  # fmt: skip
 OTHER_COSTS = DiagnosticType(
-    "other-costs", NOTE, "{role} is {column}; not counted: {others:and}",
-    SuggestedFix({"--field": {"{role}": "{all}"}}, "adds what is not counted"),
+    "other-costs", NOTE, "{role} is {column} and leaves out {others:and}",
+    SuggestedFix({"--field": {"{role}": "{all}"}}, "adds what is left out"),
     meaning="The files contain further amounts, for example of a simulated user or of a judge that"
     " is a model. passk counts only the amount of the evaluated model.",
     why="The whole evaluation costs more than the numbers here.",
-    example="note[other-costs]: cost is agent_cost; not counted: user_cost; --field"
-    " 'cost=agent_cost+user_cost' adds what is not counted",
+    example="note[other-costs]: cost is agent_cost and leaves out user_cost; --field"
+    " 'cost=agent_cost+user_cost' adds what is left out",
 )  # fmt: skip
 UNKNOWN_COSTS = DiagnosticType(
     "unknown-costs", NOTE,

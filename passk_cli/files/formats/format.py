@@ -35,7 +35,7 @@ from passk_cli.text import shortened
 
 INCOMPLETE_RUN = DiagnosticType(
     "incomplete-run", WARNING, "the run lists {listed:attempt}, but the file contains {held}",
-    meaning="The file gives the number of attempts of its run, and contains a different number.",
+    meaning="The file states how many attempts its run has, but it contains a different number.",
     why="The run was stopped or is still going on, or files are missing. Attempts that are slow or"
     " difficult are most likely to be missing, so the numbers may be too high.",
     advice="Wait until the run is complete, or give all of its files.",

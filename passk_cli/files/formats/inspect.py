@@ -53,7 +53,7 @@ UNCLEAR_SCORE = DiagnosticType(
     (SuggestedFix({"--passes": ("false",), "--fails": ("true",)}, "turns it around"),),
     meaning="The scorer is named after something bad, such as a refusal, a deception or a leak."
     " passk counts its score of 1 as a pass, like that of any other scorer.",
-    why="The log does not contain which value is good. If 1 means that the model did what it"
+    why="You cannot see in the log which value is good. If 1 means that the model did what it"
     " should not do, the pass rate is the failure rate.",
     example="warning[unclear-score]: a score of 1 counts as a pass, but refusal may measure what"
     " went wrong; --passes false --fails true turns it around",

@@ -32,7 +32,7 @@ _UNJUDGED = {"infra_error": "infrastructure", "system": "error"}
 
 
 def _averages(file: File) -> tuple[str, str] | None:
-    """What a file with averages is, and what to give instead; None for a file with results."""
+    """The kind of a file with averages, and what to give instead; None for a file with results."""
     if file.form == "object" and file.has("run_id", "config_hash", "benchmark.scores"):
         return "a bundle", "give the results.jsonl from the same folder"
     if file.form == "other" and _AVERAGES.search(file.text):

@@ -231,8 +231,8 @@ def test_the_simulated_user_is_a_component_of_its_own(tau2: Path, unit: str) -> 
     for series, want in NUMBERS["tau2"][unit].items():
         require(counts, role, series, want)
     words = {
-        "agent_cost": "cost is agent_cost; not counted: user_cost; --field"
-        " cost=agent_cost+user_cost adds what is not counted",
+        "agent_cost": "cost is agent_cost and leaves out user_cost; --field"
+        " cost=agent_cost+user_cost adds what is left out",
         "agent_cost+user_cost": "cost is agent_cost + user_cost, in dollars",
     }
     texts = {m.text for m in counts.facts.messages if m.name != "missing-costs-dropped"}
