@@ -145,7 +145,9 @@ def test_exact_rates_in_memory(kind: str, tmp_path: Path) -> None:
     findings = passk_cli.curve(data[kind])
     expected = passk_cli.curve(rates={"m": [0.1, 0.5], "o": [1]})
     pd.testing.assert_frame_equal(findings.frame, expected.frame)
-    with pytest.raises(passk_cli.ParameterError, match="by=: it is for outcomes; these are exact"):
+    with pytest.raises(
+        passk_cli.ParameterError, match="by=: it applies to outcomes, but these are exact"
+    ):
         passk_cli.curve(data[kind], by="task")
 
 
@@ -209,7 +211,7 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
             [{"task": "a", "passed": float("nan")}],
             passk_cli.DataError,
             # Without that attempt there is none: missing="drop" is no way out.
-            'missing="fail" counts them as failures; missing="bounds" gives the range of both',
+            'missing="fail" counts them as failures; missing="bounds" gives the range between both',
         ),
         (
             [{"task": "a", "passed": float("nan")}, {"task": "b", "passed": 1}],
@@ -219,7 +221,7 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             pd.DataFrame({"task": ["a", "b"], "n": [3, 3], "c": [1, 4]}),
             passk_cli.DataError,
-            "DataFrame: record 2: n = 3 and c = 4 cannot be counts; they need whole numbers",
+            "DataFrame: record 2: n = 3 and c = 4 cannot be counts; n and c must be whole numbers",
         ),
     ],
 )
@@ -282,10 +284,13 @@ def test_counts_know_that_they_are_clustered() -> None:
         ({"cluster": " "}, "cluster=: it is empty; leave it out or give it a value"),
         ({"normalise": "foo"}, 'normalise="foo": choose one of none, space, python'),
         ({"similarity": "x"}, 'similarity="x": write a number'),
-        ({"similarity": 2}, "similarity=2: it lies above 0, at most at 1"),
+        ({"similarity": 2}, "similarity=2: it must be above 0 and at most 1"),
         ({"attempts": ["foo"]}, 'attempts="foo": choose one of score, answer, solution, cost'),
         ({"missing": "foo"}, 'missing="foo": choose one of error, fail, drop'),
-        ({"by": ["se"]}, 'by="se": the output has a column of that name; rename it in the data'),
+        (
+            {"by": ["se"]},
+            'by="se": the output already has a column of that name; rename the column in the data',
+        ),
         ({"by": [3]}, "by=3: write COLUMN"),
     ],
 )
@@ -297,7 +302,9 @@ def test_reading_is_refused_in_the_same_words(options: dict[str, Any], message: 
 def test_a_group_is_one_column() -> None:
     twice = passk_cli.compare(FRAME, "pass@1", by=["repo", "repo"]).frame
     pd.testing.assert_frame_equal(twice, passk_cli.compare(FRAME, "pass@1", by="repo").frame)
-    with pytest.raises(passk_cli.ParameterError, match='by="letters": the output has a column of'):
+    with pytest.raises(
+        passk_cli.ParameterError, match='by="letters": the output already has a column of'
+    ):
         passk_cli.compare(FRAME.assign(letters=FRAME.repo), "pass@1", by=["letters"])
 
 
@@ -590,7 +597,9 @@ def test_a_dict_of_frames_has_models(library: str) -> None:
 def test_a_dict_of_frames_is_one_model_each() -> None:
     frames = {f"new {model}": item for model, item in FRAME.groupby("model")}
     assert {model for (model,) in passk_cli.read(frames).series} == {"new a", "new b"}
-    with pytest.raises(passk_cli.DataError, match=r"DataFrame 'x': holds several models \(a, b\)"):
+    with pytest.raises(
+        passk_cli.DataError, match=r"DataFrame 'x': the file contains several models \(a, b\)"
+    ):
         passk_cli.read({"x": FRAME, "y": FRAME})
     with pytest.raises(passk_cli.DataError, match=r"DataFrame 'y': no column has a task"):
         passk_cli.read({"x": frames["new a"], "y": FRAME.drop(columns="task")})
@@ -661,7 +670,7 @@ def test_values_of_an_ordered_column_keep_their_order() -> None:
         assert str(findings).startswith("a scores highest at pass@1 in")
         texts = {message["name"]: message["text"] for message in findings.messages}
         assert texts["without-group"] == (
-            "48 attempts have no grade: a group of their own, named last"
+            "48 attempts have no grade and form a group without a name, which is listed last"
         )
     groups = passk_cli.compare(category, k=1, by="grade").tables[0]["grade"]
     assert list(dict.fromkeys(groups)) == ["low", "mid", "high", ""]

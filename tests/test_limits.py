@@ -287,7 +287,7 @@ def test_a_file_of_keys_is_named_and_not_quoted(passk: Passk, write: Write, text
     path = write(".env", text)
     result = passk("estimate", path)
     assert_refused(
-        result, 3, ".env: neither JSON nor a delimited table; a table needs a header line"
+        result, 3, ".env: this is neither JSON nor a delimited table; a table needs a header line"
     )
     assert not re.search("SECRET|abc|4711", result.err)
 

@@ -52,7 +52,7 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
             option = "--by" if name in request.by else "--with"
             raise ParameterError(
                 OptionValue(option, name),
-                "the output has a column of that name; rename it in the data",
+                "the output already has a column of that name; rename the column in the data",
                 name="reserved-column",
             )  # fmt: skip
     _require_writable(conversion.form, batches[0].sources[0].name, request, tally)
@@ -88,7 +88,7 @@ def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[
         if role in required and wrong:
             problem = f"{role} below 0" if math.isfinite(low) else "values that are no number"
             problem += f" in {batches[0].roles.column(role)!r}"
-            place, remedy = batches[0].sources[0].name, "correct it, or name another one"
+            place, remedy = batches[0].sources[0].name, "correct the values, or name another column"
             raise DataError(place, problem, remedy, name="missing-value")
         computed = role in required or (role == "cost" and priced)
         if request.conversion.amounts and not (computed or wrong or low is None):
@@ -205,14 +205,14 @@ def _require_writable(form: str, place: str, request: Request, tally: Tally) -> 
     for role in ("name", "task") if form == "csv" else ():
         if "" in tally.cells[role].names:
             name_kind = "model" if role == "name" else role
-            problem = f"a {name_kind} whose name is empty, which csv cannot hold"
+            problem = f"a {name_kind} has an empty name, which csv cannot store"
             raise DataError(place, problem, "write .jsonl or .parquet", name="missing-name")
     if form != EVERY_EVAL_EVER.name:
         return
     if tally.cells["graded"].any():
-        problem = f"scores that nothing judges, and {form} has verdicts"
+        problem = f"some scores have no verdict, and {form} needs verdicts"
         judge = SuggestedFix({"--threshold": Placeholder("X")}, "judges them")
         raise DataError(place, problem, name="bad-outcome", settles=[judge])
     if request.missing == "keep" and tally.cells["missing"].any():
-        problem = f"attempts without an outcome, and {form} has none"
+        problem = f"some attempts have no outcome, and {form} needs one"
         raise DataError(place, problem, name="missing-outcome", settles=MISSING_FIXES)

@@ -284,7 +284,7 @@ def coded_columns(
     )
     del codes
     for name in varying:
-        # In place: no more than one of them is there twice.
+        # In place: no more than one of them occurs twice.
         varying[name] = np.asarray(varying[name])[order]
     cells |= varying
     return cells | {column: Texts(cells[column], names[column]) for column in texts}

@@ -61,10 +61,10 @@ class Draft:
             places = find_candidates(shared_connection(), sources, request)
         name = sources[0].name
         if not places:
-            problem = "passk knows this format, or it contains no records"
+            problem = "passk knows this format, or the file contains no records"
             raise DataError(name, problem, "it needs no map", name="no-results")
         if not any(places[0].get(role) for role in _VERDICT_ROLES):
-            problem = "no column says whether an attempt passed"
+            problem = "no column shows whether an attempt passed"
             raise DataError(name, problem, "a map needs one", name="no-outcome-column")
         ends = {"".join(_suffixes(source)) for source in sources}
         several = [f"*{end}" for end in sorted(ends)] if len(sources) > 1 else []
@@ -237,5 +237,5 @@ def write_new(path: str, text: str) -> None:
 
 
 def _exists_error(path: str) -> ParameterError:
-    problem = "the file exists, and a map is never overwritten; name another file"
+    problem = "the file exists, and passk never overwrites a map; choose another name"
     return ParameterError(OptionValue("--init", path), problem, name="bad-output")

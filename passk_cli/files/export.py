@@ -29,13 +29,13 @@ def export_form(path: Path, form: str | None = None) -> str:
     """
     if decode_name(path) != str(path):
         raise ParameterError(
-            f"{decode_name(path)}: this is not UTF-8; give it another name", name="bad-output"
+            f"{decode_name(path)}: the name is not UTF-8; choose another one", name="bad-output"
         )
     require_folder(path)
     form = form or path.suffix[1:]
     if form not in _FORM_OPTIONS:
         suffixes = ", ".join(f".{name}" for name in FORMS)
-        raise ParameterError(f"{path}: give it one of the suffixes {suffixes}", name="bad-output")
+        raise ParameterError(f"{path}: choose one of the suffixes {suffixes}", name="bad-output")
     return form
 
 
@@ -43,7 +43,8 @@ def require_folder(path: Path) -> None:
     """ParameterError unless the folder of a file to write is there."""
     if not path.parent.is_dir():
         raise ParameterError(
-            f"{path.parent}: no such folder for the output; make it first", name="bad-output"
+            f"{path.parent}: the folder of the output does not exist; create it first",
+            name="bad-output",
         )
 
 
@@ -106,7 +107,8 @@ def exclusive(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise ParameterError(
-                    f"{path}: another run uses it; wait for its end", name="unwritable-output"
+                    f"{path}: another run is using it; wait until that run ends",
+                    name="unwritable-output",
                 ) from None
             except (ImportError, OSError):
                 pass

@@ -47,7 +47,8 @@ def parse_history(to: str) -> str:
     path = Path(to)
     if path.suffix != ".parquet":
         raise ParameterError(
-            OptionValue("--to", to), "a history is a .parquet file, or a folder, with / at its end",
+            OptionValue("--to", to),
+            "a history is a .parquet file, or a folder (a name that ends with /)",
             name="bad-output",
         )  # fmt: skip
     require_folder(path)
@@ -123,15 +124,15 @@ def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> Non
             rows = con.execute(f"DESCRIBE FROM {_table_sql([file])}").fetchall()
         columns_in_file = [name for name, *_ in rows]
         if lacking := [name for name in _REQUIRED_COLUMNS if name not in columns_in_file]:
-            problem = f"no history of runs: it has no column {lacking[0]!r}"
-            remedy = "name a file that `passk record` wrote, or a new one"
+            problem = f"this is not a history of runs: it has no column {lacking[0]!r}"
+            remedy = "name a file that `passk record` wrote, or a new file"
             raise DataError(str(file), problem, remedy, name="no-history")
         groups, run_groups = (
             [n for n in names if n not in RESERVED] for names in (columns_in_file, columns)
         )
         if sorted(groups) != sorted(run_groups):
             split, by = (", ".join(sorted(names)) or "nothing" for names in (groups, run_groups))
-            problem = f"{file}: its runs are split by {split}, this one by {by}"
+            problem = f"{file}: its runs are grouped by {split}, but this run is grouped by {by}"
             with_groups = SuggestedFix({"--by": None} | ({"--by": tuple(groups)} if groups else {}))
             raise ParameterError(
                 f"{problem}; record to another file", name="other-groups", settles=[with_groups]
@@ -159,8 +160,8 @@ def _readable(place: Path) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         raise DataError(
-            str(place), f"not readable as Parquet ({str(error).splitlines()[0]})",
-            "the run is not recorded; restore the file, or record to another one",
+            str(place), f"the file is not readable as Parquet ({str(error).splitlines()[0]})",
+            "the run was not recorded; restore the file, or record to another file",
             name="damaged-file",
         ) from None  # fmt: skip
 
@@ -178,8 +179,8 @@ def repeated_run_error(run_name: str, suite: str, files: Sequence[str]) -> DataE
 
 
 def _run_exists_error(place: Path, run: str, suite: str, model: str) -> DataError:
-    problem = f"run {run} of {model} is there already (suite {suite})"
+    problem = f"run {run} of {model} is already recorded (suite {suite})"
     named_run = SuggestedFix(
-        {"--run": Placeholder("NAME")}, "names a further run of the same revision"
+        {"--run": Placeholder("NAME")}, "names another run of the same revision"
     )
     return DataError(str(place), problem, name="recorded-run", settles=[named_run])

@@ -63,9 +63,14 @@ if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
 
 HIDDEN_FILES = DiagnosticType(
-    "hidden-files", NOTE, "skipped {count:file} in hidden folders: {files}", "name one to read it",
-    "Folders whose names begin with a dot hold caches and checkpoints, which usually repeat"
-    " results. Files in them are not read unless they are named on the command line.",
+    "hidden-files", NOTE,
+    "skipped {count:file} in hidden folders: {files}",
+    "name one to read it",
+    meaning="Folders with names that begin with a dot contain caches and checkpoints.",
+    why="These files usually repeat results, so passk reads them only if you name them.",
+    advice="If such a file contains results, name it on the command line.",
+    example="note[hidden-files]: skipped 2 files in hidden folders: .cache/a.jsonl,"
+    " .cache/b.jsonl; name one to read it",
 )  # fmt: skip
 # Files without an outcome in a folder of results that are looked at again.
 _MOST_REREAD = 3
@@ -113,7 +118,7 @@ def _system_errors(request: Request) -> Iterator[None]:
             raise
         raise disk_full_error(error, "temporary files") or DataError(
             decode_name(error.filename or "files"), f"cannot be read ({error.strerror})",
-            "is it there, and does nothing change it?", name="unreadable-file",
+            "does the file exist, and does no other program change it?", name="unreadable-file",
         ) from None  # fmt: skip
 
 
@@ -219,7 +224,7 @@ class _CountsReader:
         ]
         if changed:
             # Its numbers would mix.
-            problem = "changed while it was read"
+            problem = "the file changed while passk read it"
             remedy = "read it again when it is complete"
             raise DataError(changed[0].name, problem, remedy, name="changed-file")
         return counts
@@ -261,7 +266,7 @@ class _CountsReader:
             empty = []
         if empty and not skip_empty:
             # A run that ended early lost its results.
-            more = f", as {plural(len(empty) - 1, 'more file')}" if len(empty) > 1 else ""
+            more = f", like {plural(len(empty) - 1, 'more file')}" if len(empty) > 1 else ""
             without = SuggestedFix({"--skip-bad": True}, "leaves empty files out")
             raise DataError(
                 empty[0].name, f"the file is empty{more}", "run it again", name="no-results",
@@ -372,7 +377,7 @@ class _CountsReader:
                 )
                 if place.certain("task") and any(not candidate.passing for candidate in outcomes):
                     raise error.with_changes(
-                        DataError, remedy="other files have an outcome's usual name"
+                        DataError, remedy="in other files the outcome has a usual name"
                     )
 
     def with_attempts(self, statement: Statement, tally: Tally, counts: Counts) -> Counts:

@@ -40,16 +40,25 @@ _OWN_OUTPUT = "written by passk"
 # A caller who names the outcome does not mean what a map says about another one.
 _OUTCOME_OPTIONS = ("outcome", "all_of", "passes", "fails", "threshold")
 MAPPED = DiagnosticType(
-    "mapped", NOTE, "read as {map} says", "",
-    "A map says what the columns of these files mean. passk reads the file passk.toml next to the"
-    " data, or the one that --map names. Options on the command line count before it, and --map"
-    " none reads without it.",
+    "mapped", NOTE,
+    "columns are read as {map} defines them",
+    meaning="A map defines what the columns of these files mean. passk reads the file passk.toml"
+    " next to the data, or the file that you name with --map.",
+    why="The map decides which column is the task and which is the outcome. Options on the command"
+    " line take precedence over it.",
+    advice="To read without a map, use --map none.",
+    example="note[mapped]: columns are read as passk.toml defines them",
 )  # fmt: skip
 UNMAPPED = DiagnosticType(
-    "unmapped-files", NOTE, "skipped {count:file} that {map} is not for: {files}",
+    "unmapped-files", NOTE,
+    "skipped {count:file} that {map} does not cover: {files}",
     "name one to read it, or add it to files =",
-    "A map says with files = and has = which files it is for. Files of a folder that it is not for"
-    " are not read.",
+    meaning="The keys files and has of a map define which files it covers.",
+    why="passk does not read the other files of the folder, so their attempts are missing from the"
+    " numbers.",
+    advice="To read such a file, name it on the command line, or add it to files = in the map.",
+    example="note[unmapped-files]: skipped 2 files that passk.toml does not cover: a.csv, b.csv;"
+    " name one to read it, or add it to files =",
 )  # fmt: skip
 
 
@@ -138,14 +147,14 @@ def apply_maps(
     refused = [source for source in unmapped if source.is_explicit] if maps_used else unmapped
     name = maps[0].place if maps else str(path)
     if refused:
-        problem = f"[{TABLE}] is not for {refused[0].name}{fit_by_path[refused[0].path]}"
+        problem = f"[{TABLE}] does not cover {refused[0].name}{fit_by_path[refused[0].path]}"
         remedy = "add a table for it, or leave the file out" if maps_used else "add a table for it"
         raise ParameterError(name, problem, remedy, name="bad-map")
     if len(maps_used) > 1:
         ends = [
             next(s.name for s in sources if fit_by_path[s.path] is fit) for fit in maps_used[:2]
         ]
-        problem = f"{' and '.join(ends)} have a table of their own each"
+        problem = f"{' and '.join(ends)} belong to different tables"
         raise ParameterError(name, problem, "read them in two commands", name="bad-map")
     messages = [MAPPED(map=maps_used[0].place)] if isinstance(path, FoundMap) else []
     if unmapped:
@@ -211,7 +220,7 @@ class _DataTable:
                     raise
                 raise self.refused(key, error.problem) from None
         if "outcome" in options and "all_of" in options:
-            raise self.refused("all", "there is an outcome as well; leave one of the two out")
+            raise self.refused("all", "the map names an outcome as well; remove one of the two")
         files, has = ((v,) if isinstance(v, str) else tuple(v)
                       for v in (self.table.get(key, ()) for key in _FILE_KEYS))  # fmt: skip
         folder = os.path.dirname(os.path.abspath(self.name)) if self.name else os.getcwd()
@@ -233,7 +242,7 @@ class _DataTable:
         """What a role is given, as --field takes it."""
         if isinstance(value, Mapping):
             if [*value] != ["value"]:
-                raise self.refused(key, "a table", 'write a column, or {value = "TEXT"}')
+                raise self.refused(key, "this is a table", 'write a column, or {value = "TEXT"}')
             return f"{VALUE}{_as_text(value['value'])}"
         if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
             value = ",".join(value)
@@ -254,7 +263,9 @@ class _DataTable:
         texts = [f"{text})" if " (" in text else text for text in choices]
         remedy = f"choose one: {'; '.join(texts[:8])}" if texts else "give it a column"
         remedy += f" and {len(texts) - 8} more" if len(texts) > 8 else ""
-        return ParameterError(f"{self.place(key)}: {key}", "it is open", remedy, name="open-role")
+        return ParameterError(
+            f"{self.place(key)}: {key}", "it has no value yet", remedy, name="open-role"
+        )
 
     def place(self, key: str) -> str:
         return f"{self.name}:{self.line(key)}" if self.line(key) else self.name or "map"

@@ -60,7 +60,7 @@ def exact_rates(
     """
     if families and data is not None:
         raise ParameterError(
-            OptionValue("--rates"), "it stands instead of files; give one or the other",
+            OptionValue("--rates"), "it replaces files; use one or the other",
             name="contradicting-options",
         )  # fmt: skip
     if not families and data is None:
@@ -90,13 +90,11 @@ def parse_rates(texts: Sequence[str]) -> tuple[RateFamily, ...]:
             if rate is None:
                 raise ParameterError(
                     OptionValue("--rates", text),
-                    f"{part.strip()!r} is no probability; write them as 0.2,0.8",
+                    f"{part.strip()!r} is not a probability; write for example 0.2,0.8",
                 )
             rates.append(rate)
         if not name or name in families:
-            raise ParameterError(
-                OptionValue("--rates", text), "each family needs a name of its own"
-            )
+            raise ParameterError(OptionValue("--rates", text), "each family needs a different name")
         families[name] = RateFamily(name, np.array(rates))
     return tuple(families.values())
 
@@ -121,8 +119,11 @@ def read_rates(data: Any, request: Request) -> tuple[RateFamily, ...]:
             return ()
         if len(exact) < len(batches):
             outcome_file = sources[batches.index(None)].name
-            place, problem = exact[0].sources[0].name, f"holds exact rates, {outcome_file} outcomes"
-            raise DataError(place, problem, "give one kind")
+            place, problem = (
+                exact[0].sources[0].name,
+                f"the file contains exact rates, but {outcome_file} contains outcomes",
+            )
+            raise DataError(place, problem, "read files of one kind")
         _require_no_options(request)
         names = model_names(sources)
         rates: dict[str, dict[str, tuple[float, str]]] = {}
@@ -164,7 +165,7 @@ def _require_no_options(request: Request) -> None:
     for option in (*changed_options(request), *["--cluster"] * bool(request.cluster)):
         if option != "--from":
             raise ParameterError(
-                OptionValue(option), "it is for outcomes; these are exact rates",
+                OptionValue(option), "it applies to outcomes, but these are exact rates",
                 name="contradicting-options",
             )  # fmt: skip
 
@@ -185,16 +186,16 @@ def _add_rates(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, 
         if roles.model is not None and source.label is None:
             family = str(record.get(roles.model) or "")
             if not family:
-                problem, remedy = f'"{roles.model}" is empty', "every rate needs its family"
+                problem, remedy = f'"{roles.model}" is empty', "every rate needs a family"
                 raise DataError(place, problem, remedy, name="bad-rate")
         tasks = rates.setdefault(family, {})
         task = str(record.get(roles.task)) if roles.task else f"#{len(tasks)}"
         if task in tasks:
             problem = f"task {task!r} of {family!r} is duplicated, first seen at {tasks[task][1]}"
-            raise DataError(place, problem, "a task has one rate", name="bad-rate")
+            raise DataError(place, problem, "give each task one rate", name="bad-rate")
         tasks[task] = (rate, place)
     if sum(len(tasks) for tasks in rates.values()) == before:
-        problem, remedy = "no rates in this file", "expected a row per task"
+        problem, remedy = "the file contains no rates", "expected one row per task"
         raise DataError(source.name, problem, remedy, name="no-results")
 
 

@@ -54,7 +54,7 @@ MORE_LABELS_FIX = SuggestedFix({"--list": Placeholder("FILE")}, "writes attempts
 # What helps where attempts lack an amount.
 MISSING_COST_FIXES = (
     SuggestedFix({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
-    SuggestedFix({"--missing-cost": "drop"}, "takes means over those that have one"),
+    SuggestedFix({"--missing-cost": "drop"}, "takes means over the attempts that have one"),
 )
 # What a missing cost is; with the last, it may be anything, and numbers are ranges.
 MISSING_COST = ("error", "drop", "mean", BOUNDS)
@@ -92,16 +92,15 @@ def parse_fields(value: Any) -> Mapping[str, str]:
                 OptionValue("--field", text), f"write ROLE=COLUMN with a role of {', '.join(ROLES)}"
             )
         if EQUAL in column and any(len(parts(part)) != 2 for part in column.split(",")):
-            raise ParameterError(
-                OptionValue("--field", text), "one column is compared with one other"
-            )
+            raise ParameterError(OptionValue("--field", text), "== compares two columns")
         if len(
             {*(first_columns := [part.partition(EQUAL)[0] for part in column.split(",")])}
         ) < len(first_columns):
-            raise ParameterError(OptionValue("--field", text), "a column is there twice")
+            raise ParameterError(OptionValue("--field", text), "a column occurs twice")
         if role in fields:
             raise ParameterError(
-                OptionValue("--field", role), f"given twice ({fields[role]}, {column})",
+                OptionValue("--field", role),
+                f"the role has two columns ({fields[role]}, {column}); name one",
                 name="contradicting-options",
             )  # fmt: skip
         fields[role] = column
@@ -119,11 +118,13 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
     for name, canonical in pairs:
         if not name or not canonical or name == canonical:
             raise ParameterError(
-                OptionValue("--alias", f"{name}={canonical}"), "write NEW=OLD, two names of models"
+                OptionValue("--alias", f"{name}={canonical}"),
+                "write NEW=OLD with two names of models",
             )
         if aliases.setdefault(name, canonical) != canonical:
             raise ParameterError(
-                OptionValue("--alias", name), f"given twice ({aliases[name]}, {canonical})",
+                OptionValue("--alias", name),
+                f"the alias has two names ({aliases[name]}, {canonical}); give one",
                 name="contradicting-options",
             )  # fmt: skip
     return aliases
@@ -178,9 +179,9 @@ def require_names(names: Sequence[tuple[str, str]], similar: Mapping[tuple[str, 
     )
     if not isinstance(name, ListedTask) or name.file not in lists:
         raise unknown_name_error(option, name, similar[option, name])
-    problem = f"the data has no task of the {lists[name.file]:,} that it lists"
+    problem = f"the data contains none of the {lists[name.file]:,} tasks that the file lists"
     raise ParameterError(
-        OptionValue(option, name.file), f"{problem}; write the name of a task on each line",
+        OptionValue(option, name.file), f"{problem}; write one task name per line",
         name="no-such-task",
     )  # fmt: skip
 
@@ -201,15 +202,15 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
             lines = content[:MOST_LISTED].decode("utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError):
             raise ParameterError(
-                OptionValue(option, text), "not a text file; write a task a line"
+                OptionValue(option, text), "this is not a text file; write one task per line"
             ) from None
         if len(content) > MOST_LISTED:
-            problem = f"longer than {MOST_LISTED:,} bytes; name a file with one task on each line"
+            problem = f"the file is longer than {MOST_LISTED:,} bytes; write one task per line"
             raise ParameterError(OptionValue(option, text), problem)
         tasks = [ListedTask.from_line(line, text) for line in lines if line.strip()]
         if not tasks:
             raise ParameterError(
-                OptionValue(option, text), "it names no task; write one on each line"
+                OptionValue(option, text), "the file contains no task; write one task per line"
             )
         names += tasks
     if not names:
@@ -233,7 +234,9 @@ def parse_thresholds(value: Any) -> tuple[float, ...]:
     except ValueError:
         numbers = {math.nan}
     if any(math.isnan(number) for number in numbers):
-        raise ParameterError(OptionValue("--threshold", text), "write a number, or 0.2,0.5,0.8")
+        raise ParameterError(
+            OptionValue("--threshold", text), "write a number, or several, for example 0.2,0.5,0.8"
+        )
     return tuple(sorted(numbers))
 
 
@@ -470,19 +473,20 @@ class Request:
             if other_outcome != all_outcome:
                 raise ParameterError(
                     OptionValue("--all", ",".join(self.all_of)),
-                    f"the outcome is {other_outcome} as well; give one of the two",
+                    f"the outcome is {other_outcome} as well; use one of the two",
                     name="contradicting-options", settles=[SuggestedFix({"--all": None})],
                 )  # fmt: skip
             object.__setattr__(self, "fields", {**self.fields, "outcome": all_outcome})
         if self.similarity is not None and not 0 < self.similarity <= 1:
             raise ParameterError(
-                OptionValue("--similarity", f"{self.similarity:g}"), "it lies above 0, at most at 1"
+                OptionValue("--similarity", f"{self.similarity:g}"),
+                "it must be above 0 and at most 1",
             )
         models = (*self.models, *self.exclude_models)
         for text in (*self.fields.values(), *self.by, self.where, *models, self.cluster or ""):
             if decode_name(text) != text:
                 raise ParameterError(
-                    f"{decode_name(text)}: this is not UTF-8, as all names in data are"
+                    f"{decode_name(text)}: this is not UTF-8, but all names in data must be"
                 )
         _ = self.template
         labels, outcome = self.labels, self.named_columns.get("outcome", "")
@@ -493,7 +497,7 @@ class Request:
                 name="contradicting-options",
                 settles=[
                     SuggestedFix(
-                        {"--field": {"outcome": Placeholder("COLUMN")}}, "names the judge's"
+                        {"--field": {"outcome": Placeholder("COLUMN")}}, "names the judge's outcome"
                     )
                 ],
             )
@@ -501,7 +505,7 @@ class Request:
         if reserved:
             raise ParameterError(
                 OptionValue("--by", reserved[0]),
-                "the output has a column of that name; rename it in the data",
+                "the output already has a column of that name; rename the column in the data",
                 name="reserved-column",
             )
 
@@ -571,7 +575,7 @@ class Request:
             )  # fmt: skip
         if {*self.attempts} - {"score"}:
             raise ParameterError(
-                "several thresholds go with metrics of passes or scores; choose one",
+                "several thresholds need metrics of passes or scores; choose one threshold",
                 name="contradicting-options",
             )
         return replace(self, threshold=(math.inf,), attempts=("score",))
@@ -588,7 +592,9 @@ class Request:
             problem = f"a missing attempt could pass or fail, but its {fact.get(role, role)} is"
             problem += " unknown"
             # Labels correct metrics of passes; there the metric is not what is wrong.
-            problem += "; use metrics of passes, as pass@k and pass^k" * (not self.has_labels)
+            problem += "; use metrics of passes, for example pass@k and pass^k" * (
+                not self.has_labels
+            )
         if problem:
             place = OptionValue("--missing", BOUNDS)
             raise ParameterError(place, problem, name="no-bounds", settles=MISSING_FIXES)

@@ -237,7 +237,7 @@ SHORT = 100
 # Columns that every report in csv and json has, and no result file.
 REPORT_COLUMNS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
 
-HOLDS_COUNTS = "holds counts"
+HOLDS_COUNTS = "the file contains counts"
 # A step into every entry of a list, in the path of a nested field.
 EACH = "[]"
 # A step into the entry of a list that another of its keys names: scores[name=correct].value.
@@ -326,10 +326,10 @@ def assign_roles(
         ):
             if name == COLUMN:
                 raise NoResults(
-                    place, f"{COLUMN} names the columns of outcomes, and there are not several",
+                    place, f"{COLUMN} needs several outcome columns, but there is only one",
                     name="no-such-column",
                     settles=[SuggestedFix({"--field": {"outcome": Placeholder("A,B")}},
-                    "names one a model")],
+                    "names one column per model")],
                 )  # fmt: skip
             remedy = meant(name, columns, _columns_text(columns))
             raise NoResults(place, f"no column {name!r}", remedy, name="no-such-column")
@@ -358,14 +358,15 @@ def assign_roles(
     separate = [pair for pair in of_attempts if pair[1] != outcome]
     if by_role.get("model") == COLUMN and separate:
         role, column = separate[0]
-        problem = f"{column!r} is one {role} beside outcomes of several models"
-        raise DataError(place, problem, "write a row per model and task", name="ambiguous-column")
+        problem = f"{column!r} contains one {role} for outcomes of several models"
+        raise DataError(place, problem, "write one row per model and task", name="ambiguous-column")
     for role, column in of_attempts if lists else ():
         (part, _), *further = addends(role, column, columns)
         if role in (*UNITS, TRUTH) and (further or not is_listed(part, columns)):
-            problem = f"{column!r} is one {role} beside a list of outcomes"
+            problem = f"{column!r} contains one {role} for a list of outcomes"
             list_fix = SuggestedFix(
-                {"--field": {role: Placeholder("COLUMN")}}, "names a list of each attempt's"
+                {"--field": {role: Placeholder("COLUMN")}},
+                "names a list with one value per attempt",
             )
             raise DataError(place, problem, name="ambiguous-column", settles=[list_fix])
     return Roles(shape, **by_role, of_attempts=of_attempts)
@@ -455,7 +456,7 @@ def _model_columns(
     # What else is called a model may be a machine or a configuration.
     objects = [column for column in choices if spelled(column).startswith("model")]
     if objects and not name_columns:
-        problem = f"{objects[0]!r} is an object, which names no model"
+        problem = f"{objects[0]!r} is an object and not the name of a model"
         key = SuggestedFix(
             {"--field": {"model": Placeholder(f"{objects[0]}.KEY")}}, "names its key"
         )
@@ -468,7 +469,7 @@ def _require_no_outcome(place: str, choices: Mapping[str, list[str]]) -> None:
     pair = {"n": choices["n"][0], "c": choices["c"][0]}
     sizes = choices["n"] + choices["c"]
     for outcome in (column for column in choices["outcome"] if column not in sizes):
-        problem = f"counts ({', '.join(pair.values())}) and outcomes ({outcome}) in one table"
+        problem = f"the table contains counts ({', '.join(pair.values())}) and outcomes ({outcome})"
         settles = [SuggestedFix({"--field": fields}) for fields in ({"outcome": outcome}, pair)]
         raise DataError(place, problem, name="ambiguous-column", settles=settles)
 
@@ -506,18 +507,19 @@ def _require_attempt_roles(
             entries = [Placeholder(f"{column}{EACH}.KEY") for column in lists[:1]]
             settles = [_column_fix(role, *answer_columns[:1])]
             settles += [
-                SuggestedFix({"--field": {role: e}}, "adds entries of a list") for e in entries
+                SuggestedFix({"--field": {role: e}}, "adds up the entries of a list")
+                for e in entries
             ]
             problem, remedy = f"no {role} column", _columns_text(columns)
             raise DataError(place, problem, remedy, name="no-role-column", settles=settles)
         times = [c for c in columns if re.search(r"time|date|created|started|finished", c.lower())]
         problem = "no column with a usual name for the attempt's number or time"
         column_fix = _column_fix("attempt", *times[:1])
-        in_lines = SuggestedFix({"--order-from-lines": True}, "takes the order of lines", "order")
+        in_lines = SuggestedFix({"--order-from-lines": True}, "uses the order of lines", "order")
         if shape == "lists":
-            problem = "the data do not say whether lists are in the order of the attempts"
+            problem = "the data does not show whether lists are in the order of the attempts"
             column_fix = replace(column_fix, why="names a list of the attempts' numbers or times")
-            in_lines = replace(in_lines, why="takes the order of lists")
+            in_lines = replace(in_lines, why="uses the order of lists")
         raise DataError(
             place, problem, _columns_text(columns), name="unordered-attempts",
             settles=[column_fix, in_lines],

@@ -54,7 +54,10 @@ def test_themes(passk: Passk, tmp_path: Path) -> None:
     [
         (["--chart", "x.jpg"], "--chart x.jpg: no picture has this suffix; use .png, .svg, .pdf,"),
         (["--chart", "png"], "--chart png: no picture has this suffix"),
-        (["--chart", "nowhere/x.png"], "nowhere: no such folder for the output; make it first"),
+        (
+            ["--chart", "nowhere/x.png"],
+            "nowhere: no such folder for the output; make it first",
+        ),
         (["--chart", "x.svg", "--chart", "./x.svg"], "x.svg is named for two outputs"),
         (["--chart", "x.png", "--chart-theme", "blue"], "--chart-theme blue: choose one of light,"),
         (["--panel", "temperature"], "--panel: no chart is drawn; --chart FILE.png draws one\n"),

@@ -186,7 +186,7 @@ def test_draws_are_written_for_others(passk: Passk, tmp_path: Path) -> None:
         }  # fmt: skip
         assert frame.value.mean() == pytest.approx((0.42 + 0.5667 + 0.2733) / 3, abs=0.02)
     result = passk("bootstrap", TAU, "--draws", tmp_path / "d.xlsx")
-    assert (result.code, "give it one of the suffixes .csv, .jsonl, .parquet" in result.err) == (
+    assert (result.code, "choose one of the suffixes .csv, .jsonl, .parquet" in result.err) == (
         2,
         True,
     )

@@ -125,7 +125,7 @@ BAD_RATES = {
     "twice": ("task,rate\n1,0.5\n1,0.5\n", ":3: task '1' of"),
     "short": ("task,model,rate\n1,m,0.5\n2,m\n", ":3: 2 fields; the header has 3"),
     "no-model": ("task,model,rate\n1,,0.5\n", ':2: "model" is empty'),
-    "no-rows": ("task,rate\n", "no rates in this file"),
+    "no-rows": ("task,rate\n", "the file contains no rates"),
 }
 
 

@@ -142,7 +142,11 @@ def test_a_file_that_changes_while_it_is_read(
 
     monkeypatch.setattr(reading._CountsReader, "tallied", late)
     result = passk(command, path, "-o", target)
-    assert_said(result, 3, "x.csv: changed while it was read; read it again when it is complete\n")
+    assert_said(
+        result,
+        3,
+        "x.csv: the file changed while passk read it; read it again when it is complete\n",
+    )
     assert target.read_text() == "old"
 
 

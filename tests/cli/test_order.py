@@ -34,7 +34,7 @@ def test_order_is_never_guessed(passk: Passk) -> None:
     for lines in ([], ["--order-from-lines"]):
         result = passk("order", SAMPLES / "counts.csv", *lines)
         assert (result.code, result.out) == (3, "")
-        assert "counts.csv: holds counts; attempt" in result.err
+        assert "counts.csv: the file contains counts; attempt" in result.err
     result = passk("order", AGENTS, "--order-from-lines")
     assert (result.code, "18 tasks × 3 attempts by lines" in result.out) == (0, True)
     assert "order=lines" in passk("order", AGENTS, "--order-from-lines", "-v").out

@@ -224,7 +224,7 @@ def test_names_of_files_that_are_no_utf_8(passk: Passk, tmp_path: Path) -> None:
     assert '"model": "a\\\\xff"' in Path(out).read_text()
     result = subprocess.run([*line, "estimate", first, "--where", "x\udcff"], check=False,
                           capture_output=True)  # fmt: skip
-    message = b"error[bad-option-value]: x\\xff: this is not UTF-8, as all names in data are\n"
+    message = b"error[bad-option-value]: x\\xff: this is not UTF-8, but all names in data must be\n"
     assert (result.returncode, result.stderr) == (2, message)
     for option in ("--model", "--by"):
         refused = passk("estimate", first, option, "x\udcff")
@@ -232,4 +232,4 @@ def test_names_of_files_that_are_no_utf_8(passk: Passk, tmp_path: Path) -> None:
     result = subprocess.run([*line, "bootstrap", first, "--draws", second], check=False,
                           capture_output=True)  # fmt: skip
     assert result.returncode == 2
-    assert b"b\\xfe.csv: this is not UTF-8; give it another name" in result.stderr
+    assert b"b\\xfe.csv: the name is not UTF-8; choose another one" in result.stderr

@@ -588,7 +588,7 @@ def test_models_without_a_shared_task_are_not_compared(passk: Passk, write: Writ
     )
     best = passk("estimate", data)
     assert best.out.split("\n")[0].endswith(" (a). No task is shared by all models.")
-    assert "warning[similar-tasks]: '01' and '1' are read as different tasks" in best.err
+    assert "warning[similar-tasks]: '01' and '1' count as different tasks" in best.err
 
 
 def test_tasks_with_too_few_attempts_are_not_called_lacking(passk: Passk, write: Write) -> None:

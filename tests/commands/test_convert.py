@@ -283,8 +283,14 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
         (["a.csv", "-o", "b.txt"], "--output out.csv, b.txt: it takes only one value"),
         (["a.csv", "--with", "nothing"], "--with nothing: no such column; there are task, att"),
         (["a.csv", "--with", "answer"], "a.csv: no answer column; the columns are"),
-        (["a.csv", "--by", "attempt"], "--by attempt: the output has a column of that name"),
-        (["a.csv", "--by", "c", "--counts"], "--by c: the output has a column of that name"),
+        (
+            ["a.csv", "--by", "attempt"],
+            "--by attempt: the output already has a column of that name",
+        ),
+        (
+            ["a.csv", "--by", "c", "--counts"],
+            "--by c: the output has a column of that name",
+        ),
         (
             ["a.csv", "--with", "n", "--counts"],
             "--with: it is for attempts, and counts add",
@@ -303,19 +309,22 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
             ["a.csv", "--threshold", "0.5,1"],
             "--threshold 0.5,1: it is for counts",
         ),
-        (["counts.csv"], "counts.csv: holds counts"),
+        (["counts.csv"], "counts.csv: the file contains counts"),
         (["wrong.csv"], 'wrong.csv:3: "passed" is "maybe"'),
         (["twice.csv"], "twice.csv:3: attempt 1 of model 'twice' at task 'a' is duplicated"),
         (
             ["wrong.csv", "--where", "passed <> 'maybe'", "-f", "every-eval-ever"],
-            "wrong.csv: scores",
+            "wrong.csv: some scores",
         ),
-        (["missing.csv", "-f", "every-eval-ever"], "missing.csv: attempts without an outcome, and"),
+        (
+            ["missing.csv", "-f", "every-eval-ever"],
+            "missing.csv: some attempts have no outcome, and",
+        ),
         (
             ["a.csv", "-f", "every-eval-ever", "--counts"],
             "--format every-eval-ever: it is for",
         ),
-        (["empty.jsonl"], "empty.jsonl: a task whose name is empty, which csv cannot hold"),
+        (["empty.jsonl"], "empty.jsonl: a task has an empty name, which csv cannot store"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -446,7 +455,10 @@ def test_a_score_that_could_be_several_columns_is_optional(passk: Passk, write: 
     done = passk("convert", path)
     assert done.code == 0
     assert [row["score"] for row in csv.DictReader(io.StringIO(done.out))] == ["1.0", "0.0"]
-    assert "note[several-scores]: reward, grade could be the score; score repeats" in done.err
+    assert (
+        "note[several-scores]: reward, grade could be the score; the column score repeats"
+        in done.err
+    )
     both = passk("convert", path, "--field", "score=grade")
     assert [row["score"] for row in csv.DictReader(io.StringIO(both.out))] == ["0.5", "0.75"]
     assert "several-scores" not in both.err

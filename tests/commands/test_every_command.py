@@ -178,7 +178,7 @@ SENSELESS = {
     "compare FILE --population these-tasks --test sign-flip": "it asks about new tasks",
     "curve": "no files given",
     "curve FILE --rates 0.5": "stands instead of files; give one or the other",
-    "curve --rates a=0.5 --rates a=0.2": "each family needs a name of its own",
+    "curve --rates a=0.5 --rates a=0.2": "each family needs a different name",
     "curve --rates 0.5 --threshold 0.5": "is for outcomes; these are exact rates",
     "curve --rates 0.5 -m maj@k": "exact rates say nothing of what attempts are",
     "curve --rates 0.5 --band simultaneous": "exact rates have no sampling error",
@@ -576,7 +576,7 @@ def test_no_group_shares_its_name_with_a_column(
     path.write_text("".join(f"{line}\n" for line in lines))
     for column in taken:
         done = passk(*asked(name, path, "--by", column))
-        assert "the output has a column of that name; rename it in the data" in done.err
+        assert "the output already has a column of that name" in done.err
         call = partial(function(name), path, **needed(name) | {"by": column})
         assert_refused_alike(done, name, "", call)
 

@@ -204,7 +204,7 @@ def test_what_is_no_history_is_refused_and_kept(tmp_path: Path) -> None:
         assert path.read_bytes() == before
     with pytest.raises(DataError, match="not readable as Parquet"):
         passk_cli.trend(damaged)
-    with pytest.raises(DataError, match="no history of runs: it has no column 'run'"):
+    with pytest.raises(DataError, match="this is not a history of runs: it has no column 'run'"):
         passk_cli.trend(TAU)
     days = [{"task": t, "date": f"2026-11-0{day}", "passed": t > day}
             for t in range(4) for day in (1, 2)]  # fmt: skip
@@ -660,11 +660,11 @@ def test_a_history_is_no_results_of_one_run(passk: Passk, monkeypatch: pytest.Mo
     monkeypatch.chdir(SAMPLES.parent)
     nights = "sample_data/nights.parquet"
     done = passk("estimate", nights, "-k", "1")
-    assert (done.code, "a history of runs; in another one task 'task-1'" in done.err) == (3, True)
+    assert (done.code, "this is a history of runs, and task 'task-1'" in done.err) == (3, True)
     last, course = (line.partition("  # ") for line in done.err.splitlines()[1:])
     assert last[0] == f"""  passk estimate {nights} -k 1 --where "run = '0f6c430'\""""
     assert passk("estimate", nights, "-k", "1", "--where", "run = '0f6c430'").code == 0
-    assert (course[0], course[2]) == (f"  passk trend {nights}", "shows the course of its runs")
+    assert (course[0], course[2]) == (f"  passk trend {nights}", "shows how its runs develop")
     with pytest.raises(DataError, match="a history of runs"):
         passk_cli.estimate(duckdb.sql(f"FROM '{nights}'").df())
     done = passk("gate", nights, "--baseline", f"{nights}:last3", "--no-regression")

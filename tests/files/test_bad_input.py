@@ -39,7 +39,8 @@ with zipfile.ZipFile(ZIPPED := io.BytesIO(), "w") as archive:
 CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("empty file", "a.jsonl", "", [], "a.jsonl: the file is empty; expected JSONL"),
     ("blank file", "a.jsonl", "\n\n \n", [], "a.jsonl: the file is empty"),
-    ("control character", "a.jsonl", "\x1f", [], "a.jsonl: control characters alone"),
+    ("control character", "a.jsonl", "\x1f", [],
+    "a.jsonl: the file contains only control characters"),
     ("binary file", "a.jsonl", os.urandom(64) + b"\0" * 8, [], "a.jsonl: a binary file"),
     (
         "bzip2", "a.jsonl.bz2", bz2.compress(GOOD.encode()), [],
@@ -61,8 +62,9 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
         "tar", "a.tar.gz", gzip.compress(b"a.csv".ljust(257, b"\0") + b"ustar\0" + b"x" * 9), [],
         "a.tar.gz: this is an archive, which passk does not unpack; unpack it and give its folder",
     ),
-    ("prose", "a.txt", "hello world\nmore\n", [], "neither JSON nor a delimited table"),
-    ("junit", "a.xml", "<?xml version=\"1.0\"?><testsuites/>\n", [], "XML is not read; write JSON"),
+    ("prose", "a.txt", "hello world\nmore\n", [], "this is neither JSON nor a delimited table"),
+    ("junit", "a.xml", "<?xml version=\"1.0\"?><testsuites/>\n", [],
+    "passk does not read XML; write JSON"),
     (
         "malformed line", "a.jsonl", GOOD * 16 + '{"task_id": "a", "pas\n' + GOOD, [],
         'a.jsonl:17: not JSON (Invalid control character) in {"task_id": "a", "pas\n',
@@ -74,12 +76,12 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "score without threshold", "a.jsonl", attempts("true", "0.7"), [],
-        "best@k, worst@k and mean need no threshold; --threshold X says from where on",
+        "best@k, worst@k and mean need no threshold; --threshold X sets the score",
     ),
     ("list as outcome", "a.jsonl", attempts("1", "[1]"), [], 'a.jsonl:1: "passed" is 1; elsewhere'),
     (
         "null outcome", "a.jsonl", attempts("true", "null", "null"), [],
-        "--missing bounds  # gives the range of both",
+        "--missing bounds  # gives the range between both",
     ),
     ("NaN outcome", "a.jsonl", attempts("true", "NaN"), [], 'a.jsonl:2: "passed" has no value'),
     (
@@ -130,7 +132,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "counts and outcomes", "a.csv", "task,n,c,passed\na,2,1,1\n", [],
-        "counts (n, c) and outcomes (passed) in one table",
+        "the table contains counts (n, c) and outcomes (passed)",
     ),
     ("n < c", "a.csv", "task,n,c\na,3,2\nb,2,3\n", [], "a.csv:3: n = 2 and c = 3 cannot be"),
     ("negative counts", "a.csv", "task,n,c\na,3,-1\n", [], "a.csv:2: n = 3 and c = -1 cannot be"),
@@ -142,13 +144,13 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
         "keys alike", "a.jsonl", '{"task": "a", "passed": 1, "Temp": 1, "temp": 2}\n',
         ["--by", "Temp,temp"], "the columns 'Temp' and 'temp' differ only in case",
     ),
-    ("not Parquet after all", "a.jsonl", GOOD, ["--from", "parquet"], "not a Parquet file"),
+    ("not Parquet after all", "a.jsonl", GOOD, ["--from", "parquet"], "this is not a Parquet file"),
     ("too deep", "a.jsonl", '{"task": "a", "x": ' + "[" * 100_000 + "\n", [], "nested too deeply"),
     ("column twice", "a.csv", "task,passed,task\na,1,a\n", [], "the column 'task' occurs twice"),
     ("cut document", "a.json", '[{"task": "a", "passed": 1},\n {"task"', [], "a.json:2: not JSON"),
     (
         "not a list", "a.jsonl", '{"task": "a", "results": [true]}\n{"task": "b", "results": 1}\n',
-        [], 'a.jsonl:2: "results" is 1; elsewhere it is a list of outcomes',
+        [], 'a.jsonl:2: "results" is 1; other records have a list of outcomes there',
     ),
     (
         "empty list", "a.jsonl", '{"task": "a", "results": [true]}\n{"task": "b", "results": []}\n',
@@ -177,25 +179,25 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "empty HELM file", "helm/per_instance_stats.json", "[]", [],
-        "per_instance_stats.json: an empty JSON document; did the run write its results?",
+        "per_instance_stats.json: the JSON document is empty; did the run write its results?",
     ),
     (
         "mixed line ends", "a.csv", "task,passed\r\na,1\r\nb,1\n", [],
-        r"a.csv:3: ends in \n, the lines before in \r\n; give all lines the same end",
+        r"a.csv:3: ends in \n, but the lines before end in \r\n",
     ),
     (
         "mixed line ends in zstd", "a.csv.zst",
         zstandard.compress(b"task,passed\r\na,1\r\nb,1\n"), [],
-        r"a.csv.zst:3: ends in \n, the lines before in \r\n; give all lines the same end",
+        r"a.csv.zst:3: ends in \n, but the lines before end in \r\n",
     ),
     ("half a quote", "a.csv", 'task,passed\na,1\n"b"c,1\n', [], "a.csv:3: a quote without its"),
     (
         "delimiter at the end", "a.csv", "task,passed\na,1\nb,0,\n", [],
-        "a.csv:3: 3 fields; the header has 2; remove the delimiter at its end",
+        "a.csv:3: 3 fields; the header has 2; remove the delimiter at the end of the line",
     ),
     (
         "delimiter at the end of the file", "a.csv", "task,passed\r\na,1\r\nb,0,", [],
-        "a.csv:3: 3 fields; the header has 2; remove the delimiter at its end",
+        "a.csv:3: 3 fields; the header has 2; remove the delimiter at the end of the line",
     ),
     (
         "key twice", "a.jsonl", GOOD * 9 + '{"task_id": "a", "passed": 1, "passed": 0}\n', [],
@@ -222,11 +224,11 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("long names", "a.csv", "y" * 99 + ",passed\nx,1\n", [], "the columns are " + "y" * 39 + "…, "),
     (
         "number as a name", "a.jsonl", '{"task": 7, "passed": 1}\n{"task": 1e5, "passed": 1}\n', [],
-        'a.jsonl:2: "task" is the number 1e5, which reads as 100000.0; names are text',
+        'a.jsonl:2: "task" is the number 1e5, which would be read as 100000.0; names are text',
     ),
     (
         "number as a model", "a.json", '[{"task": 1.5, "model": 1.10, "passed": 1}]', [],
-        'a.json:1: "model" is the number 1.10, which reads as 1.1; names are text',
+        'a.json:1: "model" is the number 1.10, which would be read as 1.1; names are text',
     ),
     ("superscript", "a.csv", "task,passed\na,²\n", [], 'a.csv:2: "passed" is "²"; expected'),
     ("superscript count", "a.csv", "task,n,c\na,²,1\n", [], "a.csv:2: n = ² and c = 1 cannot be"),
@@ -241,18 +243,18 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     ("n = 1e400", "a.csv", "task,n,c\na,1e400,1\n", [], "a.csv:2: n = 1e400 and c = 1 cannot be"),
     ("nothing left", "a.csv", "task,passed\na,1\n", ["--where", "task = 'b'"],
-     "too narrow? Of task there are a"),
+     "too narrow? For task, there are a"),
     (
         "preferences", "a.csv", "question,left,right,winner\na,x,y,x\nb,y,x,tie\n", [],
-        "a.csv: winner says which of two is better; passk counts attempts of one model each",
+        "a.csv: winner compares two answers; passk needs one row per attempt",
     ),
     (
         "preferences of models", "a.csv", "id,model_a,model_b,winner\n1,x,y,model_a\n", [],
-        "a.csv: winner says which of two is better; passk counts attempts of one model each",
+        "a.csv: winner compares two answers; passk needs one row per attempt",
     ),
     (
         "games", "a.csv", "game,White,Black,Result\n1,x,y,1-0\n2,y,x,1-0\n", [],
-        "a.csv: no column is named like an outcome; if one of these says whether an attempt",
+        "a.csv: no column is named like an outcome; if one of these shows whether an attempt",
     ),
 ]  # fmt: skip
 
@@ -288,11 +290,19 @@ USAGE = [
     ("bad field", ["--field", "shoe=x"], "--field shoe=x: no role 'shoe'; "),
     ("bad where", ["--where", "reward >"], "--where reward >: syntax error"),
     ("unknown where", ["--where", "cost > 1"], "--where cost > 1: no column 'cost'; there are"),
-    ("threshold", ["--threshold", "nan"], "--threshold nan: write a number, or 0.2,0.5,0.8"),
+    (
+        "threshold",
+        ["--threshold", "nan"],
+        "--threshold nan: write a number, or several, for example 0.2,0.5,0.8",
+    ),
     ("empty where", ["--where", ""], "--where: it is empty; leave it out or give it a value"),
     ("empty cluster", ["--cluster", ""], "--cluster: it is empty"),
     ("empty k", ["-k", ""], "-k: it is empty"),
-    ("reserved group", ["--by", "metric"], "--by metric: the output has a column of that name"),
+    (
+        "reserved group",
+        ["--by", "metric"],
+        "--by metric: the output already has a column of that name",
+    ),
     ("level 95", ["--level", "95"], "0 and 1, as 0.95; did you mean 0.95?"),
     ("unknown suffix", ["-o", "x.docx"], "x.docx: no format has this suffix; use .csv"),
     ("unknown option", ["--interval-method", "x"], "no such option"),
@@ -309,20 +319,23 @@ def test_wrong_usage(passk: Passk, options: list[str], message: str) -> None:
 @pytest.mark.parametrize(
     ("where", "problem"),
     [
-        ("(SELECT content FROM read_text('{secret}')) = 'x'", "no SELECT and no tables here"),
-        ("task_id IN (FROM query('SELECT 1'))", "no SELECT and no tables here"),
-        ("EXISTS (FROM read_csv('http://localhost/x'))", "no SELECT and no tables here"),
+        (
+            "(SELECT content FROM read_text('{secret}')) = 'x'",
+            "SELECT and tables are not allowed here",
+        ),
+        ("task_id IN (FROM query('SELECT 1'))", "SELECT and tables are not allowed here"),
+        ("EXISTS (FROM read_csv('http://localhost/x'))", "SELECT and tables are not allowed here"),
         ("true) UNION ALL SELECT (1", "not one expression"),
         ("true); COPY (SELECT 1) TO '{secret}'; SELECT (1", "not one expression"),
         ("true) --", "syntax error"),
         ("INSTALL httpfs", "syntax error"),
         ("ATTACH '{secret}'", "Catalog Error: Type with name ATTACH does not exist"),
-        ("getenv('HOME') = 'x'", "getenv() is not among the functions"),
-        ("query('SELECT 1') = 1", "query() is not among the functions"),
-        ("error('boom')", "error() is not among the functions of a condition; there are abs"),
-        ("length(repeat('x', 9)) > 1", "repeat() is not among the functions"),
-        ("'x'.lpad(1000, 'x') = 'y'", "lpad() is not among the functions"),
-        (f"{'NOT ' * 300}true", "nested too deeply"),
+        ("getenv('HOME') = 'x'", "getenv() is not allowed"),
+        ("query('SELECT 1') = 1", "query() is not allowed"),
+        ("error('boom')", "error() is not allowed in a condition; there are abs"),
+        ("length(repeat('x', 9)) > 1", "repeat() is not allowed"),
+        ("'x'.lpad(1000, 'x') = 'y'", "lpad() is not allowed"),
+        (f"{'NOT ' * 300}true", "the condition is nested too deeply"),
     ],
 )
 def test_an_expression_reads_no_files(passk: Passk, write: Write, where: str, problem: str) -> None:
@@ -510,7 +523,9 @@ def test_a_label_over_several_models_is_said_before_repeats(passk: Passk, write:
     for policy in ("error", "first", "keep"):
         result = passk("estimate", f"new={write('x.csv', text)}", "--duplicates", policy)
         assert result.code == 3
-        assert "holds several models (a, b); the label 'new' names one" in result.err
+        assert (
+            "the file contains several models (a, b), but the label 'new' names one" in result.err
+        )
 
 
 def test_describe_counts_scores_as_attempts(passk: Passk, write: Write) -> None:
@@ -599,7 +614,7 @@ def test_nested_columns(passk: Passk, tmp_path: Path) -> None:
            "--threshold", "0.5", "-m", "pass@1", "-f", "csv", "--where"]  # fmt: skip
     refused = passk(*ask, "meta.lang = 'py'")
     assert refused.code == 2
-    assert "with ->>, as meta->>'lang' = 'py'" in refused.err
+    assert "with ->>, for example meta->>'lang' = 'py'" in refused.err
     # The score that is judged needs no second name as the outcome.
     assert ",1,1.0," in passk(*ask, "meta->>'lang' = 'py'").out
 
@@ -709,6 +724,6 @@ def test_percent_scores_are_named_with_what_to_do(passk: Passk, write: Write) ->
     for options in ([], ["--threshold", "0.5"]):
         result = passk("estimate", path, *options)
         assert (result.code, result.error) == (3, "bad-outcome")
-        assert "without %, as 0" in result.err
+        assert "without %, for example 0" in result.err
     plain = write("b.csv", path.read_text().replace("%", ""))
     assert passk("estimate", plain, "--threshold", "50").code == 0

@@ -101,7 +101,7 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("duplicate", "words"), [
-    ("Passed", "the column 'passed' and 'Passed' are the same"),
+    ("Passed", "the columns 'passed' and 'Passed' differ only in case"),
     *long(("passed", "the column 'passed' occurs twice")),
 ])  # fmt: skip
 def test_a_column_that_is_there_twice(tmp_path: Path, duplicate: str, words: str) -> None:
@@ -113,7 +113,7 @@ def test_a_column_that_is_there_twice(tmp_path: Path, duplicate: str, words: str
     pq.write_table(table, tmp_path / "m.parquet")
     frame = pd.DataFrame([["a", 1, 0]], columns=["task", "passed", duplicate])
     for data in (tmp_path / "m.parquet", table, table.to_reader(), table.to_batches()[0], frame):
-        with pytest.raises(DataError, match=f"{words}; rename one"):
+        with pytest.raises(DataError, match=f"{words}; rename one of them"):
             read(data)
     # Their own names may end in a number, and what lies inside a column is no column.
     renamed = table.rename_columns(["task", "passed_more", "passed", "passed_1"])
@@ -121,7 +121,7 @@ def test_a_column_that_is_there_twice(tmp_path: Path, duplicate: str, words: str
     fields = {"outcome": "passed"}
     assert cells(tmp_path / "m.parquet", fields=fields) == {("m", "a"): (1, 1)}
     assert cells(renamed, fields=fields) == {("model", "a"): (1, 1)}
-    with pytest.raises(DataError, match="passed and passed_1 judge an attempt and differ"):
+    with pytest.raises(DataError, match="passed and passed_1 both judge an attempt"):
         read(renamed)
 
 
@@ -224,7 +224,7 @@ def test_words_of_attempts_that_ended_are_missing_outcomes(
     )
     assert facts.reasons == {"m": dict.fromkeys(ENDED_WORDS, 2)}
     word = json.dumps(case(ENDED_WORDS[0]))
-    with pytest.raises(DataError, match=f'm.jsonl:3: "status" is {word}, which is no outcome'):
+    with pytest.raises(DataError, match=f'm.jsonl:3: "status" is {word}, which is not an outcome'):
         read(write("m.jsonl", jsonl(rows[:1] + rows[2:3]).replace("\n", "\n\n")))
 
 
@@ -441,7 +441,7 @@ def test_names_of_models(write: Write, passk: Passk) -> None:
     assert read(f"new={third}").series == (("new",),)
     several = write("s.csv", "model,task,passed\ngpt,a,1\nllama,a,0\n")
     with pytest.raises(
-        DataError, match=r"several models \(gpt, llama\); the label 'new' names one"
+        DataError, match=r"several models \(gpt, llama\), but the label 'new' names one"
     ):
         read(f"new={several}")
     assert read(first.parent.parent / "*" / "results.csv").series == (
@@ -455,7 +455,7 @@ def test_clusters(write: Write) -> None:
     path = write("m.csv", "task,passed,repo\na,1,x\na,0,x\nb,1,y\n")
     assert read(path, cluster="repo").clusters == ("x", "y")
     cut = write("c.csv", "task,passed,repo\na,1,x\na,0,y\n")
-    with pytest.raises(DataError, match="task 'a' lies in two clusters"):
+    with pytest.raises(DataError, match="task 'a' is in two clusters"):
         read(cut, cluster="repo")
 
 
@@ -644,7 +644,7 @@ def test_csv_files_that_were_put_together(write: Write, second: str) -> None:
     for name, content in (("a.csv", text), ("a.csv.gz", gzip.compress(text.encode()))):
         for options in ({}, {"skip_bad": True}, {"missing": "fail"}):
             with pytest.raises(
-                DataError, match=rf"{name}:4: the header again, as a row \({second}"
+                DataError, match=rf"{name}:4: this row repeats the header \({second}"
             ):
                 read(write(name, content), **options)
     # A task may be called as a column is.
@@ -667,7 +667,9 @@ def test_a_text_is_no_number(write: Write, tmp_path: Path, suffix: str) -> None:
         "x IS DISTINCT FROM 0",
         "CASE x WHEN 0 THEN true END", "nullif(x, 0) IS NULL", "y > 0 AND NOT (x = 0)", "x = y",
     ):  # fmt: skip
-        with pytest.raises(ParameterError, match="a text is compared with a number or a truth"):
+        with pytest.raises(
+            ParameterError, match="the condition compares a text with a number or a truth"
+        ):
             read(path, where=where)
     for where, tasks in {
         "x = '0'": "c", "x IN ('0', '0.2')": "ac", "TRY_CAST(x AS DOUBLE) = 0": "c",
@@ -681,7 +683,7 @@ def test_a_text_is_no_number(write: Write, tmp_path: Path, suffix: str) -> None:
     "task = 'a' OR length(VERSION()) > 0",
 ])  # fmt: skip
 def test_a_condition_is_of_the_rows_alone(write: Write, call: str) -> None:
-    with pytest.raises(ParameterError, match=r"\(\) is not among the functions of a condition; "):
+    with pytest.raises(ParameterError, match=r"\(\) is not allowed in a condition; "):
         read(write("m.csv", "task,passed\na,1\n"), where=call)
 
 
@@ -747,7 +749,7 @@ def test_a_packed_file_that_unpacks_to_far_more(
     monkeypatch.setattr("passk_cli.files.sources.source._HARMLESS_BYTES", 1 << 20)
     start = {"csv.gz": "task,passed,x\na,1,", "json.gz": '{"results": [{"task": "a", "x": "'}
     text = start.get(end, '{"task": "a", "x": "').encode() + b"x" * (1 << 22)
-    refusal = "unpacks to more than 1,048,576 bytes, .*; unpack it yourself and give that file"
+    refusal = "unpacks to more than 1,048,576 bytes, .*; unpack the file and read the unpacked one"
     with pytest.raises(DataError, match=refusal):
         read(write(f"m.{end}", packed(end, text)))
 

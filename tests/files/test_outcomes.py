@@ -29,7 +29,10 @@ def test_words_that_pass_and_the_others_that_fail(passk: Passk, labels: Path) ->
     assert "counted as passes: not_misled (2); as failures: Partial (1), misled (1)" in result.err
     assert "passes=NOT_misled" in result.out
     result = passk("estimate", labels, *options, "--passes", "not_misled", "--fails", "misled")
-    assert (result.code, "neither passes nor fails by name: Partial" in result.err) == (3, True)
+    assert (
+        result.code,
+        "neither --passes nor --fails names these outcomes: Partial" in result.err,
+    ) == (3, True)
     rules = ("--passes", "not_misled,partial", "--fails", "misled")
     assert passk("estimate", labels, *options, *rules).code == 0
 
@@ -43,8 +46,8 @@ def test_named_words_pass_beside_a_threshold_that_judges_the_numbers(
         assert counts.c.tolist() == [2, len(words)]
     result = passk("estimate", path, "--passes", "good")
     assert (result.code, result.out) == (3, "")
-    assert "numbers fail that no word names (" in result.err
-    assert "--threshold X says from where on a score passes" in result.err
+    assert "--passes names none of the outcomes that are numbers (" in result.err
+    assert "--threshold X sets the score from which an attempt passes" in result.err
     result = passk("estimate", path, "--passes", "good", "--threshold", "7", "-v")
     assert "passes: ≥ threshold (2), good (1); as failures: < threshold (1), true (1)" in result.err
     with pytest.raises(DataError, match="no outcome is bad"):
@@ -58,7 +61,7 @@ def test_a_decimal_comma_or_a_percent_sign_is_said(
     path = write("a.csv", f'task;score\na;"{cell}"\nb;"{cell}"\n')
     for more in ((), ("--threshold", "0.5"), ("-m", "mean")):
         result = passk("estimate", path, *more)
-        advice = f"write numbers with a decimal point and without %, as {plain}"
+        advice = f"write numbers with a decimal point and without %, for example {plain}"
         assert (result.code, advice in result.err, "--threshold X" in result.err) == (
             3,
             True,
@@ -104,7 +107,7 @@ def test_what_is_true_may_be_bad(values: list[object], tmp_path: Path) -> None:
 def test_a_word_of_what_ended_early_is_missing_unless_it_is_named() -> None:
     rows = [{"task": "a", "status": word} for word in ("ok", "timeout", "wrong answer")]
     options = {"fields": {"outcome": "status"}, "passes": "ok"}
-    with pytest.raises(DataError, match='"status" is "timeout", which is no outcome'):
+    with pytest.raises(DataError, match='"status" is "timeout", which is not an outcome'):
         read(rows, **options)
     assert read(rows, missing="drop", **options).n.tolist() == [2]
     counts = read(rows, fails=["timeout", "wrong answer"], **options)
@@ -153,5 +156,7 @@ def test_a_threshold_that_judges_nothing_is_said() -> None:
             message.text for message in counts.facts.messages if message.name == "idle-threshold"
         ]
 
-    assert warnings_about(True, False) == ["no outcome is a number, so the threshold judges none"]
+    assert warnings_about(True, False) == [
+        "--threshold has no effect, because no outcome is a number"
+    ]
     assert warnings_about(0.2, 0.7) == []

@@ -138,7 +138,7 @@ def test_several_thresholds_in_one_table(passk: Passk, graded: Path) -> None:
             assert float(same["estimate"]) == pytest.approx(float(record["estimate"]), abs=1e-12)
     result = passk("estimate", graded, *PASSED, "-m", "maj@2", "--threshold", "0.2,0.5")
     assert result.code == 2
-    assert "several thresholds go with metrics of passes or scores" in result.err
+    assert "several thresholds need metrics of passes or scores" in result.err
 
 
 def test_these_tasks_cannot_resample_what_attempts_were(passk: Passk, graded: Path) -> None:

@@ -30,37 +30,51 @@ _ENOUGH_GROWING_ROWS = 10
 
 WEIGHTED_ROWS = DiagnosticType(
     "weighted-rows", WARNING,
-    "{column} is not read and may be the number of attempts of a row ({values})", "",
-    "If each row is a task and an outcome with the number of attempts that had it, passk would"
-    " count each row as one attempt. Write a row per attempt, or a row per task with n attempts and"
-    " c passes.",
+    "{column} is not read and may be the number of attempts of a row ({values})",
+    meaning="Each row seems to be a task and an outcome, with the number of attempts that had this"
+    " outcome.",
+    why="passk counts each row as one attempt, so n would be too small.",
+    advice="Write one row per attempt, or one row per task with n attempts and c passes.",
+    example="warning[weighted-rows]: count is not read and may be the number of attempts of a row"
+    " (3, 12, 7)",
 )  # fmt: skip
 RATES_OF_SEVERAL = DiagnosticType(
     "rates-of-several", WARNING,
     "{outcome} is the share of {column} attempts ({values}) and would count as one attempt",
     "write the number of passes as a column c",
-    "A row sums up several attempts at its task as a rate, next to their number. One attempt that"
-    " passes or fails would replace all of them. Write a column c = rate × n next to n, or a row"
-    " per attempt.",
+    meaning="A row contains the pass rate of several attempts at its task, next to their number.",
+    why="passk would count one attempt that passes or fails in place of all of them.",
+    advice="Write a column c with the number of passes (rate × n) next to n, or one row per"
+    " attempt.",
+    example="warning[rates-of-several]: accuracy is the share of n attempts (5, 10) and would"
+    " count as one attempt; write the number of passes as a column c",
 )  # fmt: skip
 PARTIAL_SCORES = DiagnosticType(
     "partial-scores", WARNING,
-    "{outcome} is a score out of {column} ({values}), so 1 is not a pass", "",
-    "A row has a score and the highest possible score. A score of 1 passes only if that is the"
-    " highest. Set the score from which an attempt passes, for example with --threshold 3.",
+    "{outcome} is a score out of {column} ({values}), so 1 is not a pass",
+    meaning="A row contains a score and the highest possible score.",
+    why="Without a threshold a score of 1 passes, which is right only if 1 is the highest score.",
+    advice="Set the score from which an attempt passes, for example with --threshold 3.",
+    example="warning[partial-scores]: score is a score out of max_score (5), so 1 is not a pass",
 )  # fmt: skip
 COUNTED_TESTS = DiagnosticType(
     "counted-tests", WARNING,
-    "{outcome} next to {column} ({values}) counts tests, and an attempt passes if all tests do", "",
-    "A row has the number of tests that passed and the number of all tests, or of those that"
-    " failed. An attempt with 1 of 5 tests passed is not a pass. Compare the two columns, for"
-    " example with --field outcome=passed==total.",
+    "{outcome} next to {column} ({values}) counts tests, and an attempt passes if all tests do",
+    meaning="A row contains the number of tests that passed, and the number of all tests or of the"
+    " tests that failed.",
+    why="An attempt that passes 1 of 5 tests is not a pass, but the number 1 reads like one.",
+    advice="Compare the two columns, for example with --field outcome=passed==total.",
+    example="warning[counted-tests]: passed next to total (5, 8) counts tests, and an attempt"
+    " passes if all tests do",
 )  # fmt: skip
 SUMMED_COSTS = DiagnosticType(
     "summed-costs", WARNING,
-    "{column} only grows from row to row ({first} to {last}) and may be a running total", "",
-    "If the cost of a row contains the cost of all rows before it, the sum of all costs is far too"
-    " high. Write the cost of the attempt itself, which is the difference of two rows.",
+    "{column} only grows from row to row ({first} to {last}) and may be a running total",
+    meaning="The cost of each row seems to contain the cost of all rows before it.",
+    why="The sum of running totals is far higher than the real cost.",
+    advice="Write the cost of each attempt, which is the difference between two rows.",
+    example="warning[summed-costs]: cost only grows from row to row (0.02 to 1.9) and may be a"
+    " running total",
 )  # fmt: skip
 
 

@@ -51,13 +51,15 @@ _FAILING_SHARE, _PASS_LIKE_SHARE, _ENOUGH = 0.9, 0.5, 3
 
 ERRORS_AS_FAILURES = DiagnosticType(
     "errors-as-failures", WARNING,
-    "{failures:failure}{?sample| of a sample} may be the harness's and not the model's: {column} is"
-    " {kinds}{?models|; {models}}",
-    "",
-    "Attempts ended in an error, such as a rate limit, a timeout, a lost connection or an answer"
-    " that a judge could not parse, and count as failures. That is right if the model caused it."
-    " Errors that the harness caused make the rates of the models that they hit too low. Leave them"
-    " out with --where, or count them on purpose with --pool.",
+    "the harness rather than the model may have caused {failures:failure}{?sample| of a sample}:"
+    " {column} is {kinds}{?models|; {models}}",
+    meaning="Some attempts ended in an error, such as a rate limit, a timeout, a lost connection"
+    " or an answer that a judge could not parse. They count as failures.",
+    why="This is right if the model caused the error. If the harness caused it, the pass rates of"
+    " the models with errors are too low.",
+    advice="Leave these attempts out with --where, or count them on purpose with --pool.",
+    example="warning[errors-as-failures]: the harness rather than the model may have caused 4"
+    " failures: error is rate limit (3), timeout (1); alpha (4)",
 )  # fmt: skip
 
 

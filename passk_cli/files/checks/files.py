@@ -27,20 +27,25 @@ _SUMMARY_NAME = re.compile(
 _MOST_LABELLED = 6
 FILES_SHARE_TASKS = DiagnosticType(
     "files-share-tasks", WARNING,
-    "{values} contain attempts of one model at the same tasks and would be pooled", "",
-    "Several files have attempts of one model at the same tasks, and their names are not numbers of"
-    " runs. They are rather arms of an experiment, or benchmarks whose tasks have the same names."
-    " Keep them apart with --path and --by, or pool them as runs with --pool file.",
+    "{values} contain attempts of one model at the same tasks and would be pooled",
+    meaning="Several files contain attempts of one model at the same tasks, and their names are"
+    " not run numbers.",
+    why="The files may be arms of an experiment, or benchmarks with the same task names. Then one"
+    " estimate would mix them.",
+    advice="Keep the files apart with --path and --by, or pool them as runs with --pool file.",
+    example="warning[files-share-tasks]: plain.jsonl, cot.jsonl contain attempts of one model at"
+    " the same tasks and would be pooled",
 )  # fmt: skip
 SUMMARY_FILE = DiagnosticType(
     "summary-file", WARNING,
-    "{?tasks|its tasks are models of the other files ({tasks})}{?name|its name is that of a summary"
+    "{?tasks|its tasks are models of the other files ({tasks})}{?name|it is named like a summary"
     " of the other files ({name})}{?counts|it counts attempts at {counts:task} that other files"
-    " contain; a file that you name is added}",
-    "",
-    "A folder contains the results of models and a summary of them. The summary is not a model, and"
-    " its attempts would count twice. Leave it out. If it has results of its own, name the files,"
-    " or a pattern, in place of the folder.",
+    " contain as well}",
+    meaning="A folder contains the results of models, and a file that summarizes them.",
+    why="The summary is not a model, and its attempts would count twice.",
+    advice="Leave the summary out, for example with --exclude-model. If it contains results of its"
+    " own, name the files, or a pattern, in place of the folder.",
+    example="warning[summary-file]: it is named like a summary of the other files (alpha, beta)",
 )  # fmt: skip
 
 

@@ -25,34 +25,53 @@ _SUM_WORDS = frozenset(
 _SPELLING_VARIANT = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
 
 SUMMARY_ROWS = DiagnosticType(
-    "summary-rows", WARNING, "the task {names:and} sums up other rows", "",
-    "A row named total, overall, average or the like is not an attempt at a task. Read as one, it"
-    " would change the mean over tasks. Leave it out with --where.",
+    "summary-rows", WARNING,
+    "the task {names:and} sums up other rows",
+    meaning="A row with a task such as total, overall or average is not an attempt at a task.",
+    why="If it counted as a task, it would change the mean over tasks.",
+    advice="Leave such rows out with --where.",
+    example="warning[summary-rows]: the task 'overall' sums up other rows",
 )  # fmt: skip
 HEADER_ROWS = DiagnosticType(
-    "header-rows", WARNING, "one of the rows is a header, with the task {name}", "",
-    "Tables that were appended to each other have headers among their rows, sometimes in another"
-    " case. Read as a row, a header would be a task. Leave it out with --where.",
+    "header-rows", WARNING,
+    "one of the rows is a header, with the task {name}",
+    meaning="Several tables were joined into one file, so a header is among the rows.",
+    why="A header that is read as a row would count as a task.",
+    advice="Leave the row out with --where, or delete it.",
+    example="warning[header-rows]: one of the rows is a header, with the task 'task_id'",
 )  # fmt: skip
 SIMILAR_TASKS = DiagnosticType(
-    "similar-tasks", WARNING, "{names:and} are read as different tasks", "",
-    "The names differ only in case, blanks, invisible characters, a leading ./, or as 1, 1.0 and"
-    " 01. They are often one task in the spelling of two tools, so that its attempts are spread"
-    " over two tasks, or one attempt is there twice. Write them alike.",
+    "similar-tasks", WARNING,
+    "{names:and} count as different tasks",
+    meaning="The names differ only in case, spaces, invisible characters or a leading ./, or like"
+    " 1, 1.0 and 01.",
+    why="Two tools often spell one task in two ways. Then its attempts are divided between two"
+    " tasks, or one attempt counts twice.",
+    advice="If they are the same task, write the names in the same way.",
+    example="warning[similar-tasks]: 'Task 1' and 'task 1' count as different tasks",
 )  # fmt: skip
 UNLIKELY_TASKS = DiagnosticType(
-    "unlikely-tasks", WARNING, "the tasks are named like models: {names}",
+    "unlikely-tasks", WARNING,
+    "the tasks are named like models: {names}",
     "passk needs the outcome of each task",
-    "A row per model contains how many tasks passed and not which. If these were the tasks, 45 of"
-    " 60 tasks would count as 45 of 60 attempts at one task. Read a file with a row per task, or"
-    " name the task if these are tasks.",
+    meaning="The file has one row per model, with the number of tasks that passed and not which"
+    " tasks.",
+    why="If the models were the tasks, 45 of 60 tasks would count as 45 of 60 attempts at one"
+    " task.",
+    advice="Read a file with one row per task. If these are tasks, name the column with --field"
+    " task=.",
+    example="warning[unlikely-tasks]: the tasks are named like models: gpt-5, gemini-3; passk"
+    " needs the outcome of each task",
 )  # fmt: skip
 ROWS_AS_TASKS = DiagnosticType(
     "rows-as-tasks", WARNING,
-    "{task} is different in each row, so every task has one attempt, although each {statement} is"
-    " in several rows", "",
-    "An id of a row, a run or a response is not a task. Read as one, the attempts at a task count"
-    " as tasks of their own, and pass@k is not defined for k above 1. Name the column of the task.",
+    "{task} differs in each row, so every task has one attempt, although each {statement} is in"
+    " several rows",
+    meaning="The column that is read as the task is the id of a row, a run or a response.",
+    why="Each attempt would count as a task, and pass@k would not be defined for k above 1.",
+    advice="Name the column of the task, for example with --field task=question.",
+    example="warning[rows-as-tasks]: id differs in each row, so every task has one attempt,"
+    " although each question is in several rows",
 )  # fmt: skip
 
 

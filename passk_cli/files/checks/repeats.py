@@ -22,20 +22,24 @@ _ENOUGH_OF_EACH = 5
 
 REPEATED_RECORDS = DiagnosticType(
     "repeated-records", WARNING,
-    "{rows:record} {rows:is|are} in the data again, equal in every column"
-    "{?column|, also in {column}}{?order|, in the same order, like a run that was appended twice}",
-    "",
-    "Records repeat in every column, also in one that does not repeat by chance, such as a text, a"
-    " time or an id; or the second half of a file is the first again. A run was probably uploaded"
-    " or appended twice. Its attempts would count twice, and intervals would be too narrow. Remove"
-    " the copy.",
+    "{rows:record} {rows:repeats|repeat} another record in every column{?column|, also in"
+    " {column}}{?order|, in the same order, like a run that was appended twice}",
+    meaning="Records repeat in every column, also in one that does not repeat by chance, such as a"
+    " text, a time or an id. Or the second half of a file repeats the first half.",
+    why="A run was probably uploaded or appended twice. Its attempts would count twice, and"
+    " intervals would be too narrow.",
+    advice="Remove the copy, or count each record once with --duplicates first.",
+    example="warning[repeated-records]: 40 records repeat another record in every column, also in"
+    " response",
 )  # fmt: skip
 CACHED_ATTEMPTS = DiagnosticType(
     "cached-attempts", WARNING,
-    "{rows:attempt} of {all} {rows:was|were} answered from a cache ({column})", "",
-    "An attempt that is answered from a cache is a copy of an earlier one. Copies do not show how"
-    " often a model passes: n is smaller than it looks, and intervals are too narrow. Run the"
-    " evaluation again without the cache.",
+    "{rows:attempt} of {all} {rows:was|were} answered from a cache ({column})",
+    meaning="An attempt that is answered from a cache is a copy of an earlier attempt.",
+    why="Copies do not show how often a model passes. There are fewer independent attempts than n,"
+    " so intervals are too narrow.",
+    advice="Run the evaluation again without the cache.",
+    example="warning[cached-attempts]: 12 attempts of 40 were answered from a cache (cached)",
 )  # fmt: skip
 
 

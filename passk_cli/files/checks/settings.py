@@ -66,37 +66,58 @@ _ONCE_SHARE = 0.9
 _STANDARD_ERRORS, _ENOUGH_ROWS, _MOST_ARMS, _MOST_RECORDS = 2.0, 8, 12, 200
 
 POOLED_SETTINGS = DiagnosticType(
-    "pooled-settings", WARNING, "attempts at one task differ in {column} ({values})", "",
-    "Attempts of one model at one task were made under different settings, such as prompts or"
-    " temperatures. The numbers are those of the mixture, and pass@k of a mixture is not pass@k of"
-    " any setting. Keep the settings apart with --by, or pool them on purpose with --pool.",
+    "pooled-settings", WARNING,
+    "attempts at one task differ in {column} ({values})",
+    meaning="One model attempted the same tasks under different settings, such as prompts or"
+    " temperatures.",
+    why="The estimates describe the mixture of these settings. pass@k of a mixture is not the"
+    " pass@k of any setting.",
+    advice="Keep the settings apart with --by, or pool them on purpose with --pool.",
+    example="passk estimate sample_data/cruxeval.jsonl.gz -k 1\n"
+    "warning[pooled-settings]: attempts at one task differ in temperature (0.2, 0.8)",
 )  # fmt: skip
 POOLED_ARMS = DiagnosticType(
     "pooled-arms", WARNING,
-    "each task was attempted under one {column} only ({rates}), so one estimate mixes them", "",
-    "A setting shares the tasks out among its arms. One estimate of all of them is the rate of no"
-    " arm, and it changes with the number of tasks of an arm. Keep the arms apart with --by.",
+    "each task was attempted under one {column} only ({rates}), so one estimate mixes them",
+    meaning="A setting divides the tasks into arms: each task was attempted under one value of the"
+    " setting.",
+    why="One estimate over all arms is not the pass rate of any arm, and it changes with the"
+    " number of tasks per arm.",
+    advice="Keep the arms apart with --by.",
+    example="warning[pooled-arms]: each task was attempted under one prompt only (b 0.610, a"
+    " 0.420), so one estimate mixes them",
 )  # fmt: skip
 UNREAD_NUMBER = DiagnosticType(
     "unread-column", WARNING,
-    "{column} is not read and distinguishes the attempts at each task ({values})", "",
-    "A column has each of its values once per task, nearly as often as the task has attempts. It"
-    " may number the attempts, or be a setting or a part of the task. If it numbers attempts, name"
-    " it with --field attempt=, so that passk finds repeated ones.",
+    "{column} is not read and distinguishes the attempts at each task ({values})",
+    meaning="Each value of this column occurs once per task, in nearly all tasks. The column may"
+    " number the attempts, or be a setting or a part of the task.",
+    why="passk finds repeated attempts only if it knows the column that numbers them. If the"
+    " column is a setting, the estimates mix its values.",
+    advice="If the column numbers the attempts, name it with --field attempt=. Otherwise use --by,"
+    " --pool or --field task=.",
+    example="warning[unread-column]: round is not read and distinguishes the attempts at each task"
+    " (1, 2, 3)",
 )  # fmt: skip
 RESTARTING_TASKS = DiagnosticType(
     "restarting-tasks", WARNING,
-    "the names of tasks start again under each {column} ({values}), so different tasks have one"
-    " name",
-    "",
-    "Each part of the data, such as a subject or a domain, numbers its own tasks. Read by that"
-    " number only, different tasks would count as one. Name both columns, for example with --field"
-    " task=subject,id.",
+    "task names repeat under each {column} ({values}), so different tasks have the same name",
+    meaning="Each part of the data, such as a subject or a domain, numbers its own tasks from the"
+    " start.",
+    why="If passk read only that number, different tasks would count as one task.",
+    advice="Name both columns, for example with --field task=subject,id.",
+    example="warning[restarting-tasks]: task names repeat under each subject (algebra, geometry),"
+    " so different tasks have the same name",
 )  # fmt: skip
 SEVERAL_VERDICTS = DiagnosticType(
-    "several-verdicts", WARNING, "each attempt has one verdict per {column} ({values})", "",
-    "An entry of a list is the verdict of one of several scorers or criteria on an attempt. Read as"
-    " they are, verdicts would count as attempts. Read one scorer.",
+    "several-verdicts", WARNING,
+    "each attempt has one verdict per {column} ({values})",
+    meaning="Each entry of a list is the verdict of one of several scorers or criteria on the same"
+    " attempt.",
+    why="passk would count each of these verdicts as an attempt.",
+    advice="Read one scorer, for example with --field outcome=scores[name=correct].value.",
+    example="warning[several-verdicts]: each attempt has one verdict per scores.name (correct,"
+    " short)",
 )  # fmt: skip
 # What distinguishes the attempts at a task: certain if attempts of one number repeat.
 DISTINGUISHING = (POOLED_SETTINGS, UNREAD_NUMBER, SEVERAL_VERDICTS, RESTARTING_TASKS)

@@ -28,13 +28,15 @@ _AGREEING_SHARE = 0.4
 
 COARSE_TASKS = DiagnosticType(
     "coarse-tasks", WARNING,
-    "{rows:row} of one {task} have different values of {column} ({values}), so it does not identify"
-    " a task",
-    "",
-    "All attempts at a task answer the same question. If the question, or its expected answer,"
-    " differs among the rows of one task, the column that is read as the task is rather a category,"
-    " a subject or a suite, and pass@k counts different questions as attempts at one. Add the"
-    " column that identifies the task, for example with --field task=subject,id.",
+    "{rows:row} of one {task} have different values of {column} ({values}), so it does not"
+    " identify a task",
+    meaning="All attempts at a task answer the same question. Here the question, or its expected"
+    " answer, differs among the rows of one task.",
+    why="The column that is read as the task is probably a category, a subject or a suite. Then"
+    " pass@k would count different questions as attempts at one task.",
+    advice="Add the column that identifies the task, for example with --field task=subject,id.",
+    example="warning[coarse-tasks]: 2 rows of one subject have different values of question (What"
+    " is 2 + 2?, What is 3 + 3?), so it does not identify a task",
 )  # fmt: skip
 
 

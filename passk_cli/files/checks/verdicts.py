@@ -62,44 +62,58 @@ _ENOUGH_SHARE = 0.5
 
 TWO_VERDICTS = DiagnosticType(
     "two-verdicts", WARNING,
-    "{names:and} judge an attempt and differ{?constant|; {outcome} is always {constant}}",
+    "{names:and} both judge an attempt, and they differ{?constant|; {outcome} is always"
+    " {constant}}",
     "which column is the outcome?",
-    "Two columns could be the outcome, and they differ. They may be verdicts of two scorers, a"
-    " first and a last try, or a word that says that a run ended next to the verdict on its result."
-    " The wrong column gives a wrong number, so passk does not choose. Name the outcome, for"
-    " example with --outcome correct.",
+    meaning="Two columns could be the outcome. They may be the verdicts of two scorers, the first"
+    " and the last try, or a word for how the run ended next to the verdict on its result.",
+    why="The wrong column gives a wrong number, so passk does not choose one.",
+    advice="Name the outcome, for example with --outcome correct.",
+    example="warning[two-verdicts]: status and correct both judge an attempt, and they differ;"
+    " which column is the outcome?",
 )  # fmt: skip
 ALWAYS_SUCCESS = DiagnosticType(
     "always-success", WARNING,
-    "{column} is {value} in all {attempts:attempt}{?sample| of a sample}; it may only say that a"
+    "{column} is {value} in all {attempts:attempt}{?sample| of a sample}; it may only report that"
+    " a run ended",
+    meaning="Many agents write status: ok when they end without an error, even if the result is"
+    " wrong.",
+    why="If this column only reports the end of a run, its pass@k is 1 and shows nothing about the"
+    " tasks.",
+    advice="Name the column with the verdict. If this column is the verdict, name it with"
+    " --outcome.",
+    example="warning[always-success]: status is ok in all 60 attempts; it may only report that a"
     " run ended",
-    "",
-    "Many agents write status: ok when they end without an error, whatever the result is worth. If"
-    " such a column never varies, its pass@k is 1 and says nothing about the tasks. Name the column"
-    " with the verdict, or name this column if it is the verdict.",
 )  # fmt: skip
 EXPECTED_VERDICTS = DiagnosticType(
     "expected-verdicts", WARNING,
-    "{outcome} is a verdict that {column} expects: an attempt passes if they agree", "",
-    "The subject of the evaluation gives verdicts itself, and the data contain the expected ones. A"
-    " verdict of pass is then wrong as often as not. Compare the two columns, for example with"
-    " --field outcome=result==expected.",
+    "{outcome} is a verdict that {column} expects: an attempt passes if they agree",
+    meaning="The evaluated model gives verdicts itself, and another column contains the expected"
+    " verdicts.",
+    why="A verdict of pass is then not a pass: it is right only if it was expected.",
+    advice="Compare the two columns, for example with --field outcome=result==expected.",
+    example="warning[expected-verdicts]: result is a verdict that expected_result expects: an"
+    " attempt passes if they agree",
 )  # fmt: skip
 AMBIGUOUS_SUCCESS = DiagnosticType(
     "ambiguous-success", WARNING,
-    "{column} next to {attack} may be the success of the attack; does true pass?", "",
-    "In evaluations of attacks, success often means that the attack worked. True passes if you"
-    " measure the attack, and false passes if you measure a model that should withstand it. The"
-    " two numbers add up to 1. Choose with --passes.",
+    "{column} next to {attack} may be the success of the attack; does true pass?",
+    meaning="In evaluations of attacks, success often means that the attack worked.",
+    why="True passes if you measure the attack. False passes if you measure a model that should"
+    " withstand it. The two rates add up to 1.",
+    advice="Choose with --passes.",
+    example="warning[ambiguous-success]: success next to attack_type may be the success of the"
+    " attack; does true pass?",
 )  # fmt: skip
 LISTS_IN_ORDER = DiagnosticType(
     "lists-in-order", WARNING,
-    "{outcome} compares lists in order, and {rows:row} of {all} {rows:has|have} the same entries in"
-    " another order",
-    "",
-    "Two lists are equal if they have the same entries in the same order. If the order means"
-    " nothing, as for names of files, these attempts would pass. Sort the lists when you write the"
-    " file, or write the verdict as a column.",
+    "{outcome} compares lists in order, and {rows:row} of {all} {rows:has|have} the same entries"
+    " in another order",
+    meaning="Two lists agree if they contain the same entries in the same order.",
+    why="If the order has no meaning, for example for file names, these attempts should pass.",
+    advice="Sort the lists when you write the file, or write the verdict as a column.",
+    example="warning[lists-in-order]: files==expected_files compares lists in order, and 3 rows of"
+    " 40 have the same entries in another order",
 )  # fmt: skip
 
 

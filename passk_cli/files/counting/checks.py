@@ -26,34 +26,49 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import shortened
 
 OTHER_ENCODING = DiagnosticType(
-    "other-encoding", WARNING, "read as {encodings}, not as UTF-8: {files}", "",
-    "JSON and most tables are written in UTF-8. What begins as UTF-16 is read as that, what holds"
-    " some letters of UTF-8 as UTF-8 with a few others, and the rest as cp1252, the encoding of"
-    " Windows. Outcomes are the same in all of them; names with accents may look odd.",
+    "other-encoding", WARNING,
+    "read as {encodings}, not as UTF-8: {files}",
+    meaning="JSON and most tables are written in UTF-8. passk reads a file that begins as UTF-16"
+    " in that encoding. It reads a file with some UTF-8 letters as UTF-8 with a few other bytes,"
+    " and all other files as cp1252, the encoding of Windows.",
+    why="Outcomes are the same in all encodings, but names with accents may look odd.",
+    advice="Save the files as UTF-8.",
+    example="warning[other-encoding]: read as cp1252, not as UTF-8: results.csv",
 )  # fmt: skip
 WITHOUT_GROUP = DiagnosticType(
     "without-group", NOTE,
-    "{attempts:attempt} {attempts:has|have} no {column}: a group of their own, named last",
-    meaning="The column of --by is empty there, or NaN. Such attempts are kept, as a group whose"
-    " name is empty; it is not named as the best. --where \"COLUMN IS NOT NULL\" leaves them out.",
+    "{attempts:attempt} {attempts:has|have} no {column} and {attempts:forms|form} a group without"
+    " a name, which is listed last",
+    meaning="The column of --by is empty or NaN in these rows.",
+    why="These attempts count, but in a group without a name. passk does not name this group as"
+    " the best one.",
+    advice="To leave them out, use --where \"COLUMN IS NOT NULL\".",
+    example="note[without-group]: 3 attempts have no language and form a group without a name,"
+    " which is listed last",
 )  # fmt: skip
 MIXED_TASKS = DiagnosticType(
     "mixed-tasks", NOTE,
-    'tasks are numbers in {numbers} and texts in {texts}: {task} and "{task}" are one task',
-    "",
-    "Names of tasks are texts. One file writes them as numbers, another one in quotes; passk takes"
-    " equal ones as the same task. Rename them where they are different tasks.",
+    "tasks are numbers in {numbers} and texts in {texts}: {task} and \"{task}\" count as one task",
+    meaning="One file writes task names as numbers, and another one in quotes.",
+    why="Task names are texts, so passk counts equal names as the same task.",
+    advice="If they are different tasks, rename them.",
+    example="note[mixed-tasks]: tasks are numbers in a.jsonl and texts in b.jsonl: 7 and \"7\""
+    " count as one task",
 )  # fmt: skip
 SEVERAL_SCORES = DiagnosticType(
     "several-scores", NOTE,
-    "{columns} could be the score; score repeats {outcome}",
+    "{columns} could be the score; the column score repeats {outcome}",
     (
         SuggestedFix({"--field": {"score": "{first}"}}, "takes one"),
         SuggestedFix({"--with": "{joined}"}, "keeps all"),
     ),
-    "A table of attempts has one column for a score. Several columns of the file could be it, and"
-    " passk does not choose: score is the outcome as a number. Name the column, or keep the columns"
-    " under their own names.",
+    meaning="A table of attempts has one column for a score, but several columns of the file could"
+    " be the score.",
+    why="passk does not choose one of them, so the column score contains the outcome as a number.",
+    advice="Name the score with --field score=, or keep the columns under their own names with"
+    " --with.",
+    example="note[several-scores]: f1, reward could be the score; the column score repeats passed;"
+    " --field 'score=f1' takes one; --with 'f1,reward' keeps all",
 )  # fmt: skip
 
 
@@ -102,8 +117,8 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
         for source in batch.sources:
             for line, row in csv_rows(source, layout.delimiter):
                 if {*row} == names:
-                    problem = f"the header again, as a row ({shortened(','.join(row))})"
-                    remedy = "give the files that were put together here, or remove the line"
+                    problem = f"this row repeats the header ({shortened(','.join(row))})"
+                    remedy = "remove the line, or read the files that were joined here"
                     raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
     for role, column in batch.roles.columns().items() if layout.kind in ("json", "jsonl") else ():
         key = {"task": "task", "model": "name"}.get(role)
@@ -113,8 +128,9 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
         for source in batch.sources:
             if (number := _first_respelled_number(source, column)) is not None:
                 line, spelled = number
-                problem = f'"{column}" is the number {spelled}, which reads as {float(spelled)!r}'
-                remedy = "names are text: put it in quotes"
+                problem = f'"{column}" is the number {spelled}, '
+                problem += f"which would be read as {float(spelled)!r}"
+                remedy = "names are texts, so put it in quotes"
                 raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
 
 
@@ -145,7 +161,7 @@ def require_even_rows(source: Source, layout: Layout) -> None:
     for line, row in csv_rows(source, layout.delimiter):
         if len(row) > width and not any(row[width:]):
             problem = f"{len(row)} fields; the header has {width}"
-            remedy = "remove the delimiter at its end"
+            remedy = "remove the delimiter at the end of the line"
             raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
 
 

@@ -58,13 +58,13 @@ if TYPE_CHECKING:
     import duckdb
 
 _REPEAT_FIXES: tuple[SuggestedFix, ...] = (
-    SuggestedFix({"--duplicates": "first"}, "counts the first, as of a copy"),
-    SuggestedFix({"--duplicates": "last"}, "counts the last, as of a resumed run"),
-    SuggestedFix({"--duplicates": "keep"}, "counts each as an attempt of its own"),
+    SuggestedFix({"--duplicates": "first"}, "counts the first one (right for copies)"),
+    SuggestedFix({"--duplicates": "last"}, "counts the last one (right for resumed runs)"),
+    SuggestedFix({"--duplicates": "keep"}, "counts each one as an attempt"),
 )
 # How often an attempt comes again, on average, where its number is none.
 _TOO_MANY_REPEATS = 2
-_TWO_FILES_REMEDY = "name files of different models as label=path"
+_TWO_FILES_REMEDY = "if the files are of different models, name them as label=path"
 # How many records without a task may be summaries of the others, where these are many more.
 _MOST_SUMMARIES = 5
 # Records whose fields are named where none has the one asked for.
@@ -73,7 +73,7 @@ _PROBED_RECORDS = 1000
 _EXPRESSION_ERRORS = re.compile(
     "(Binder|Catalog|Conversion|Out of Range|Permission|Not implemented) Error"
 )
-_COUNTS_REMEDY = "they need whole numbers, n ≥ 1 and 0 ≤ c ≤ n"
+_COUNTS_REMEDY = "n and c must be whole numbers with n ≥ 1 and 0 ≤ c ≤ n"
 
 
 def explained_error(
@@ -94,8 +94,9 @@ def explained_error(
     if "maximum_object_size" in message:
         source = max(sources, key=lambda s: object_bytes([s]))
         packed = source.packing != "none"
-        remedy = "unpack it yourself and give that file" if packed else "split it into several"
-        problem = f"a record over {object_bytes([source]):,} bytes"
+        remedy = "unpack the file and read the unpacked one"
+        remedy = remedy if packed else "split it into several files"
+        problem = f"a record is longer than {object_bytes([source]):,} bytes"
         return BadRecord(source.name, problem, remedy)
     if request.where and _EXPRESSION_ERRORS.match(message):
         return _condition_error(message, request)
@@ -112,7 +113,7 @@ def explained_error(
                     fault = fault or BadRecord(f"{source.name}:{line[1]}", *UNCLOSED_QUOTE)
                 elif "state machine" in message:
                     fault = fault or BadRecord(
-                        source.name, "mixed line ends, or quotes", UNCLOSED_QUOTE[1]
+                        source.name, "the file mixes line ends or quotes", UNCLOSED_QUOTE[1]
                     )
             if fault := fault or _not_a_list_error(con, source, batch):
                 return fault
@@ -121,7 +122,10 @@ def explained_error(
     for batch in batches:
         if batch.layout.kind == "parquet":
             return damaged_parquet(batch.sources[0], message)
-    reason, remedy = re.sub(r"\s+", " ", message)[:300], "passk describe FILE shows how it is read"
+    reason, remedy = (
+        re.sub(r"\s+", " ", message)[:300],
+        "`passk describe FILE` shows how passk reads it",
+    )
     return DataError(first, reason, remedy, name="unreadable-file")
 
 
@@ -129,10 +133,10 @@ def _condition_error(message: str, request: Request) -> ParameterError:
     problem = message.split("\n")[0].rstrip("!.")
     remedy = CONDITION
     if "Malformed JSON" in message:
-        problem = "a text is compared with a part of a nested column"
-        remedy = "take the part as text with ->>, as meta->>'lang' = 'py'"
+        problem = "the condition compares a text with a part of a nested column"
+        remedy = "read the part as text with ->>, for example meta->>'lang' = 'py'"
     if "Cannot compare values" in message or "Cannot mix values" in message:
-        problem = "a text is compared with a number or a truth value"
+        problem = "the condition compares a text with a number or a truth value"
         remedy = "put the value in quotes ('0'), or write TRY_CAST(COLUMN AS DOUBLE) for the column"
     return ParameterError(
         OptionValue("--where", request.where), f"{problem}; {remedy}", name="bad-condition"
@@ -224,11 +228,13 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
     problem = f'"{roles.outcome}" is {shortened(str(value))}'
     remedy, settles = "expected a number or true/false", list[SuggestedFix]()
     if not number and (plain := _plain_number(str(outcome))):
-        remedy = f"write numbers with a decimal point and without %, as {plain}"
+        remedy = f"write numbers with a decimal point and without %, for example {plain}"
     elif not statement.request.judges_no_score:
         remedy = "expected true/false, 0/1 or a score"
         judged = statement.request.passing_score is not None
-        says = SuggestedFix({"--threshold": Placeholder("X")}, "says from where on a score passes")
+        says = SuggestedFix(
+            {"--threshold": Placeholder("X")}, "sets the score from which an attempt passes"
+        )
         settles = [] if judged else [says]
     if number:
         remedy = "best@k, worst@k and mean need no threshold"
@@ -273,7 +279,7 @@ def missing_outcome_error(
     if not request.judges_no_score:
         settles.insert(0, SuggestedFix({"--missing": "fail"}, "counts them as failures"))
         if request.ends and not request.attempts:
-            settles.append(SuggestedFix({"--missing": BOUNDS}, "gives the range of both"))
+            settles.append(SuggestedFix({"--missing": BOUNDS}, "gives the range between both"))
     ended = outcome is not None and outcome.strip().lower() in ENDED_WORDS
     if not (has_outcomes or ended or row.batch.layout.row_file):
         # Of a column without values nothing fails.
@@ -282,7 +288,7 @@ def missing_outcome_error(
             {"--field": {"outcome": Placeholder("COLUMN")}}, "names another column"
         )
         return DataError(row.place, problem, name="missing-outcome", settles=[other_column])
-    absent = f'"{column}" is {json.dumps(outcome)}, which is no outcome' if ended else ""
+    absent = f'"{column}" is {json.dumps(outcome)}, which is not an outcome' if ended else ""
     problem, reason = absent or f'"{column}" has no value', ""
     if row.batch.layout.row_file:
         reason = f": {row.record['reason']}" if row.record.get("reason") else ""
@@ -315,7 +321,7 @@ def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> 
             for entry in value if isinstance(value, list) else [value]:
                 names |= dict.fromkeys(entry if isinstance(entry, dict) else ())
         problem = f"no column {outcome!r}"
-        remedy = f"{base} holds {', '.join(islice(names, 12)) or 'no fields'}"
+        remedy = f"{base} contains {', '.join(islice(names, 12)) or 'no fields'}"
         return DataError(batch.sources[0].name, problem, remedy, name="no-such-column")
     return None
 
@@ -329,7 +335,7 @@ def condition_values(con: duckdb.DuckDBPyConnection, statement: Statement) -> st
             rows = statement.for_files([batch]).relation(batch, {column: "VARCHAR"})
             sql = f"SELECT {quote_name(column)}::VARCHAR FROM {rows} LIMIT {_PROBED_RECORDS}"
             values |= dict.fromkeys(str(value) for (value,) in con.execute(sql).fetchall())
-    return f"Of {column} {there_are(sorted(values))}" if values else ""
+    return f"For {column}, {there_are(sorted(values))}" if values else ""
 
 
 def missing_name_error(
@@ -359,7 +365,7 @@ def missing_name_error(
     remedy, settle = "is it a summary line?", SKIP_BAD_LINES
     if role == "model":
         present = f"{quote_name(str(row.batch.roles.model))} IS NOT NULL"
-        remedy = "others have one; label=path names all of the file's records"
+        remedy = "other records have one; label=path names the model of all records of a file"
         settle = SuggestedFix({"--where": present}, "leaves these out")
     problem = f"no {role} in {shortened(text)}"
     return DataError(row.place, problem, remedy, name="missing-name", settles=[settle])
@@ -420,13 +426,13 @@ def repeated_attempt_error(
             if several and column not in statement.request.by
             else (as_attempts,)
         )
-        problem, remedy = f"{problem}; {column} seems to number no attempts", ""
+        problem, remedy = f"{problem}; {column} does not seem to number the attempts", ""
     if all({*HISTORY_COLUMNS} <= {*batch.layout.kinds} for batch in statement.batches):
         files = list(dict.fromkeys(row.source.name for row in (first, *later_rows)))
         if "run" in statement.request.by:
             run = str(first.record["run"])
             return repeated_run_error(f"run {run} of {model}", str(first.record["suite"]), files)
-        problem = f"a history of runs; in another one {subject} is there as well"
+        problem = f"this is a history of runs, and {subject} is in several of them"
         settles, remedy = _history_fixes(con, statement), ""
     return DataError(place, problem, remedy, name="duplicate-attempts", settles=settles)
 
@@ -452,13 +458,13 @@ def _history_fixes(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> tuple[SuggestedFix, ...]:
     """Remedies where a history is given as results: its last run, or the command for histories."""
-    course = SuggestedFix({}, "shows the course of its runs", "trend")
+    course = SuggestedFix({}, "shows how its runs develop", "trend")
     runs = " UNION ALL ".join(
         f'SELECT run, "at" FROM {batch.layout.relation_sql([s.path for s in batch.sources], {})}'
         for batch in statement.batches
     )
     ((last,),) = con.execute(f'SELECT run FROM ({runs}) ORDER BY "at" DESC LIMIT 1').fetchall()
-    return SuggestedFix({"--where": f"run = {quote_text(str(last))}"}, "takes its last run"), course
+    return SuggestedFix({"--where": f"run = {quote_text(str(last))}"}, "reads its last run"), course
 
 
 def _not_a_list_error(
@@ -485,4 +491,4 @@ def _not_a_list_error(
         return None
     problem = f'"{batch.roles.outcome}" is {shortened(row[1])}'
     place, _ = record_at(batch, source, row[0])
-    return BadRecord(place, problem, "elsewhere it is a list of outcomes")
+    return BadRecord(place, problem, "other records have a list of outcomes there")

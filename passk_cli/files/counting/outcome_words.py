@@ -16,14 +16,24 @@ from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.text import first_few
 
 NAMED_OUTCOMES = DiagnosticType(
-    "named-outcomes", NOTE, "counted as passes: {passes}; as failures: {fails}", "",
-    "--passes names the outcomes that pass, and every other word fails; a --threshold judges the"
-    " numbers. How many outcomes there are of each word shows whether one was forgotten.",
+    "named-outcomes", NOTE,
+    "counted as passes: {passes}; as failures: {fails}",
+    meaning="--passes names the outcomes that pass, and every other word fails. With --threshold,"
+    " numbers are compared with the threshold.",
+    why="The number of outcomes per word shows whether you forgot a word.",
+    advice="Check both lists. Add a missing word to --passes or --fails.",
+    example="note[named-outcomes]: counted as passes: solved (31); as failures: partial (5),"
+    " unsolved (24)",
 )  # fmt: skip
 IDLE_THRESHOLD = DiagnosticType(
-    "idle-threshold", NOTE, "no outcome is a number, so the threshold judges none", "",
-    "--threshold says from where on a score passes. Outcomes of true and false, or of words, pass"
-    " and fail as they say, and counts of passes were judged before.",
+    "idle-threshold", NOTE,
+    "--threshold has no effect, because no outcome is a number",
+    meaning="--threshold sets the score from which an attempt passes. Here the outcomes are words,"
+    " truth values or counts of passes.",
+    why="Words and truth values have verdicts of their own, and counts of passes were judged"
+    " before.",
+    advice="Remove --threshold, or name a column of scores with --outcome.",
+    example="note[idle-threshold]: --threshold has no effect, because no outcome is a number",
 )  # fmt: skip
 #: Outcome, how often it is there, and its verdict.
 Word = tuple[str, int, int | None]
@@ -73,13 +83,15 @@ def word_messages(words: Sequence[Word], request: Request, place: str) -> list[D
             outcome_texts = [f"{word} ({times:,})" for word, times, _ in words if word is not None]
             problem = f"no outcome is {' or '.join(option_words)}"
             problem += f"; the outcomes are {first_few(outcome_texts)}"
-            remedy = f"give {option} some of these"
+            remedy = f"use some of these words with {option}"
             raise DataError(place, problem, remedy, name="unmatched-words")
     numbers = [w for w, _, verdict in words if verdict == 0 and text_kind(w) == "number"]
     unnamed = not any(text_kind(word) == "number" for word in (*request.passes, *request.fails))
     if request.passes and request.passing_score is None and numbers and unnamed:
-        problem = f"numbers fail that no word names ({first_few(numbers)})"
-        says = SuggestedFix({"--threshold": Placeholder("X")}, "says from where on a score passes")
+        problem = f"--passes names none of the outcomes that are numbers ({first_few(numbers)})"
+        says = SuggestedFix(
+            {"--threshold": Placeholder("X")}, "sets the score from which an attempt passes"
+        )
         raise DataError(place, problem, name="unjudged-numbers", settles=[says])
     if not words:
         return []

@@ -122,9 +122,9 @@ def _refuse_empty(con: duckdb.DuckDBPyConnection, statement: Statement, tally: T
         values = diagnosis.condition_values(con, statement)
         remedy = f"is the condition too narrow? {values}".rstrip()
     if request.only_tasks or request.exclude_tasks:
-        remedy = "do the tasks that are left out leave one?"
+        remedy = "do --only-task and --exclude-task leave any task?"
     place = statement.batches[0].sources[0].name
-    raise DataError(place, "no attempts in this data", remedy, name="no-attempts")
+    raise DataError(place, "the data contains no attempts", remedy, name="no-attempts")
 
 
 def _series_codes(statement: Statement, cells: Mapping[str, Any], attempted: Any) -> Any:
@@ -297,10 +297,10 @@ def _require_one_model(
         ends = (cells[column][rows].sorted_names for column in ("model_low", "model_high"))
         models = {name for end in ends for name in end if name}
         if len(models) > 1:
-            several = f"holds several models ({', '.join(sorted(models)[:4])})"
-            problem = f"{several}; the label {label!r} names one"
+            several = f"the file contains several models ({', '.join(sorted(models)[:4])})"
+            problem = f"{several}, but the label {label!r} names one"
             raise DataError(
-                source.name, problem, "leave the label out", name="pooled-models",
+                source.name, problem, "remove the label", name="pooled-models",
                 # Models of several columns have no name that the option takes.
                 settles=[SuggestedFix({"--pool": (column,)}, f"counts them as one, {label}")]
                 if "," not in column else (),
@@ -330,12 +330,12 @@ def _clusters(column: str, cells: Mapping[str, Any], place: str) -> dict[str, st
     firsts = np.sort(np.unique(codes, return_index=True)[1])
     for task, low, high in (rows[code] for code in codes[firsts].tolist()):
         if not low:
-            problem, remedy = f"task {task!r} has no {column}", "every task needs its cluster"
+            problem, remedy = f"task {task!r} has no {column}", "every task needs a cluster"
             raise DataError(place, problem, remedy, name="bad-cluster")
         known_cluster = high if low != high else clusters.setdefault(task, low)
         if low != known_cluster:
-            problem = f"task {task!r} lies in two clusters ({low}, {known_cluster})"
-            remedy = "a cluster must hold whole tasks; is it the right column?"
+            problem = f"task {task!r} is in two clusters ({low}, {known_cluster})"
+            remedy = "each task must be in one cluster; is this the right column?"
             raise DataError(place, problem, remedy, name="bad-cluster")
     return clusters
 

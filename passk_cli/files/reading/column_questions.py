@@ -50,8 +50,8 @@ _QUESTIONS = {
 }
 _QUESTION_TEXTS = {
     "task": "which column is the task?",
-    "task outcome": "which column is the task, and which says whether an attempt passed?",
-    "outcome": "which column says whether an attempt passed?",
+    "task outcome": "which column is the task, and which one shows whether an attempt passed?",
+    "outcome": "which column shows whether an attempt passed?",
     "model": "which column is the model?",
 }
 # Lines of a role on the screen; the widest option that others are aligned with.
@@ -134,7 +134,7 @@ def question_error(
     )
     inner = any(f'"{c.column}"' in error.problem for c in places[0].get("outcome", ()))
     if error.name == "bad-outcome" and inside and not inner:
-        problem = f"its outcomes are those of its {places[0].records}"
+        problem = f"its outcomes are in its {places[0].records}"
         error = DataError(first[0].name, problem, name="ambiguous-records")
     if error.name == "no-such-column":
         return _misspelled_column_error(error, places[0], request)
@@ -182,7 +182,7 @@ def _unnamed_words_error(
         for word in words_left
         for option, verb in (("--passes", "passes"), ("--fails", "fails"))
     ]
-    problem = f"neither passes nor fails by name: {', '.join(words_left)}"
+    problem = f"neither --passes nor --fails names these outcomes: {', '.join(words_left)}"
     return error.with_changes(type(error), problem=problem, remedy="", settles=settles)
 
 
@@ -216,8 +216,8 @@ def _refusal(error: DataError, places: Sequence[Candidates]) -> DataError | None
     if preference := next((place.preference for place in places if place.preference), ""):
         return DataError(
             error.place,
-            f"{preference} says which of two is better",
-            "passk counts attempts of one model each, which pass or fail",
+            f"{preference} compares two answers",
+            "passk needs one row per attempt that passed or failed",
             name="preferences",
         )
     if places[0].summary and error.name != "no-results":
@@ -225,17 +225,17 @@ def _refusal(error: DataError, places: Sequence[Candidates]) -> DataError | None
         meaning = (
             "the rank of a row" if "rank" in words(column) else "an average of several attempts"
         )
-        problem = f"a summary: {column} is {meaning}"
-        return DataError(error.place, problem, "give the file with the attempts", name="summary")
+        problem = f"this is a summary: {column} is {meaning}"
+        return DataError(error.place, problem, "read the file with the attempts", name="summary")
     answered = error.name in ("no-results", "bad-outcome")
     if answered or any("outcome" in place or "counts" in place for place in places):
         return None
     more = re.search(r" \([0-9,]+ more files? not read either\)", error.problem)
-    problem = f"no column says whether an attempt passed{more[0] if more else ''}"
+    problem = f"no column shows whether an attempt passed{more[0] if more else ''}"
     if not places[0].weak:
         return DataError(error.place, problem, error.words, name="no-outcome-column")
     problem = f"no column is named like an outcome{more[0] if more else ''}"
-    remedy = "if one of these says whether an attempt passed, name it"
+    remedy = "if one of these shows whether an attempt passed, name it"
     refusal = DataError(error.place, problem, remedy, name="no-outcome-column")
     refusal.candidates = replace(places[0].with_weak(), other_places={})
     return refusal
@@ -292,7 +292,7 @@ def _map_drafts(folder: str) -> Iterator[SuggestedFix]:
     """The remedy that is offered with every screen: a map to edit, next to the data."""
     free = (os.path.join(folder, name) for name in _MAP_NAMES)
     for name in islice((name for name in free if not os.path.lexists(name)), 1):
-        why = "writes a map with every candidate, to edit"
+        why = "writes a map with all candidates that you can edit"
         yield SuggestedFix({"--init": name}, why, "describe")
 
 
@@ -357,7 +357,7 @@ def inner_records_error(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataErr
             SuggestedFix({"--records": candidate_set.records}, "reads these"),
             SuggestedFix({"--records": "."}, "reads the document itself"),
         )
-        problem = f"one attempt by its own {column}, and its {candidate_set.records}"
+        problem = f"the document has the outcome {column}, and its {candidate_set.records}"
         problem += f" are {candidate_set.rows:,} records with {outcomes[0]}"
         return DataError(source.name, problem, name="ambiguous-records", settles=choices)
     return None

@@ -14,8 +14,8 @@ from passk_cli.limits import is_nested
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean, meant, there_are
 
-_QUOTES_HINT = " (text goes between single quotes)"
-_RESERVED_WORDS_HINT = ' (a column named as a word of SQL goes between double quotes: "end" > 3)'
+_QUOTES_HINT = " (write text in single quotes)"
+_RESERVED_WORDS_HINT = ' (write a column named like an SQL keyword in double quotes: "end" > 3)'
 # Functions of the row alone whose value is no longer than what they are given, and operators.
 FUNCTIONS = frozenset(
     "abs ceil concat contains date_part date_trunc ends_with exp floor greatest instr isfinite"
@@ -83,13 +83,13 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     # One could name tables, files and addresses.
     if any(_nodes(tree, "SUBQUERY")):
         raise ParameterError(
-            OptionValue("--where", where), f"no SELECT and no tables here; {CONDITION}",
+            OptionValue("--where", where), f"SELECT and tables are not allowed here; {CONDITION}",
             name="bad-condition",
         )  # fmt: skip
     # Nor may a value depend on chance, time or settings, or fill the memory.
     function_names = {str(node["function_name"]) for node in _nodes(tree, "FUNCTION")}
     if forbidden := sorted(function_names - _OPERATORS - FUNCTIONS):
-        problem = f"{forbidden[0]}() is not among the functions of a condition"
+        problem = f"{forbidden[0]}() is not allowed in a condition"
         remedy = meant(forbidden[0], sorted(FUNCTIONS), f"there are {', '.join(sorted(FUNCTIONS))}")
         raise ParameterError(
             OptionValue("--where", where), f"{problem}; {remedy}", name="bad-condition"
@@ -136,7 +136,7 @@ def _syntax_tree(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
     The line break ends a comment, which else would swallow what our statements say after it.
     """
     statement = f"SELECT 1 WHERE ({where}\n)"
-    place, deep = OptionValue("--where", where), f"nested too deeply; {CONDITION}"
+    place, deep = OptionValue("--where", where), f"the condition is nested too deeply; {CONDITION}"
     ((tree,),) = con.execute("SELECT json_serialize_sql($q)", {"q": statement}).fetchall()
     try:
         parsed: dict[str, Any] = json.loads(tree)

@@ -396,7 +396,7 @@ def unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
             if step(keys) < len(keys):
                 entries = f"json_array_length({name}, {json_path(keys[: step(keys)])})"
                 doubt = f"len(string_split({name}, {quote_text(sign)})) > {entries} + 1"
-            error = quote_text(f"the key {sign} is there twice")
+            error = quote_text(f"the key {sign} occurs twice")
             cases += f" WHEN {doubt} AND {repeated_key_sql(name, keys)} THEN error({error})"
     return f"CASE{cases} ELSE {name} END AS {name}"
 

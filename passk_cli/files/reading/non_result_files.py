@@ -53,8 +53,8 @@ def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoR
         if not (lone or past) or any(source.is_explicit for source in batch.sources):
             results.append(batch)
         for source in batch.sources if batch not in results else ():
-            problem = "a history of runs" if past else "a lone record without a task's name"
-            error = NoResults(source.name, problem, "name the file if it is a result")
+            problem = "a history of runs" if past else "a single record without a task's name"
+            error = NoResults(source.name, problem, "if it contains results, name the file")
             strays.append(UnreadFile(error, "") if past else error)
     return (results, strays) if results else ([*batches], [])
 
@@ -102,7 +102,7 @@ def repeated_file_error(batches: Iterable[Batch]) -> DataError | None:
     if copy_and_original is None:
         return None
     problem = (
-        f"{how} {copy_and_original[1].name}, and attempts have no number that would tell repeats"
+        f"{how} {copy_and_original[1].name}, and attempts have no numbers that would show repeats"
     )
     keep = SuggestedFix({"--duplicates": "keep"}, "counts both, if both are runs")
     return DataError(

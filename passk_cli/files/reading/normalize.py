@@ -222,7 +222,9 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
         common = sorted(all_outcomes, key=lambda name: -times[name])[:2]
         settles = [SuggestedFix({"--outcome": name, **by}) for name in common]
         if all(len(table.outcomes or ()) < 2 for table in judged_tables):
-            each_one = SuggestedFix({"--outcome": ONLY, **by}, "reads the only one of each file")
+            each_one = SuggestedFix(
+                {"--outcome": ONLY, **by}, "reads the only outcome of each file"
+            )
             settles.insert(times[common[0]] == len(judged), each_one)
         raise DataError(judged[0], problem, name="several-outcomes", settles=settles)
     return {**outcome_by_path, **dict.fromkeys(unjudged, "")}
@@ -375,8 +377,8 @@ class _RowFiles:
                 page.note_types(columns)
                 page.write(source, place, columns)
             if unnamed and has_model and not source.label:
-                problem = "no model, where other records of this file name one"
-                remedy = "name it there, or take the record out"
+                problem = "this record has no model, but other records of the file have one"
+                remedy = "add the model, or remove the record"
                 raise DataError(unnamed, problem, remedy, name="missing-name")
             self._finish(source, "attempts", number, table, row_request)
             require_template_match(source, self._request, {}, None)
@@ -420,7 +422,7 @@ class _RowFiles:
                 if column is not None and column in broken:
                     # It would be read in another spelling.
                     problem = f'"{column}" is the number {broken[column]!r}'
-                    raise BadRecord(source.name, problem, "names are text: put it in quotes")
+                    raise BadRecord(source.name, problem, "names are texts, so put it in quotes")
             if roles.model is None:
                 self._result.nameless.add(source.path)
             grouping = [column for column in (*request.by, request.cluster) if column]

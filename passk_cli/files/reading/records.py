@@ -43,8 +43,8 @@ def mixed_line_ends_error(source: Source) -> DataError | None:
         for number, line in enumerate(stream, 2):
             if line.endswith(b"\n") and line.endswith(b"\r\n") != first:
                 line_end, first_end = (r"\n", r"\r\n") if first else (r"\r\n", r"\n")
-                problem = f"ends in {line_end}, the lines before in {first_end}"
-                remedy = "give all lines the same end, as dos2unix does"
+                problem = f"ends in {line_end}, but the lines before end in {first_end}"
+                remedy = "end all lines in the same way, for example with dos2unix"
                 return BadRecord(f"{source.name}:{number}", problem, remedy)
     return None
 

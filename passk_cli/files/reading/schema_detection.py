@@ -67,9 +67,13 @@ _FIRST_RECORDS = 100
 _ASSIGNMENT = re.compile(r"(export )?\w+=")
 _NUMERIC = re.compile("U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
 EMPTY_FILES = DiagnosticType(
-    "empty-files", WARNING, "skipped {count:empty file}: {files}", "",
-    "Files without any content were passed over, as --skip-bad asks. An empty file is often that of"
-    " a run that crashed before it wrote its first result, so that its attempts are missing here.",
+    "empty-files", WARNING,
+    "skipped {count:empty file}: {files}",
+    meaning="passk skipped files without content, because you used --skip-bad.",
+    why="An empty file often comes from a run that crashed before it wrote its first result. Its"
+    " attempts are missing from the numbers.",
+    advice="Run these evaluations again, or remove the files.",
+    example="warning[empty-files]: skipped 2 empty files: run3.jsonl, run7.jsonl",
 )  # fmt: skip
 
 
@@ -221,7 +225,9 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
     """
     if kinds.keys() >= REPORT_COLUMNS:
         raise NoResults(
-            place, "an output of passk, which holds no attempts", "read what it was made from"
+            place,
+            "this is an output of passk, which contains no attempts",
+            "read the files that it was computed from",
         )
     fields: dict[str, str] = {}
     if kinds.keys() >= set(CANONICAL):
@@ -235,7 +241,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
         if "outcome" in request.fields:
             raise ParameterError(
                 OptionValue("--outcome", request.outcome),
-                "a field names the outcome as well; give one",
+                "--field names the outcome as well; use only one of the two",
                 name="contradicting-options", settles=[SuggestedFix({"--outcome": None})],
             )  # fmt: skip
         fields["outcome"] = request.outcome
@@ -278,8 +284,8 @@ def require_template_match(
     """
     if request.template is None or request.template.columns(source.name) is not None:
         return
-    problem = f"its path does not end like {request.template.text}"
-    remedy = "write * for what differs and **/ for folders, or leave it out"
+    problem = f"its path does not match {request.template.text}"
+    remedy = "write * for parts that differ and **/ for folders, or leave the file out"
     error = NoResults(source.name, problem, remedy, name="bad-path")
     raise UnreadFile(error, None if roles is None else roles.outcome or roles.c)
 
@@ -325,18 +331,20 @@ def _table_layout(
         layout = sniff(con, source, request.format, to_the_end=True)
     if len(layout.columns) > MOST_COLUMNS:
         raise DataError(
-            source.name, f"{len(layout.columns):,} columns, at most {MOST_COLUMNS:,}",
-            "keep those of the model, the task and the outcome",
+            source.name,
+            f"the file has {len(layout.columns):,} columns, and passk reads at most"
+            f" {MOST_COLUMNS:,}",
+            "keep only the columns of the model, the task and the outcome",
         )  # fmt: skip
     if any(name == FILE_COLUMN for name, _ in layout.columns):
-        problem = f"the column {FILE_COLUMN!r} has a name that passk gives to the file's name"
-        raise DataError(source.name, problem, "rename it", name="ambiguous-column")
+        problem = f"passk uses the column name {FILE_COLUMN!r} for the name of the file"
+        raise DataError(source.name, problem, "rename the column", name="ambiguous-column")
     if request.template is not None or request.by:
         in_path = path_columns(source.name, request.template, request.by, layout.kinds)
         layout = replace(layout, constants={name: {source.path: v} for name, v in in_path.items()})
     if request.skip_bad and layout.kind == "csv" and LINE in request.named_columns.values():
         raise ParameterError(
-            OptionValue("--skip-bad"), f"rows that are left out have no {LINE}",
+            OptionValue("--skip-bad"), f"{LINE} cannot number rows if some of them are left out",
             name="contradicting-options", settles=[SuggestedFix({"--skip-bad": None})],
         )  # fmt: skip
     return replace(layout, joined=request.joined_columns(layout.kinds))
@@ -387,8 +395,10 @@ def sniff(
     if not start.strip():
         raise NoResults(source.name, "the file is empty", expected)
     if forced == "parquet":
-        settles = [SuggestedFix({"--from": None}, "finds out what it is")]
-        raise DataError(source.name, "not a Parquet file", name="unknown-format", settles=settles)
+        settles = [SuggestedFix({"--from": None}, "detects the format")]
+        raise DataError(
+            source.name, "this is not a Parquet file", name="unknown-format", settles=settles
+        )
     refuse_binary(source.name, start)
     try:
         text = start.decode()
@@ -400,7 +410,7 @@ def sniff(
         text = start[: error.start].decode()
     if not text.strip():
         # Python's strip takes the separators 0x1c to 0x1f for white space as well.
-        problem = "control characters alone"
+        problem = "the file contains only control characters"
         raise NoResults(source.name, problem, expected, name="unknown-format")
     if forced in DELIMITERS or (forced is None and text.lstrip()[0] not in "{["):
         return _delimited_layout(source, text, forced)
@@ -500,10 +510,10 @@ def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) 
             source.name, str(error).split("\n")[0], "is it JSON?", name="bad-record"
         ) from None
     if not any(records):
-        raise NoResults(source.name, "an empty JSON document", "did the run write its results?")
+        raise NoResults(source.name, "the JSON document is empty", "did the run write its results?")
     if columns := _merged_columns(records):
         return replace(layout, columns=columns)
-    raise NoResults(source.name, "no records in this JSON document", "expected an array of them")
+    raise NoResults(source.name, "no records in this JSON document", "expected an array of records")
 
 
 def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
@@ -516,20 +526,20 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
     names = [name or f"column {place}" for place, name in enumerate(header, 1)]
     if len(names) < 2 or _ASSIGNMENT.match(names[0]):
         # Nothing of it is shown: it may be a file of keys, SECRET=a,b.
-        problem = "neither JSON nor a delimited table"
+        problem = "this is neither JSON nor a delimited table"
         remedy = "a table needs a header line with at least a task and an outcome"
         if first.startswith(("sep=", "#")):
             sign = first[:5] if first.startswith("sep=") else "#"
             problem = f"the first line begins with {sign!r} and does not name the columns"
-            remedy = "delete the lines before the names of columns"
+            remedy = "delete the lines before the column names"
         elif first.startswith("<?xml"):
-            problem = "XML is not read"
-            remedy = "write JSON, JSON Lines or a table, as pytest --passk-out FILE.jsonl does"
+            problem = "passk does not read XML"
+            remedy = "write JSON, JSON Lines or a table, for example pytest --passk-out FILE.jsonl"
         raise NoResults(source.name, problem, remedy, name="unknown-format")
     if len(names) > 2 and sum(map(bool, header)) == 1:
         below = next((line for line, row in rows if len(row) == len(names) and all(row)), 2)
-        problem = "a title, not the names of columns"
-        raise NoResults(f"{source.name}:1", problem, f"remove what stands above line {below}")
+        problem = "this line is a title and does not contain the column names"
+        raise NoResults(f"{source.name}:1", problem, f"remove the lines above line {below}")
     require_distinct_names(source.name, names)
     filled = [row for _, row in islice(rows, 200) if row][:100]
     kinds = {
@@ -542,13 +552,14 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
 
 
 def require_distinct_names(place: str, names: Sequence[str]) -> None:
-    """DataError for a column that is there twice, also in capitals: either could be meant."""
+    """Raise DataError if two columns have the same name, without regard to case."""
     times = Counter(name.lower() for name in names)
     repeated = [name for name in names if times[name.lower()] > 1]
     if repeated:
-        same = "is there twice" if len(set(repeated)) == 1 else f"and {repeated[1]!r} are the same"
-        problem, remedy = f"the column {repeated[0]!r} {same}", "rename one"
-        raise DataError(place, problem, remedy, name="ambiguous-column")
+        problem = f"the column {repeated[0]!r} occurs twice"
+        if len(set(repeated)) > 1:
+            problem = f"the columns {repeated[0]!r} and {repeated[1]!r} differ only in case"
+        raise DataError(place, problem, "rename one of them", name="ambiguous-column")
 
 
 def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
@@ -558,7 +569,7 @@ def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
         ).fetchall()
     except duckdb.Error as error:
         raise damaged_parquet(source, str(error)) from None
-    # DuckDB makes x and x_1 of a column that is there twice.
+    # DuckDB makes x and x_1 of a column that occurs twice.
     columns = [key for key in parquet_keys(source.path, con) if "." not in key]
     require_distinct_names(source.name, columns)
     return Layout("parquet", "Parquet", columns_from_describe(described))

@@ -142,7 +142,7 @@ def test_a_task_without_any_cost_has_no_mean(harbor: Path) -> None:
 
 
 # Those of v2 were run again.
-@pytest.mark.filterwarnings("ignore:7 failures may be the harness's")
+@pytest.mark.filterwarnings("ignore:the harness rather than the model may have caused 7 failures")
 @pytest.mark.parametrize(("version", "repeated"), [("v1", 0), ("v2", 7)])
 def test_costs_of_repairs_are_summed(version: str, repeated: int) -> None:
     file = COST / f"claude-dispatch-{version}.jsonl.gz"
@@ -283,7 +283,7 @@ def test_costs_of_several_attempts_in_one_record_are_one_each() -> None:
     counts = read(rows, fields={"cost": "costs"}, attempts="cost")
     assert counts.attempts["cost"].value.tolist() == [1.0, 2.0]
     record = [{"task": "a", "passed": [True, False], "cost": 3}]
-    with pytest.raises(DataError, match="'cost' is one cost beside a list of outcomes"):
+    with pytest.raises(DataError, match="'cost' contains one cost for a list of outcomes"):
         read(record, attempts="cost")
 
 

@@ -83,7 +83,7 @@ def test_an_empty_file_among_others_is_no_result(
         assert (result.code, result.out) == (3, "")
         warning = (
             rf"error\[no-results\]: {tmp_path}/f[a-z]+/result.json: the"
-            rf" file is empty, as 1 more file; run it again\n  passk estimate .* -q --skip-bad  #"
+            rf" file is empty, like 1 more file; run it again\n  passk estimate .* -q --skip-bad  #"
         )
         assert re.match(warning, result.err)
     skipped = passk("estimate", tmp_path, "-q", "--skip-bad", "-k", "1")
@@ -200,7 +200,7 @@ def test_a_number_and_its_text_are_one_task(tmp_path: Path) -> None:
     assert (list(counts.tasks), counts.n.tolist()) == (["7"], [2, 1])
     (message,) = counts.facts.messages
     assert message.name == "mixed-tasks"
-    assert message.text.endswith('7 and "7" are one task')
+    assert message.text.endswith('7 and "7" count as one task')
 
 
 def test_concatenated_documents(tmp_path: Path) -> None:

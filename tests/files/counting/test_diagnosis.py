@@ -28,7 +28,8 @@ ROWS: list[dict[str, Any]] = [
 WRONG: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "an outcome that is neither": ({"passed": "maybe"}, {}, '"passed" is "maybe"'),
     "a missing outcome": ({"passed": None}, {}, '"passed" has no value (1 attempt in all)'),
-    "a word for none": ({"passed": "timeout"}, {}, '"passed" is "timeout", which is no outcome'),
+    "a word for none": ({"passed": "timeout"}, {},
+    '"passed" is "timeout", which is not an outcome'),
     "no task": ({"task": None}, {}, "task"),
     "no model": ({"model": None}, {}, "model"),
     "an attempt twice": ({"task": "t0", "attempt": 0}, {}, "attempt 0 of model 'm' at task 't0'"),
@@ -135,7 +136,7 @@ def test_a_repeated_attempt_in_two_files(write: Write) -> None:
             later,
             True,
         )
-        assert error.words == "name files of different models as label=path"
+        assert error.words == "if the files are of different models, name them as label=path"
 
 
 def test_repeats_that_differ_in_a_setting_of_one_file(write: Write) -> None:
@@ -246,7 +247,7 @@ def test_a_number_that_every_attempt_has_numbers_none(passk: Passk, tmp_path: Pa
         (tmp_path / f"{night}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     files = [tmp_path / "n1.jsonl", tmp_path / "n2.jsonl"]
     result = passk("estimate", *files)
-    assert "; run seems to number no attempts\n" in result.err
+    assert "; run does not seem to number the attempts\n" in result.err
     options = [" ".join(words[3:]) for words in commands(result.err)]
     assert options == ["--field model=run", "--duplicates keep"]
     separate, pooled = run_printed(passk, result.err, "-k", "1", "-f", "json", "-q")

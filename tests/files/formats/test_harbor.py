@@ -109,7 +109,7 @@ def test_two_agents_of_one_model_are_two_models(tmp_path: Path) -> None:
     write(tmp_path, "c", {"reward": 0}, config={"agent": {"name": "codex", "model_name": "n"}})
     assert {key[0] for key in cells(tmp_path)} == {"codex (m)", "terminus (m)", "n"}
     assert read(tmp_path).facts.varying == ()
-    with pytest.raises(DataError, match=r"holds several models \(codex \(m\), terminus \(m\)\)"):
+    with pytest.raises(DataError, match=r"contains several models \(codex \(m\), terminus \(m\)\)"):
         read(f"label={tmp_path}", where="model <> 'n'")
 
 

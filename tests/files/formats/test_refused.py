@@ -108,7 +108,9 @@ def test_a_record_without_a_model_among_others(tmp_path: Path) -> None:
     damaged = lines[2].replace('"model_id"', '"odel_id"')
     path = tmp_path / source.name
     path.write_text("\n".join([*lines, *other_lines[:2], damaged, *other_lines[3:]]) + "\n")
-    with pytest.raises(DataError, match="no model, where other records of this file name one"):
+    with pytest.raises(
+        DataError, match="this record has no model, but other records of the file have one"
+    ):
         read(path)
 
 

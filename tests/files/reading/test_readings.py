@@ -165,7 +165,7 @@ def test_what_a_row_has_once_is_not_of_each_model(role: str) -> None:
     rows = [{"task": t, "a": t > 3, "b": t > 5, "x": 1.0} for t in range(9)]
     fields = {"outcome": "a,b", "model": "@column", role: "x"}
     metric = {"cost": "cost", "answer": "maj@1", "score": "mean"}.get(role, "pass@1")
-    with pytest.raises(DataError, match=f"'x' is one {role} beside outcomes of several models"):
+    with pytest.raises(DataError, match=f"'x' contains one {role} for outcomes of several models"):
         passk_cli.estimate(rows, metric, fields=fields)
 
 
@@ -174,9 +174,9 @@ def test_models_in_columns_need_several_of_them(passk: Passk, write: Any) -> Non
     for outcome in ((), ("--field", "outcome=a==gold")):
         result = passk("estimate", path, *outcome, "--field", "model=@column")
         assert (result.code, result.error) == (2, "no-such-column")
-        assert "@column names the columns of outcomes, and there are not several" in result.err
+        assert "@column needs several outcome columns, but there is only one" in result.err
     result = passk("estimate", path, "--field", "outcome=a==gold==b")
-    assert (result.code, "one column is compared with one other" in result.err) == (2, True)
+    assert (result.code, "== compares two columns" in result.err) == (2, True)
 
 
 def test_the_option_of_outcomes_joins_columns_as_the_field_does(write: Any) -> None:

@@ -28,9 +28,9 @@ SUMMARIES = {
     "board.json": (json.dumps({m: {"score": 0.5} for m in MODELS}), "its tasks are models"),
     "leaderboard.csv": (
         "task,passed\nx,1\ny,0\n",
-        "its name is that of a summary of the other files (m, n)",
+        "it is named like a summary of the other files (m, n)",
     ),
-    "results_summary.csv": ("task,n,c\nx,6,3\ny,6,3\n", "its name is that of a summary"),
+    "results_summary.csv": ("task,n,c\nx,6,3\ny,6,3\n", "it is named like a summary"),
     "counts.csv": (
         "model,task,n,c\nm,x,3,2\nm,y,3,2\n",
         "it counts attempts at 2 tasks that other files contain",

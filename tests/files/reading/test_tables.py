@@ -97,7 +97,8 @@ def test_folders_of_models_tasks_and_runs_get_their_template(passk: Passk, tmp_p
     ("text", "command", "problem"),
     [
         (f"Results of November,,\n{table('Model,Task,Pass', 'yes', 'no')}", "estimate FILE",
-         "FILE:1: a title, not the names of columns; remove what stands above line 2"),
+         "FILE:1: this line is a title and does not contain the column names;"
+         " remove the lines above line 2"),
         (table("model,task,passed", "1", "0"), "estimate FILE --by modle",
          "FILE: no column 'modle'; did you mean model?"),
     ],

@@ -311,7 +311,7 @@ def test_an_object_is_no_model() -> None:
     rows = [{"task": "q", "passed": True, "system": {"os": "linux"}}]
     assert read(rows).series == (("model",),)
     rows = [{"task": "q", "passed": True, "model": {"id": "alpha"}}]
-    with pytest.raises(DataError, match="'model' is an object, ") as error:
+    with pytest.raises(DataError, match="'model' is an object and") as error:
         read(rows)
     assert error.value.settles[0].options == {"fields": {"model": "model.id"}}
     assert read(rows, fields={"model": "model.id"}).series == (("alpha",),)
