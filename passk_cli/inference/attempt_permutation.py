@@ -178,7 +178,7 @@ def _pooled(metric: Metric, first: Attempts, second: Attempts, place: int) -> tu
             rows].tolist(),
             strict=True,
         ):  # fmt: skip
-            # A metric of scores does not look at passing.
+            # A metric of scores does not use whether an attempt passes.
             passes = 0 if metric.kind.needs == "score" else passes
             counts = classes.setdefault(value, [0, 0, 0, 0])
             counts[side] += count - passes

@@ -64,7 +64,7 @@ class Extrapolation:
 
     @property
     def largest_known_k(self) -> int:
-        """The largest k that nine tasks in ten have as many attempts for."""
+        """The largest k for which nine tasks in ten have enough attempts."""
         return largest_known_k(self.n)
 
     @property
@@ -175,7 +175,7 @@ def _width(rates: CompatibleRates, k: int) -> float:
 
 
 def largest_known_k(n: Ints) -> int:
-    """The largest k that nine tasks in ten have as many attempts for."""
+    """The largest k for which nine tasks in ten have enough attempts."""
     tasks = -(-_MOST_TASKS * len(n) // 10)
     return int(np.sort(n)[::-1][tasks - 1])
 

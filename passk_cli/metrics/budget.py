@@ -234,7 +234,7 @@ class _Cell(NamedTuple):
         table = np.zeros((fit + 1, top // step + 1))
         table[0, 0] = 1.0
         for number, place in enumerate(places.tolist(), start=1):
-            # A set of j of `made` failures has this one with probability j / made.
+            # A set of j of the first `number` failures contains this one with chance j / number.
             deep = min(number, fit)
             moved = table[:deep, : table.shape[1] - place] * (size[1 : deep + 1, None] / number)
             table[: deep + 1] *= np.maximum(number - size[: deep + 1, None], 0) / number
@@ -293,7 +293,7 @@ def _sums(costs: Ints, count: Ints, most: int) -> _Sums:
     total, size, share = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
     number = 0
     for cost, copies in zip(costs.tolist(), count.tolist(), strict=True):
-        # `more` of the copies join a set: their share of the sets of that many of all failures.
+        # `more` copies join a set; their share is that among all sets of this many failures.
         more = np.arange(copies + 1)[:, None]
         sums, sizes = total + cost * more, size + more
         if copies > 1:
