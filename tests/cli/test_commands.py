@@ -42,7 +42,7 @@ def test_junit_and_github_are_for_gates(passk: Passk) -> None:
     result = passk("estimate", TAU, "-f", "junit")
     assert (
         result.code,
-        "are but this report has no verdict" in result.err,
+        "but this report has no verdict" in result.err,
     ) == (
         2,
         True,
