@@ -1,8 +1,8 @@
-"""Plots as pictures and pages.
+"""Plots → pictures and pages.
 
-`layout` decides what is placed where in a `Plot`, and `svg` draws it.  Colours are in `theme`.
-Nothing here reads a data file, computes a result, or takes apart what `svg` drew.
+`layout` decides the places of all parts of a `Plot`, `svg` draws them, and `theme` contains the
+colours.  Nothing here reads a data file, computes a result, or parses the output of `svg`.
 """
 
-# Suffixes of pictures.
+# The suffixes of pictures.
 PICTURES = (".png", ".svg", ".pdf", ".html")

@@ -1,4 +1,4 @@
-"""Where quantities are drawn: ranges, ticks, and labels that keep out of each other's way."""
+"""Axes: their ranges and ticks, and labels that do not overlap."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from itertools import pairwise, product
 
 from passk_cli.report.words import duration
 
-# Ticks at values of their own are few and have few digits.
+# Ticks are at the values of the data only if the values are at most this many, with few digits.
 _MOST_TICKS, _DIGITS = 12, 4
-# Minutes that are ticks of times: 1 s, 4 s, 15 s, 1 min and so on, each about four times the last.
+# Ticks of times, in minutes: 1 s, 4 s, 15 s, 1 min and so on, in steps of about a factor of four.
 _TIMES = (1 / 60, 1 / 15, 1 / 4, 1, 4, 15, 60, 240, 960, 3840, 15000, 60000)
-# Unit → what a tick is called, if that is not the unit and a number.
+# Unit → function that writes a tick, if the tick is not the unit and a number.
 _WORDS: Mapping[str, Callable[[float], str]] = {"min": duration, "year": "{:g}".format}
-# Values that are not about evenly spaced are ticks only where they are this few.
+# Values that are unevenly spaced are ticks only if they are at most this many.
 _MOST_UNEVEN = 5
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of values, its title, and whether it is drawn in proportion to the logarithm.
+    """A range of values with its title and ticks, linear or logarithmic.
 
-    own : values where ticks stand if they can.  kept : values that have one whatever goes for it.
-    names : value → what a tick at it is called.  unit : "$" for money, "min" for times in minutes,
-    "year" for dates.
-    share : whether the values are shares, or differences of such.
-    length : what it measures when drawn, as in columns of a terminal.
+    tick_values : values that have ticks if there is room.  required_ticks : values that have ticks
+        even if other ticks must go.
+    names : value → label of its tick.  unit : "$" for money, "min" for times in minutes, "year" for
+        dates.
+    share : whether the values are shares, or differences of shares.
+    length : the length of the axis in the drawing.
     """
 
     low: float
@@ -42,12 +43,12 @@ class Axis:
     length: float = 1
 
     def place(self, value: float) -> float:
-        """0 at the low end, `length` at the high one."""
+        """The place of a value: 0 at the low end, `length` at the high end."""
         low, high, value = (math.log(v) if self.log else v for v in (self.low, self.high, value))
         return self.length * (value - low) / (high - low)
 
     def at(self, place: float) -> float:
-        """The value at a place, as a share of the length."""
+        """The value at a place, which is a share of the length."""
         if self.log:
             return float(self.low * (self.high / self.low) ** place)
         return self.low + place * (self.high - self.low)
@@ -57,13 +58,14 @@ def axis_from_values(
     values: Iterable[float | None], title: str = "", *, log: bool | None = False,
     zero: bool = False, margin: float = 0.0, at_values: bool = False, share: bool = False,
 ) -> Axis:  # fmt: skip
-    """The axis that holds these values; undefined ones count for nothing.
+    """The axis that contains these values; undefined values are ignored.
 
-    log : None for logarithmic when the values span two decades; then only positive ones count.
-    zero : whether a linear axis begins (or ends) at zero.  margin : room at both ends
-        that are not that zero, as a share of the range.
-    at_values : ticks at the values themselves, where they are few and short, and evenly spaced or
-        very few; else at round values and the first of them.
+    log : None for a logarithmic axis if the values span two decades.  On a logarithmic axis only
+        positive values count.
+    zero : whether a linear axis contains zero.  margin : room at both ends, except at that zero,
+        as a share of the range.
+    at_values : whether ticks are at the values, if the values are few and short, and evenly spaced
+        or very few.  Else ticks are at round values and at the first value.
     """
     inside = sorted({float(v) for v in values if v is not None and math.isfinite(v)})
     if log is None:
@@ -73,7 +75,7 @@ def axis_from_values(
     low, high = (inside[0], inside[-1]) if inside else (1.0, 10.0)
     if zero and not log:
         low, high = min(low, 0.0), max(high, 0.0)
-    # Apart by rounding only is no range to divide by.
+    # If the values differ only by rounding, there is no range to divide by.
     if math.isclose(low, high, rel_tol=1e-12):
         low, high = (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
     axis = Axis(low, high, title, log)
@@ -88,10 +90,11 @@ def axis_from_values(
 def spread_places(
     places: Sequence[float], least: float, low: float = -math.inf, high: float = math.inf
 ) -> list[float]:
-    """The places moved as little as needed to lie at least so far apart, in the same order.
+    """The places, moved as little as possible to be at least this far apart, in the same order.
 
-    Neighbours that are too close form a block around their common centre; blocks that meet merge.
-    low, high : the ends between which they stay, as far as there is room.
+    Neighbours that are too close form a block around their common centre.  Blocks that touch are
+    merged.
+    least : the least distance.  low, high : the ends between which places stay if there is room.
     """
     order = sorted(range(len(places)), key=lambda i: places[i])
     blocks: list[tuple[float, int]] = []
@@ -118,10 +121,10 @@ def spread_places(
 def tick_labels(
     axis: Axis, percent: bool = False, extent: Callable[[str], float] = lambda _: 0.0
 ) -> dict[float, str]:
-    """Place → label of each tick: at the axis' own values if these are few, else at round ones.
+    """Place → label of each tick: at the values of the axis if they are few, else at round values.
 
-    percent : shares as percentages.  extent : how much room a label takes along the axis; of the
-    choices, the first in which none touches the next.
+    The first choice of ticks whose labels do not touch is used.
+    percent : whether shares are percentages.  extent : the size of a label along the axis.
     """
     for required_ticks, values in product((axis.required_ticks, ()), _tick_choices(axis)):
         inside = [v for v in values if axis.low <= v <= axis.high]
@@ -140,21 +143,21 @@ def tick_labels(
         disjoint = all(b[0] - a[0] >= a[1] + b[1] for a, b in pairwise(ends))
         if disjoint and (len(words) > 1 or values is axis.tick_values):
             return {room[v][0]: text for v, text in words.items()}
-    # One label is better than two that touch.
+    # One label is better than two labels that touch.
     value = axis.high if axis.log else _round_ticks(axis.low, axis.high, 6)[-1]
     return {axis.place(value): _label(float(f"{value:.3g}"), percent and axis.share)}
 
 
 def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
-    """Values of ticks, from many to few."""
+    """Choices of values for ticks, from many to few."""
     if axis.log and axis.unit == "min":
         yield from (_TIMES, _TIMES[1::2], _TIMES[::3])
     yield axis.tick_values
     gaps = [b - a for a, b in pairwise(axis.tick_values)]
     if gaps and max(gaps) < 1.01 * min(gaps) and not axis.log:
-        # Both ends have a tick where the steps between them allow it.
+        # Both ends have a tick if the number of steps between them allows it.
         yield from (axis.tick_values[::step] for step in (2, 5) if len(gaps) % step == 0)
-        # Names are read at even steps up to the last, rather those that meet what is kept.
+        # Names appear at even steps up to the last one.  Steps that meet required ticks come first.
         choices = [axis.tick_values[::-step] for step in range(2, len(gaps) * bool(axis.names) + 1)]
         yield from sorted(choices, key=lambda choice: not {*axis.required_ticks} <= {*choice})
     if axis.log and axis.high >= 10 * axis.low:
@@ -170,7 +173,7 @@ def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
             if axis.tick_values
             else values
         )
-    # Two ticks are a scale; zero is one of them where it is on the axis.
+    # Two ticks are enough for a scale.  Zero is one of them if the axis contains it.
     for most in (3, 6):
         values = _round_ticks(axis.low, axis.high, most)
         ends = sorted({*values[:1], *values[-1:]})
@@ -178,7 +181,7 @@ def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
 
 
 def _round_ticks(low: float, high: float, most: int) -> list[float]:
-    """At most so many round steps inside a range."""
+    """Round values inside a range, at most `most` + 1 of them."""
     step = 10.0 ** math.floor(math.log10((high - low) / most))
     step *= next(f for f in (1, 2, 5, 10) if (high - low) / (f * step) <= most)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
@@ -186,7 +189,7 @@ def _round_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def _tick_names(axis: Axis, values: Sequence[float], percent: bool) -> dict[float, str]:
-    """Names of ticks; amounts of money near each other have equally many decimals."""
+    """Value → label of its tick; similar amounts of money have the same number of decimals."""
     if axis.unit in _WORDS:
         return {v: _WORDS[axis.unit](v) for v in values}
     similar = axis.unit and max(values) < 10 * min(values)
@@ -199,7 +202,7 @@ def _tick_names(axis: Axis, values: Sequence[float], percent: bool) -> dict[floa
 
 
 def _label(value: float, percent: bool) -> str:
-    """A tick in words: 0.2, −0.2, 20%, 1,000, 2M."""
+    """The label of a tick: 0.2, −0.2, 20%, 1,000, 2M."""
     if percent:
         return f"{_label(round(100 * value, 10), False)}%"
     if value < 0:

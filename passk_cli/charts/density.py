@@ -1,4 +1,4 @@
-"""The density of draws, smoothed for the eye."""
+"""The smooth density of draws, for charts."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ from numpy.typing import NDArray
 
 _BINS = 512
 _ROUNDING = 1e-12
-# Bandwidth, in gaps between values, at which the sum of their kernels shows no waves.
+# The least bandwidth, in gaps between values, at which the sum of their kernels has no waves.
 _SMOOTH = 0.6
 
 
 def density(
     draws: NDArray[np.float64], points: int = 97, within: tuple[float, float] = (-np.inf, np.inf)
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Gaussian kernel density of draws between the least and the largest of them.
+    """The Gaussian kernel density of draws, between the smallest and the largest draw.
 
-    The bandwidth is Silverman's, 0.9 · min(sd, IQR / 1.349) · n^(−1/5).  What the kernels would
-    put outside is reflected at the ends, so that the area is 1.  The sum over draws is taken over
-    512 bins.  Draws of few values, as means of zeros and ones, are smoothed over the gaps between
-    these, and reach half a gap further.
+    The bandwidth is Silverman's, 0.9 · min(sd, IQR / 1.349) · n^(−1/5).  The part of a kernel
+    outside the ends is reflected, so that the area is 1.  Draws are counted in 512 bins.  Draws
+    with few distinct values, such as means of zeros and ones, are smoothed over the gaps between
+    these values, and their density extends half a gap further.
 
-    draws : at least one finite number.  within : where they can be; it reaches no further.
-    Returns (places, heights), both (points,); two empty arrays when all draws are equal (but for
-    rounding), as such a distribution has no density.
+    draws : at least one finite number.  within : the range of possible draws, which limits the
+        density.
+    Returns (places, heights), both (points,), or two empty arrays if all draws are equal (except
+    for rounding), because they have no density.
     Source: Silverman 1986, Density Estimation, eq. 3.31 and section 2.10 (reflection).
 
     >>> places, heights = density(np.random.default_rng(0).normal(size=10_000))
@@ -32,7 +33,7 @@ def density(
     """
     draws = np.asarray(draws)
     low, high = float(draws.min()), float(draws.max())
-    # What differs by rounding alone has no width that bins could share.
+    # A range that consists only of rounding errors cannot be divided into bins.
     if high - low <= _ROUNDING * max(abs(low), abs(high)):
         return np.empty(0), np.empty(0)
     quarter, three = np.quantile(draws, (0.25, 0.75))

@@ -1,4 +1,4 @@
-"""Places of all parts of a plot: decided once, for every way of drawing it."""
+"""The places of all parts of a plot, for each way to draw it."""
 
 from __future__ import annotations
 
@@ -16,30 +16,31 @@ from passk_cli.text import cells_of, short_names
 
 R = TypeVar("R", bound=Row)
 
-# Lines of these kinds look the same in every chart; others take what is left, in their order.
+# Lines of these kinds look the same in all charts.  Lines of other kinds use the dashes that are
+# left, in their order.
 _KINDS = {"pass@k": (1, 0), "pass^k": (6, 4), "frontier": (2, 3), "frontier of all groups": (2, 3)}
 DASHES = ((1, 0), (6, 4), (2, 3), (10, 3, 2, 3), (14, 4))
-# Labels at the ends of lines are so many at most, and are moved by so many lines of text.
+# The most labels at the ends of lines, and the most lines of text by which a label is moved.
 _MOST_LABELS, _MOVABLE = 12, 8.0
 
 
 def panels(plot: Plot) -> list[Any]:
-    """The panels in their order; [None] for the lone one of a plot without."""
+    """The panels in their order; [None] for a plot without panels."""
     return distinct((*plot.rows, *plot.points), "panel") if plot.has("panel") else [None]
 
 
 def rows_of(rows: Iterable[Row], panel: Any) -> list[Row]:
-    """Those of a panel, and those of no panel, as a frontier of all."""
+    """The rows of a panel, and rows without a panel, such as a frontier of all groups."""
     return [row for row in rows if row.get("panel") in (None, panel)]
 
 
 def values(rows: Iterable[Row], *roles: str) -> list[float | None]:
-    """The values of some roles, row by row."""
+    """The values of these roles, row by row."""
     return [row.get(role) for row in rows for role in roles]
 
 
 def rows_by_line(rows: Iterable[R]) -> dict[tuple[Any, ...], list[R]]:
-    """The rows of each line, under its series, kind and panel."""
+    """(series, kind, panel) → the rows of that line."""
     lines: dict[tuple[Any, ...], list[R]] = {}
     for row in rows:
         key = tuple(row.get(role) for role in ("series", "kind", "panel"))
@@ -51,10 +52,10 @@ def short_series_names(
     plot: Plot, names: Iterable[Any], room: float, extent: Callable[[str], float],
     *, telling: bool = False,
 ) -> dict[Any, str]:  # fmt: skip
-    """Each name as in its picture, or shorter as the room asks: of a model and its groups the
-    model alone is cut.
+    """Name → its form in the picture, shortened if the room requires it.
 
-    telling : whether what tells models apart stays, whatever the room.
+    Only the model in a name is shortened, not its groups.
+    telling : whether models stay distinguishable even if there is too little room.
     """
     models = {name: name.parts[0] if isinstance(name, SeriesName) else str(name) for name in names}
     ends = {name: str(name).removeprefix(model) for name, model in models.items()}
@@ -69,10 +70,10 @@ def short_series_names(
 class CurveLayout:
     """The layout of curves.
 
-    points : the plot's, and what no line would show, as nothing defined comes before or after it.
+    points : the points of the plot, and isolated rows, which no line would show.
     dashes : kind → lengths of strokes and gaps in pixels.
-    labels : what stands at the end of each line: a text for the point x, y, moved to the height
-        `at`; none when they do not fit there.
+    labels : the label at the end of each line: a text for the point x, y, moved to the height `at`.
+        It is empty if the labels do not fit.
     """
 
     across: Axis
@@ -89,8 +90,8 @@ class CurveLayout:
     ) -> CurveLayout:  # fmt: skip
         """The layout of a plot of curves.
 
-        room : how many lines of text its height is.  most : how wide a label may be; where one is
-        wider, there are none.  extent : how wide a text is.
+        room : the height of the plot in lines of text.  most : the largest width of a label; if
+            one is wider, there are no labels.  extent : function that measures a text.
         """
         points = (*plot.points, *_isolated_rows(plot.rows))
         rows = (*plot.rows, *points)
@@ -121,11 +122,11 @@ class CurveLayout:
         labels: list[Row] = []
         if not plot.has("panel"):
             if len(series) > 1:
-                # A model is named once, at its line of the first kind.
+                # The name of a model appears once, at its line of the first kind.
                 ahead = [row for row in ahead if row.get("kind") == next(iter(dashes), None)]
             labels = _labels(ahead, across, up, room)
             if len(series) > 1:
-                # Names differ from those of the models behind as well.
+                # The names must also differ from the names of grey models.
                 short = short_series_names(
                     plot, distinct(rows, "series"), most, extent, telling=True
                 )
@@ -136,7 +137,7 @@ class CurveLayout:
 
 
 def _isolated_rows(rows: Iterable[Row]) -> list[Row]:
-    """Rows that no line would show: nothing defined comes before or after them."""
+    """Rows that no line would show, because both neighbours are undefined."""
     isolated = []
     for line in rows_by_line(rows).values():
         for defined, run in groupby(line, lambda row: row["y"] is not None):
@@ -146,7 +147,7 @@ def _isolated_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Row]:
-    """Labels at the ends of lines, moved apart; empty when they do not fit there."""
+    """Labels at the ends of lines, moved apart; empty if they do not fit."""
     lines = rows_by_line(rows)
     ends = [[row for row in line if row["y"] is not None][-1:] for line in lines.values()]
     last = [row for end in ends for row in end]
@@ -157,7 +158,7 @@ def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Ro
     if any(across.place(row["x"]) < 0.98 for row in last):
         return []
     places = [up.place(row["y"]) for row in last]
-    # No name is cut at the top, and none stands beside the words of the axis below.
+    # The ends keep names from being cut at the top and from meeting the ticks at the bottom.
     heights = spread_places(places, 1 / room, 0.2 / room, 1.0)
     if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / room:
         return []
@@ -169,10 +170,12 @@ def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Ro
 
 
 def row_labels(plot: Plot, room: float, extent: Callable[[str], float]) -> list[tuple[Any, str]]:
-    """The lines of text beside rows, from the top: the label of a row with its name, or None with
-    the heading of the rows below, whose names are what is taken from it.
+    """The lines of text next to the rows, from the top.
 
-    room : how wide a name may be, as far as names stay different.  extent : how wide a text is.
+    A line is a row's label with its name, or None with a heading.  A heading "head −" is the first
+    side of a difference, and the rows below it are named by their second side.
+    room : the largest width of a name, unless names would become equal.  extent : function that
+        measures a text.
     """
     rows = {row["label"]: row for row in reversed(plot.rows)}
     headed = plot.has("head", "tail")
@@ -194,8 +197,11 @@ def row_labels(plot: Plot, room: float, extent: Callable[[str], float]) -> list[
 
 
 def forest_axis(plot: Plot, panel: Any) -> Axis:
-    """The axis under a panel of a forest, which holds limits, draws and rules of its scale; under
-    bars from zero."""
+    """The axis of a panel of a forest.
+
+    It contains the values, limits, draws and rules of all panels with the same scale.  The axis of
+    bars contains zero.
+    """
     scales = {row.get("scale") for row in plot.rows if row.get("panel") == panel}
     rows = [row for row in plot.rows if row.get("scale") in scales]
     places = [*values(rows, "x", "low", "high"), *(rule.x for rule in plot.rules)]
@@ -205,7 +211,7 @@ def forest_axis(plot: Plot, panel: Any) -> Axis:
 
 
 def density_outlines(plot: Plot) -> dict[tuple[Any, Any], list[tuple[float, float]]]:
-    """Label and panel of each density → its outline: places and heights, 0.85 for the highest."""
+    """(label, panel) → outline of the density: places and heights, of which the largest is 0.85."""
     outlines = {}
     for row in plot.rows:
         places, heights = density(row["draws"], within=row["within"])
