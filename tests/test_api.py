@@ -508,10 +508,13 @@ def test_a_chart_is_shown_and_saved(tmp_path: Path) -> None:
         (lambda: findings.chart("forest"), "no chart 'forest'; there are curves"),
         (lambda: chart.save(tmp_path / "x.csv"), "no format has this suffix; use .png"),
         (lambda: findings.chart(highlight=["c"]).svg, 'highlight="c": the chart has no such model'),
-        (lambda: findings.chart(size="wide"), 'size="wide": no size; use 3.25in'),
+        (
+            lambda: findings.chart(size="wide"),
+            'size="wide": this is not a size that passk can draw',
+        ),
         (
             lambda: findings.chart(panel="t").svg,
-            'panel="t": no column splits the models like this; by=COLUMN splits by one',
+            'panel="t": this column does not split the models; by=COLUMN splits by one',
         ),
         (lambda: passk_cli.describe(SMALL, by="T").chart(), "there is nothing to draw$"),
     ):

@@ -1,4 +1,4 @@
-"""How the reader wants charts to look, and the plots made so before they are drawn."""
+"""Choices about the look of charts, and plots that follow these choices."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import nearest
 from passk_cli.text import plural, short_names
 
-# More models than this in one picture are told apart by nobody: all but so many are grey.
+# If a picture has more than 8 models, nobody can distinguish them: only the first 5 have colours.
 MOST_MODELS, _LEADING = 8, 5
-# Bands of more lines than this hide each other: then so many have them.  Letters of a name.
+# If more than 4 lines have bands, the bands hide each other: only 3 lines have them.  The most
+# letters of a name.
 _MOST_BANDS, _BANDED, _LETTERS = 4, 3, 24
 _LIMITS = ("low", "high")
-# Unit of length → its pixels; half the width of a page, at which letters have 7 to 8 points.
+# Unit of length → pixels, and half the width of a page, at which letters have 7 to 8 points.
 _UNITS = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
 HALF_PAGE = 3.25 * _UNITS["in"]
-# The most pixels of a side: a larger picture takes minutes to draw, and no program opens it.
+# The most pixels of a side.  It takes minutes to draw a larger picture, and no program opens it.
 _MOST_PIXELS = 10_000
-# On a screen the same picture is so much larger.
+# The factor by which a picture is larger on a screen.
 _ON_SCREEN = 1.5
 
 
@@ -39,7 +40,8 @@ _ON_SCREEN = 1.5
 class PictureSize:
     """The size of a whole picture.
 
-    width, height : in units; no height: as the content needs.  unit : one of in, cm, mm, pt, px.
+    width, height : lengths in the unit; a height of None fits the content.  unit : in, cm, mm, pt
+        or px.
     """
 
     width: float
@@ -48,9 +50,9 @@ class PictureSize:
 
     @staticmethod
     def parse(text: str) -> PictureSize:
-        """A size from "3.25in", "8cmx5cm" or "800x500".
+        """The size in a text such as "3.25in", "8cmx5cm" or "800x500".
 
-        Errors: ParameterError where it is none.
+        Errors: ParameterError if the text is not a size, or if a side is too long.
         """
         length, unit = r"(\d+\.?\d*|\.\d+)", "(in|cm|mm|pt|px|)"
         match = re.fullmatch(rf"{length}{unit}(?:[x×]{length}{unit})?", text.replace(" ", ""))
@@ -64,45 +66,46 @@ class PictureSize:
                 return PictureSize(width, height, unit)
         raise ParameterError(
             OptionValue("--chart-size", text),
-            f"no size; use 3.25in, 8cmx5cm or 800x500 (in, cm, mm, pt, px),"
-            f" no side longer than {_MOST_PIXELS:,}px",
+            "this is not a size that passk can draw; write, for example, 3.25in, 8cmx5cm or"
+            f" 800x500 (in, cm, mm, pt or px), with sides of at most {_MOST_PIXELS:,}px",
         )
 
     @property
     def printed(self) -> bool:
-        """Whether it is measured on paper, where letters have the size that they are drawn at."""
+        """Whether the size is for paper, on which letters have their drawn size."""
         return self.unit != "px"
 
     @property
     def scale(self) -> float:
-        """Pixels of a unit of the drawing, whose letters have 7 to 8 points."""
+        """The pixels of a unit of the drawing, in which letters have 7 to 8 points."""
         return 1.0 if self.printed else min(max(self.width / HALF_PAGE, 1.0), _ON_SCREEN)
 
     @property
     def room(self) -> tuple[float, float | None]:
-        """Width and height in units of the drawing."""
+        """The width and height in units of the drawing."""
         unit = _UNITS[self.unit] / self.scale
         return self.width * unit, None if self.height is None else self.height * unit
 
     def words(self, length: float) -> str:
-        """A length in units of the drawing, in the unit of the size, rounded up."""
+        """A length of the drawing as text, in the unit of the size, rounded up."""
         digits = {"in": 2, "cm": 1}.get(self.unit, 0)
         size = length * self.scale / _UNITS[self.unit]
         return f"{math.ceil(round(size * 10**digits, 6)) / 10**digits:g}{self.unit}"
 
 
-# The size of a picture that nobody asks for another of.
+# The size of a picture if you do not choose one.
 ON_SCREEN = PictureSize(HALF_PAGE * _ON_SCREEN)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Appearance:
-    """The reader's choices.
+    """The reader's choices about the look of charts.
 
-    title : whether title and subtitle stand above.  bands : whether the intervals of lines show.
-    highlight : models that have colours, or patterns of them, all others being grey.
-    panel : the column, one of those that split the models, with a panel for each of its values.
-    size : of the whole picture; None as it is usual.
+    title : whether the picture has a title and a subtitle.  bands : whether lines have bands for
+        their intervals.
+    highlight : models that have colours, or patterns of their names; all other models are grey.
+    panel : a column of --by; the chart has a panel for each of its values.
+    size : the size of the whole picture; None for the default.
     """
 
     title: bool = True
@@ -113,16 +116,16 @@ class Appearance:
 
 
 def with_appearance(report: Report, look: Appearance) -> Report:
-    """The report with its plots as the reader wants them."""
+    """The report with plots that follow the reader's choices."""
     return replace(report, draw=lambda: prepare_plots(report.plots, look))
 
 
 def prepare_plots(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
-    """The plots of one call: each model in the same colour and under the same name, few of many
-    coloured.
+    """The plots of one call, with the same colour and name for a model in all of them.
 
-    Errors: ParameterError for a model to highlight that is not there, and for panels of a column
-    that splits no series.
+    If there are many models, only a few are coloured.
+    Errors: ParameterError if a model to highlight does not exist, or if the column for panels does
+    not split the models.
     """
     tails = (str(row["tail"]) for plot in plots for row in plot.rows if "tail" in row)
     chart_models = {name for plot in plots for name in _models(plot)}
@@ -144,7 +147,7 @@ def prepare_plots(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
     plots = [_grey_out_followers(plot, highlighted) for plot in plots]
     hues = assign_hues(all_models)
     if len(all_models) > MOST_MODELS:
-        # Colours of the leaders are the same, whoever else an answer names.
+        # The colours of the leaders do not depend on further models that an answer names.
         best = [name for plot in plots for name in plot.leading[:_LEADING] or _models(plot)]
         hues = assign_hues((name for plot in plots for name in plot.leading), assign_hues(best))
     short = short_models(all_models)
@@ -155,14 +158,14 @@ def prepare_plots(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
 
 
 def short_models(models: Iterable[str]) -> dict[str, str]:
-    """Model → its short name, of those that have one."""
+    """Model → short name, for models with a shortened name."""
     models_sorted = sorted({*models})
     names = zip(models_sorted, short_names(models_sorted, _LETTERS, telling=True), strict=True)
     return {name: text for name, text in names if text != name}
 
 
 def _with_short_names(plot: Plot, short: Mapping[str, str]) -> Plot:
-    """The plot whose words have the names that its marks have, and each once."""
+    """The plot with short names in its texts too, and without names that its title repeats."""
     longest = sorted(short, key=len, reverse=True)
     name_pattern = re.compile("|".join(map(re.escape, longest)) or r"(?!)")
     shorten = partial(name_pattern.sub, lambda name: short[name[0]])
@@ -179,12 +182,12 @@ def _models(plot: Plot) -> list[str]:
 
 
 def _models_in(models: Iterable[str], words: str) -> list[str]:
-    """The models that these words name."""
+    """The models that a text names."""
     return [m for m in models if re.search(rf"(?<![\w./-]){re.escape(m)}(?![\w/-])", words)]
 
 
 def _split_into_panels(plot: Plot, column: str) -> Plot:
-    """The plot with a panel for each value of a column that splits its series."""
+    """The plot with a panel for each value of a column, one of those that split its series."""
     if column not in plot.groups:
         suggestions = nearest(column, plot.groups)
         settles = [SuggestedFix({"--panel": name}) for name in suggestions or plot.groups]
@@ -194,7 +197,7 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
             else [SuggestedFix({"--by": (Placeholder("COLUMN"),)}, "splits by one")]
         )
         raise ParameterError(
-            OptionValue("--panel", column), "no column splits the models like this", settles=settles
+            OptionValue("--panel", column), "this column does not split the models", settles=settles
         )
     place = plot.groups.index(column) + 1
 
@@ -221,17 +224,17 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
 
 
 def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) -> dict[str, int]:
-    """The place of each name's colour and shape: by the name itself, so that it stays the same from
-    one command to the next; of names that meet, the first has the place and the others the next
-    free ones.
+    """Name → index of its colour and shape.
 
-    kept : those of names that have one already.
+    The index is a hash of the name, so that it is the same in all commands.  If two names have the
+    same hash, the first in alphabetical order keeps it, and the second gets the next free index.
+    fixed : names that already have an index.
     """
     size = len(THEMES["light"].series)
     preferred = {
         name: zlib.crc32(name.encode(errors="replace")) % size for name in sorted(set(names))
     }
-    # Names that have their place to themselves keep it, whoever comes besides.
+    # A name that does not share its index keeps it, so more models do not change its colour.
     hues = dict(fixed or {})
     owner = {
         place: name for name, place in reversed(preferred.items()) if place not in hues.values()
@@ -246,11 +249,11 @@ def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) ->
 
 
 def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
-    """The plot with all models but a few in grey where there are too many to tell apart, or where
-    some are named; grey lines come first, without intervals and points.
+    """The plot with only a few coloured models, if there are too many or if some are highlighted.
 
-    named : models; where empty, those that lead the plot, else the five highest, of lines at their
-        start, and those that the answer names.
+    Grey lines are drawn first, without intervals and points.
+    highlighted : the coloured models.  If it is empty, the leading models of the plot (else the
+        five highest, for lines at their start) and the models in the answer are coloured.
     """
     models = _models(plot)
     if not models:
@@ -275,7 +278,7 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
     behind, ahead = (
         [row for row in plot.rows if plot.grey(row) == is_grey] for is_grey in (True, False)
     )
-    # A panel of grey lines alone shows nothing.
+    # A panel that contains only grey lines shows nothing.
     panels = {row.get("panel") for row in ahead}
     if any(row.get("panel") not in panels for row in behind):
         behind = [row for row in behind if row.get("panel") in panels]
@@ -290,8 +293,7 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
 
 
 def _limit_bands(plot: Plot, best: Sequence[str]) -> Plot:
-    """The plot with bands around the lines of its first models alone, where those of all would hide
-    each other."""
+    """The plot with bands only for the lines of its best models, if all bands would overlap."""
     lines = {
         tuple(row.get(role) for role in ("panel", "kind", "series"))
         for row in plot.rows if row.get("low") is not None

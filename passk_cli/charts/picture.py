@@ -1,6 +1,6 @@
-"""Plots → the contents of a file: svg, png and pdf, or a page of html that needs no network.
+"""Plots → the content of a file: svg, png, pdf, or an html page that needs no network.
 
-On a page the colours are the page's, so that one drawing serves light and dark.
+On a page, style sheets set the colours, so that one drawing works in light and dark mode.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from passk_cli.report.plot import Plot
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import printable
 
-# Colours by name, as style sheets know them.
+# The names of colours in style sheets.
 _SERIES = tuple(f"var(--series-{place})" for place in range(len(THEMES["light"].series)))
 _PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES)
-# On a page: pixels of a unit, how wide a panel is where there is one, two or more, and a heat map.
-# Style sheets shrink it to 0.68 of that, at which it is legible; then it scrolls.
+# On a page: the pixels of a unit, the width of one, two or more panels, and that of heat maps.
+# Style sheets shrink panels to 0.68 of it, where they are still legible.  Then panels scroll.
 _SCALE, _WIDTHS, _WIDE = 1.25, (400, 300, 210), 560
-# Pixels of a png for each of the picture: on a screen, and 300 on an inch of paper.
+# Pixels of a png per pixel of the picture: on a screen, and on paper (300 per inch).
 _SHARP, _PRINTED = 2.0, 300 / 96
-# Pixels of an inch, and points of a pixel.
+# Pixels per inch, and points per pixel.
 _INCH, _POINT = 96, 0.75
-# What the policy of a page is put in place of, and the styles that it lets a browser use.
+# The text that a page's security policy replaces, and the styles that the policy allows.
 POLICY = "passk-policy"
 _STYLES = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _PANELS = re.compile(r'style="(--panel:[0-9]+px)"')
@@ -60,12 +60,12 @@ def picture(
     report: Report, suffix: str, theme: str = "light", percent: bool = False,
     size: PictureSize | None = None,
 ) -> bytes:  # fmt: skip
-    """The plots of a report, one under the other, as the contents of a file.
+    """The plots of a report, one below the other, as the content of a file.
 
-    suffix : one of `passk_cli.charts.PICTURES`.  theme : "light" or "dark"; html follows its
-        reader instead.  percent : shares as percentages.
-    size : of the whole picture; html shrinks to its window.
-    Errors: ParameterError where the size has no room for a plot.
+    suffix : one of `passk_cli.charts.PICTURES`.  theme : "light" or "dark"; an html page follows
+        its reader's theme.  percent : whether shares are percentages.
+    size : the size of the whole picture; an html page fits its window.
+    Errors: ParameterError if the size has too little room for a plot.
     """
     if suffix == ".html":
         return html_document(report, percent).encode()
@@ -80,9 +80,9 @@ def picture(
 def _png(svg_text: str, sharp: float) -> bytes:
     """A picture as PNG.
 
-    The package contains the font, so that letters have the same widths on every machine; signs that
-    it lacks, such as Chinese ones, are taken from the fonts of the machine.
-    sharp : pixels for each pixel of the picture.
+    passk contains the font, so that letters have the same widths on all machines.  Characters that
+    the font lacks, for example Chinese ones, come from the fonts of the machine.
+    sharp : pixels of the png per pixel of the picture.
     """
     import resvg_py
 
@@ -94,7 +94,7 @@ def _png(svg_text: str, sharp: float) -> bytes:
 
 
 def _pdf(svg_text: str) -> bytes:
-    """A picture whose unit of length is a point, as PDF.
+    """A picture as PDF; its unit of length is a point.
 
     Errors: ParameterError if the package that writes PDF is not installed.
     """
@@ -109,7 +109,7 @@ def _pdf(svg_text: str) -> bytes:
 
 
 def colour_variables(theme: str) -> str:
-    """The colours of a theme for a style sheet."""
+    """The colours of a theme as variables of a style sheet."""
     look = THEMES[theme]
     names = {"paper": look.paper, "text": look.text, "faint": look.faint, "grid": look.grid}
     names |= {f"series-{place}": paint for place, paint in enumerate(look.series)}
@@ -117,10 +117,10 @@ def colour_variables(theme: str) -> str:
 
 
 def inline_chart(plot: Plot, percent: bool = False) -> str:
-    """The legend and the panels of a plot as svg elements; each mark holds its values in
-    `data-say`.
+    """The legend and the panels of a plot as svg elements in html.
 
-    percent : shares as percentages.
+    Each mark has its values in the attribute `data-say`.
+    percent : whether shares are percentages.
     """
     count = len(layout.panels(plot))
     width = _WIDE if plot.kind == "heat" else _WIDTHS[min(count, len(_WIDTHS)) - 1]
@@ -133,15 +133,15 @@ def inline_chart(plot: Plot, percent: bool = False) -> str:
 
 
 def hover_script() -> str:
-    """The script that shows what a mark says, in the element #tip."""
+    """The script that shows the values of a mark in the element #tip."""
     return files("passk_cli.charts").joinpath("hover.js").read_text(encoding="utf-8")
 
 
 def add_policy(page: str, script: str) -> str:
-    """The page with its policy: a browser loads nothing, and runs only this script of the page.
+    """The page with its security policy: a browser loads nothing and runs only this script.
 
-    The script and the styles of the head are named by their SHA-256, so a name that brings one of
-    its own does not run it.
+    The policy contains the SHA-256 of the script and of the styles in the head, so a script inside
+    the data does not run.
 
     >>> page = f'<meta content="{POLICY}"><script>f()</script><script>bad()</script>'
     >>> add_policy(page, "f()").split("script-src ")[1].split(";")[0]
@@ -158,12 +158,12 @@ def add_policy(page: str, script: str) -> str:
 
 
 def _hash_source(text: str) -> str:
-    """A script or a style as a policy names it."""
+    """The hash of a script or a style, as a policy contains it."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def html_document(report: Report, percent: bool = False) -> str:
-    """A document of all plots, with the messages, in words, and the signature below."""
+    """An html page with all plots, and below them the messages and the signature."""
     title = next((plot.title for plot in report.plots if plot.title), "passk")
     figures = "\n".join(_figure(plot, percent) for plot in report.plots)
     texts = [f"{message.severity}: {printable(message.text)}" for message in report.messages]
@@ -198,7 +198,7 @@ def html_document(report: Report, percent: bool = False) -> str:
 
 
 def _figure(plot: Plot, percent: bool) -> str:
-    """A plot under its title; a reader who cannot see it is told what it is."""
+    """A plot below its title, with a text for readers who cannot see it."""
     below = f"<span>{html.escape(plot.subtitle)}</span>" if plot.subtitle else ""
     caption = f"<figcaption>{html.escape(plot.title)}{below}</figcaption>"
     name = html.escape(", ".join(filter(None, [plot.title, plot.subtitle])))

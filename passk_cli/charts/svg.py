@@ -1,9 +1,9 @@
-"""Plots → svg, written from the layout: for files, pages, and the pictures beside Markdown.
+"""Plots → svg, for files, for pages, and for pictures in Markdown.
 
-A unit of a drawing is a pixel of 1/96 inch, at which its letters have 7 to 8 points.  A chart is a
-legend and panels.  In a file as many panels stand beside each other as its width has room for, and
-share their names and heights; on a page each is a drawing of its own, and its reader's window
-decides.
+A unit of a drawing is a pixel of 1/96 inch, at which letters have 7 to 8 points.  A chart consists
+of a legend and panels.  In a file, panels are in lines as wide as the file, and the panels of a
+line share their names and heights.  On a page, each panel is a drawing, and the reader's window
+decides how many are in a line.
 """
 
 from __future__ import annotations
@@ -28,23 +28,25 @@ from passk_cli.report.plot import Plot, Row, Rule
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import short_names
 
-# Sizes of text: of numbers at an axis, of names, of titles: 7, 7.5 and 8 points.
+# Sizes of text: numbers at an axis, names and titles have 7, 7.5 and 8 points.
 _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
-# A line of text; room around a drawing; a tick; between panels, and between what stands in a line.
+# Lengths: a line of text, the margin of a drawing, a tick, the gap between panels, and the gap
+# between other items.
 _LINE, _ROOM, _TICK, _BETWEEN, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
-# Names beside rows take this share of the width at most where there is one panel, and where there
-# are more; by so much more a picture grows for whole words.  Names at the ends of lines.
+# The largest share of the width for names of rows, with one panel and with more; the factor by
+# which a picture may grow for full names; and the largest share for names at the ends of lines.
 _MOST_NAMES, _GROWTH, _MOST_ENDS = (0.45, 0.42), 1.5, 0.48
-# The smallest height of a row, and of a panel of lines; the smallest width of any, and for ticks.
+# The least height of a row and of a panel of lines, the least width of a panel, and with ticks.
 _LOWEST_ROW, _LOWEST, _SLIMMEST, _LEGIBLE = 9.4, 60.0, 30.0, 54.0
-# Radius of points, and of what the mouse finds; widths of lines, of intervals, and of fine ones.
+# The radius of points, and of the area around them for the mouse; the widths of lines, of intervals
+# and of fine lines.
 _POINT, _HOVER_RADIUS, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
-# How much of the paper bands hide.
+# The opacity of bands.
 _BAND = 0.14
 _RAISED = re.compile("[⁰⁴-⁹]+")
-# How far the last setting of a model is mixed with the paper.
+# The share of paper in the colour of the last setting of a model.
 _SHADE = 0.42
-# The corners of a point by its series; None is a circle.
+# The corners of points, by the index of the shape; None is a circle.
 _CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
     None,
     ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
@@ -66,14 +68,14 @@ _VIRIDIS = (
 
 @dataclass(frozen=True)
 class Fragment:
-    """Svg elements in a box of so many units."""
+    """Svg elements in a box, with the width and height of the box in units."""
 
     width: float
     height: float
     elements: str
 
     def element(self, scale: float = 1.0, attributes: str = "", unit: str = "") -> str:
-        """The drawing as an element of its own, a unit of it so long."""
+        """The drawing as an svg element, in which a unit has the length `scale`."""
         width, height = (f"{side * scale:.5g}{unit}" for side in (self.width, self.height))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
@@ -85,9 +87,9 @@ class Fragment:
 def drawings(
     plot: Plot, look: Theme, percent: bool, room: float
 ) -> tuple[list[Fragment], list[Fragment]]:
-    """The items of the legend and the panels of a plot, whose marks say their values in `data-say`.
+    """The items of the legend and the panels of a plot, with the values of marks in `data-say`.
 
-    percent : shares as percentages.  room : width of a panel.
+    percent : whether shares are percentages.  room : width of a panel.
     """
     drawer = _DRAWERS[plot.kind](plot, look, percent, room, still=False, columns=1)
     return list(drawer.legend()), [drawer.panel(panel) for panel in drawer.panels]
@@ -97,11 +99,11 @@ def picture(
     plots: Sequence[Plot], look: Theme, percent: bool, size: PictureSize | None = None,
     factor: float = 1.0,
 ) -> str:  # fmt: skip
-    """Plots with their titles, one under the other, as an svg file.
+    """Plots with their titles, one below the other, as an svg file.
 
-    size : None for half a page, or wider where names need it.
-    factor : by which the file is larger than asked for.
-    Errors: ParameterError where the size has no room for a plot.
+    size : None for half a page, or wider if names need it.
+    factor : the ratio of the size of the file to `size`.
+    Errors: ParameterError if the size has too little room for a plot.
     """
     room, height = (size or ON_SCREEN).room
     inside = room - 2 * _ROOM
@@ -130,7 +132,7 @@ def _chart(
     plot: Plot, look: Theme, percent: bool, room: float, size: PictureSize | None,
     spare: float = 0.0,
 ) -> Fragment:  # fmt: skip
-    """A plot under its title and its legend.  spare : by how much it is higher than it would be."""
+    """A plot below its title and its legend.  spare : height in addition to the usual height."""
     drawer = _DRAWERS[plot.kind](plot, look, percent, room, spare=spare, size=size)
     room = drawer.room
     title = chart_lines(plot.title, _TITLE, room, bold=True)
@@ -162,12 +164,12 @@ def _chart(
 
 @dataclass
 class _Drawer:
-    """Parts shared by the drawings of all kinds of plots.
+    """The parts that drawings of all kinds of plots share.
 
-    room : width of the panels that stand beside each other, to which names may add where no size
-        was asked for.  still : without what marks say.
-    columns : how many do; 0 for as many as have room.  spare : further height.
-    size : of the whole picture, as it was asked for.
+    room : width of a line of panels.  Names may increase it if there is no size.
+    still : whether marks lack their values.
+    columns : panels per line; 0 for as many as fit.  spare : additional height.
+    size : size of the whole picture; None if you do not choose one.
     """
 
     plot: Plot
@@ -181,7 +183,7 @@ class _Drawer:
     left_margin: float = field(init=False, default=0.0)
     right_margin: float = field(init=False, default=10.0)
     height: float = field(init=False, default=0.0)
-    # The least height of a panel, and its least width.
+    # The least width of a panel, and its least height.
     narrowest: ClassVar[float] = 84.0
     lowest: float = field(init=False, default=_LOWEST)
 
@@ -189,7 +191,7 @@ class _Drawer:
         self.panels, self.usual = layout.panels(self.plot), self.room
         words = (self.size or ON_SCREEN).words
         if not self.columns:
-            # How many panels have room depends on what stands beside them.
+            # The number of panels that fit depends on the names next to them.
             self.columns, count = 1, len(self.panels)
             self.measure()
             least = self.narrowest + self.right_margin + _BETWEEN
@@ -207,31 +209,31 @@ class _Drawer:
             if lacking > 1e-9:
                 raise ParameterError(
                     OptionValue("--chart-size"),
-                    f"the chart needs {words(lacking)} more {side}; without"
-                    f" a {parameter} it has what it needs",
+                    f"the chart needs {words(lacking)} more {side}; choose a larger {side}, or"
+                    f" leave the {parameter} out",
                 )  # fmt: skip
         self.named = max(len(self.heading(panel)) for panel in self.panels) * _LINE
         self.arrange()
 
     def measure(self) -> None:
-        """Set the height of a panel, and the room beside it."""
+        """Set the height of a panel, and the margins next to it."""
 
     def arrange(self) -> None:
-        """Decide what depends on the size of a panel."""
+        """Set the places that depend on the size of a panel."""
 
     def legend(self) -> Iterator[Fragment]:
         """The legend above all panels."""
         yield from ()
 
     def panel(self, panel: Any, first: bool = True) -> Fragment:
-        """One panel; None for the lone one of a plot without.
+        """The drawing of a panel; panel is None for a plot without panels.
 
-        first : whether names and heights stand at its left, which others in its line share.
+        first : whether the panel is the first in its line, which has names and heights at its left.
         """
         raise NotImplementedError
 
     def paint(self, row: Row) -> str:
-        """The colour of a row: its model's, lighter for later settings; grey where it is behind."""
+        """The colour of a row: the colour of its model, lighter for later settings, or grey."""
         place = self.plot.hue(row)
         if place is None:
             return self.look.text
@@ -241,7 +243,7 @@ class _Drawer:
         return mix(self.look.series[place], self.look.paper, _SHADE * at / max(settings - 1, 1))
 
     def point(self, row: Row, place: tuple[float, float], paint: str = "") -> str:
-        """A point in the colour and the shape of a row, filled or hollow; of grey ones a dot."""
+        """A point in the colour and shape of a row, filled or hollow; grey rows have a dot."""
         paint = paint or self.paint(row)
         if self.plot.grey(row):
             return _point(0, *place, f' fill="{paint}" fill-opacity="0.5"')
@@ -250,9 +252,9 @@ class _Drawer:
         return _point(shape, *place, f' fill="{paint if row.get("filled", True) else hollow}"')
 
     def tooltip(self, row: Row, roles: Iterable[str] = ()) -> str:
-        """Words of a mark about its row, as an attribute; none in a still picture.
+        """The values of a row for its mark, as an attribute; "" in a still picture.
 
-        roles : all that colours and places do not say, when empty.
+        roles : the roles to show; if empty, all that colours and places do not show.
         """
         if self.still:
             return ""
@@ -273,12 +275,12 @@ class _Drawer:
         return f"{round(value, 6) if share else float(f'{value:.4g}'):,g}"
 
     def heading(self, panel: Any) -> list[tuple[str, float, str]]:
-        """Lines of a panel's name with their look: what it is about, and below a setting."""
+        """The lines of a panel's name with size and weight; its settings are below the name."""
         if panel is None:
             return []
         _, *settings = str(panel).split(" · ")
         room = self.width + self.right_margin
-        # A name stands in two lines at most, where what tells it from the others has room there.
+        # A name has at most two lines, unless it then could not be told from other names.
         names = [str(name).split(" · ")[0] for name in self.panels]
         short = short_names(names, 1.8 * room, partial(text_width, size=_NAME, bold=True))
         name = short[self.panels.index(panel)]
@@ -287,7 +289,7 @@ class _Drawer:
         return lines + [(line, _SMALL, "") for line in below]
 
     def titled_panel(self, panel: Any, first: bool, height: float, elements: str) -> Fragment:
-        """A panel under its name; all room that it needs is in width and height."""
+        """A panel below its name; width and height include all its margins."""
         x = self.left_margin if first else _BETWEEN
         names = [_text(x, _NAME + _LINE * place, line, self.look.text, size=size, weight=weight)
                  for place, (line, size, weight) in enumerate(self.heading(panel))]  # fmt: skip
@@ -296,7 +298,7 @@ class _Drawer:
         return Fragment(x + self.width + self.right_margin, top + height, "".join([*names, inside]))
 
     def across(self, axis: Axis, top: float, first: bool) -> str:
-        """The axis below what is drawn; its title below the first panel of a line."""
+        """The axis at the bottom; the first panel of a line also has its title."""
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
         path = f"M0 {_number(top)}h{_number(axis.length)}"
         path += "".join(f"M{_number(at)} {_number(top)}v{_TICK:g}" for at in ticks)
@@ -305,7 +307,7 @@ class _Drawer:
         words = _texts(
             ((at, height, text) for at, text in ticks.items()), self.look.faint, "middle"
         )
-        # Panels beside each other share the title, which stands in the middle below all.
+        # The panels of a line share the title, which is centred below all of them.
         wide = self.room - self.left_margin - self.right_margin
         title = "".join(
             _text(axis.length / 2 if self.columns == 1 else wide / 2, height + _LINE * number,
@@ -315,18 +317,18 @@ class _Drawer:
         return line + words + title
 
     def title_of(self, axis: Axis) -> list[str]:
-        """The title of an axis in lines that keep to its panels."""
+        """The title of an axis, in lines as wide as its panels."""
         room = axis.length + _BETWEEN if self.columns == 1 else self.room - self.left_margin
         return chart_lines(axis.title, _NAME, room) if axis.title else []
 
     def below(self, axis: Axis) -> float:
-        """How much room the axis takes."""
+        """The height of the axis with its title."""
         return _TICK + _SMALL + 2.6 + _LINE * len(self.title_of(axis))
 
 
 @dataclass
 class _CurveDrawer(_Drawer):
-    """Lines with bands, points with bars, and words at the ends of lines."""
+    """Drawings of curves: lines with bands, points with bars, and names at the ends of lines."""
 
     def measure(self) -> None:
         self.height = max(0.5 * self.room / self.columns, 90.0)
@@ -341,15 +343,15 @@ class _CurveDrawer(_Drawer):
         self.left_margin = (
             max((text_width(text, _SMALL) for text in self.ticks.values()), default=0) + 6
         )
-        # The word of the last tick is centred below the end of the axis.
+        # The label of the last tick is centred below the end of the axis.
         last = list(tick_labels(self.lines.across).values())[-1:] or [""]
         self.right_margin = max([text_width(last[0], _SMALL) / 2, 6.0, *ends])
         self.several = len(self.lines.series) > 1
 
     def arrange(self) -> None:
         self.axis = replace(self.lines.across, length=self.width)
-        # Words of vertical rules stand above the drawing, in lines where they would meet; the title
-        # of the height stands over them.
+        # Labels of vertical rules are above the drawing, in several lines if they would overlap.
+        # The title of the y-axis is above them.
         self.above: dict[Rule, tuple[float, list[str], int]] = {}
         line_ends: list[float] = []
         for rule in sorted((r for r in self.plot.rules if r.x is not None), key=lambda r: r.x or 0):
@@ -385,7 +387,7 @@ class _CurveDrawer(_Drawer):
             for kind, dash in self.lines.dashes.items():
                 line = f'<path d="M0 6h22" stroke-width="{_STROKE}"{_dashes(dash)}'
                 yield self._item(f'{line} stroke="{self.look.text}"/>', 26, str(kind))
-        # A panel of one series is named as it is.
+        # A panel with one series needs no legend, because its name shows the series.
         panel_series = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
         if self.several and not labelled and len(panel_series) > len(self.panels):
             short = layout.short_series_names(
@@ -426,7 +428,7 @@ class _CurveDrawer(_Drawer):
         return self.axis.place(row["x"]), self.up.length - self.up.place(row[role])
 
     def _lines(self, rows: Sequence[Row]) -> Iterator[str]:
-        """The bands, then the lines."""
+        """The bands, and then the lines."""
         lines = list(layout.rows_by_line(rows).values())
         for line in lines if self.plot.has("low", "high") else ():
             if self.plot.banded and line[0]["series"] not in self.plot.banded:
@@ -439,7 +441,7 @@ class _CurveDrawer(_Drawer):
         for line in lines:
             path = "".join(_path(map(self._place, run)) for run in _defined_parts(line, "y"))
             dash = _dashes(self.lines.dashes.get(line[0].get("kind"), ()))
-            # Beside points that are the data, a line of a model is no more than an interval.
+            # If the points are the data, a model's line is as fine as an interval.
             fine = self.plot.scattered and self.plot.hue(line[0]) is not None
             style = f'stroke-width="{_FINE if fine else _STROKE}"'
             if self.plot.grey(line[0]):
@@ -448,7 +450,7 @@ class _CurveDrawer(_Drawer):
             yield f'<path d="{path}" fill="none" stroke="{paint}" {style}{dash}/>'
 
     def _points(self, rows: Sequence[Row], points: Sequence[Row]) -> Iterator[str]:
-        """Intervals, then points; under the mouse those of lines too."""
+        """Intervals and points, and invisible circles that show values under the mouse."""
         width = _FINE if self.plot.scattered else _INTERVAL
         for row in points:
             if row.get("low") is not None and row.get("high") is not None:
@@ -468,8 +470,7 @@ class _CurveDrawer(_Drawer):
         yield "</g>"
 
     def _labels(self) -> Iterator[str]:
-        """Words at the ends of lines, each led to by a short stroke, behind the point of its
-        series."""
+        """Names at the ends of lines, after a short stroke and the point of the series."""
         for end in self.lines.labels:
             (x, y), (_, at) = self._place(end), self._place(end, "at")
             stroke = _path([(x + 2, y), (x + 8, at)])
@@ -479,8 +480,8 @@ class _CurveDrawer(_Drawer):
             yield _text(x + (16 if self.several else 10), at + 3.3, end["text"], self.look.text)
 
     def _rule(self, rule: Rule) -> str:
-        """A reference line with its word: beside the top of a vertical one, on a horizontal one
-        where it hides no line."""
+        """A reference line with its label: next to the top of a vertical line, or on a horizontal
+        line."""
         width, height = self.width, self.up.length
         if rule in self.above:
             x, lines, level = self.above[rule]
@@ -499,18 +500,18 @@ class _CurveDrawer(_Drawer):
 
 @dataclass
 class _RowDrawer(_Drawer):
-    """Rows with names at their left; headings over those that share one."""
+    """Drawings of rows with names at the left, and headings above rows that share one."""
 
     narrowest: ClassVar[float] = 32.0
-    # How many rows are few, and the height of one where they are, and where they are more.
+    # The number of rows that are few, the height of a row if they are few, and if they are many.
     heights: ClassVar[tuple[int, float, float]] = 40, 14.0, 10.6
 
     def measure(self) -> None:
-        """Places of rows, from their names; as high as the reader wants."""
+        """Set the places of rows, which depend on their names."""
         most, indent = _MOST_NAMES[len(self.panels) > 1] * self.usual, 8 * self.plot.has("head")
         extent = partial(text_width, size=_SMALL)
         lines = layout.row_labels(self.plot, most * (1 if self.size else _GROWTH) - indent, extent)
-        # A heading ends before the axis, as the names do.
+        # Like the names, a heading ends before the axis.
         names = max(
             extent(text, bold=True) if label is None else indent + extent(text)
             for label, text in lines
@@ -530,7 +531,7 @@ class _RowDrawer(_Drawer):
         self.headings = [(y, text) for y, label, text in places if label is None]
 
     def labels(self, first: bool) -> str:
-        """The names of all rows, and their headings, in the first panel of a line."""
+        """The names of all rows and their headings, in the first panel of a line."""
         if not first:
             return ""
         words = ((-6.0, self.places[row] + 3.2, name) for row, name in self.names.items())
@@ -542,7 +543,7 @@ class _RowDrawer(_Drawer):
 
 @dataclass
 class _ForestDrawer(_RowDrawer):
-    """Intervals with points, filled or hollow, one under the other."""
+    """Drawings of forests: intervals with filled or hollow points, in rows."""
 
     def axis(self, panel: Any) -> Axis:
         """The axis below a panel."""
@@ -564,7 +565,7 @@ class _ForestDrawer(_RowDrawer):
         )
 
     def _grid(self, axis: Axis) -> str:
-        """Light lines up from the ticks, and from the name of each row; bars have numbers."""
+        """Light lines at ticks and rows; bars have no grid, because they have numbers."""
         if self.plot.kind == "bars":
             return ""
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
@@ -587,10 +588,10 @@ class _ForestDrawer(_RowDrawer):
 
 @dataclass
 class _BarDrawer(_ForestDrawer):
-    """Bars from zero, each with its number behind it."""
+    """Drawings of bars from zero, each followed by its number."""
 
     def axis(self, panel: Any) -> Axis:
-        """The axis below, which leaves room for the longest number."""
+        """The axis of a panel, with room for the longest number."""
         most = max((f"{row['x']:,}" for row in self.plot.rows), key=len)
         axis = layout.forest_axis(self.plot, panel)
         return replace(axis, length=self.width - text_width(most, _SMALL))
@@ -607,7 +608,7 @@ class _BarDrawer(_ForestDrawer):
 
 @dataclass
 class _DensityDrawer(_ForestDrawer):
-    """Densities that stand on intervals with points, one under the other."""
+    """Drawings of densities above intervals with points, in rows."""
 
     heights: ClassVar[tuple[int, float, float]] = 12, 28.0, 14.0
 
@@ -619,7 +620,7 @@ class _DensityDrawer(_ForestDrawer):
     def _row(self, row: Row, axis: Axis) -> str:
         bottom, outline = self.places[row["label"]], self.outlines[row["label"], row.get("panel")]
         edge = [(axis.place(x), bottom - self.step * height) for x, height in outline]
-        # No density where all draws are equal.
+        # If all draws are equal, there is no density.
         edge = [(edge[0][0], bottom), *edge, (edge[-1][0], bottom)] if edge else []
         shape = f'<path d="{_path(edge)}z" fill="{self.paint(row)}" fill-opacity="0.3"/>'
         return shape * bool(edge) + super()._row(row, axis)
@@ -627,12 +628,12 @@ class _DensityDrawer(_ForestDrawer):
 
 @dataclass
 class _HeatDrawer(_RowDrawer):
-    """Cells in rows, coloured by a share; a cell without one shows the paper."""
+    """Drawings of heat maps: cells in rows, coloured by a share; empty if there is no share."""
 
     narrowest: ClassVar[float] = 150.0
 
     def legend(self) -> Iterator[Fragment]:
-        """The colours with the shares that they mean."""
+        """The scale of colours with their shares."""
         name = self.plot.names["y"]
         x, wide, steps = text_width(name, _NAME) + 10, 120, 24
         bar = "".join(
@@ -650,8 +651,8 @@ class _HeatDrawer(_RowDrawer):
         rows = rows_of(self.plot.rows, panel)
         most = max(row["high"] for row in rows)
         axis = Axis(0, most, self.plot.x_title, length=self.width)
-        # Columns are the same in all rows, and shares with few attempts are often the same.
-        # No paper shines through between neighbours: each cell ends a little below the next.
+        # Columns are the same in all rows, and with few attempts many shares are equal, so both are
+        # computed once.  A cell extends a little below the next one, so that no paper is visible.
         columns = {
             (low, high): f' x="{_number(axis.place(low))}" height="{_number(self.step + 0.3)}"'
             f' width="{_number(axis.place(high) - axis.place(low) + 0.3)}"'
@@ -673,9 +674,9 @@ class _HeatDrawer(_RowDrawer):
         columns: Mapping[tuple[float, float], str],
         fill: Callable[[float, str], str],
     ) -> str:
-        """The cells of a row; what they share is said once.
+        """The cells of a row in a group, which has the row's name.
 
-        columns : where cells lie, by their ends.  fill : `_filled`.
+        columns : attributes of the place of cells, by their ends.  fill : `_cell_attributes`.
         """
         label = self.tooltip(cells[0], ["label"]).replace("data-say", "data-row")
         parts = [f'<g transform="translate(0 {_number(top)})"{label}>']
@@ -686,12 +687,12 @@ class _HeatDrawer(_RowDrawer):
         return "".join([*parts, "</g>"])
 
     def _cell_attributes(self, share: float, words: str) -> str:
-        """The colour of a cell and what it says, as attributes."""
+        """The colour and the values of a cell, as attributes."""
         tooltip = self.tooltip({"y": share, "words": words}, ("words", "y"))
         return f' fill="{_colour(share)}"{tooltip}'
 
     def _foot(self, rows: Sequence[Row], axis: Axis, first: bool) -> tuple[float, str]:
-        """Room and words below: names of one task each where there is room for them."""
+        """Height and drawing of the foot: names of single tasks if there is room, else an axis."""
         names = {row["low"]: str(row["words"]) for row in rows}
         if not (axis.high == len(names) and axis.length / len(names) >= _LOWEST_ROW):
             return self.below(axis), self.across(axis, self.height, first)
@@ -710,7 +711,7 @@ class _HeatDrawer(_RowDrawer):
         return foot + _LINE + 2, f"<g {style}>{''.join(parts)}</g>" + title
 
 
-# What colours and places say already.
+# Roles that colours and places already show.
 _NOT_IN_TOOLTIP = ("filled", "draws", "series", "head", "tail", "scale")
 _DRAWERS: dict[str, type[_Drawer]] = {
     "heat": _HeatDrawer,
@@ -726,7 +727,7 @@ def _shortened(text: str, size: float, longest: float) -> str:
 
 
 def _defined_parts(line: Sequence[Row], *roles: str) -> Iterator[list[Row]]:
-    """The parts of a line where these roles are defined."""
+    """The parts of a line in which these roles are defined."""
     for defined, run in groupby(line, lambda row: all(row.get(r) is not None for r in roles)):
         if defined:
             yield list(run)
@@ -738,7 +739,7 @@ def _reference_line(x: float, y: float, x2: float, y2: float, rule: Rule, look: 
 
 
 def _point(shape: int, x: float, y: float, attributes: str) -> str:
-    """A point in one of the shapes."""
+    """A point in a shape, by its index."""
     corners = _CORNERS[shape % len(_CORNERS)]
     if corners is None:
         return f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{_POINT}"{attributes}/>'
@@ -755,7 +756,7 @@ def _dashes(dash: Sequence[int]) -> str:
 
 
 def _colour(share: float) -> str:
-    """The colour of a share."""
+    """The colour of a share in a heat map."""
     at = min(max(share, 0.0), 1.0) * (len(_VIRIDIS) - 1)
     first = min(int(at), len(_VIRIDIS) - 2)
     return mix(_VIRIDIS[first], _VIRIDIS[first + 1], at - first)
@@ -765,11 +766,11 @@ def _text(
     x: float, y: float, text: str, paint: str, *, size: float = _NAME, anchor: str = "",
     weight: str = "",
 ) -> str:  # fmt: skip
-    """A text whose line stands at y."""
+    """A text with its baseline at y."""
     style = f' text-anchor="{anchor}"' if anchor else ""
     style += f' font-weight="{weight}"' if weight else ""
     place = f'x="{_number(x)}" y="{_number(y)}" font-size="{size}" fill="{paint}"'
-    # Fonts have no superscripts but of 1, 2 and 3.
+    # The font has superscripts only for 1, 2 and 3, so other digits are raised.
     raised = _RAISED.sub(
         lambda m: f'<tspan dy="-{_number(size / 3)}" font-size="{_number(0.75 * size)}">'
         f"{unicodedata.normalize('NFKC', m[0])}</tspan>"
@@ -779,7 +780,7 @@ def _text(
 
 
 def _texts(words: Iterable[tuple[float, float, str]], paint: str, anchor: str) -> str:
-    """Texts of one look, each x, y and words."""
+    """Texts with the same look, from tuples of x, y and text."""
     texts = "".join(
         f'<text x="{_number(x)}" y="{_number(y)}">{escape(text)}</text>' for x, y, text in words
     )
@@ -791,5 +792,5 @@ def _translated(x: float, y: float, elements: str) -> str:
 
 
 def _number(value: float) -> str:
-    """A length in pixels, to a tenth."""
+    """A length in pixels, rounded to a tenth."""
     return f"{round(value, 1):g}"

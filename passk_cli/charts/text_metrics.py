@@ -1,4 +1,4 @@
-"""How much room a text takes."""
+"""The widths of texts in charts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from functools import partial
 
 from passk_cli.text import cells_of, wrap_text
 
-# Widths of Liberation Sans (and Arial), in thousandths of the size of a text; of bold letters, the
-# largest share by which a usual word is wider.
+# Widths of letters of Liberation Sans (and Arial), in thousandths of the font size, and the largest
+# factor by which a common word is wider in bold.
 _WIDTHS = {
     letter: width / 1000
     for width, letters in {
@@ -23,7 +23,7 @@ _BOLD = 1.08
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
-    """How wide a text is; a letter of another script is as wide as its cells in a terminal."""
+    """The width of a text; other scripts are measured in cells of a terminal."""
     text = text.replace("\u00a0", " ")
     width = sum(_WIDTHS.get(letter, 0.62 * cells_of(letter)) for letter in text)
     return size * width * (_BOLD if bold else 1.0)
@@ -32,6 +32,6 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
 def chart_lines(
     text: str, size: float, longest: float, *, bold: bool = False, joint: str = " "
 ) -> list[str]:
-    """The text in lines no wider than this, split by `wrap_text`; a p-value stays on one line."""
+    """The text in lines of at most this width; a p-value is never split."""
     text = re.sub(r"(?<=\bp) ([<=]) (?=\d)", "\u00a0\\1\u00a0", text)
     return wrap_text(text, longest, partial(text_width, size=size, bold=bold), joint)

@@ -1,16 +1,16 @@
-"""The colours of every chart, and its font."""
+"""The colours and the font of all charts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Liberation Sans is in fonts/, and Arial has the same widths: no file depends on the machine.
+# Liberation Sans is in fonts/, and Arial has the same widths, so no file depends on the machine.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Theme:
-    """Colours of paper, text, grid, what is drawn without a series, and the series in turn."""
+    """The colours of paper, text, axes (faint), grid, and the series in their order."""
 
     paper: str
     text: str
@@ -19,8 +19,9 @@ class Theme:
     series: tuple[str, ...]
 
 
-# The hues of Okabe and Ito (2008), moved so that readers with any colour blindness tell each from
-# every other and all from the paper, and neighbours differ in lightness too, for print in grey.
+# The hues of Okabe and Ito (2008), adjusted so that readers with any colour blindness can tell all
+# of them from each other and from the paper.  Neighbours also differ in lightness, so that they
+# are distinct in grey print.
 THEMES = {
     "light": Theme(
         "#ffffff", "#1b1f24", "#5b6570", "#e3e6ea",
@@ -36,12 +37,12 @@ THEMES = {
 
 
 def rgb(paint: str) -> tuple[int, int, int]:
-    """A colour as #rrggbb in numbers."""
+    """The three numbers (0 to 255) of a colour written as #rrggbb."""
     return int(paint[1:3], 16), int(paint[3:5], 16), int(paint[5:7], 16)
 
 
 def mix(paint: str, paper: str, share: float) -> str:
-    """A colour with a share of the paper in it; of names of a style sheet, as it mixes them."""
+    """A colour mixed with a share of the paper; for variables, the formula of a style sheet."""
     if not share:
         return paint
     if not paint.startswith("#"):

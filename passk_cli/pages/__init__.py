@@ -1,7 +1,7 @@
-"""A report's page as a document: html in one file, or Markdown with its pictures beside it.
+"""The page of a report as a document: one html file, or Markdown with a folder of pictures.
 
-Numbers are rounded by `render`, plots are drawn by `charts`; here both meet in templates.  Nothing
-is computed.
+`render` rounds the numbers and `charts` draws the plots.  The templates here combine both, and
+compute nothing.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from passk_cli.errors import ParameterError
 from passk_cli.render.style import Style
 from passk_cli.report.model import Report
 
-# Format → its suffix.
+# Format → suffix.
 FORMATS = {"html": ".html", "markdown": ".md"}
 SUFFIXES = {suffix: name for name, suffix in FORMATS.items()}
 
 
 def document(report: Report, name: str, style: Style, pictures: str = "") -> dict[str, bytes]:
-    """Name of each file → its content, the document itself under "".
+    """Name of file → content; the document has the name "".
 
-    name : one of FORMATS.  pictures : the folder of Markdown's pictures, as its links write it; ""
-        for a document without pictures.
+    name : one of FORMATS.  pictures : the folder of Markdown's pictures in links; "" for a document
+        without pictures.
     """
     if name == "html":
         from passk_cli.pages.html import html
@@ -33,9 +33,10 @@ def document(report: Report, name: str, style: Style, pictures: str = "") -> dic
 
 
 def files_of(report: Report, name: str, path: Path, style: Style) -> dict[Path, str | bytes]:
-    """The document, and Markdown's pictures for a folder beside it that has its name and is made.
+    """Path → content of the document and of Markdown's pictures.
 
-    Errors: ParameterError where it cannot be made.
+    The pictures are in a folder next to the document, which is created.
+    Errors: ParameterError if the folder cannot be created.
     """
     folder = path.with_name(f"{path.stem}_images")
     files = document(report, name, style, folder.name)
@@ -46,6 +47,6 @@ def files_of(report: Report, name: str, path: Path, style: Style) -> dict[Path, 
             raise ParameterError(
                 f"{folder}: cannot be made ({error.strerror})", name="unwritable-output"
             ) from None
-    # The document is the last to appear.
+    # The document is written last, after its pictures.
     document_bytes = files.pop("")
     return {**{folder / file: content for file, content in files.items()}, path: document_bytes}

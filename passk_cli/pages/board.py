@@ -1,4 +1,4 @@
-"""A leaderboard as a page shows it: each number with its interval drawn beside it."""
+"""A leaderboard for a page, in which each number has a drawing of its interval."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from passk_cli.render.style import Style, cell_parts
 from passk_cli.report.model import MARK, QUANTITIES, Board, BoardRow, Column
 from passk_cli.text import printable
 
-# Room at both ends of a drawn interval, as a share of the range; a letter of a tick, and the room
-# beside it, in percent of the width.
+# Room at both ends of an axis, as a share of the range; the width of a letter of a tick, and the
+# room next to a tick, in percent of the width.
 _ROOM, _LETTER, _BESIDE = 0.04, 4.5, 2.0
 
 
 class NumberView(NamedTuple):
-    """A number: its text, its interval in words, its letters, its sort key, and its drawing.
+    """A number with its texts, its sort key, and the places of its drawing.
 
-    interval : places of the limits, in percent.  dots : that of the value, or of both ends of a
-        range.
+    interval : places of the limits, in percent.  dots : the place of the value, or of both ends of
+        a range.
     """
 
     value: str
@@ -33,10 +33,10 @@ class NumberView(NamedTuple):
 
 
 class MetricView(NamedTuple):
-    """A metric: its name and meaning, the ticks of its axis, and what is known of its models.
+    """A metric with its name, its meaning and the ticks of its axis.
 
-    lower : whether less of it is better.  tested : whether models are ranked at it.
-    percent : whether its numbers are percentages.
+    lower : whether lower values are better.  tested : whether the metric ranks the models.
+    percent : whether the numbers are percentages.
     """
 
     name: str
@@ -48,7 +48,7 @@ class MetricView(NamedTuple):
 
 
 class RowView(NamedTuple):
-    """A row: model, places and numbers at each metric, and other cells."""
+    """A row: the model, its ranks and numbers at each metric, and further cells."""
 
     model: str
     places: tuple[str, ...]
@@ -57,10 +57,11 @@ class RowView(NamedTuple):
 
 
 class BoardView(NamedTuple):
-    """A leaderboard with its texts ready.
+    """A leaderboard with rounded numbers and printable texts.
 
-    others : name, meaning and class of the other columns: "kept" if one of its cells is marked, so
-        that narrow screens show it.  ranked : whether models are ranked at some metric.
+    extra_columns : name, meaning and class of the further columns.  The class is "kept" if a cell
+        is marked, so that narrow screens show the column.
+    ranked : whether some metric ranks the models.
     """
 
     metrics: tuple[MetricView, ...]
@@ -70,7 +71,7 @@ class BoardView(NamedTuple):
 
 
 def board_view(board: Board, style: Style) -> BoardView:
-    """The board with numbers rounded, and intervals placed."""
+    """The board with rounded numbers and with the places of intervals."""
     axes, metrics = [], []
     for at, column in enumerate(board.metrics):
         numbers = [entry.numbers[at] for entry in board.entries]
@@ -110,7 +111,7 @@ def _numbers(
 ) -> Iterator[NumberView]:
     for number, column, axis in zip(entry.numbers, columns, axes, strict=True):
         value, limits = cell_parts(number, column, style)
-        # An end that is not finite lies at the edge.
+        # An infinite end is drawn at the edge.
         low, high, *ends = (
             None if end is None else round(min(max(axis.place(end), 0.0), 100.0), 1)
             for end in (number.low, number.high, *number.ends)

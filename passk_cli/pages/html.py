@@ -1,4 +1,4 @@
-"""A page as one html file: text, tables, drawings and a short script; it asks for nothing else."""
+"""A page as one html file, with its tables, drawings and a short script; it loads no other file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TYPES = {"csv": "text/csv", "json": "application/json"}
 
 
 def html(report: Report, style: Style) -> str:
-    """The document.
+    """The page of a report as html.
 
     Errors: ValueError for a report without a page.
     """
@@ -45,7 +45,7 @@ def html(report: Report, style: Style) -> str:
         return Markup(inline_chart(replace(plot, title="", subtitle=""), style.percent))
 
     def downloads(panel: Panel) -> list[tuple[str, str]]:
-        """Suffix and address of the numbers of a panel; the page holds them."""
+        """Suffix and address of each file with a panel's numbers, which the page contains."""
         plain = replace(panel.report, messages=report.messages)
         document = strict_json(json.loads(json_text(plain, style)))
         texts = {"csv": csv_text(plain, style), "json": document}
@@ -82,8 +82,11 @@ def html(report: Report, style: Style) -> str:
 
 
 def grid_data(grid: TaskGrid) -> str:
-    """The results at every task as JSON that can stand in a page: of each model a text with the
-    codes of its results, each as many digits of base 36."""
+    """The results at all tasks as JSON inside a page.
+
+    Each model has a text with the codes of its results, which have the same number of digits in
+    base 36.
+    """
     digits = 1 if len(grid.results) <= 36 else 2 if len(grid.results) <= 36**2 else 4
     words = [np.base_repr(code, 36).lower().zfill(digits) for code in range(len(grid.results))]
     data = {

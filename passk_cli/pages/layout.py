@@ -1,4 +1,4 @@
-"""Content of the templates: the panels of a page with their words, cells and pictures."""
+"""The content of the templates: panels with their texts, cells and plots."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from passk_cli.report.model import Cell, Chapter, Column, Estimate, Panel, Repor
 from passk_cli.report.plot import Plot, distinct
 from passk_cli.text import printable
 
-# A picture with more lines, panels or rows than these is no picture any more.
+# A plot with more rows or panels than these is not legible.
 _MOST_ROWS, _MOST_PANELS = 150, 30
 
 
 @dataclass(frozen=True)
 class CellView:
-    """A cell: its text in two parts, what it is sorted by ("" of text), and what hovering adds."""
+    """A cell: its text in two parts, its sort key ("" for text), and the text under the mouse."""
 
     value: str
     error: str
@@ -28,7 +28,7 @@ class CellView:
 
 @dataclass(frozen=True)
 class TableView:
-    """A table: headings, kind and meaning of each column, and its rows."""
+    """A table: the heading, kind and meaning of each column, and the rows."""
 
     title: str
     columns: tuple[tuple[str, str, str], ...]
@@ -37,11 +37,11 @@ class TableView:
 
 @dataclass(frozen=True)
 class PanelView:
-    """A panel with its text ready.
+    """A panel with printable texts.
 
-    anchor : its address, of plain letters.  finding : what was found, rounded.
-    context : how it was made; printable.
-    end : what its address ends with where there are several sections.
+    anchor : its address, in plain letters.  finding : the answer, with rounded numbers.
+    context : the line below its tables.
+    end : the suffix of its address if there are several sections.
     """
 
     panel: Panel
@@ -53,11 +53,11 @@ class PanelView:
 
     @property
     def plots(self) -> Iterator[Plot]:
-        """The plots that can be looked at, as large as the width of a page allows."""
+        """The plots that are small enough to be legible on a page."""
         report = self.panel.report
         plots = [plot for plot in report.plots if len(distinct(plot.rows, "label")) <= _MOST_ROWS]
         for plot in prepare_plots(plots, Appearance()):
-            # The panel's title stands above one picture, and the line below tables says the rest.
+            # The panel has a title already, and its context line repeats the subtitle.
             if len(plots) == 1:
                 plot = replace(plot, title="", subtitle="" if self.tables else plot.subtitle)
             if len(distinct(plot.rows, "panel")) <= _MOST_PANELS:
@@ -66,7 +66,7 @@ class PanelView:
 
 @dataclass(frozen=True)
 class SectionView:
-    """A section with its panels."""
+    """A section of a page with its panels."""
 
     title: str
     anchor: str
@@ -75,7 +75,7 @@ class SectionView:
 
 
 def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
-    """The sections, with addresses that no name from the data is part of."""
+    """The sections; no address contains a name from the data."""
     views = []
     for place, section in enumerate(page):
         end = f"-{place + 1}" if len(page) > 1 else ""
@@ -89,7 +89,7 @@ def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
 
 
 def _panel(panel: Panel, end: str, style: Style) -> PanelView:
-    # A page has no options of a command line, and names the version once.
+    # Hints name options, which a page does not have.  The version appears once per page.
     context_parts = (part for part in panel.report.context if isinstance(part, str))
     context = tuple(part for part in context_parts if panel.board or not part.startswith("passk "))
     report = replace(panel.report, context=context)
@@ -99,14 +99,14 @@ def _panel(panel: Panel, end: str, style: Style) -> PanelView:
         panel.name + end,
         "" if panel.answered else visible.answer,
         tuple(table_view(table, style) for table in visible.tables),
-        # Pictures without a table say themselves what they show.
+        # Pictures without a table have the context in their subtitles.
         visible.context if visible.tables else "",
         end,
     )  # fmt: skip
 
 
 def table_view(table: Table, style: Style) -> TableView:
-    """A table as text, with a key to sort each column by."""
+    """A table as texts, with a sort key per cell."""
     columns = tuple(
         (name, "number" if column.numeric else "text", column.meaning)
         for name, column in zip(headings(table, style), table.columns, strict=True)

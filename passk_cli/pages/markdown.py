@@ -1,4 +1,4 @@
-"""A page as Markdown, with its pictures as files: light and dark, as each reader has it."""
+"""A page as Markdown, with pictures as files for the light and the dark theme."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from passk_cli.text import printable
 
 
 def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
-    """The document under "", and its pictures under their names.
+    """Name of file → content; the document has the name "".
 
-    pictures : the folder they will lie in; "" for none.
+    pictures : the folder of the pictures; "" for no pictures.
     Errors: ValueError for a report without a page.
     """
     page = report.page
@@ -73,7 +73,7 @@ def _panel(view: PanelView, style: Style, pictures: str, images: list[str]) -> I
 
 
 def _images(view: PanelView, style: Style) -> dict[str, bytes]:
-    """Each picture in both themes: "curves-1-dark.svg", "curves-1-light.svg"."""
+    """The pictures in both themes: "curves-1-dark.svg", "curves-1-light.svg"."""
     images = {}
     for place, plot in enumerate(view.plots, 1):
         for theme, look in THEMES.items():

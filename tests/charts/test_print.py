@@ -150,7 +150,7 @@ def test_the_size_is_that_of_the_whole_picture(
     size: str, points: tuple[int, int | None] | None, pixels: tuple[int, int | None] | None
 ) -> None:
     if points is None or pixels is None:
-        with pytest.raises(ParameterError, match="no size; use 3"):
+        with pytest.raises(ParameterError, match="not a size that passk can draw"):
             PictureSize.parse(size)
         return
     for name in ("labels", "forest", "densities", "panels"):
@@ -221,7 +221,7 @@ def test_a_panel_for_each_setting_shares_its_axes_and_colours() -> None:
     assert len(set(re.findall(r'stroke="(#[^"]+)" stroke-width="1.4"', svg))) == 4
     svg = drawn([parts], LIGHT, False)
     assert len(set(re.findall(r'stroke="(#[^"]+)" stroke-width="1.4"', svg))) == 2
-    with pytest.raises(ParameterError, match="the models like this; --panel temperature"):
+    with pytest.raises(ParameterError, match="the models; --panel temperature"):
         prepare_plots([plot], Appearance(panel="suite"))
 
 
