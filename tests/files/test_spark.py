@@ -261,8 +261,8 @@ WRONG = {
                "attempts with a cost that is not a number from 0 up: 1"),
     "words": ("", ["--passes", "yes,fine"], "no outcome is yes or fine; the outcomes are 0 (2)"),
     "column": ("", ["--by", "langg"], "no column 'langg'; there are"),
-    "role": ("", ["--field", "score=ok"], "score: a cluster counts passes and adds amounts"),
-    "list": ("", ["--field", "cost=calls[].usd"], "cost: a cluster reads no lists"),
+    "role": ("", ["--field", "score=ok"], "a cluster cannot read score: it only counts"),
+    "list": ("", ["--field", "cost=calls[].usd"], "cost: a cluster cannot read lists"),
     "option": ("", ["--where", "ok = 1"], "--where: a cluster cannot apply this option"),
     "model": ("", ["--model", "a"], "give --model to the command that reads the counts"),
 }  # fmt: skip
@@ -300,13 +300,13 @@ def test_other_headers_are_refused(shared: Path, master: str, passk: Passk, tmp_
     ("address", "words"),
     [
         ("hdfs://cluster/runs/none.jsonl", "no such file; check the address"),
-        ("hdfs://cluster/runs/other", "no result files there that {given} is for; check"),
+        ("hdfs://cluster/runs/other", "no result file at this address matches {given}; check"),
         ("gs://bucket/a.csv", "Spark ends with an error (Class org.apache.hadoop.fs.gs."),
         (
             "webhdfs://127.0.0.1:1/a.csv",
             "Spark ends with an error (localhost:1: Connection refused)",
         ),
-        ("s3://bucket/a.csv", "which a cluster does not share; write s3a://"),
+        ("s3://bucket/a.csv", "which a cluster cannot access; write s3a://"),
     ],
 )
 def test_addresses_that_are_refused(

@@ -375,7 +375,7 @@ def test_what_a_server_packs_as_no_file_is(server: str, packing: str) -> None:
     with pytest.raises(DataError) as refusal:
         read(place)
     remedy = "fetch it with curl --compressed -O and give the file"
-    assert str(refusal.value) == f"{place}: the server packs it as {packing}; {remedy}"
+    assert str(refusal.value) == f"{place}: the server compresses it with {packing}; {remedy}"
 
 
 def test_a_password_is_neither_sent_nor_shown(server: str) -> None:
