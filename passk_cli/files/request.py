@@ -315,78 +315,80 @@ class Request:
     fields: Annotated[Mapping[str, str], Option(
         "--field", "ROLE=COLUMN", "Column of a role, e.g. task=id, outcome=passed.",
         parse=parse_fields,
-        detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution; truth (labels"
-        " of some attempts, where the outcome is a judge's); cost (in dollars), tokens_in,"
-        " tokens_out, tokens, duration (in seconds), turns; minutes (a human expert needs for the"
-        " task) and date (of the model's release). A dot names a nested field: a.b, of a"
-        " list in every entry; a.b[].c says that b is a list. A comma joins columns: task=year,day;"
-        " outcome=run1,run2 is a column of each attempt, with model=@column of each model, and"
-        " outcome=given==gold passes where two columns agree, numbers by their value, letters and"
-        " numbers by places from 0 on, texts in any case and without a full stop at their end;"
-        " outcome=old|new is the one that a row has; scores[name=correct].value is in the entry"
-        " of a list that has this name; task=@position is the place in a list, task=@value:TEXT is"
-        " the same for all rows. Amounts are added, over lists as in"
-        " cost=iterations[].cost_usd, and over columns as"
-        " in cost=agent_cost+user_cost; their unit is in the column's name or after a colon:"
+        detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution; truth"
+        " (labels of some attempts, if the outcome is a judge's verdict); cost (in dollars),"
+        " tokens_in, tokens_out, tokens, duration (in seconds), turns; minutes (that a human"
+        " expert needs for the task) and date (of the model's release). A dot names a nested"
+        " field: a.b. In a list, a.b reads every entry, and a.b[].c shows that b is a list. A"
+        " comma joins columns: task=year,day. outcome=run1,run2 is one column per attempt, or one"
+        " column per model with model=@column. outcome=given==gold passes if two columns agree:"
+        " numbers by value, a letter and a number by the letter's place (from 0), and texts"
+        " without regard to case and to a final full stop. outcome=old|new reads the column that"
+        " a row has. scores[name=correct].value reads the list entry with this name."
+        " task=@position is the place in a list, and task=@value:TEXT is the same for all rows."
+        " Amounts are added up, over lists (cost=iterations[].cost_usd) and over columns"
+        " (cost=agent_cost+user_cost). Their unit is in the column's name or after a colon:"
         " cost_cents, wallMs, duration=latency:ms. Repeatable.",
     )] = field(default_factory=dict)
     map: Annotated[Any, Option(
-        "--map", "FILE", "A map: what the columns of your files mean, in TOML.", file="read",
+        "--map", "FILE", "A TOML file that defines what the columns of your files mean.",
+        file="read",
         detail="Its tables [data] or [[data]] have roles and these options as keys, e.g. task ="
-        " \"case\". Without it, passk reads passk.toml next to the data. Options given here count"
-        " before it. `passk describe FILE --init passk.toml` writes one.",
+        " \"case\". Without --map, passk reads passk.toml next to the data. Options on the command"
+        " line take precedence over a map. `passk describe FILE --init passk.toml` writes one.",
     )] = None
     all_of: Annotated[tuple[str, ...], Option(
         "--all", "COLUMN[,COLUMN…]", "An attempt passes if all of these columns pass.", parse=split,
-        detail="\"not COLUMN\" is one that must not pass: --all compiles,tests_ok,\"not slow\".",
+        detail="\"not COLUMN\" means that the column must not pass: --all compiles,tests_ok,\"not"
+        " slow\".",
     )] = ()
     truth: Annotated[Any, Option(
-        "--truth", "FILE|OUTCOME", "Labels of some attempts, where the outcome is a judge's.",
+        "--truth", "FILE|OUTCOME", "Labels of some attempts, if the outcome is a judge's verdict.",
         file="read",
         detail="A file whose column truth (or --field truth=COLUMN) says whether an attempt passes,"
         " joined by model, task and attempt; or another outcome of these files, as a second scorer."
-        " A column of labels beside the outcome is named by --field truth=COLUMN alone. Empty: not"
-        " labelled. Numbers are then corrected.",
+        " If the same file has a column of labels, use only --field truth=COLUMN. An empty value"
+        " means that the attempt has no label. Numbers are then corrected.",
     )] = None
     truth_from: Annotated[Any, Option(
-        "--truth-from", "FILE", "Labels of other models or tasks, for pass@1 alone.", file="read",
+        "--truth-from", "FILE", "Labels of other models or tasks, for pass@1 only.", file="read",
         rare=True,
-        detail="Results with outcome and truth, whose error rates are assumed to hold here.",
+        detail="A file with outcome and truth. passk assumes the same error rates for your files.",
     )] = None
     threshold: Annotated[tuple[float, ...], Option(
-        "--threshold", "X[,X…]", "A score passes when ≥ X.", parse=parse_thresholds,
+        "--threshold", "X[,X…]", "A score of at least X passes.", parse=parse_thresholds,
         detail="With several thresholds, every number is printed for each.",
     )] = ()
     passes: Annotated[tuple[str, ...], Option(
-        "--passes", "WORD[,WORD…]", "Outcomes that pass, where they are other words.",
+        "--passes", "WORD[,WORD…]", "Outcomes that pass, if passk does not know the words.",
         parse=parse_words,
-        detail="As in --passes not_misled, or --passes false where true is bad. Every other word"
-        " fails, unless --fails names those.",
+        detail="For example --passes not_misled, or --passes false if true is bad. Every other word"
+        " fails, unless you use --fails.",
     )] = ()
     fails: Annotated[tuple[str, ...], Option(
-        "--fails", "WORD[,WORD…]", "Outcomes that fail, where they are other words.",
-        parse=parse_words, detail="Beside --passes, what neither names is an error.",
+        "--fails", "WORD[,WORD…]", "Outcomes that fail, if passk does not know the words.",
+        parse=parse_words, detail="With --passes, a word that neither option names is an error.",
     )] = ()
     missing: Annotated[str, Option(
-        "--missing", help="A missing outcome.", choices=MISSING,
+        "--missing", help="What a missing outcome counts as.", choices=MISSING,
         detail="bounds: each is tried as fail and as pass, and every number becomes a range.",
     )] = "error"
     missing_cost: Annotated[str, Option(
-        "--missing-cost", help="A missing cost.", choices=MISSING_COST,
-        detail="Also of missing tokens, durations and turns; none is 0. drop: it is a gap of the"
-        " cost alone, and outcomes stay; mean: it has the mean of the model's other attempts at the"
-        " task; bounds: it may be any amount, and every number becomes a range.",
+        "--missing-cost", help="What a missing cost counts as.", choices=MISSING_COST,
+        detail="This applies to tokens, durations and turns, too. A missing cost is never 0. drop:"
+        " the attempt counts for outcomes only. mean: it gets the mean of the model's other"
+        " attempts at the task. bounds: it may be any amount, and every number becomes a range.",
     )] = "error"
     price: Annotated[Mapping[str, Any], Option(
         "--price", "FILE", "Prices of tokens in TOML, to compute costs from.",
         parse="passk_cli.files.attempts.prices:parse_prices", file="read",
-        detail="A table for each model or pattern, in dollars per million tokens: ['gpt-5*'] with"
-        " input = 1.25, output = 10 and, for input that was cached, cached = 0.125. The cost is"
-        " that of tokens_in and tokens_out, whatever costs the files have.",
+        detail="The file has one table per model or pattern, in dollars per million tokens:"
+        " ['gpt-5*'] with input = 1.25, output = 10 and, for cached input, cached = 0.125. passk"
+        " computes costs from tokens_in and tokens_out, even if the files contain costs.",
     )] = field(default_factory=dict)
     duplicates: Annotated[str, Option(
-        "--duplicates", help="A repeated attempt", choices=DUPLICATES,
-        detail="Repeated: model, task and attempt number are those of another row.",
+        "--duplicates", help="What to do with a repeated attempt.", choices=DUPLICATES,
+        detail="An attempt is repeated if another row has the same model, task and attempt number.",
     )] = "error"
     skip_bad: Annotated[bool, Option(
         "--skip-bad", help="Skip lines that are not records, and count them.",
@@ -396,8 +398,8 @@ class Request:
     )] = ()
     pool: Annotated[tuple[str, ...], Option(
         "--pool", "COLUMN", "Pool the attempts of a column's values on purpose.", parse=split,
-        detail="Without it, attempts that differ in a setting are pooled with a warning, or it is"
-        " asked whether to split them. Repeatable.",
+        detail="Without it, passk warns you that it pools attempts with different settings, or"
+        " stops and asks you. Repeatable.",
     )] = ()
     where: Annotated[str, Option(
         "--where", "EXPRESSION", "Keep the rows that satisfy a condition.",
@@ -415,34 +417,35 @@ class Request:
     alias: Annotated[Mapping[str, str], Option(
         "--alias", "NEW=OLD", "Count NEW as OLD: one name for two spellings.",
         parse=parse_aliases, of_models=True,
-        detail="Of files, baselines and histories, before any other option looks at names. Of a"
-        " model that was renamed, or that two tools spell differently. Repeatable.",
+        detail="Use it for a model that was renamed, or that two tools spell differently. passk"
+        " renames before it applies other options, also in baselines and histories. Repeatable.",
     )] = field(default_factory=dict)
     exclude_tasks: Annotated[tuple[str, ...], Option(
-        "--exclude-task", "TASKS|FILE", "Leave tasks out, e.g. contaminated ones.",
+        "--exclude-task", "TASKS|FILE", "Leave tasks out, for example contaminated ones.",
         parse=partial(parse_tasks, "--exclude-task"),
-        detail="Names as a,b or a file with one per line, without comments. Of baselines and"
-        " histories, too. Repeatable.",
+        detail="Names like a,b or a file with one name per line and no comments. It applies to"
+        " baselines and histories, too. Repeatable.",
     )] = ()
     only_tasks: Annotated[tuple[str, ...], Option(
-        "--only-task", "TASKS|FILE", "Keep these tasks alone.",
-        parse=partial(parse_tasks, "--only-task"), detail="As --exclude-task. Repeatable.",
+        "--only-task", "TASKS|FILE", "Keep only these tasks.",
+        parse=partial(parse_tasks, "--only-task"),
+        detail="TASKS and FILE are as for --exclude-task. Repeatable.",
     )] = ()
     outcome: Annotated[str | None, Option(
-        "--outcome", "NAME", "Which outcome to read, where files hold several.",
-        detail="only: of each file its only one, whatever its name.",
+        "--outcome", "NAME", "Which outcome to read, if files contain several.",
+        detail="`only` reads the only outcome of each file, whatever its name is.",
     )] = None
     format: Annotated[str | None, Option(
         "--from", "NAME", "Read the files as this format (passk formats).",
         choices="passk_cli.files.formats:NAMES",
     )] = None
     records: Annotated[str | None, Option(
-        "--records", "KEY", "Key of a JSON document or line that holds its records.",
-        detail="A dot names a nested key: a.b. Below it is a list, or a mapping whose keys are"
-        " tasks. A name in braces stands for every key, as a column: results.{model}.",
+        "--records", "KEY", "Key of the records in a JSON document or line.",
+        detail="A dot names a nested key: a.b. The records are a list, or a mapping from tasks to"
+        " records. A name in braces stands for every key and becomes a column: results.{model}.",
     )] = None
     path: Annotated[str | None, Option(
-        "--path", "TEMPLATE", "Columns from paths, e.g. '{model}/{task}.json'.",
+        "--path", "TEMPLATE", "Columns from paths, for example '{model}/{task}.json'.",
         detail="The template is matched with the end of each path, e.g."
         " '{model}/{task}/run-{attempt}.json'.",
     )] = None
