@@ -1,4 +1,4 @@
 """The command line: declarations → typer, one runner for all commands, output and exit codes.
 
-typer lives here and nowhere else.  No command's knowledge, no arithmetic, no rounding.
+Only this folder uses typer.  Nothing here depends on a single command, computes or rounds.
 """

@@ -1,4 +1,4 @@
-"""The typer app, --version, passk help, the one place that prints errors, and exit codes."""
+"""The typer app with --version and passk help; it also prints all errors and sets exit codes."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from passk_cli.suggestions import did_you_mean, nearest
 from passk_cli.version import __version__
 
 HELP, MESSAGES = "help", "messages"
-# Set while a shell asks for completions, of the scripts `passk` and `passk-cli`.
+# Variables that a shell sets to get completions of the scripts `passk` and `passk-cli`.
 COMPLETING = ("_PASSK_COMPLETE", "_PASSK_CLI_COMPLETE")
 _SETTINGS: Any = {
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
-# What typer raises for a command line that it does not understand, under its public name's base.
+# The error that typer raises for a wrong command line.  It is public only as this base class.
 USAGE_ERROR: Any = typer.BadParameter.__base__
 
 
 class DeclaredCommand(TyperCommand):
-    """A command whose help is made from its declaration."""
+    """A command with help that is made from its declaration."""
 
     def get_help(self, ctx: Any) -> str:
         """The text of --help."""
@@ -49,7 +49,7 @@ class DeclaredCommand(TyperCommand):
 
 
 class DeclaredGroup(TyperGroup):
-    """All commands, listed by section."""
+    """The group of all commands, which the help lists by section."""
 
     def get_help(self, ctx: Any) -> str:
         """The text of --help."""
@@ -65,7 +65,7 @@ def _version(requested: bool) -> None:
 
 
 def _topics(incomplete: str) -> list[str]:
-    """Topics of `passk help` that begin with a text."""
+    """The topics of `passk help` that begin with a text."""
     from passk_cli.cli.topics import TOPICS
     from passk_cli.commands.catalogue import messages
 
@@ -102,7 +102,7 @@ def _help(
 
 
 def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer:
-    """The app with all commands, of which these can be run; describing the others costs time.
+    """The app with all commands, but only these can be run, because declaring options takes time.
 
     names : of commands, or HELP.  completing : whether a shell asks for completions.
     """
@@ -136,7 +136,7 @@ def _placeholder(name: str, completing: bool) -> Callable[[], None]:
     def stand() -> None:
         raise NotImplementedError(name)
 
-    # Shells show it beside the name; the help itself is made without it.
+    # Shells show it next to the name.  The help does not use it.
     stand.__doc__ = COMMANDS[name].purpose if completing else None
     return stand
 
@@ -144,7 +144,7 @@ def _placeholder(name: str, completing: bool) -> Callable[[], None]:
 def _typer_function(
     name: str, words: Iterable[str] | None, completing: bool = False
 ) -> Callable[..., None]:
-    """The typer function of a command: its options, the shared ones, files, charts and output.
+    """The typer function of a command, with its files and all of its options.
 
     words : of the command line, where only the options among them are declared: typer takes longer
         to declare a hundred than to parse.
@@ -168,7 +168,7 @@ def _typer_function(
         if words is not None and not _is_option_among(words, option.option):
             continue
         flag = option.base is bool
-        # A text for each time it is given.
+        # The value is a list of texts, because an option can be repeated.
         value_type: Any = bool if flag else list[str]
         completion = completion_of(option.option) if completing else None
         info: Any = (
@@ -209,18 +209,18 @@ def _typer_function(
 
 
 def _is_option_among(words: Iterable[str], option: Option) -> bool:
-    """Whether an option can be among words: -k as in -k5 or -qk as well, and what has no flag."""
+    """Whether words may contain an option; -k may also appear as -k5 or -qk."""
     names = [flag.lstrip("-") for flag in option.flags.split()]
     options = [word for word in words if word.startswith("-")]
     return option.is_boolean_flag or any(name in word for name in names for word in options)
 
 
 def main() -> None:
-    """Run the command line; every error the user can cause ends as one line and an exit code."""
-    # Starting the threads of a linear algebra library costs more than its products here gain.
+    """Run the command line; each error that users can cause becomes a message and an exit code."""
+    # The products of matrices here are too small for several threads.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if "#" in sys.argv:
-        # A printed command says behind a # what it does; not every shell takes that as a comment.
+        # Printed commands end in a comment with #, which some shells do not remove.
         del sys.argv[sys.argv.index("#") :]
     words = sys.argv[1:]
     code: Any
@@ -229,7 +229,7 @@ def main() -> None:
         if completing:
             app, first = build(words_so_far()[:1], completing=True), []
         elif first and (first[0] in COMMANDS or first[0] == HELP):
-            # A single command is quicker than the group of all.
+            # An app with one command starts faster than the group of all commands.
             app = typer.Typer(add_completion=False, **_SETTINGS)
             helped = words[1:] in (["--help"], ["-h"])
             function: Callable[..., None] = _help
@@ -237,14 +237,14 @@ def main() -> None:
                 function = (
                     _placeholder(first[0], False) if helped else _typer_function(first[0], words)
                 )
-            # A topic can be an option, with its hyphens.
+            # A topic can be an option, which begins with hyphens.
             topic = {**_SETTINGS["context_settings"], "ignore_unknown_options": True}
             settings = topic if first[0] == HELP else None
             app.command(first[0], cls=DeclaredCommand, context_settings=settings)(function)
         else:
             app, first = build(), []
         code = app((words or ["--help"])[len(first) :], standalone_mode=False)
-        # Help is no result: a script whose words are empty must not pass.
+        # Without words passk prints help, but a script that runs it by mistake must fail.
         code = code if words else 2
     except PasskError as error:
         leave_if_signalled()
@@ -268,7 +268,7 @@ def main() -> None:
 
 
 def _usage_error(error: Any, words: list[str]) -> ParameterError:
-    """A command line that typer does not understand, as an error of ours."""
+    """The error of passk for a command line that typer does not understand."""
     problem, (first, *arguments) = error.format_message().removesuffix("."), words
     path, option = "passk", getattr(error, "option_name", None)
     if first in COMMANDS:

@@ -1,4 +1,4 @@
-"""Completion of the value of an option: its choices, or the models of small files."""
+"""Completion of values of options: choices, and the models of small files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from passk_cli.errors import PasskError
 from passk_cli.option import Option, loaded
 
-# Files whose models are looked up while somebody waits, in bytes in all.
+# The most bytes of files that are read for the completion of models, while somebody waits.
 MOST_BYTES = 4_000_000
 
 Complete = Callable[[str], list[str]]
@@ -21,7 +21,7 @@ def words_so_far() -> list[str]:
 
 
 def completion_of(option: Option) -> Complete | None:
-    """Function that completes the value of an option; None where nothing is known of it."""
+    """The function that completes the value of an option; None if its values are not known."""
     if option.complete:
         complete: Complete = loaded(option.complete)
         return complete
@@ -31,7 +31,7 @@ def completion_of(option: Option) -> Complete | None:
         return None
 
     def models(incomplete: str) -> list[str]:
-        # typer does not know the files while a value is missing.
+        # typer cannot parse the files as long as the value of an option is missing.
         files = [word for word in words_so_far()[1:] if os.path.isfile(word)]
         return [name for name in models_of(files) if name.startswith(incomplete)]
 
@@ -39,7 +39,7 @@ def completion_of(option: Option) -> Complete | None:
 
 
 def models_of(files: Sequence[str]) -> list[str]:
-    """The models of small files; none where they cannot be read."""
+    """The models of small files; an empty list if the files are large or cannot be read."""
     from passk_cli.files.load import load
     from passk_cli.files.request import Request
     from passk_cli.files.sources.arguments import read_paths

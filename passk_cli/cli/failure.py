@@ -1,4 +1,4 @@
-"""An error: a sentence on stderr and, where the result would have been JSON, data on stdout."""
+"""Printing of errors: as text on stderr, and as data on stdout if the result would be JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from passk_cli.render.data import error_document
 
 
 def write_failure(error: PasskError, words: Sequence[str]) -> int:
-    """Print an error on stderr, and on stdout where the command line asks for JSON; its exit code.
+    """Print an error on stderr, and on stdout if the format is JSON, and return its exit code.
 
     words : the command line.
     """
@@ -29,7 +29,7 @@ def write_failure(error: PasskError, words: Sequence[str]) -> int:
 
 
 def json_form(words: Sequence[str]) -> str | None:
-    """Which JSON a command line asks for, "json" or "jsonl", also one that cannot be understood.
+    """The JSON format of a command line, "json" or "jsonl", even if the command line is wrong.
 
     >>> json_form(["estimate", "x.csv", "-f", "json"]), json_form(["gate", "--format=jsonl"])
     ('json', 'jsonl')

@@ -1,7 +1,7 @@
-"""`--help` and `passk help`, made from declarations: commands, options, columns and messages.
+"""The texts of `--help` and `passk help`, made from declarations.
 
-Groups of options have names in typer too, but only rich draws them, whose import would double the
-time that `--help` takes.
+typer can show groups of options too, but only with rich, and its import would double the time of
+`--help`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from passk_cli.diagnostic import ERROR, DiagnosticType, pattern
 from passk_cli.option import DeclaredOption
 
 FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
-# The most lines of a short help on a terminal of 80 columns, the fewest shared options in it, and
-# the shared options that it shows while they fit, the most used first.
+# The most lines of a short help on a terminal with 80 columns, the least number of shared options
+# in it, and the shared options that it shows if they fit, with the most used first.
 _LINES, _FEWEST, _SHARED = 60, 5, (
     "k", "by", "where", "fields", "form", "metrics", "output", "chart", "models", "threshold",
     "cluster", "level", "full", "verbose", "quiet",
@@ -25,14 +25,14 @@ _LINES, _FEWEST, _SHARED = 60, 5, (
 
 
 def command_help(name: str, *, full: bool = False) -> str:
-    """Help of a command: purpose, its most common uses, its options and the most used shared ones.
+    """The help of a command: purpose, examples, its options and the most used shared options.
 
     full : every option with its details, the columns and fields of the answer, and its messages.
     """
     declaration = command_of(name)
     if full:
         return _help(name, [*_sections(declaration), *_answer(declaration)])
-    # A page is only in a file, and a verdict also where pipelines look.
+    # Pages and verdicts are usually written to files, so --output comes first.
     first = ("output",) if declaration.paged or declaration.judges else ()
     shared = list(dict.fromkeys((*first, *_SHARED)))
     count = len(list(options_by_title(declaration)))
@@ -45,7 +45,7 @@ def command_help(name: str, *, full: bool = False) -> str:
 
 
 def _help(name: str, sections: list[tuple[str, list[Row]]]) -> str:
-    """Purpose, examples and sections of rows."""
+    """The help of a command from its purpose, its examples and these sections."""
     declaration, width = command_of(name), terminal_width()
     paragraphs = "\n\n".join(fill(part, width) for part in declaration.meaning)
     examples = [f"  {note}\n{_example(line, width)}" for note, line in declaration.examples]
@@ -58,7 +58,7 @@ def _help(name: str, sections: list[tuple[str, list[Row]]]) -> str:
 
 
 def _example(line: str, width: int) -> str:
-    """A command line that goes on, as a shell takes it, where an option does not fit."""
+    """A command line, broken with backslashes before options that do not fit."""
     first, *options = re.split(" (?=-)", line)
     lines = [f"  {first}"]
     for option in options:
@@ -70,7 +70,7 @@ def _example(line: str, width: int) -> str:
 
 
 def message_page(message: DiagnosticType) -> str:
-    """Help of a message: its words, then what it means, why it matters and what to do."""
+    """The help of a message: its text, what it means, why it matters, and what to do."""
     blocks = [f"{message.severity}[{message.name}]", fill(message.pattern)]
     for title, text in message_parts(message):
         lines = fill(text, terminal_width() - 2)
@@ -81,8 +81,8 @@ def message_page(message: DiagnosticType) -> str:
 
 
 def message_parts(message: DiagnosticType) -> list[tuple[str, str]]:
-    """Title and text of each part of a message's page."""
-    # Help of commands starts without what reads files.
+    """The title and the text of each part of a message's help."""
+    # This import is here because the help of commands does not need the code that reads files.
     from passk_cli.files.checks import CHECKS
 
     remedies = [message.remedy] if isinstance(message.remedy, str) else message.settles
@@ -103,21 +103,21 @@ def message_parts(message: DiagnosticType) -> list[tuple[str, str]]:
 
 
 def message_list(messages: Iterable[DiagnosticType]) -> str:
-    """Every message: its name and what it says."""
+    """The list of messages, with the name and the text of each."""
     rows = [(message.name, f"{message.severity}: {message.pattern}") for message in messages]
     return "\n".join(table(rows, LEFT + GAP, terminal_width()))
 
 
 def usage(name: str, declaration: Command) -> str:
-    """How it is called."""
+    """The line that shows how to use a command."""
     files = {"needed": " FILE...", "optional": " [FILE...]", "none": ""}[declaration.files]
     flags = "".join(f" [{o.flags}]" for _, o, *_ in declaration.options() if o.is_boolean_flag)
     return f"passk {name}{files}{flags} [OPTIONS]"
 
 
 def options_by_title(declaration: Command) -> Iterator[tuple[str, DeclaredOption]]:
-    """Every option with the title of its group."""
-    # The list of commands does without it.
+    """All options of a command, with the titles of their groups."""
+    # This import is here because the list of commands does not need it.
     from passk_cli.cli.output import output_sections
 
     for title, options in (*declaration.sections(), *output_sections(declaration)):
@@ -127,7 +127,7 @@ def options_by_title(declaration: Command) -> Iterator[tuple[str, DeclaredOption
 def _sections(
     declaration: Command, shared: Sequence[str] | None = None
 ) -> list[tuple[str, list[Row]]]:
-    """Title and rows of each group of options.
+    """The title and the rows of each group of options.
 
     shared : the fields of the shared options in a short help, which has no rare ones of its own;
         without it all options are explained in full.
@@ -149,10 +149,10 @@ def _sections(
 
 
 def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
-    """The columns, fields and messages of an answer, and the metrics it can be about."""
+    """The sections about the output: metrics, columns, fields and messages."""
     from passk_cli.metrics.registry import patterns
 
-    # Of any name; some commands have a few of their own.
+    # Some commands have a fixed list of metrics, which their option shows.
     if any(
         option.field == "metrics" and option.option.complete
         for _, option in options_by_title(declaration)
@@ -168,9 +168,9 @@ def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
 
 
 def row(declared: DeclaredOption, full: bool) -> Row:
-    """An option as it is written, and what it means, with its choices and its default."""
+    """The flags of an option, and its meaning with choices and default."""
     option, default = declared.option, declared.default
-    # Choices that a function lists would have to be imported, and stand in the help itself.
+    # Choices from a function are not imported here, because the help text contains them.
     choices = option.choices if isinstance(option.choices, tuple) else ()
     metavar = option.metavar or ("CHOICE" if choices else "")
     label = ", ".join(option.flags.split()) + (f" {metavar}" if metavar else "")

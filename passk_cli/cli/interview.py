@@ -1,4 +1,4 @@
-"""Questions at a terminal: what a map does not know for certain, a numbered choice each."""
+"""Questions at a terminal about columns that passk cannot identify, with numbered choices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from passk_cli.text import first_few
 if TYPE_CHECKING:
     from rich.console import Console
 
-# What each question asks, and the role of the columns to choose from.
+# Role of the columns to choose from → the question.
 _QUESTIONS = {
     "task": "Which column is the task?",
     "outcome": "Which column says whether an attempt passed?",
@@ -31,12 +31,12 @@ _SHOWN = 12
 
 
 def can_ask(values: Mapping[str, Any]) -> bool:
-    """Whether a person can be asked: at a terminal, without --no-input."""
+    """Whether passk can ask questions: at a terminal, and without --no-input."""
     return not values["no_input"] and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
-    """Ask what is open, and write the map; the file it was written to, "" if it was not.
+    """Ask the open questions, write the map, and return its path ("" if it was not written).
 
     Errors: those of a draft.
     """
@@ -52,7 +52,7 @@ def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
             ):
                 _ask(console, draft, role)
     except (KeyboardInterrupt, EOFError):
-        # Without rich: a process that was interrupted has a third of a second left.
+        # rich is too slow here: an interrupted process ends after a third of a second.
         print("\npassk: nothing is written", flush=True)
         return ""
     path = str(values["init"])
@@ -62,7 +62,7 @@ def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
 
 
 def estimate(files: Sequence[str], path: str) -> dict[str, Any]:
-    """What `passk estimate FILE --map PATH` is given, which becomes the command that runs."""
+    """The values of options of `passk estimate FILE --map PATH`, which becomes the command line."""
     sys.argv[1:] = ["estimate", *files, "--map", path]
     declaration = command_of("estimate")
     edge = (option for _, options in output_sections(declaration) for option in options)
@@ -73,7 +73,7 @@ def estimate(files: Sequence[str], path: str) -> dict[str, Any]:
 
 
 def _ask(console: Console, draft: Draft, role: str) -> None:
-    """Ask one question until its answer is a number of the list, or a column's name."""
+    """Ask a question until the answer is a number of the list or the name of a column."""
     from rich.prompt import Prompt
 
     choices = [*_choices(draft, role)]
@@ -104,7 +104,7 @@ def _ask(console: Console, draft: Draft, role: str) -> None:
 
 
 def _choices(draft: Draft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
-    """The options to choose from, each with its tally."""
+    """The options to choose from, with the tally of each."""
     if role == "passes":
         outcome = draft.outcome
         yield from ((way, way.why) for way in (outcome.passing if outcome else ()))
@@ -120,7 +120,7 @@ def _choices(draft: Draft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
 
 
 def _fix_of_reply(draft: Draft, role: str, reply: str) -> SuggestedFix | None:
-    """The option that a typed answer means; None if there is no such column."""
+    """The option for a typed answer; None if there is no such column."""
     if role == "passes":
         try:
             return SuggestedFix({"--threshold": str(float(reply))}, f"{reply} or more passes")
@@ -135,7 +135,7 @@ def _fix_of_reply(draft: Draft, role: str, reply: str) -> SuggestedFix | None:
 
 
 def _choice_text(option: SuggestedFix) -> str:
-    """An option as the columns or words that it chooses."""
+    """The columns or words that an option chooses, as text."""
     values = [v for value in option.options.values()
               for v in (value.values() if isinstance(value, Mapping) else [value])]  # fmt: skip
     return ", ".join(", ".join(v) if isinstance(v, tuple) else str(v) for v in values)

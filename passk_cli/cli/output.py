@@ -1,4 +1,4 @@
-"""Where results go: options of every command, and the one place that writes files."""
+"""The output of results: options of all commands, and the code that writes files."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ from passk_cli.text import cut, is_runner, printable, shield_from_runner
 if TYPE_CHECKING:
     from passk_cli.charts.chart_options import Appearance, PictureSize
 
-# As many messages are read; more are walked past.
+# The number of messages that are printed in full, because readers skip long lists.
 _MESSAGES = 3
-# Values of --chart that drew in the terminal until 0.1.
+# Values of --chart that passk no longer supports; they drew charts in the terminal.
 _GONE = ("-", "terminal")
-# Severity → how it stands out on a terminal.
+# Severity → escape code of its colour on a terminal.
 _COLOURS = {"note": "1", "warning": "1;33", "error": "1;31"}
 
 
 def output_suffixes(declaration: Command) -> list[str]:
-    """Suffixes of the files that a command writes its result to."""
+    """The suffixes of the files in which a command can write its result."""
     fitting = [*(pages.SUFFIXES if declaration.paged else ()), *SUFFIXES,
                *(SUFFIXES_OF_VERDICTS if declaration.judges else ())]  # fmt: skip
     return list(dict.fromkeys(fitting))
@@ -64,7 +64,7 @@ def output_suffixes(declaration: Command) -> list[str]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Charting:
-    """Whether the result is drawn, and where; for commands whose report has charts."""
+    """Options about charts, for commands that have charts."""
 
     title: ClassVar[str] = "Charts"
 
@@ -91,7 +91,7 @@ class Charting:
 
     @property
     def size(self) -> PictureSize | None:
-        """The size of the whole picture; None where none was asked for."""
+        """The size of the whole picture; None for the default size."""
         if not self.chart_size:
             return None
         from passk_cli.charts.chart_options import PictureSize
@@ -99,7 +99,7 @@ class Charting:
         return PictureSize.parse(self.chart_size)
 
     def check(self) -> None:
-        """Refuse choices about no chart, files that are no pictures, and a size that is none."""
+        """Refuse options about charts without --chart, and files that are not pictures."""
         if not self.chart and (choices := changed_options(self)):
             raise ParameterError(
                 OptionValue(choices[0]), "no chart is drawn", name="contradicting-options",
@@ -120,13 +120,13 @@ class Charting:
 
     @property
     def look(self) -> Appearance:
-        """The reader's choices about the pictures."""
+        """The reader's choices about the look of charts."""
         from passk_cli.charts.chart_options import Appearance
 
         return Appearance(not self.no_title, not self.no_bands, self.highlight, self.panel)
 
     def write(self, report: Report, style: Style) -> None:
-        """Draw the report's charts where they were asked for."""
+        """Draw the charts of a report into the files of --chart."""
         if not report.plots:
             raise ParameterError(
                 OptionValue("--chart"), "there is nothing to draw, as no value could be computed",
@@ -134,7 +134,7 @@ class Charting:
             )  # fmt: skip
         from passk_cli.charts.chart_options import with_appearance
 
-        # In a file the answer stands nowhere else.
+        # The file does not contain the answer elsewhere, so the answer becomes the title.
         report = with_appearance(with_message_texts(report, style), self.look)
         for file in self.chart:
             from passk_cli.charts.picture import picture
@@ -147,7 +147,7 @@ class Charting:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Output:
-    """Where the result goes and how it looks."""
+    """Options about the place and the look of the result."""
 
     title: ClassVar[str] = "Output"
 
@@ -189,9 +189,9 @@ class Output:
         charting: Charting,
         declaration: Command,
     ) -> None:
-        """Refuse before any work is done what could not, or must not, be written afterwards.
+        """Refuse outputs that cannot or must not be written, before any work is done.
 
-        inputs : the files that are read.  others, charting : further outputs of the same command.
+        inputs : the files that are read.  further_outputs, charting : further outputs of it.
         declaration : the command, which may write pages or verdicts.
         """
         charting.check()
@@ -210,7 +210,7 @@ class Output:
             self._require_formats(declaration)
 
     def _require_formats(self, declaration: Command) -> None:
-        """Refuse files whose suffix says no format, and a format beside suffixes that say one."""
+        """Refuse files with unknown suffixes, and --format if the suffixes decide."""
         files = self._files
         fitting = output_suffixes(declaration)
         unknown = [file for file in files if Path(file).suffix.lower() not in fitting]
@@ -241,7 +241,7 @@ class Output:
         return [target for target in self._targets if target is not None]
 
     def _format(self, target: str | None, *, paged: bool = False) -> str:
-        """The format of one output: as asked, or of several as the suffix says."""
+        """The format of an output, by --format, or by its suffix if there are several."""
         suffixes = {**SUFFIXES, **SUFFIXES_OF_VERDICTS, **(pages.SUFFIXES if paged else {})}
         by_suffix = suffixes.get(Path(target or "").suffix.lower())
         if by_suffix == "json" and Path(target or "").name.startswith(CODE_QUALITY):
@@ -250,14 +250,14 @@ class Output:
         return name or ("table" if target is None and sys.stdout.isatty() else "plain")
 
     def words(self, message: Diagnostic) -> str:
-        """The words of a message, with numbers as its reader has chosen."""
+        """The text of a message, with the digits that the reader has chosen."""
         return sentence_text(message.pieces(), self._style(False, False))
 
     def write(self, report: Report, charting: Charting) -> None:
-        """The report to stdout or whole into the file, its charts, then messages to stderr.
+        """Write the report to stdout or to files, then its charts, and then messages to stderr.
 
-        The verdict of a gate stands on stderr where stdout does not begin with it; in GitHub
-        Actions there is a summary.
+        If stdout does not begin with the verdict of a gate, stderr shows it.  In GitHub Actions a
+        gate also writes a summary.
         """
         printed, form, contents, page_files = "", "", dict[Path, str | bytes](), list[Path]()
         on_terminal, opens = sys.stdout.isatty(), False
@@ -265,7 +265,7 @@ class Output:
             if charting.highlight or charting.panel:
                 from passk_cli.charts.chart_options import prepare_plots
 
-                # A model or column that is not there is refused before anything is printed.
+                # Unknown models and columns are refused before anything is printed.
                 prepare_plots(report.plots, charting.look)
             for target in self._targets:
                 name = self._format(target, paged=report.page is not None)
@@ -303,19 +303,21 @@ class Output:
 
     @property
     def _summary(self) -> str:
-        """The file of GitHub's step summary, where annotations are written; else ""."""
+        """The file of GitHub's step summary if annotations are written; else ""."""
         annotated = "github" in map(self._format, self._targets) or self._annotates
         return os.environ.get("GITHUB_STEP_SUMMARY", "") if annotated else ""
 
     @property
     def _annotates(self) -> bool:
-        """Whether a gate annotates on stderr without being asked: in GitHub Actions, unless
-        PASSK_CI is "off", and not beside -f github."""
+        """Whether a gate writes annotations on stderr by default.
+
+        It does in GitHub Actions, unless PASSK_CI is "off" or an output has the format github.
+        """
         annotates = is_runner() and os.environ.get("PASSK_CI") != "off"
         return annotates and "github" not in map(self._format, self._targets)
 
     def write_messages(self, report: Report) -> None:
-        """The first three messages to stderr, warnings first, and the names of the others."""
+        """Print the first three messages on stderr, warnings first, and names of the rest."""
         if not report.messages:
             return
         messages = warnings_first(report.messages)
@@ -333,7 +335,7 @@ class Output:
             print(f"{len(further)} more: -v{f' ({names})' if names else ''}", file=sys.stderr)
 
     def _style(self, wide: bool, coloured: bool) -> Style:
-        """The reader's choices; as wide as the terminal and coloured where that is welcome."""
+        """The style; wide : as wide as the terminal.  coloured : whether colours are allowed."""
         width = shutil.get_terminal_size((80, 24)).columns if wide else 0
         colour = coloured and _colours_are_welcome()
         return Style(
@@ -342,9 +344,9 @@ class Output:
         )  # fmt: skip
 
     def write_failure(self, error: PasskError, *, file: bool) -> None:
-        """Write the error that kept a gate from its verdict, in the formats that pipelines look at.
+        """Write the error that kept a gate from its verdict, in the formats for pipelines.
 
-        file : whether the output file may be written; it must not be before `check` has said so.
+        file : whether output files may be written, which only `check` decides.
         """
         contents: dict[Path, str | bytes] = {}
         problem = str(error)
@@ -359,7 +361,7 @@ class Output:
                 print(text, end="", flush=True)
             else:
                 contents[Path(target)] = text
-        # The problem itself is what is reported, even when a file cannot be written.
+        # passk reports the original problem, even if a file cannot be written.
         with suppress(ParameterError):
             if file:
                 with write_together(contents):
@@ -371,7 +373,7 @@ class Output:
 
 
 def _require_places(targets: Sequence[str], inputs: Sequence[str]) -> None:
-    """Refuse outputs in no folder, and those that are read as well or named twice."""
+    """Refuse outputs in missing folders, and outputs that are also inputs or named twice."""
     places = [os.path.realpath(target) for target in targets]
     for place, target in zip(places, targets, strict=True):
         folder = os.path.dirname(target) or "."
@@ -389,13 +391,13 @@ def _require_places(targets: Sequence[str], inputs: Sequence[str]) -> None:
 
 
 def output_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
-    """Title and options of where results go; what the question has itself is not among them."""
+    """The title and options of each group about output, without options that a command replaces."""
     edge = (Charting, Output) if declaration.charts else (Output,)
     without = [*declared(declaration.options_type), *declaration.without]
     without += [] if declaration.methods else ["methods"]
     for group, options in sections_of(edge, without):
         if not declaration.judges:
-            # Formats of verdicts are for commands that give one.
+            # Only commands with verdicts have the formats for verdicts.
             plain = tuple(name for name in FORMATS if name not in OF_VERDICTS)
             options = [
                 option._replace(option=replace(option.option, choices=plain))
@@ -406,7 +408,7 @@ def output_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOp
 
 
 def _append(path: str, text: str) -> None:
-    """Add to a file that nobody asked for: where that fails it is said, and the verdict stays."""
+    """Append a text to a file of the runner; errors are printed and do not end the command."""
     try:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
@@ -415,8 +417,11 @@ def _append(path: str, text: str) -> None:
 
 
 def print_message(text: str, severity: str) -> None:
-    """Print a message or an error on stderr; on a terminal its label stands out, and its sentence
-    ends lines between words.  Commands below it stay as they are, to be copied."""
+    """Print a message or an error on stderr.
+
+    On a terminal the label is coloured, and lines are broken between words.  Commands below the
+    sentence are not broken, so that you can copy them.
+    """
     if sys.stderr.isatty():
         sentence, *below = text.split("\n")
         width = shutil.get_terminal_size((80, 24)).columns

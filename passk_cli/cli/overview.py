@@ -1,6 +1,6 @@
 """The list of commands, which `passk --help` prints, and how help is laid out.
 
-It imports no declaration of a command, nor typer: the list is asked for most often.
+It imports neither typer nor the declarations of commands, because this list must appear fast.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _BELOW = (
     "Exit codes: 0 done, 1 check failed, 2 usage, 3 data, 4 internal error, 5 not yet",
 )
 _NARROWEST = 40
-# What stands left of an explanation may take so many columns; longer ones get a line of their own.
+# The most columns of a name to the left of its explanation.  A longer name has its own line.
 LEFT, GAP = 24, 2
 
 Row = tuple[str, str]
 
 
 def overview() -> str:
-    """The commands by section, each with what it is for."""
+    """The list of commands by section, with the purpose of each."""
     section_width = max(len(entry.section) for entry in COMMANDS.values()) + GAP
     name_width = max(map(len, COMMANDS)) + GAP
     rows: list[Row] = []
@@ -45,7 +45,7 @@ def overview() -> str:
 
 
 def table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:
-    """Rows in two columns, the left one `room` wide, the right one broken into lines."""
+    """Rows in two columns; the left one is `room` wide, and the right one is broken into lines."""
     lines = []
     margin = " " * (indent + room)
     for name, text in rows:
@@ -60,7 +60,7 @@ def table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> lis
 
 
 def fill(text: str, width: int = 0) -> str:
-    """A text in lines as wide as the terminal, or as `width`, broken at blanks alone."""
+    """A text in lines as wide as `width`, or as the terminal, which are broken only at blanks."""
     lines = textwrap.wrap(
         text, width or terminal_width(), break_on_hyphens=False, break_long_words=False
     )
@@ -68,5 +68,5 @@ def fill(text: str, width: int = 0) -> str:
 
 
 def terminal_width() -> int:
-    """Columns of the terminal, 80 if there is none, and never too few for two columns."""
+    """The columns of the terminal: 80 without a terminal, and never too few for two columns."""
     return max(shutil.get_terminal_size((80, 24)).columns, _NARROWEST)

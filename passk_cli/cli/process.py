@@ -1,4 +1,4 @@
-"""The process around a command: signals that end it, and standard streams nobody is at."""
+"""The process of a command: signals that end it, and standard streams without a reader."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from passk_cli.cleanup import undo_all
 from passk_cli.errors import ParameterError
 
-# Seconds for what runs to end by itself.
+# Seconds in which a command may end by itself after a signal.
 PATIENCE = 0.3
 _ENDING = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
 _received: list[int] = []
@@ -26,10 +26,10 @@ _received: list[int] = []
 def end_on_signals() -> Iterator[None]:
     """End the process within a second of Ctrl-C, SIGTERM or SIGHUP, with exit code 128 + signal.
 
-    Python runs its own handlers between two lines of Python only, and a product of matrices or a
-    thread pool can be a minute away from the next.  So a thread of its own hears of the signal as
-    well: when the command has not ended by itself soon after, the thread undoes what must not
-    stay behind and ends the process.  Signals that were ignored, as under nohup, stay ignored.
+    Python runs its signal handlers only between two lines of Python, and a product of matrices or a
+    thread pool can take a minute until the next line.  Therefore a thread also receives the signal.
+    If the command does not end by itself soon after it, the thread removes unfinished files and
+    ends the process.  Signals that were ignored, for example under nohup, stay ignored.
     """
     if os.name != "posix" or threading.current_thread() is not threading.main_thread():
         yield
@@ -55,7 +55,7 @@ def end_on_signals() -> Iterator[None]:
 
 
 def leave_if_signalled() -> None:
-    """End the process when a signal asks for it: an error by then is a consequence of that."""
+    """End the process if a signal was received, because an error may be a consequence of it."""
     if _received:
         _leave(_received[0])
 
@@ -63,8 +63,8 @@ def leave_if_signalled() -> None:
 def _stop(number: int, frame: FrameType | None) -> None:
     """Interrupt the main thread at the first signal, unless it is importing a module.
 
-    A library in C may end the process with a message of its own when a module that it imports does
-    not arrive.  An import is short, and the listening thread ends the process soon after.
+    If the import of a module is interrupted, a C library may end the process with its own message.
+    Imports are short, and the listening thread ends the process soon after.
     """
     if _received:
         return
@@ -77,7 +77,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 def _listen(heard: int, numbers: frozenset[int]) -> None:
-    """Wait for the number of a signal, then for the main thread, and then no more."""
+    """Wait for a signal, then for the main thread to end, and then end the process."""
     while number := os.read(heard, 1):
         if number[0] in numbers:
             time.sleep(PATIENCE)
@@ -92,10 +92,10 @@ def _leave(number: int) -> None:
 
 @contextmanager
 def open_streams() -> Iterator[None]:
-    """Standard streams that stay usable when they were closed or when their reader goes away.
+    """Standard streams that stay usable if they are closed or if their reader ends.
 
-    What is written where nobody reads is dropped, so a command ends with the exit code it would
-    have had; a closed stdin reads as empty.  Signs that an encoding lacks appear as their codes.
+    Text without a reader is dropped, so that the exit code of a command does not change.  A closed
+    stdin is empty.  Characters that an encoding lacks are written as codes.
     """
     before = sys.stdin, sys.stdout, sys.stderr
     with ExitStack() as opened:
@@ -127,14 +127,14 @@ def _reopened(stream: TextIO | None, opened: ExitStack, last: bool = False) -> T
 
 
 class _Descriptor(io.FileIO):
-    """A descriptor that says once at most that it cannot be written to; `last`: that never does."""
+    """A file descriptor that raises at most one error if writing fails, and none if `last`."""
 
     def __init__(self, number: int, name: str, last: bool) -> None:
         super().__init__(number, "wb", closefd=False)
         self._shown, self._lost, self._last = name, False, last
 
     def write(self, data: Any) -> int:
-        """As the base class; where nothing can be written, as if it had been."""
+        """Write like the base class; after an error, pretend that the data were written."""
         if not self._lost:
             try:
                 return super().write(data)

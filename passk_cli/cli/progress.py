@@ -1,4 +1,4 @@
-"""A sign of life on stderr while something takes more than a second on a terminal."""
+"""A progress line on stderr for activities of more than a second, on a terminal."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from passk_cli.activity import activity, doing
 from passk_cli.cleanup import undo_at_end
 
 PATIENCE = 1.0
-# The last picture is wiped within this time, or never.
+# The most seconds to wait until the progress line is removed.
 _SECONDS_TO_STOP = 0.5
-# Between looks at what is being done.
+# Seconds between updates of the progress line.
 _SECONDS_BETWEEN = 0.2
 
 
 @contextmanager
 def show_activity(text: str) -> Iterator[None]:
-    """Show `what` with the seconds spent, once a second has gone by; nothing in a pipe.
+    """Show a text with the elapsed seconds, after one second and only on a terminal.
 
-    What is done within it (`doing`, or another of these) is shown in its place.
+    Inner activities (of `doing` or `show_activity`) replace the text.
     """
     if not sys.stderr.isatty():
         yield

@@ -1,4 +1,4 @@
-"""Remedies of an error as commands: the caller's own words with the options that settle it."""
+"""Fixes of errors as commands: your command line with the options that fix the error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from passk_cli.text import clauses, cut, printable, without_secrets
 
 
 def add_commands(error: PasskError, words: Sequence[str]) -> None:
-    """Give an error the commands that settle it, and no remedy that its command has no options for.
+    """Add to an error the commands that fix it, and remove fixes with options of other commands.
 
     words : the command line.
     """
@@ -27,9 +27,9 @@ def add_commands(error: PasskError, words: Sequence[str]) -> None:
 
 
 def with_commands(error: PasskError, words: Sequence[str]) -> str:
-    """An error as a compiler prints it, and below it a command for each way to settle it.
+    """An error in the style of a compiler, followed by a command for each fix.
 
-    words : the command line.  What the reader has to fill in stands in the sentence.
+    words : the command line.  Fixes with parts that you must fill in are in the sentence instead.
     """
     open_fixes = [str(settle) for settle in error.settles if not settle.complete]
     lines = [clauses(str(error.args[0]), *open_fixes)]
@@ -45,7 +45,7 @@ def with_commands(error: PasskError, words: Sequence[str]) -> str:
 
 
 def with_remedies(message: Diagnostic, words: Sequence[str]) -> Diagnostic:
-    """A message with the commands that settle it."""
+    """A message with the commands that fix it."""
     settles = possible_fixes(message.settles, words)
     return replace(message, settles=settles, remedies=commands(settles, words))
 
@@ -53,7 +53,7 @@ def with_remedies(message: Diagnostic, words: Sequence[str]) -> Diagnostic:
 def possible_fixes(
     settles: Sequence[SuggestedFix], words: Sequence[str]
 ) -> tuple[SuggestedFix, ...]:
-    """The remedies that the command of these words has options for."""
+    """The fixes that use only options of the command in these words."""
     return tuple(
         settle
         for settle in settles
@@ -63,10 +63,10 @@ def possible_fixes(
 
 
 def commands(settles: Sequence[SuggestedFix], words: Sequence[str]) -> tuple[str, ...]:
-    """Whole commands, one for each remedy that leaves nothing to the reader.
+    """Complete commands, one for each fix without parts that you must fill in.
 
-    Of data that came through a pipe each begins with its |, to stand behind the command whose
-    output it reads: alone it would wait for an input that never comes.
+    If the data came through a pipe, a command begins with |, so that you can put it after the
+    command before the pipe.  Without its input it would wait forever.
     """
     start = "| passk" if _reads_stdin(words) else "passk"
     return tuple(
@@ -86,11 +86,11 @@ def _reads_stdin(words: Sequence[str]) -> bool:
 
 
 def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
-    """A command line with the options of a remedy.
+    """A command line with the options of a fix.
 
-    A role that was given a column gets the new one, values are added, any other option is replaced.
-    Another command gets the options whose values it takes, and outputs in a format of its own
-    unless it writes a file itself.
+    A role gets its new column, values of repeatable options are added, and other options are
+    replaced.  If the fix is another command, options that this command lacks are removed.  So are
+    outputs in formats that it lacks, and all outputs if the fix names the file to write.
 
     >>> settle = SuggestedFix({"--field": {"task": "case"}, "--records": "runs", "--by": ("arm",)})
     >>> given = "estimate a.json --field task=x --records=all --by y -k1"
@@ -139,7 +139,7 @@ def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
 
 
 def _is_replaced(option: DeclaredOption, text: str, values: Mapping[str, object]) -> bool:
-    """Whether what was given for an option goes, for what a remedy gives."""
+    """Whether the values of a fix replace the value of an option."""
     value = values.get(option.field, ())
     if isinstance(value, Mapping):
         return text.partition("=")[0] in value
@@ -151,7 +151,7 @@ def _is_replaced(option: DeclaredOption, text: str, values: Mapping[str, object]
 def _parse_words(
     words: Sequence[str], flags: Mapping[str, DeclaredOption]
 ) -> Iterator[tuple[DeclaredOption | None, str, Sequence[str]]]:
-    """Each option of a command line with its text and its words; None for what is no option."""
+    """Each option of a command line with its value and its words; None for other words."""
     place = 0
     while place < len(words):
         word = words[place]
@@ -167,6 +167,6 @@ def _parse_words(
 
 
 def flags_of(command: str) -> Mapping[str, DeclaredOption]:
-    """Flag → the option of a command, those of its output included."""
+    """Flag → option of a command, including options about its output."""
     options = options_by_title(command_of(command)) if command in COMMANDS else ()
     return by_flag(option for _, option in options)

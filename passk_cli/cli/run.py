@@ -1,4 +1,4 @@
-"""The one runner of all commands: check, read, answer, write, exit."""
+"""The runner of all commands: it checks, reads, answers, writes and exits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from passk_cli.text import cut, is_runner, printable, shield_from_runner, withou
 
 
 def run_command(declaration: Command, files: Sequence[str], values: Mapping[str, Any]) -> int:
-    """Ask a command's question of these files, write the report where it was wanted; exit code.
+    """Run a command on these files, write its report, and return the exit code.
 
     given : field → text, a list of texts or True, of the options of the command and of output.
     """
@@ -44,7 +44,7 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
                 return run_command(estimate_command, files, estimate(files, path)) if path else 130
         if not declaration.streams or values["output"] not in (None, "-"):
             return _run(declaration, files, values)
-        # What streams is made in a file, and printed when it is complete.
+        # A streamed table is first written to a file, and printed when it is complete.
         with temporary_folder("passk-") as folder:
             table = {"output": str(folder / "table"), "form": values["form"] or "csv"}
             code = _run(declaration, files, {**values, **table}, messages_only=True)
@@ -54,7 +54,7 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
 
 
 def _print_file(path: str, form: str) -> None:
-    """Print a table that was written into a file."""
+    """Print a table from a file."""
     if form == "parquet" or not is_runner():
         with open(path, "rb") as content:
             shutil.copyfileobj(content, sys.stdout.buffer, 1 << 20)
@@ -70,7 +70,7 @@ def _run(
     declaration: Command, files: Sequence[str], values: Mapping[str, Any], *,
     messages_only: bool = False,
 ) -> int:  # fmt: skip
-    """Run a command; messages_only : the report itself is not printed."""
+    """Run a command; messages_only : whether only messages are printed, not the report."""
     own_options, writable = declared(declaration.options_type), False
     edge = {name: value for name, value in values.items() if name not in own_options}
     if declaration.paged and edge["form"] == "html":
@@ -82,7 +82,7 @@ def _run(
         )  # fmt: skip
     for option in (option for _, options in output_sections(declaration) for option in options):
         if option.field == "form" and edge["form"] not in (None, *FORMATS):
-            # Of the formats that this command has one may be meant.
+            # The error suggests one of the formats of this command.
             checked(option, edge["form"])
     output, charting = filled(Output, edge), filled(Charting, edge)
     message_filter = filled(WantedMessages, values)
@@ -99,7 +99,7 @@ def _run(
             data = files if source is None else source
             counts = load(data, request, tolerant=declaration.question.tolerant)
         if declaration.streams and message_filter.error:
-            # Its answer is written while it is made.
+            # The output is written while it is computed, so --error must be checked before.
             message_filter.require_none(reading_notes(counts), output.words)
         return counts
 
@@ -122,7 +122,7 @@ def _run(
                 lambda message: message_filter.judged(message, output.words),
             )
     except PasskError as error:
-        # It shows as well where a pipeline looks for a verdict: GitHub's log, JUnit's file.
+        # The error also appears in the outputs in which pipelines look for a verdict.
         if declaration.judges:
             from passk_cli.cli.remedies import add_commands
 
@@ -146,7 +146,7 @@ def _run(
     if report.page is not None and not has_output:
         from passk_cli.cli.remedies import commands
 
-        # The page is what the command is for.
+        # Without -o the command prints no page, so passk shows how to write it.
         paged = SuggestedFix({"-o": "report.html", "--format": None})
         (line,) = commands([paged], sys.argv[1:])
         print(f"passk: no page is written\n  {cut(printable(line))}  # writes it", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`passk help WORD` for words of the field, metrics, methods, options and columns."""
+"""`passk help WORD` for terms, metrics, methods, options and columns."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from passk_cli.errors import ParameterError
 from passk_cli.suggestions import meant, respelled
 from passk_cli.text import listed
 
-# Terms and their meaning, in Markdown; the page of the docs is made from it.
+# Terms and their meaning, in Markdown.  The glossary of the documentation is made from this file.
 _TERM = re.compile(r"\*\*(.+?)\*\* —")
 GLOSSARY = Path(__file__).with_name("glossary.md")
-# Topics that no declaration has.
+# Topics without a declaration.
 TOPICS = {
     "exit": "Exit codes: 0 done · 1 a check failed: a gate, --max-false-alarms · 2 usage: an"
     " option, a value, a column or a model that is not there · 3 data that cannot be used, or a"
@@ -57,9 +57,9 @@ _ALSO = {
 
 
 def explain(word: str, commands_and_messages: Sequence[str]) -> str:
-    """Everything that is declared under a word.
+    """The help for a word: terms, topics and all declarations with this name.
 
-    others : names of commands and messages, for a word that is near one of them.
+    commands_and_messages : their names, for suggestions if the word is not known.
     Errors: ParameterError with the nearest names.
     """
     texts: dict[str, dict[str, list[str]]] = {}
@@ -69,7 +69,7 @@ def explain(word: str, commands_and_messages: Sequence[str]) -> str:
     metric = re.sub(r"(?<=[@^])(\d+|k?)(:.*)?$", "k", respelled(word))
     bare = word.lower().strip("-") or word
     spellings = [word.lower(), bare, metric, bare.replace("-", " "), re.sub("[ _]", "-", bare)]
-    # A metric of a success rate in place of k, as cover@0.8.
+    # Some metrics have a success rate in place of k, for example cover@0.8.
     spellings.append(metric.partition("@")[0] + "@τ")
     spellings += [spelling.removesuffix("s") for spelling in spellings]
     terms = glossary()
@@ -94,7 +94,7 @@ def explain(word: str, commands_and_messages: Sequence[str]) -> str:
 
 
 def glossary() -> dict[str, str]:
-    """Each term of the field in lower case, and the paragraph that explains it."""
+    """Term in lower case → the paragraph that explains it."""
     terms = {}
     for paragraph in GLOSSARY.read_text(encoding="utf-8").split("\n\n"):
         text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", paragraph)
@@ -106,15 +106,14 @@ def glossary() -> dict[str, str]:
 
 
 def _command_names(commands: Sequence[str]) -> str:
-    """Names of commands, or of the few that are not among them."""
+    """The names of commands, or "every command but …" if only a few are missing."""
     lacking = [name for name in COMMANDS if name not in commands]
     most = "every command" + f" but {listed(lacking)}" * bool(lacking)
     return most if len(lacking) < len(COMMANDS) // 3 else ", ".join(dict.fromkeys(commands))
 
 
 def _entries() -> Iterator[tuple[str, str, str]]:
-    """Each word that something is declared under, in lower case, what that is, and the command
-    that has it."""
+    """Each declared word in lower case, with its explanation and its command ("" for none)."""
     from passk_cli.files.formats import NAMES
     from passk_cli.files.roles import ROLES
     from passk_cli.metrics.registry import FAMILIES, patterns
