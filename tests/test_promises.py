@@ -29,17 +29,19 @@ SECURITY = {
         f"{SAFETY}:test_no_code_is_made_of_data",
     ],
     "passk fetches the addresses that you name as files, and none that a result file contains.": [
-        f"{REMOTE}:test_a_remote_file_is_read_as_one_here",
+        f"{REMOTE}:test_a_remote_file_is_read_like_a_local_one",
         f"{REMOTE}:test_addresses_in_a_file_are_not_fetched",
     ],
     "passk follows redirects only to web addresses, and never from https to http.": [
         f"{REMOTE}:test_https_stays_https",
-        f"{REMOTE}:test_what_goes_wrong_is_said",
+        f"{REMOTE}:test_errors_of_a_server_are_reported",
     ],
     "passk refuses web addresses with a user or a password.": [
         f"{REMOTE}:test_a_password_is_neither_sent_nor_shown",
     ],
-    "s3:// and hf:// are read through fsspec.": [f"{REMOTE}:test_a_bucket"],
+    "s3:// and hf:// are read through fsspec.": [
+        f"{REMOTE}:test_files_of_a_bucket_are_read_like_local_files"
+    ],
     "Messages and reports show addresses without query and user.": [
         f"{LIMITS}:test_no_message_shows_a_password",
         f"{REMOTE}:test_a_file_is_fetched_once_in_a_command",
@@ -69,19 +71,19 @@ SECURITY = {
     ],
     "--where can only use the columns of your files.": [
         f"{SAFETY}:test_a_condition_does_nothing_else",
-        "tests/files/test_bad_input.py:test_an_expression_reads_no_files",
+        "tests/files/test_bad_input.py:test_a_condition_cannot_read_files",
     ],
     "passk refuses COPY, ATTACH, LOAD, PRAGMA, SET, subqueries and table functions.": [
         f"{SAFETY}:test_a_condition_does_nothing_else",
     ],
     "Control characters, line breaks and marks of direction are shown as codes.": [
-        f"{NAMES}:test_a_name_stays_a_name",
+        f"{NAMES}:test_hostile_names_are_escaped_in_every_output",
         f"{NAMES}:test_errors_quote_names_safely",
         f"{NAMES}:test_errors_quote_data_safely",
     ],
     "Names are escaped in csv, JSON, XML, Markdown, LaTeX, HTML, charts and annotations of"
     " GitHub.": [
-        f"{NAMES}:test_a_name_stays_a_name",
+        f"{NAMES}:test_hostile_names_are_escaped_in_every_output",
     ],
     "No printed line becomes a command of the GitHub Actions runner.": [
         f"{LIMITS}:test_no_line_is_a_command_of_the_runner",
@@ -100,30 +102,30 @@ SECURITY = {
     ],
     "passk refuses packed files with a line of gigabytes and files of nested brackets before they"
     " take memory.": [
-        f"{LOAD}:test_a_packed_file_that_unpacks_to_far_more",
-        f"{LOAD}:test_deep_nesting_takes_little_memory",
+        f"{LOAD}:test_a_packed_file_that_unpacks_to_far_more_is_refused",
+        f"{LOAD}:test_deep_nesting_needs_little_memory",
         f"{LIMITS}:test_a_packed_file_without_end_takes_little_memory",
     ],
     "passk does not follow links to folders.": [
         f"{SAFETY}:test_links_in_a_folder",
         "tests/files/sources/test_paths.py:"
-        "test_a_glob_follows_no_links_and_passes_over_hidden_folders",
+        "test_a_glob_skips_links_and_hidden_folders",
     ],
     "passk does not read pipes inside a folder, and never reads devices.": [
         f"{SAFETY}:test_links_in_a_folder",
-        f"{FAULTS}:test_a_device_without_an_end",
+        f"{FAULTS}:test_a_device_is_refused",
     ],
     "If a format reads another file next to a result, it must be a regular file.": [
         "tests/files/formats/test_lists_and_records.py:"
-        "test_what_lies_next_to_a_file_is_only_opened_if_it_is_a_file",
+        "test_neighbours_of_a_file_are_opened_only_if_they_are_files",
     ],
     "A full disk, a signal or kill -9 leaves the old file or the new one.": [
         f"{FAULTS}:test_a_full_disk_leaves_the_old_output",
-        f"{FAULTS}:test_kill_while_writing",
+        f"{FAULTS}:test_killing_a_write_leaves_a_complete_file",
         f"{PROCESS}:test_a_terminal_that_goes_away_ends_a_process",
     ],
     "passk refuses a file that changes while it is read.": [
-        f"{FAULTS}:test_a_file_that_changes_while_it_is_read",
+        f"{FAULTS}:test_a_file_that_changes_during_reading_is_refused",
     ],
     "Damaged files are refused, or read as Python's own parsers read them.": [
         f"{FUZZING}:test_mutated_files",
@@ -149,14 +151,14 @@ PAGE = {
     ],
     "A full disk or kill -9 leaves the old output or the new one, whole.": [
         f"{FAULTS}:test_a_full_disk_leaves_the_old_output",
-        f"{FAULTS}:test_kill_while_writing",
+        f"{FAULTS}:test_killing_a_write_leaves_a_complete_file",
     ],
     "Ctrl-C leaves nothing behind.": [
-        f"{PROCESS}:test_ctrl_c_while_reading",
-        f"{PROCESS}:test_ctrl_c_while_computing",
+        f"{PROCESS}:test_ctrl_c_stops_reading",
+        f"{PROCESS}:test_ctrl_c_stops_computing",
     ],
     "Names with line breaks, terminal commands or markup stay names in every text format.": [
-        f"{NAMES}:test_a_name_stays_a_name",
+        f"{NAMES}:test_hostile_names_are_escaped_in_every_output",
     ],
     "Order of rows, number of files, packing, threads, hash seed, locale and time zone do not"
     " change the output.": [

@@ -17,7 +17,7 @@ SHARES = st.floats(0, 1)
 
 
 @given(st.lists(SHARES, min_size=1, max_size=20), st.floats(0.001, 0.1))
-def test_apart_keeps_distance_and_order(places: list[float], least: float) -> None:
+def test_spread_labels_keep_distance_and_order(places: list[float], least: float) -> None:
     moved = spread_places(places, least)
     order = np.argsort(places, kind="stable")
     assert np.all(np.diff(np.array(moved)[order]) >= least - 1e-9)
@@ -27,7 +27,7 @@ def test_apart_keeps_distance_and_order(places: list[float], least: float) -> No
 
 
 @given(st.lists(st.floats(0.01, 1e6), min_size=2, max_size=9), st.booleans(), st.floats(0, 0.1))
-def test_an_axis_holds_its_values_and_its_ticks(
+def test_an_axis_contains_its_values_and_its_ticks(
     values: list[float], log: bool, room: float
 ) -> None:
     axis = axis_from_values(values, log=log, margin=room)
@@ -66,7 +66,7 @@ def test_ticks_are_the_values_or_round_ones(values: list[float], room: float, wo
     assert ticks(values, room, log=None) == words
 
 
-def test_room_is_not_made_below_zero() -> None:
+def test_an_axis_does_not_extend_below_zero() -> None:
     assert axis_from_values([0.0, 0.5], zero=True, margin=0.1) == axis_from_values([0.0, 0.55])
 
 
@@ -77,12 +77,12 @@ def test_uneven_values_give_way_to_round_ones() -> None:
     assert ticks([0.2, 0.8, 1.0]) == "0.2 0.8 1"
 
 
-def test_apart_stays_inside_where_there_is_room() -> None:
+def test_spread_labels_stay_inside_if_there_is_room() -> None:
     places = spread_places([0.97, 0.98, 0.99], 0.05, 0.0, 1.0)
     assert places == pytest.approx([0.9, 0.95, 1.0])
 
 
-def test_ticks_end_where_values_end_and_stand_where_they_are_asked_for() -> None:
+def test_ticks_end_with_the_values_and_follow_the_given_places() -> None:
     def words(axis: Axis, wide: float = 2.0) -> list[str]:
         return list(tick_labels(axis, extent=lambda text: wide * len(text)).values())
 

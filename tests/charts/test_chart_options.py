@@ -41,7 +41,7 @@ def test_all_charts_of_a_call_agree() -> None:
 
 
 @pytest.mark.parametrize("count", [MOST_MODELS, MOST_MODELS + 1, 25])
-def test_of_many_lines_the_best_five_are_coloured(count: int) -> None:
+def test_the_best_five_of_many_lines_are_coloured(count: int) -> None:
     [plot] = prepare_plots([curve(count)], Appearance())
     coloured = 5 if count > MOST_MODELS else count
     svg = picture([plot], THEMES["light"], percent=False)
@@ -84,13 +84,13 @@ def test_named_models_are_coloured() -> None:
         prepare_plots([curve(4)], Appearance(highlight=("model-9",)))
 
 
-def test_a_picture_says_what_it_shows_to_those_who_cannot_see_it() -> None:
+def test_a_picture_has_a_text_for_screen_readers() -> None:
     [plot] = prepare_plots([replace(curve(2), title="a < b")], Appearance())
     svg = picture([plot], THEMES["light"], percent=False)
     assert "<title>a &lt; b</title><desc>share of tasks over k; model-0, model-1" in svg
 
 
-def test_title_bands_and_size() -> None:
+def test_options_set_title_bands_and_size() -> None:
     look = Appearance(title=False, bands=False)
     [plot] = prepare_plots([curve(2)], look)
     assert (plot.title, plot.subtitle, plot.has("low", "high")) == ("", "", False)
@@ -102,7 +102,7 @@ def test_title_bands_and_size() -> None:
         assert same.rows == chart.rows
 
 
-def test_several_charts_of_one_call(passk: Passk, tmp_path: Path) -> None:
+def test_one_call_writes_several_charts(passk: Passk, tmp_path: Path) -> None:
     command = ["estimate", CRUX, "-k", "1", "-q", "--by", "temperature"]
     svg, page = tmp_path / "x.svg", tmp_path / "x.html"
     result = passk(*command, "--chart", svg, "--chart", page)
@@ -113,7 +113,7 @@ def test_several_charts_of_one_call(passk: Passk, tmp_path: Path) -> None:
     assert (twice.code, "is named for two outputs" in twice.err) == (2, True)
 
 
-def test_scores_are_drawn_apart_from_shares() -> None:
+def test_scores_and_shares_are_drawn_in_separate_panels() -> None:
     rows = [{"task": t, "score": s} for t in "abc" for s in (0.5, 7.0, 2.0)]
     counts = passk_cli.read(rows, attempts="score", threshold=1)
     result = passk_cli.estimate(counts, "pass@1,best@2", bounds=(0, 10))
@@ -123,7 +123,7 @@ def test_scores_are_drawn_apart_from_shares() -> None:
     ]  # fmt: skip
 
 
-def test_curves_that_are_named_alone(passk: Passk) -> None:
+def test_curves_can_be_the_only_metrics(passk: Passk) -> None:
     base = ["curve", SAMPLES / "tau_airline.csv", "-q"]
     estimates = passk(*base, "-m", "Pass@k", "-f", "csv").out
     assert "pass@4" in estimates
@@ -178,7 +178,7 @@ def test_a_lone_model_is_named_once() -> None:
 
 
 @pytest.mark.parametrize(("models", "bands"), [(2, 4), (4, 4), (8, 4), (25, 4)])
-def test_so_many_lines_have_bands_that_none_hides_others(models: int, bands: int) -> None:
+def test_bands_of_many_lines_do_not_hide_each_other(models: int, bands: int) -> None:
     [plot] = prepare_plots([curve(models)], Appearance())
     svg = picture([plot], THEMES["light"], False)
     assert svg.count('fill-opacity="0.14"') == bands
@@ -188,7 +188,7 @@ def test_so_many_lines_have_bands_that_none_hides_others(models: int, bands: int
     assert plot.banded == ("model-7", "model-6", "model-5")
 
 
-def test_leaders_keep_their_colours_whoever_else_is_named() -> None:
+def test_leaders_keep_their_colours_if_further_models_are_named() -> None:
     plots = [replace(curve(25), answer=((f"model-{least} gains most.",),)) for least in range(20)]
     leaders = [f"model-{i}" for i in range(20, 25)]
     hues = [prepare_plots([plot], Appearance())[0].hues for plot in plots]

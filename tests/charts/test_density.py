@@ -11,7 +11,7 @@ from scipy.stats import gaussian_kde
 from passk_cli.charts.density import density
 
 
-def test_far_from_its_ends_it_is_scipys() -> None:
+def test_density_equals_scipy_far_from_its_ends() -> None:
     draws = np.random.default_rng(1).normal(0.5, 0.02, 10_000)
     places, heights = density(draws)
     quarter, three = np.quantile(draws, (0.25, 0.75))
@@ -21,14 +21,14 @@ def test_far_from_its_ends_it_is_scipys() -> None:
     assert heights[inner] == pytest.approx(reference[inner], abs=0.01 * reference.max())
 
 
-def test_a_uniform_keeps_its_height_at_its_ends() -> None:
+def test_density_of_a_uniform_is_flat_at_its_ends() -> None:
     """What kernels put outside is reflected; without that the ends are half as high."""
     _, heights = density(np.linspace(0, 1, 20_001))
     assert heights == pytest.approx(np.ones(97), abs=0.01)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=60).filter(lambda v: max(v) - min(v) > 1e-6))
-def test_its_area_is_one(values: list[float]) -> None:
+def test_density_has_area_one(values: list[float]) -> None:
     places, heights = density(np.array(values), points=2049)
     assert np.trapezoid(heights, places) == pytest.approx(1, abs=0.02)
     assert heights.min() >= 0
@@ -37,12 +37,12 @@ def test_its_area_is_one(values: list[float]) -> None:
         assert least - 1e-6 <= end <= 0
 
 
-def test_equal_draws_have_none() -> None:
+def test_equal_draws_have_no_density() -> None:
     places, heights = density(np.full(100, 0.3))
     assert len(places) == len(heights) == 0
 
 
-def test_draws_that_differ_by_rounding_have_none() -> None:
+def test_draws_that_differ_by_rounding_have_no_density() -> None:
     # Bootstrap means of ones: no 512 bins fit between 1 − 2⁻⁵³ and 1 + 2⁻⁵².
     places, heights = density(np.array([1 - 2.0**-53, 1.0, 1 + 2.0**-52] * 100))
     assert len(places) == len(heights) == 0
@@ -59,7 +59,7 @@ def test_means_of_zeros_and_ones_have_one_peak(rate: float) -> None:
     assert places[0] == pytest.approx(draws.min() - 1 / 80)
 
 
-def test_it_reaches_no_further_than_its_values_can() -> None:
+def test_density_stays_within_the_possible_values() -> None:
     """Shares of 12 tasks: half a gap beyond 0 and 1 there is nothing."""
     draws = np.random.default_rng(0).binomial(12, 0.1, 10_000) / 12
     for values, end in ((draws, 0), (1 - draws, -1)):

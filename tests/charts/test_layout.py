@@ -44,13 +44,13 @@ def curve_plot(rows: list[dict[str, Any]], **more: Any) -> Plot:
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_pass_at_k_is_solid_and_pass_hat_k_dashed_in_whatever_order(turned: bool) -> None:
+def test_pass_at_k_is_solid_and_pass_hat_k_dashed_in_any_order(turned: bool) -> None:
     rows = k_rows()
     dashes = CurveLayout.from_plot(curve_plot(rows[::-1] if turned else rows)).dashes
     assert dashes == {"pass@k": (1, 0), "pass^k": (6, 4)}
 
 
-def test_other_kinds_take_the_dashes_left() -> None:
+def test_other_kinds_use_the_remaining_dashes() -> None:
     rows = [{"k": k, "value": 0.1, "kind": kind} for kind in "abc" for k in (1, 2)]
     rows += [{"k": k, "value": 0.1, "kind": "pass@k"} for k in (1, 2)]
     dashes = CurveLayout.from_plot(curves(rows, x="k", y="value", dash="kind")).dashes
@@ -70,7 +70,7 @@ def test_two_decades_make_the_axis_logarithmic(
     assert CurveLayout.from_plot(curve_plot(k_rows(ks=ks), log_x=log)).across.log is expected
 
 
-def test_ends_are_labelled_where_that_fits_else_there_is_a_legend() -> None:
+def test_ends_are_labelled_if_labels_fit_and_have_a_legend_otherwise() -> None:
     few, crowded, many = (
         curve_plot(k_rows(2)),
         curve_plot(k_rows(6, gap=0.0)),
@@ -98,7 +98,7 @@ def test_a_model_is_named_once_at_its_line_of_the_first_kind() -> None:
     assert len(labels) == 8
 
 
-def test_of_long_names_what_differs_stays_and_groups_stay_whole() -> None:
+def test_long_names_keep_the_part_that_differs() -> None:
     names = [
         SeriesName((f"organisation/model-3.1-{size}b-instruct-2026-01-final", heat))
         for size in (7, 70)
@@ -113,7 +113,7 @@ def test_of_long_names_what_differs_stays_and_groups_stay_whole() -> None:
     assert [text for _, text in row_labels(trees, 18, len)] == short
 
 
-def test_undefined_values_break_the_line_and_what_stands_alone_is_a_point() -> None:
+def test_undefined_values_break_the_line_and_isolated_values_are_points() -> None:
     values = [0.1, math.nan, 0.3, None, 0.5, 0.6]
     rows = [{"k": k, "value": v} for k, v in enumerate(values, 1)]
     plot = curves(rows, x="k", y="value")
@@ -121,7 +121,7 @@ def test_undefined_values_break_the_line_and_what_stands_alone_is_a_point() -> N
     assert [row["x"] for row in CurveLayout.from_plot(plot).points] == [1, 3]
 
 
-def test_what_is_not_positive_has_no_place_on_a_logarithmic_axis() -> None:
+def test_values_that_are_not_positive_are_left_out_of_a_logarithmic_axis() -> None:
     rows = [{"k": k, "value": v} for k, v in enumerate((0.0, 0.1, 10.0, -1.0, 5.0, 0.0), 1)]
     plot = curves(rows, x="k", y="value", log_y=True, y_domain=None)
     assert [row["y"] for row in plot.rows] == [None, 0.1, 10.0, None, 5.0, None]
@@ -130,13 +130,13 @@ def test_what_is_not_positive_has_no_place_on_a_logarithmic_axis() -> None:
     assert 0 < lines.up.low < 0.1 < 10 < lines.up.high
 
 
-def test_points_may_lack_what_lines_have() -> None:
+def test_points_can_lack_columns_of_lines() -> None:
     plot = curve_plot(k_rows(1), points=[{"k": 1, "value": 0.4, "model": "m0"}])
     assert list(CurveLayout.from_plot(plot).points) == [{"x": 1, "y": 0.4, "series": "m0"}]
     assert 'stroke-width="1.7"' not in picture([plot], LOOK, False)
 
 
-def test_points_of_the_lines_themselves_have_no_bars_over_their_bands() -> None:
+def test_points_on_lines_have_no_bars_over_the_bands() -> None:
     plot = curve_plot(k_rows(1), marked=[1, 4])
     assert {row["x"] for row in plot.points} == {1, 4}
     svg = picture([plot], LOOK, False)
@@ -144,7 +144,7 @@ def test_points_of_the_lines_themselves_have_no_bars_over_their_bands() -> None:
     assert 'stroke-width="1.7"' not in svg
 
 
-def test_keys_say_what_line_band_and_points_are() -> None:
+def test_keys_explain_line_band_and_points() -> None:
     keys = {"points": "measured", "line": "prediction", "band": "its interval"}
     items, _ = drawings(curve_plot(k_rows(1), dash="", keys=keys), LOOK, False, 300)
     words = [re.sub("<[^>]+>", "", item.elements) for item in items]
@@ -153,7 +153,7 @@ def test_keys_say_what_line_band_and_points_are() -> None:
     assert 'fill-opacity="0.25"' in items[2].elements
 
 
-def test_rules_widen_the_axis_and_carry_their_words() -> None:
+def test_rules_widen_the_axis_and_show_their_labels() -> None:
     plot = curve_plot(k_rows(), rules=[Rule(x=8, text="data end"), Rule(y=0.9, text="target")])
     across = CurveLayout.from_plot(plot).across
     assert (across.low, across.high) == (1, 8)
@@ -172,7 +172,7 @@ def test_a_lone_series_is_named() -> None:
     assert curve_plot(k_rows(1), title="t", subtitle="s").subtitle == "m0 · s"
 
 
-def test_equal_draws_leave_the_point_alone() -> None:
+def test_equal_draws_show_only_the_point() -> None:
     row = {"m": "a", "e": 1.0, "low": 1.0, "high": 1.0, "draws": np.ones(50)}
     plot = densities([row], label="m", draws="draws", value="e", low="low", high="high")
     assert density_outlines(plot) == {("a", None): []}
@@ -208,7 +208,7 @@ def test_grey_models_keep_the_points_that_are_the_data() -> None:
     assert all(scattered.leading and row["y"] is not None for row in scattered.points)
 
 
-def test_points_that_are_the_data_stand_out_of_their_intervals() -> None:
+def test_points_of_the_data_are_visible_in_front_of_their_intervals() -> None:
     points = [{"model": f"m{i}", "x": i + 1, "y": 0.5, "l": 0.4, "h": 0.6} for i in range(3)]
     lines = [{"model": None, "x": x, "y": 0.5, "l": None, "h": None} for x in (1, 3)]
     chart = curves(lines, x="x", y="y", low="l", high="h", colour="model", points=points)

@@ -30,24 +30,24 @@ def report(*plots: Plot, **more: Any) -> Report:
 
 
 @pytest.mark.parametrize("suffix", MAGIC)
-def test_pictures_are_what_their_suffix_says(suffix: str, page: str) -> None:
+def test_pictures_have_the_format_of_their_suffix(suffix: str, page: str) -> None:
     content = page.encode() if suffix == ".html" else picture(report(*PLOTS.values()), suffix)
     assert content.startswith(MAGIC[suffix])
     assert len(content) > 10_000
 
 
-def test_every_suffix_is_drawn() -> None:
+def test_all_suffixes_are_drawn() -> None:
     assert set(MAGIC) == set(PICTURES)
 
 
-def test_still_pictures_hold_no_unseen_points() -> None:
+def test_still_pictures_contain_only_visible_points() -> None:
     svg = picture(report(PLOTS["lone"]), ".svg").decode()
     assert "data-say" not in svg
     assert 'fill-opacity="0"' not in svg
     assert "data-say" in picture(report(PLOTS["lone"]), ".html").decode()
 
 
-def test_several_plots_stand_one_under_the_other() -> None:
+def test_several_plots_are_stacked_vertically() -> None:
     single, double = (picture(report(*plots), ".svg").decode()
                  for plots in ([PLOTS["labels"]], [PLOTS["labels"], PLOTS["forest"]]))  # fmt: skip
     heights = [float(re.search(r'height="([\d.]+)"', svg)[1]) for svg in (single, double)]  # type: ignore[index]
@@ -84,14 +84,14 @@ def lab(rgb: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("blindness", BLINDNESS)
-def test_colours_are_told_apart_by_everyone(theme: str, blindness: str) -> None:
+def test_colours_differ_with_every_colour_blindness(theme: str, blindness: str) -> None:
     colours = [lab(np.array(BLINDNESS[blindness]) @ linear(c)) for c in THEMES[theme].series]
     distances = [np.linalg.norm(a - b) for a, b in itertools.combinations(colours, 2)]
     assert min(distances) > 20
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_contrast(theme: str) -> None:
+def test_colours_have_enough_contrast(theme: str) -> None:
     look = THEMES[theme]
 
     def contrast(colour: str) -> float:
@@ -123,7 +123,7 @@ def page() -> str:
     ).decode()
 
 
-def test_a_page_loads_nothing(page: str) -> None:
+def test_a_page_does_not_load_other_files(page: str) -> None:
     head, _, body = page.partition("</head>")
     assert "default-src 'none'" in html.unescape(head)
     for text in (head, re.sub(r"<script>.*?</script>", "", body, flags=re.S)):
@@ -162,7 +162,7 @@ setTimeout(() => {
 
 @pytest.mark.skipif(not BROWSER, reason="no Chromium on this machine to open the page in")
 @pytest.mark.parametrize("scheme", [0, 1], ids=["dark", "light"])
-def test_the_page_in_a_browser_without_network(
+def test_the_page_works_in_a_browser_without_network(
     page: str, scheme: int, tmp_path: Path, write: Write
 ) -> None:
     file = write("chart.html", page.removesuffix("</body>\n</html>\n") + PROBE)

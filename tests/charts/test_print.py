@@ -101,7 +101,7 @@ def boxes(svg: str) -> list[Box]:
 
 
 @pytest.mark.parametrize("models", [1, 4, 8, 25])
-def test_no_words_touch_or_leave_a_picture_of_half_a_page(models: int) -> None:
+def test_words_never_touch_or_leave_a_picture_of_half_a_page(models: int) -> None:
     for kind, plot in plots(models).items():
         svg = drawn(prepare_plots([plot], Appearance()), LIGHT, False, PictureSize.parse("3.25in"))
         root = ElementTree.fromstring(svg)
@@ -122,7 +122,7 @@ def test_no_words_touch_or_leave_a_picture_of_half_a_page(models: int) -> None:
 
 
 @pytest.mark.parametrize("name", PLOTS)
-def test_letters_have_seven_points_where_the_usual_picture_is_half_a_page_wide(name: str) -> None:
+def test_letters_have_seven_points_if_the_picture_is_half_a_page_wide(name: str) -> None:
     svg = drawn(prepare_plots([PLOTS[name]], Appearance()), LIGHT, False)
     width = float(ElementTree.fromstring(svg).get("viewBox", "").split()[2])
     sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)"', svg)]
@@ -146,7 +146,7 @@ def report(name: str) -> Report:
         ("6.5inx4", (468, 288), (1950, 1200)),
     ],
 )
-def test_the_size_is_that_of_the_whole_picture(
+def test_the_size_includes_the_complete_picture(
     size: str, points: tuple[int, int | None] | None, pixels: tuple[int, int | None] | None
 ) -> None:
     if points is None or pixels is None:
@@ -174,13 +174,13 @@ def test_a_size_without_room_is_refused(size: str) -> None:
         drawn([PLOTS["labels"]], LIGHT, False, PictureSize.parse(size))
 
 
-def test_more_room_is_asked_for_in_the_unit_of_the_size() -> None:
+def test_an_error_about_the_size_uses_its_unit() -> None:
     for size, words in (("8cmx2cm", r"[\d.]+cm more height"), ("20mm", "2mm more width")):
         with pytest.raises(ParameterError, match=words):
             drawn([plots(4)["forest"]], LIGHT, False, PictureSize.parse(size))
 
 
-def test_names_stand_once_in_one_line_each_and_stay_different() -> None:
+def test_names_appear_once_in_one_line_and_stay_different() -> None:
     names = [f"organisation-{i % 5}/agent-of-the-family-{i:06}" for i in range(25)]
     points = [{"model": SeriesName((name,)), "metric": metric, "x": 0.5, "low": 0.4, "high": 0.6}
               for metric in ("pass@1", "pass@5", "pass^5") for name in names]  # fmt: skip
@@ -196,13 +196,13 @@ def test_names_stand_once_in_one_line_each_and_stay_different() -> None:
     assert lone.subtitle == f"{names[0]} · 60 tasks"
 
 
-def test_without_a_title_the_axes_still_say_the_metric() -> None:
+def test_axes_name_the_metric_without_a_title() -> None:
     svg = drawn(prepare_plots([plots(4)["curves"]], Appearance(title=False)), LIGHT, False)
     assert ">pass@k and pass^k<" in svg
     assert TITLE[:20] not in svg
 
 
-def test_a_panel_for_each_setting_shares_its_axes_and_colours() -> None:
+def test_panels_of_settings_share_axes_and_colours() -> None:
     rows = [
         {"model": SeriesName((name, setting)), "k": k, "y": y * k**0.1}
         for name in ("a", "b") for setting, y in (("0.2", 0.1), ("0.8", 0.5)) for k in (1, 10)
@@ -225,7 +225,7 @@ def test_a_panel_for_each_setting_shares_its_axes_and_colours() -> None:
         prepare_plots([plot], Appearance(panel="suite"))
 
 
-def test_a_line_of_no_model_is_in_every_panel_and_titles_keep_to_theirs() -> None:
+def test_a_line_without_a_model_is_in_every_panel() -> None:
     points = [{"model": SeriesName((name, setting)), "x": x, "y": 0.5}
               for name, x in (("a", 1.0), ("b", 2.0)) for setting in "pq"]  # fmt: skip
     frontier = [{"model": None, "x": x, "y": 0.5} for x in (1.0, 2.0)]

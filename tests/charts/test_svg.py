@@ -45,14 +45,14 @@ def tooltips(plot: Plot, percent: bool = False) -> list[str]:
     return [str(mark.get("data-say")) for panel in marks for mark in panel if mark.get("data-say")]
 
 
-def test_a_panel_each_and_a_legend() -> None:
+def test_one_panel_per_setting_and_a_legend_are_drawn() -> None:
     legend, panels = drawings(PLOTS["panels"], LIGHT, False, 200)
     assert [re.sub("<[^>]+>", "", item.elements) for item in legend] == ["1", "10"]
     assert len(panels) == 2
     assert not drawings(PLOTS["labels"], LIGHT, False, 300)[0][2:]
 
 
-def test_marks_say_their_values() -> None:
+def test_marks_have_their_values_as_tooltips() -> None:
     assert tooltips(PLOTS["forest"])[0] == (
         "pair: model-0 − model-1\ndifference: 0.1\nlow: -0.02\nhigh: 0.22\nmetric: pass@1"
     )
@@ -60,14 +60,14 @@ def test_marks_say_their_values() -> None:
     assert tooltips(EVERY["heat"])[0] == "task: t0\npass rate: 0"
 
 
-def test_places_are_those_of_the_axes() -> None:
+def test_marks_are_placed_by_the_axes() -> None:
     """A line from (0, 0) to (1, 1) runs from corner to corner."""
     plot = curves([{"x": v, "y": v} for v in (0, 0.5, 1)], x="x", y="y", log_x=False)
     _, (panel,) = drawings(plot, LIGHT, False, ROOM)
     assert 'd="M0 112.5L100 56.3L200 0"' in panel.elements
 
 
-def test_what_is_undefined_is_not_drawn() -> None:
+def test_undefined_values_are_not_drawn() -> None:
     rows = [{"x": v, "y": None if v == 2 else 0.5, "low": 0.4, "high": None} for v in range(5)]
     plot = curves(rows, x="x", y="y", low="low", high="high", log_x=False)
     _, (panel,) = drawings(plot, LIGHT, False, ROOM)
@@ -79,7 +79,7 @@ def test_what_is_undefined_is_not_drawn() -> None:
     assert len(tooltips(forest(rows, label="a", value="v", low="l", high="h"))) == 1
 
 
-def test_cells_meet() -> None:
+def test_neighbouring_cells_touch() -> None:
     """Paper between neighbours would look like a pattern."""
     cells = [{"m": "m", "from": t, "to": t + 1, "rate": 0.5, "task": str(t)} for t in range(77)]
     plot = heat(cells, label="m", low="from", high="to", value="rate", words="task")
@@ -110,7 +110,7 @@ def test_long_names_stay_different(size: PictureSize | None) -> None:
     assert (float(root.get("width") or 0) > usual) == (size is None)
 
 
-def test_panels_beside_each_other_have_round_ticks() -> None:
+def test_neighbouring_panels_have_round_ticks() -> None:
     rows = [
         {"model": f"a-rather-long-name-of-a-model-{i}", "metric": metric, "v": (low + high) / 2,
          "l": low, "h": high}

@@ -23,7 +23,7 @@ BOOTSTRAP = ["bootstrap", TAU, "-k", "1", "--resamples", "200"]
     [*((COMPARE, suffix) for suffix in PICTURES), (BOOTSTRAP, ".svg")],
     ids=lambda value: value if isinstance(value, str) else value[0],
 )
-def test_a_picture_beside_the_table(
+def test_a_picture_is_written_with_the_table(
     passk: Passk, tmp_path: Path, command: list[Any], suffix: str
 ) -> None:
     plain = passk(*command)
@@ -41,7 +41,7 @@ def test_a_chart_in_the_terminal_is_answered_by_a_picture(passk: Passk, name: st
     assert "--chart FILE.png" in result.err
 
 
-def test_themes(passk: Passk, tmp_path: Path) -> None:
+def test_chart_themes_set_the_colours(passk: Passk, tmp_path: Path) -> None:
     target = tmp_path / "chart.svg"
     for theme, look in THEMES.items():
         assert passk(*COMPARE, "--chart", target, "--chart-theme", theme).code == 0
@@ -68,7 +68,7 @@ def test_themes(passk: Passk, tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["compare", "bootstrap"])
-def test_refused_before_any_work(
+def test_wrong_chart_options_are_refused_before_any_work(
     passk: Passk, workdir: Path, command: str, options: list[str], message: str
 ) -> None:
     result = passk(command, "missing.jsonl", *options)
@@ -83,7 +83,7 @@ def test_an_input_is_not_drawn_over(passk: Passk, write: Write) -> None:
     assert (result.code, "is read as well" in result.err) == (2, True)
 
 
-def test_nothing_to_draw_is_said(passk: Passk, write: Any, tmp_path: Path) -> None:
+def test_a_result_without_a_chart_is_reported(passk: Passk, write: Any, tmp_path: Path) -> None:
     rows = [{"model": m, "task": f"t{t}", "attempt": a, "passed": t % 2 == 0}
             for m, n in (("a", 2), ("b", 1)) for t in range(3) for a in range(n)]  # fmt: skip
     source = write("few.jsonl", "\n".join(map(json.dumps, rows)))
@@ -92,7 +92,7 @@ def test_nothing_to_draw_is_said(passk: Passk, write: Any, tmp_path: Path) -> No
     assert not (tmp_path / "x.svg").exists()
 
 
-def test_an_unwritable_place_leaves_nothing(passk: Passk, tmp_path: Path) -> None:
+def test_an_unwritable_place_leaves_no_file(passk: Passk, tmp_path: Path) -> None:
     place = tmp_path / "full.svg"
     place.symlink_to("/dev/full")
     result = passk(*COMPARE, "--chart", place)
@@ -106,7 +106,7 @@ def test_percentages_reach_the_chart(passk: Passk, tmp_path: Path) -> None:
         assert tick in target.read_text()
 
 
-def test_draws_that_differ_by_rounding_alone(passk: Passk, tmp_path: Path) -> None:
+def test_draws_that_differ_only_by_rounding_are_drawn(passk: Passk, tmp_path: Path) -> None:
     """The weighted means of models that always pass are 1 except for rounding; passk draws 1."""
     command = ["bootstrap", SAMPLES / "agents.jsonl", "-k", "1", "--resamples", "100"]
     target = tmp_path / "chart.svg"

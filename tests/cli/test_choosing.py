@@ -30,7 +30,7 @@ def models(passk: Passk, *options: object) -> list[str]:
         (["--model", "gpt-5.5", "--model", "claude-f*"], ["claude-fable-5", "gpt-5.5"]),
     ],
 )
-def test_models_by_pattern(passk: Passk, options: list[str], expected: list[str]) -> None:
+def test_patterns_choose_models(passk: Passk, options: list[str], expected: list[str]) -> None:
     assert models(passk, *options) == expected
     keyword = {"models": options[1::2]} if "--exclude-model" not in options else {}
     if keyword:
@@ -53,7 +53,7 @@ def test_a_pattern_that_fits_nothing_is_refused(
     assert result.err.startswith(f"error[no-such-model]: {message}")
 
 
-def test_names_with_signs_of_patterns(passk: Passk, write: Write) -> None:
+def test_names_with_pattern_characters_are_matched_literally(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,passed\nm[1],a,1\nm1,a,0\nm*,a,1\n,b,1\n")
     result = passk("estimate", path, "--exclude-model", "m1", "-f", "csv")
     assert (result.code, "x.csv:5: no model in" in result.err) == (3, True)
@@ -70,14 +70,14 @@ def test_convert_keeps_the_same_models(passk: Passk) -> None:
     assert {line.split(",")[0] for line in result.out.splitlines()[1:]} == set(GPT[:2])
 
 
-def test_a_gate_keeps_its_baseline_beside_patterns(passk: Passk) -> None:
+def test_a_gate_keeps_its_baseline_with_patterns(passk: Passk) -> None:
     line = ["gate", AGENTS, "--model", "gpt-*", "--baseline", "claude-opus-4-8"]
     result = passk(*line, "--max-drop", "pass@1=0.9", "-f", "csv")
     assert result.code == 0, result.err
     assert "claude-fable" not in result.out
 
 
-def test_order_of_rows(passk: Passk, write: Write) -> None:
+def test_rows_are_sorted_as_requested(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,n,c\na,1,2,1\nb,1,2,2\nc,1,1,0\nd,1,2,0\n")
 
     def order(sort: str) -> str:
@@ -92,13 +92,13 @@ def test_order_of_rows(passk: Passk, write: Write) -> None:
     assert (order("model"), order("-model")) == ("abcd", "dcba")
 
 
-def test_metrics_in_letters_of_any_size(passk: Passk) -> None:
+def test_metric_names_ignore_case(passk: Passk) -> None:
     for name, canonical in (("Pass@1,PASS^2", "pass@1,pass^2"), ("gPass@2:0.5", "gpass@2:0.5")):
         assert passk("estimate", TAU, "-m", name).out == passk("estimate", TAU, "-m", canonical).out
     assert passk("gate", TAU, "--min", "Pass@1=0.3").code == 0
 
 
-def test_a_baseline_in_a_file_of_its_own(passk: Passk, tmp_path: Path) -> None:
+def test_a_baseline_can_be_a_separate_file(passk: Passk, tmp_path: Path) -> None:
     rows = {m: [f"{m},{t},4,{(t * s) % 5}\n" for t in range(20)] for m, s in (("a", 3), ("b", 2))}
     head = "model,task,n,c\n"
     for name, models in (("a", "a"), ("b", "b"), ("both", "ab")):

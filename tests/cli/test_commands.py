@@ -49,7 +49,7 @@ def test_junit_and_github_are_for_gates(passk: Passk) -> None:
     )
 
 
-def test_output_file_by_suffix(passk: Passk, tmp_path: Path) -> None:
+def test_the_suffix_decides_the_output_format(passk: Passk, tmp_path: Path) -> None:
     for suffix, start in (
         (".csv", "model,"),
         (".json", "{"),
@@ -62,7 +62,7 @@ def test_output_file_by_suffix(passk: Passk, tmp_path: Path) -> None:
         assert target.stat().st_mode & 0o777 == 0o666 & ~_umask()
 
 
-def test_several_outputs_each_in_its_format(passk: Passk, tmp_path: Path) -> None:
+def test_several_outputs_have_the_formats_of_their_suffixes(passk: Passk, tmp_path: Path) -> None:
     names = ("out.json", "out.xml", "out.md")
     targets = [word for name in names for word in ("-o", tmp_path / name)]
     result = passk("gate", TAU, "--min", "pass@1=0.3", *targets, "-f", "github", "--output", "-")
@@ -90,7 +90,7 @@ def test_several_outputs_are_all_written_or_none(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_pages_and_tables_at_once(passk: Passk, tmp_path: Path) -> None:
+def test_pages_and_tables_are_written_together(passk: Passk, tmp_path: Path) -> None:
     targets = [
         word for suffix in ("html", "md", "csv") for word in ("-o", tmp_path / f"p.{suffix}")
     ]
@@ -130,7 +130,7 @@ def _umask() -> int:
     return mask
 
 
-def test_quiet_and_stderr(passk: Passk) -> None:
+def test_quiet_hides_messages_on_stderr(passk: Passk) -> None:
     command = ["estimate", CRUX, "--model", "gpt-4-0613", "-m", "pass@1,gain@2"]
     command += ["--where", "task_id in ('sample_1', 'sample_3')"]
     command += ["--short-tasks", "drop", "-v"]
@@ -141,7 +141,7 @@ def test_quiet_and_stderr(passk: Passk) -> None:
     assert quiet.out == loud.out
 
 
-def test_same_seed_same_bytes(passk: Passk) -> None:
+def test_the_same_seed_gives_the_same_bytes(passk: Passk) -> None:
     base = ["bootstrap", TAU, "-k", "1", "--resamples", "500", "-f", "csv"]
     first = passk(*base, "--seed", "0").out
     assert passk(*base).out == first
@@ -174,7 +174,7 @@ def test_another_model_or_metric_changes_no_other_number(passk: Passk) -> None:
     assert few["pass@1"] == next(r["p"] for r in same if r["metric"] == "pass@1")
 
 
-def test_draws_are_written_for_others(passk: Passk, tmp_path: Path) -> None:
+def test_draws_are_written_to_a_file(passk: Passk, tmp_path: Path) -> None:
     for name, load in (("d.csv", pd.read_csv), ("d.parquet", pd.read_parquet)):
         target = tmp_path / name
         result = passk("bootstrap", TAU, "-k", "1,2", "--resamples", "300", "--draws", target)
@@ -201,7 +201,9 @@ def test_help_lists_every_command(passk: Passk, flag: str) -> None:
 
 
 @pytest.mark.long
-def test_gate(passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gate_exits_by_its_rules(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     turbo = f"new={CRUXEVAL}/gpt-3.5-turbo-0613_temp0.2.json.gz"
     llama = CRUXEVAL / "codellama-13b_temp0.2.json.gz"
     base = ["gate", turbo, "--baseline", llama]
@@ -259,7 +261,7 @@ def test_what_cannot_be_checked_does_not_open_the_gate(passk: Passk, tmp_path: P
     assert "::warning" in passk(*back, "-f", "github").out
 
 
-def test_groups_that_lack_the_baseline_are_not_passed_over(passk: Passk, write: Write) -> None:
+def test_groups_without_the_baseline_are_not_skipped(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,kind,passed\na,1,x,1\nb,1,x,1\na,2,y,0\n")
     base = [path, "--by", "kind", "--baseline", "b"]
     result = passk("gate", *base, "--max-drop", "pass@1=0.1")
@@ -267,14 +269,14 @@ def test_groups_that_lack_the_baseline_are_not_passed_over(passk: Passk, write: 
     assert "not compared: b is not in the groups y" in passk("compare", *base).err
 
 
-def test_a_gate_that_draws_says_how(passk: Passk) -> None:
+def test_a_gate_that_draws_prints_its_settings(passk: Passk) -> None:
     base = ["gate", *COLD, "--baseline", "codellama-7b", "-m", "pass@1"]
     line = passk(*base, "--no-regression", "-v").out.splitlines()[-1]
     assert "differences=guarded-t test=guarded-t resamples=10000 seed=0" in line
     assert "seed" not in passk(*base, "--max-drop", "pass@1=0.1", "-v").out
 
 
-def test_a_standard_error_says_over_what(passk: Passk) -> None:
+def test_a_standard_error_names_its_source(passk: Passk) -> None:
     base = ["estimate", TAU, "-k", "1", "--interval", "none"]
     assert "± one standard error over tasks" in passk(*base).out
     fixed = passk(*base, "--population", "these-tasks").out
@@ -282,13 +284,13 @@ def test_a_standard_error_says_over_what(passk: Passk) -> None:
     assert "± one standard error over repeated attempts" in fixed
 
 
-def test_the_baseline_is_kept_beside_the_models_asked_for(passk: Passk) -> None:
+def test_the_baseline_is_kept_with_the_requested_models(passk: Passk) -> None:
     base = [*COLD, "--model", "gpt-4-0613", "--baseline", "codellama-7b"]
     assert passk("gate", *base, "--max-drop", "pass@1=0.1").code == 0
     assert passk("compare", *base).code == 0
 
 
-def test_a_bayesian_bootstrap_of_models_that_always_pass(passk: Passk, write: Write) -> None:
+def test_a_bayesian_bootstrap_of_perfect_models_has_no_error(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,n,c\n" + "".join(f"m,{t},3,3\n" for t in range(18)))
     result = passk("bootstrap", path, "--weights", "dirichlet", "-k", "1", "-f", "json")
     (row, *_) = json.loads(result.out)["rows"]
@@ -310,13 +312,15 @@ def test_a_bayesian_bootstrap_of_models_that_always_pass(passk: Passk, write: Wr
         ("plan", "the pilot: 2,000,000 attempts at a task are too many"),
     ],
 )
-def test_attempts_by_the_million(passk: Passk, tmp_path: Path, command: str, message: str) -> None:
+def test_too_many_attempts_for_a_command_are_refused(
+    passk: Passk, tmp_path: Path, command: str, message: str
+) -> None:
     result = passk(*command.split(), of_two_models(tmp_path, 2_000_000))
     assert (result.code, result.out) == (2, "")
     assert message in result.err
 
 
-def test_attempts_by_the_billion(passk: Passk, tmp_path: Path) -> None:
+def test_estimate_accepts_a_billion_attempts(passk: Passk, tmp_path: Path) -> None:
     assert passk("estimate", of_two_models(tmp_path, 1_000_000_000), "-k", "1,1000").code == 0
 
 

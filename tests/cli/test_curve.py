@@ -45,13 +45,13 @@ def by_metric(passk: Passk, *arguments: object) -> dict[tuple[str, str], dict[st
     return {(r["model"], r["metric"]): r for r in records(result.out)}
 
 
-def test_the_coin_game(passk: Passk) -> None:
+def test_pass_hat_k_of_coins_is_exact(passk: Passk) -> None:
     curves = by_metric(passk, COINS)
     assert float(curves["fair coin", "pass^10"]["estimate"]) == 1 / 1024
     assert float(curves["mixed coins", "pass^10"]["estimate"]) == 1 / 2
 
 
-def test_the_figures_of_the_article() -> None:
+def test_curves_match_the_figures_of_the_article() -> None:
     """Every point of both figures, from the formulas of the article in exact fractions."""
     families: dict[str, list[Fraction]] = {}
     for row in csv.DictReader(TOYS.read_text().splitlines()):
@@ -78,14 +78,14 @@ def test_the_figures_of_the_article() -> None:
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html"])
-def test_pictures(passk: Passk, tmp_path: Path, suffix: str) -> None:
+def test_pictures_are_written(passk: Passk, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"curve{suffix}"
     result = passk("curve", TAU, "--band", "simultaneous", "--delta", "--chart", target)
     assert result.code == 0, result.err
     assert target.stat().st_size > 3000
 
 
-def test_rates_in_every_file_format(
+def test_rates_are_read_from_every_file_format(
     passk: Passk, write: Callable[[str, str | bytes], Path], tmp_path: Path
 ) -> None:
     frame = pd.DataFrame({"model": "f", "task": ["1", "2"], "rate": [0.25, 0.75]})
@@ -106,7 +106,7 @@ def test_rates_in_every_file_format(
     assert {model for model, _ in two} == {"f", "g"}
 
 
-def test_outcomes_with_a_rate_beside_them_are_outcomes(
+def test_outcomes_next_to_a_rate_are_read_as_outcomes(
     passk: Passk, write: Callable[[str, str | bytes], Path]
 ) -> None:
     for name, text in (
@@ -130,7 +130,7 @@ BAD_RATES = {
 
 
 @pytest.mark.parametrize("name", BAD_RATES)
-def test_bad_rates_name_the_place(
+def test_errors_of_bad_rates_name_the_place(
     passk: Passk, write: Callable[[str, str | bytes], Path], name: str
 ) -> None:
     text, message = BAD_RATES[name]
@@ -150,17 +150,17 @@ def test_bad_rates_name_the_place(
         ([TAU, "--interval", "none", "--chart", "curve.xyz"], "no picture has this suffix"),
     ],
 )
-def test_refusals(passk: Passk, arguments: list[object], message: str) -> None:
+def test_wrong_options_are_refused(passk: Passk, arguments: list[object], message: str) -> None:
     result = passk("curve", *arguments)
     assert (result.code, result.out, result.sentences) == (2, "", 1)
     assert message in result.err
 
 
-def test_rates_and_outcomes_do_not_mix(passk: Passk) -> None:
+def test_rates_and_outcomes_are_not_mixed(passk: Passk) -> None:
     result = passk("curve", TOYS, TAU)
     assert (result.code, "holds exact rates" in result.err) == (3, True)
 
 
-def test_outcomes_from_a_pipe(passk: Passk) -> None:
+def test_outcomes_from_a_pipe_are_read(passk: Passk) -> None:
     expected = passk("curve", TAU, "-f", "csv").out
     assert passk("curve", "-", "-f", "csv", stdin=TAU.read_bytes()).out == expected

@@ -56,7 +56,9 @@ def programs(write: Write) -> Path:
 @pytest.mark.parametrize(
     ("how", "kinds", "correct"), [("none", 8, 4), ("space", 6, 3), ("python", 5, 2)]
 )
-def test_normal_forms(passk: Passk, programs: Path, how: str, kinds: int, correct: int) -> None:
+def test_normal_forms_decide_which_solutions_are_equal(
+    passk: Passk, programs: Path, how: str, kinds: int, correct: int
+) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = passk("diversity", programs, "--normalise", how, "-f", "csv", "-v")
@@ -67,7 +69,7 @@ def test_normal_forms(passk: Passk, programs: Path, how: str, kinds: int, correc
     assert ("note[unparsed-solutions]: 2 attempts" in result.err) == (how == "python")
 
 
-def test_lists_frames_of_solutions_and_named_columns(passk: Passk, write: Write) -> None:
+def test_solutions_are_read_from_lists_frames_and_named_columns(passk: Passk, write: Write) -> None:
     lists = write(
         "lists.jsonl", '{"task": "t", "passed": [1, 0, 0], "completions": ["a", "b", "b"]}'
     )
@@ -88,7 +90,7 @@ def test_repeated_attempts_follow_the_policy(passk: Passk, write: Write) -> None
             assert float(facts(out)["distinct"]["estimate"]) == kinds
 
 
-def test_similar_solutions_of_different_tasks_stay_apart(passk: Passk, write: Write) -> None:
+def test_similar_solutions_of_different_tasks_stay_separate(passk: Passk, write: Write) -> None:
     lines = [
         json.dumps({"task": f"t{t}", "passed": i == 0, "attempt": i, "code": text})
         for t in range(3)
@@ -112,7 +114,7 @@ def test_similar_solutions_of_different_tasks_stay_apart(passk: Passk, write: Wr
         (["--field", "solution=nothing"], 2, "no column 'nothing'"),
     ],
 )
-def test_refusals(
+def test_wrong_options_are_refused(
     passk: Passk, programs: Path, options: list[str], code: int, message: str
 ) -> None:
     result = passk("diversity", programs, *options)
@@ -128,7 +130,7 @@ def test_text_that_is_not_utf8_is_read_with_a_warning(passk: Passk, write: Write
     assert f"warning[other-encoding]: read as cp1252, not as UTF-8: {path}" in result.err
 
 
-def test_terminal_width_and_chart(
+def test_a_chart_is_written(
     passk: Passk, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "distinct.svg"

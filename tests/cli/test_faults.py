@@ -78,7 +78,7 @@ def test_a_full_disk_leaves_the_old_output(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tau.csv", target.name]
 
 
-def test_a_full_disk_for_temporary_files(
+def test_a_full_disk_for_temporary_files_is_reported(
     passk: Passk, tau: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     message = (
@@ -96,7 +96,7 @@ def test_a_full_disk_for_temporary_files(
     assert_said(passk("estimate", tau), 2, message)
 
 
-def test_a_stream_without_an_end(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_stream_is_refused(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     class Endless(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
             return b'{"task": "a", "passed": true}\n' * ((size or 0) // 30)
@@ -110,7 +110,7 @@ def test_a_stream_without_an_end(passk: Passk, monkeypatch: pytest.MonkeyPatch) 
     assert_said(passk("estimate", "-"), 3, message)
 
 
-def test_a_device_without_an_end(passk: Passk) -> None:
+def test_a_device_is_refused(passk: Passk) -> None:
     """It is refused by what it is, before a byte is read."""
     message = (
         "error[unreadable-file]: /dev/zero: this is a device, not a file; give a file, a pipe or -"
@@ -119,14 +119,14 @@ def test_a_device_without_an_end(passk: Passk) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/cpuinfo"), reason="Linux has such files")
-def test_a_file_of_the_system_has_no_size(passk: Passk) -> None:
+def test_a_file_without_a_size_is_refused(passk: Passk) -> None:
     """/proc/kmsg is one that waits for what the kernel says next."""
     message = "error[unreadable-file]: /proc/cpuinfo: this is a system file without a size"
     assert_said(passk("estimate", "/proc/cpuinfo"), 3, message)
 
 
 @pytest.mark.parametrize("command", ["estimate", "convert"])
-def test_a_file_that_changes_while_it_is_read(
+def test_a_file_that_changes_during_reading_is_refused(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     path, target = tmp_path / "x.csv", tmp_path / "out.csv"
@@ -150,7 +150,7 @@ def test_a_file_that_changes_while_it_is_read(
     assert target.read_text() == "old"
 
 
-def test_a_file_that_goes_while_it_is_read(
+def test_a_file_that_disappears_during_reading_is_refused(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = shutil.copy(next((DATA / "tau_bench").glob("*.json")), tmp_path / "x.json")
@@ -160,7 +160,9 @@ def test_a_file_that_goes_while_it_is_read(
     assert_said(passk("estimate", path), 3, "x.json: cannot be read (No such file or directory)")
 
 
-def test_too_little_memory(passk: Passk, tau: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_is_reported(
+    passk: Passk, tau: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def allocate(error: Exception) -> Callable[..., None]:
         def fail(*arguments: object) -> None:
             raise error
@@ -193,7 +195,7 @@ while True:
 
 
 @pytest.mark.parametrize("moment", range(int(os.environ.get("PASSK_KILLS", "6"))))
-def test_kill_while_writing(tmp_path: Path, moment: int) -> None:
+def test_killing_a_write_leaves_a_complete_file(tmp_path: Path, moment: int) -> None:
     """The old file or the new one, whole, whenever it is; PASSK_KILLS says at how many moments."""
     target = tmp_path / "out.csv"
     command = [sys.executable, "-c", WRITING, str(target)]
@@ -207,7 +209,7 @@ def test_kill_while_writing(tmp_path: Path, moment: int) -> None:
 
 
 @pytest.mark.parametrize("words", [["describe"], *long(["convert", "-o", "out.csv"])], ids=" ".join)
-def test_an_environment_with_nothing_in_it(
+def test_commands_run_in_an_empty_environment(
     passk: Passk, tau: Path, workdir: Path, words: list[str]
 ) -> None:
     command = [words[0], "tau.csv", *words[1:]]

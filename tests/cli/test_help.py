@@ -99,7 +99,7 @@ def test_help_of_a_command_lists_columns_fields_and_messages(passk: Passk) -> No
     assert "Columns:" not in passk("estimate", "--help").out
 
 
-def test_help_of_a_message_says_what_it_means(passk: Passk) -> None:
+def test_help_of_a_message_explains_its_meaning(passk: Passk) -> None:
     text = passk("help", "noisy-attempts").out
     assert text.startswith("note[noisy-attempts]\n\n<numbers>: one more attempt at")
     titles = re.findall(r"^(\w.*):$", text, re.MULTILINE)
@@ -161,7 +161,7 @@ def test_help_is_the_same_by_all_its_names(passk: Passk) -> None:
     assert "nothing is named 'plans'; did you mean plan or plain?" in result.err
 
 
-def test_only_what_means_something_is_listed(passk: Passk) -> None:
+def test_only_names_with_a_meaning_are_listed(passk: Passk) -> None:
     assert "junit" not in passk("help", "estimate").out
     assert "junit" in passk("help", "gate").out
     assert "--chart" not in passk("help", "formats").out
@@ -188,7 +188,7 @@ def test_examples_run_as_they_are(
         assert result.out or "-o" in words
 
 
-def test_every_option_has_a_word_of_help() -> None:
+def test_all_options_have_a_help_text() -> None:
     for name in COMMANDS:
         edge = (option for _, options in output_sections(command_of(name)) for option in options)
         for _, option, *_ in (*command_of(name).options(), *edge):
@@ -219,7 +219,7 @@ def test_every_option_has_a_word_of_help() -> None:
         ("passk estimate sample_data/none.csv --model ", set(), {"a"}),
     ],
 )
-def test_completion(
+def test_bash_completes_words(
     passk: Passk,
     monkeypatch: pytest.MonkeyPatch,
     line: str,
@@ -240,7 +240,7 @@ def test_completion(
     assert not words & not_offered
 
 
-def test_completion_of_a_shell() -> None:
+def test_bash_completion_runs_as_a_process() -> None:
     variables = {"_PASSK_COMPLETE": "complete_bash", "COMP_WORDS": "passk est", "COMP_CWORD": "1"}
     script = "import sys; sys.argv = ['passk']; from passk_cli.__main__ import main; main()"
     result = subprocess.run([sys.executable, "-c", script], env=os.environ | variables, check=False,
@@ -262,7 +262,7 @@ def test_completion_of_a_shell() -> None:
         (["gate", TAU, "--min", "nonsense"], "usage", 2, None),
     ],
 )  # fmt: skip
-def test_an_error_is_data_where_the_result_is(
+def test_an_error_is_json_if_the_result_is(
     passk: Passk,
     arguments: list[object],
     kind: str,
@@ -287,7 +287,7 @@ def test_an_error_is_data_where_the_result_is(
     assert passk(*arguments, "-f", "jsonl").out.count("\n") == 1
 
 
-def test_the_signature_stands_below_tables_when_asked_for(passk: Passk) -> None:
+def test_the_signature_is_printed_below_tables_on_request(passk: Passk) -> None:
     for form in ("table", "plain", "markdown"):
         base = ["estimate", TAU, "-k", "1", "-f", form]
         with_it, without = passk(*base, "-v").out, passk(*base).out
@@ -337,7 +337,7 @@ def test_every_word_that_is_declared_is_explained(passk: Passk) -> None:
 
 
 @pytest.mark.parametrize("name", ["report", "gate", "watch"])
-def test_what_is_made_for_a_file_has_its_option_in_help(passk: Passk, name: str) -> None:
+def test_help_lists_the_options_of_written_files(passk: Passk, name: str) -> None:
     assert "\n  -o, --output FILE " in passk(name, "--help").out
 
 
@@ -345,7 +345,7 @@ def test_the_overview_is_not_broken_inside_its_last_words(passk: Passk) -> None:
     assert passk("--help").out.endswith(", 5 not yet\n")
 
 
-def test_docstrings_end_a_question_with_its_mark() -> None:
+def test_docstrings_that_ask_end_with_a_question_mark() -> None:
     assert not [name for name in COMMANDS if "?." in getattr(passk_cli, name).__doc__]
     assert "e.g. task=id" not in passk_cli.estimate.__doc__
     assert '{"task": "id", "outcome": "passed"}' in " ".join(passk_cli.estimate.__doc__.split())

@@ -53,7 +53,7 @@ def test_a_message_is_made_an_error(passk: Passk, mixed: Path, name: str, quiet:
     ]
 
 
-def test_it_is_an_error_in_data(passk: Passk, mixed: Path) -> None:
+def test_a_message_made_an_error_is_data_in_json(passk: Passk, mixed: Path) -> None:
     result = passk("estimate", mixed, "--error", "all", "-f", "json")
     error = json.loads(result.out)["error"]
     assert (result.code, error["name"], error["exit"]) == (3, "pooled-settings", 3)
@@ -72,25 +72,27 @@ def test_it_is_an_error_in_data(passk: Passk, mixed: Path) -> None:
     ],
     ids=lambda words: words[0],
 )
-def test_nothing_is_written(passk: Passk, workdir: Path, words: list[str]) -> None:
+def test_a_message_made_an_error_prevents_output(
+    passk: Passk, workdir: Path, words: list[str]
+) -> None:
     result = passk(words[0], CRUX, *words[1:], "--error", "pooled-settings")
     assert (result.code, result.error) == (3, "pooled-settings")
     assert list(workdir.iterdir()) == []
 
 
-def test_attempts_of_settings_are_converted_apart(passk: Passk, tmp_path: Path) -> None:
+def test_convert_does_not_report_pooled_settings(passk: Passk, tmp_path: Path) -> None:
     result = passk("convert", CRUX, "-o", tmp_path / "a.csv", "--error", "all")
     assert (result.code, (tmp_path / "a.csv").exists()) == (0, True)
 
 
-def test_a_gate_shows_it_where_pipelines_look(passk: Passk, tmp_path: Path) -> None:
+def test_a_gate_reports_a_message_made_an_error_in_junit(passk: Passk, tmp_path: Path) -> None:
     target = tmp_path / "gate.xml"
     result = passk("gate", CRUX, "--min", "pass@1=0", "--error", "all", "-f", "junit", "-o", target)
     assert (result.code, result.error) == (3, "pooled-settings")
     assert ElementTree.fromstring(target.read_text()).get("errors") == "1"
 
 
-def test_notes_are_no_errors_unless_named(passk: Passk, write: Write) -> None:
+def test_notes_become_errors_only_if_named(passk: Passk, write: Write) -> None:
     path = write("a.csv", "task,attempt,passed\na,1,1\na,2,\nb,1,0\nb,2,1\n")
     words = ("estimate", path, "--missing", "fail", "-k", "1")
     assert passk(*words, "--error", "all").code == 0
@@ -121,7 +123,9 @@ def test_a_message_is_ignored(passk: Passk, mixed: Path) -> None:
         (["--ignore", "no-such-file"], "bad-option-value", "no-such-file: this is an error"),
     ],
 )
-def test_names_that_are_none(passk: Passk, words: list[str], name: str, problem: str) -> None:
+def test_unknown_message_names_are_refused(
+    passk: Passk, words: list[str], name: str, problem: str
+) -> None:
     result = passk("estimate", CRUX, *words)
     assert (result.code, result.error, problem in result.err) == (2, name, True), result.err
 
@@ -182,7 +186,7 @@ def test_help_explains_every_message(passk: Passk) -> None:
         assert ("--ignore" in text) >= (message.severity != "error")
 
 
-def test_what_to_do_is_the_remedy_of_a_message_without_advice(passk: Passk) -> None:
+def test_a_message_without_advice_shows_its_remedy(passk: Passk) -> None:
     def what_to_do(name: str) -> str:
         advice = passk("help", name).out.partition("What to do:")[2].partition("Example:")[0]
         return " ".join(advice.split())
@@ -223,7 +227,7 @@ def test_a_command_in_the_example_of_a_message_prints_it(
     assert line in passk(*shlex.split(command)[1:]).err.splitlines()
 
 
-def test_a_message_ends_its_lines_between_words_on_a_terminal(
+def test_messages_wrap_between_words_on_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
@@ -237,7 +241,7 @@ def test_a_message_ends_its_lines_between_words_on_a_terminal(
     assert all(len(line) <= 40 and line.endswith("word") for line in sentence)
 
 
-def test_the_label_of_an_error_stands_out_on_a_terminal(
+def test_the_label_of_an_error_is_bold_on_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

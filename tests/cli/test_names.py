@@ -78,7 +78,7 @@ COMMANDS: dict[str, list[str]] = {
 
 
 @pytest.mark.parametrize("command", only(COMMANDS, "estimate", "compare", "gate", "curve", "tasks"))
-def test_a_name_stays_a_name(
+def test_hostile_names_are_escaped_in_every_output(
     passk: Passk, monkeypatch: pytest.MonkeyPatch, results: tuple[Path, ...], command: str
 ) -> None:
     reports: list[Report] = []
@@ -294,7 +294,9 @@ def test_errors_quote_data_safely(passk: Passk, write: Write) -> None:
 
 
 @pytest.mark.parametrize("format", ["table", "csv", "json", "latex", "markdown"])
-def test_names_of_ten_thousand_signs(passk: Passk, write: Write, format: str) -> None:
+def test_names_of_ten_thousand_characters_are_printed(
+    passk: Passk, write: Write, format: str
+) -> None:
     name = "é" * 10_000
     path = write("x.jsonl", json.dumps({"model": name, "task": name, "passed": True}) + "\n")
     result = passk("estimate", path, "-f", format)

@@ -42,7 +42,7 @@ def test_order_is_never_guessed(passk: Passk) -> None:
     assert "by trial" not in passk("order", TAU, "--order-from-lines").out
 
 
-def test_lines_and_numbers_agree_where_they_say_the_same(passk: Passk, write: Write) -> None:
+def test_lines_and_numbers_give_the_same_order(passk: Passk, write: Write) -> None:
     lines = TAU.read_text().splitlines()
     bare = write(
         "tau.csv", "\n".join(",".join(line.split(",")[i] for i in (0, 1, 3)) for line in lines)
@@ -60,7 +60,7 @@ def test_lines_and_numbers_agree_where_they_say_the_same(passk: Passk, write: Wr
 
 
 @pytest.mark.long
-def test_latitude_by_time(passk: Passk) -> None:
+def test_attempts_of_latitude_are_ordered_by_time(passk: Passk) -> None:
     """Eight models, 18 tasks with 3, 6 or 16 attempts each, and models that always pass."""
     result = passk("order", *POOLED, "-f", "json")
     document = json.loads(result.out)
@@ -86,7 +86,7 @@ def test_latitude_by_time(passk: Passk) -> None:
         (["-k", "5"], "first@5 needs 5 attempts; the most any task has is 4"),
     ],
 )
-def test_what_makes_no_sense_is_said(passk: Passk, options: list[str], message: str) -> None:
+def test_wrong_options_are_refused(passk: Passk, options: list[str], message: str) -> None:
     result = passk("order", TAU, *options)
     assert (result.code, result.out) == (2, "")
     assert message in result.err

@@ -96,14 +96,14 @@ class Running:
 
 
 @pytest.mark.parametrize("command", only(READING, "estimate"))
-def test_ctrl_c_while_reading(tmp_path: Path, command: str) -> None:
+def test_ctrl_c_stops_reading(tmp_path: Path, command: str) -> None:
     with Running(tmp_path, command, [TAU, "--where", SLOW, *READING[command]]) as running:
         running.wait_for(running.reading)
         running.end(signal.SIGINT)
 
 
 @pytest.mark.parametrize("command", only(COMPUTING, "compare"))
-def test_ctrl_c_while_computing(tmp_path: Path, command: str) -> None:
+def test_ctrl_c_stops_computing(tmp_path: Path, command: str) -> None:
     with Running(tmp_path, command, COMPUTING[command]) as running:
         running.wait_for(running.reading)
         running.wait_for(lambda: not running.reading())
@@ -116,7 +116,7 @@ def test_a_terminal_that_goes_away_ends_a_process(tmp_path: Path) -> None:
         running.end(signal.SIGHUP)
 
 
-def test_ctrl_c_while_importing(tmp_path: Path) -> None:
+def test_ctrl_c_stops_importing(tmp_path: Path) -> None:
     """A library in C aborts when a module that it imports does not arrive: no interrupt there."""
     (tmp_path / "library.py").write_text(
         "import os, signal\n"
@@ -136,7 +136,7 @@ def test_ctrl_c_while_importing(tmp_path: Path) -> None:
     assert (result.returncode, result.stderr) == (130, "")
 
 
-def test_ctrl_c_before_anything_of_ours_hears_it(tmp_path: Path) -> None:
+def test_ctrl_c_during_the_first_imports_ends_quietly(tmp_path: Path) -> None:
     script = (
         "import signal, sys, passk_cli.__main__\n"
         "class Interrupted:\n"
@@ -189,7 +189,7 @@ def test_a_reader_that_has_gone_changes_no_exit_code(arguments: str, code: int) 
 
 
 @pytest.mark.parametrize("closed", ["<&- >&- 2>&-", *long(">&-", "2>&-", "<&-")])
-def test_closed_streams(closed: str, tmp_path: Path) -> None:
+def test_closed_streams_change_no_exit_code(closed: str, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     assert shell(f"{PASSK} gate {TAU} --min pass@1=0.9 -o {out} {closed}").returncode == 1
     assert shell(f"{PASSK} describe nothing.csv {closed}").returncode == 3
@@ -202,7 +202,7 @@ def test_a_closed_stdin_is_empty() -> None:
 
 
 @pytest.mark.parametrize("arguments", ["--help", f"gate {TAU} --min pass@1=0.1"])
-def test_a_full_disk_is_said_once(arguments: str) -> None:
+def test_a_full_disk_is_reported_once(arguments: str) -> None:
     result = shell(f"{PASSK} {arguments} > /dev/full")
     message = "error[unwritable-output]: <stdout>: cannot be written (No space left on device)\n"
     assert (result.returncode, result.stderr.count(message)) == (2, 1)
@@ -210,7 +210,7 @@ def test_a_full_disk_is_said_once(arguments: str) -> None:
 
 
 @pytest.mark.long
-def test_names_of_files_that_are_no_utf_8(passk: Passk, tmp_path: Path) -> None:
+def test_file_names_that_are_not_utf_8_are_accepted(passk: Passk, tmp_path: Path) -> None:
     place = os.fsencode(tmp_path)
     first, second = os.fsdecode(place + b"/a\xff.csv"), os.fsdecode(place + b"/b\xfe.csv")
     for path, last in ((first, 0), (second, 1)):

@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize("stream", [Terminal, io.StringIO])
-def test_what_goes_on_is_shown_on_a_terminal(
+def test_progress_is_shown_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO]
 ) -> None:
     stderr = stream()

@@ -28,7 +28,7 @@ def test_golden(golden: Golden, name: str) -> None:
     golden(name, COMMANDS[name])
 
 
-def test_charts(passk: Passk, tmp_path: Path) -> None:
+def test_charts_are_written(passk: Passk, tmp_path: Path) -> None:
     for name, command in (
         ("a.svg", [CRUX, "-k", "1,5", "--resamples", "200"]),
         ("b.svg", ["--toy", "gaussian,power-law", "--spread", "4,16"]),
@@ -61,7 +61,7 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
         ([CRUX, "--temperature", "sample", "--by", "temperature"], "--temperature temperature"),
     ],
 )
-def test_usage(passk: Passk, options: list[object], message: str) -> None:
+def test_wrong_options_are_refused(passk: Passk, options: list[object], message: str) -> None:
     result = passk("temperature", *options)
     assert (result.code, result.out) == (2, "")
     assert message in result.err
@@ -82,7 +82,9 @@ def test_usage(passk: Passk, options: list[object], message: str) -> None:
         ),
     ],
 )
-def test_data_without_temperatures(passk: Passk, options: list[object], message: str) -> None:
+def test_data_without_temperatures_are_refused(
+    passk: Passk, options: list[object], message: str
+) -> None:
     result = passk("temperature", *options)
     assert (result.code, result.out) == (2 if "no column" in message else 3, "")
     assert message in result.err
@@ -100,7 +102,7 @@ def test_nested_temperatures_are_proposed(passk: Passk, write: Write) -> None:
     assert [words[-2:] for words in commands(estimates.err)] == [["--by", "config.temperature"]]
 
 
-def test_columns_found_and_named(passk: Passk, write: Write) -> None:
+def test_the_temperature_column_is_found_or_named(passk: Passk, write: Write) -> None:
     rows = "".join(
         f"{heat},t{t},{kind},{int(t % 10 < 10 * heat)}\n"
         for heat in (0.2, 0.7)
@@ -120,7 +122,7 @@ def test_columns_found_and_named(passk: Passk, write: Write) -> None:
     assert (once.code, "no column 'temperature'; did you mean temp?" in once.err) == (2, True)
 
 
-def test_clusters_widen_and_the_seed_is_a_seed(passk: Passk, write: Write) -> None:
+def test_clusters_widen_intervals_and_the_seed_fixes_them(passk: Passk, write: Write) -> None:
     lines = ["temperature,task,repo,n,c"]
     for t in range(40):
         lines += [f"0.2,t{t},r{t % 4},4,{2 + t % 2}", f"0.8,t{t},r{t % 4},4,{1 + t % 4 // 2}"]

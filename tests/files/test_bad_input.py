@@ -260,7 +260,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
 
 
 @pytest.mark.parametrize("case", only((c[0] for c in CASES), *(c[0] for c in CASES[::2])))
-def test_bad_data(passk: Passk, write: Write, case: str) -> None:
+def test_bad_data_is_refused_with_its_place(passk: Passk, write: Write, case: str) -> None:
     ((name, content, options, message),) = (c[1:] for c in CASES if c[0] == case)
     result = passk("estimate", write(name, content), *options)
     assert (result.code, result.out) == (3, "")
@@ -310,7 +310,7 @@ USAGE = [
 
 
 @pytest.mark.parametrize(("options", "message"), [u[1:] for u in USAGE], ids=[u[0] for u in USAGE])
-def test_wrong_usage(passk: Passk, options: list[str], message: str) -> None:
+def test_wrong_options_are_refused(passk: Passk, options: list[str], message: str) -> None:
     result = passk("estimate", SAMPLES / "tau_airline.csv", *options)
     assert (result.code, result.out) == (2, "")
     assert message in result.err
@@ -338,7 +338,9 @@ def test_wrong_usage(passk: Passk, options: list[str], message: str) -> None:
         (f"{'NOT ' * 300}true", "the condition is nested too deeply"),
     ],
 )
-def test_an_expression_reads_no_files(passk: Passk, write: Write, where: str, problem: str) -> None:
+def test_a_condition_cannot_read_files(
+    passk: Passk, write: Write, where: str, problem: str
+) -> None:
     secret = write("secret.txt", "x")
     text = where.replace("{secret}", str(secret))
     result = passk("estimate", SAMPLES / "tau_airline.csv", "--where", text)
@@ -347,7 +349,7 @@ def test_an_expression_reads_no_files(passk: Passk, write: Write, where: str, pr
     assert secret.read_text() == "x"
 
 
-def test_unknown_columns_are_a_mistake_of_usage(passk: Passk) -> None:
+def test_unknown_columns_exit_with_code_2(passk: Passk) -> None:
     path = SAMPLES / "tau_airline.csv"
     result = passk("estimate", path, "--by", "nope")
     assert result.code == 2
@@ -360,7 +362,7 @@ def test_unknown_columns_are_a_mistake_of_usage(passk: Passk) -> None:
     run_printed(passk, result.err)
 
 
-def test_files_that_are_not_there(
+def test_missing_files_are_refused(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert passk("estimate", tmp_path / "no.jsonl").err.endswith(
@@ -382,7 +384,7 @@ def test_files_that_are_not_there(
     assert (result.code, "is given twice" in result.err) == (2, True)
 
 
-def test_packed_files_of_a_folder_are_not_passed_over(passk: Passk, write: Write) -> None:
+def test_packed_files_of_a_folder_are_not_skipped(passk: Passk, write: Write) -> None:
     folder = write("runs/a.jsonl", GOOD).parent
     write("runs/b.jsonl.bz2", bz2.compress(GOOD.encode()))
     result = passk("estimate", folder)
@@ -393,7 +395,7 @@ def test_packed_files_of_a_folder_are_not_passed_over(passk: Passk, write: Write
     )
 
 
-def test_closed_folders_are_not_passed_over(
+def test_folders_without_permission_are_reported(
     passk: Passk, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write("open/a.jsonl", GOOD)
@@ -416,7 +418,7 @@ def test_closed_folders_are_not_passed_over(
         assert f"{closed}: cannot be read (Permission denied); check its permissions" in result.err
 
 
-def test_a_broken_link_in_a_folder_is_said(passk: Passk, write: Write, tmp_path: Path) -> None:
+def test_a_broken_link_in_a_folder_is_reported(passk: Passk, write: Write, tmp_path: Path) -> None:
     write("a.jsonl", GOOD)
     (tmp_path / "b.jsonl").symlink_to(tmp_path / "gone")
     result = passk("estimate", tmp_path)
@@ -424,7 +426,7 @@ def test_a_broken_link_in_a_folder_is_said(passk: Passk, write: Write, tmp_path:
     assert "b.jsonl: cannot be read (No such file or directory); check that it is th" in result.err
 
 
-def test_an_output_never_takes_the_place_of_what_is_read(passk: Passk, write: Write) -> None:
+def test_an_output_never_replaces_an_input(passk: Passk, write: Write) -> None:
     path = write("a.jsonl", GOOD)
     for command in (["estimate", path, "-o", path], ["estimate", f"m={path}", "-o", path]):
         result = passk(*command)
@@ -437,7 +439,7 @@ def test_an_output_never_takes_the_place_of_what_is_read(passk: Passk, write: Wr
     assert path.read_text() == GOOD
 
 
-def test_outputs_that_are_no_plain_files(passk: Passk, write: Write, tmp_path: Path) -> None:
+def test_an_output_can_be_a_link_or_a_stream(passk: Passk, write: Write, tmp_path: Path) -> None:
     real, link = write("real.csv", "old"), tmp_path / "link.csv"
     real.chmod(0o640)
     link.symlink_to(real)
@@ -503,7 +505,7 @@ def test_damaged_files_are_bad_data(passk: Passk, write: Write, name: str) -> No
             assert all(line.startswith("  ") for line in result.err.splitlines()[1:]), seed
 
 
-def test_times_with_zones_in_parquet(passk: Passk, tmp_path: Path) -> None:
+def test_errors_quote_outcomes_of_parquet_with_time_zones(passk: Passk, tmp_path: Path) -> None:
     times = pd.to_datetime(["2026-01-01T12:00Z", "2026-01-02T12:00Z"])
     frame = pd.DataFrame({"task": ["a", "b"], "at": times, "passed": ["1", "maybe"]})
     frame.to_parquet(tmp_path / "a.parquet")
@@ -511,14 +513,14 @@ def test_times_with_zones_in_parquet(passk: Passk, tmp_path: Path) -> None:
     assert (result.code, 'a.parquet: record 2: "passed" is "maybe"' in result.err) == (3, True)
 
 
-def test_input_through_a_pipe(passk: Passk, tmp_path: Path) -> None:
+def test_input_through_a_pipe_is_read(passk: Passk, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(f"cat {SAMPLES / 'tau_airline.csv'} > {pipe}", shell=True):
         assert "0.420" in passk("estimate", pipe, "-k", "1").out
 
 
-def test_a_label_over_several_models_is_said_before_repeats(passk: Passk, write: Write) -> None:
+def test_a_label_over_several_models_is_reported_before_repeats(passk: Passk, write: Write) -> None:
     text = "model,task,trial,passed\na,t,0,1\nb,t,0,0\n"
     for policy in ("error", "first", "keep"):
         result = passk("estimate", f"new={write('x.csv', text)}", "--duplicates", policy)
@@ -536,7 +538,7 @@ def test_describe_counts_scores_as_attempts(passk: Passk, write: Write) -> None:
     assert passk("describe", write("y.jsonl", '{"task": "a", "passed": null}\n')).code == 3
 
 
-def test_names_that_would_break_a_table(passk: Passk, write: Write) -> None:
+def test_names_that_would_break_a_table_are_escaped(passk: Passk, write: Write) -> None:
     rows = [{"model": "a\nb\x1b[31m", "task": "x", "passed": 1},
             {"model": "模型", "task": "x", "passed": 0}]  # fmt: skip
     path = write("x.jsonl", jsonl(rows))
@@ -556,14 +558,14 @@ def test_repeated_options_add_up(passk: Passk) -> None:
     ]  # fmt: skip
 
 
-def test_pooling_without_attempt_numbers_is_said(passk: Passk, write: Write) -> None:
+def test_pooling_without_attempt_numbers_is_reported(passk: Passk, write: Write) -> None:
     text = "model,task,passed\nm,a,"
     result = passk("estimate", write("1.csv", f"{text}1\n"), write("2.csv", f"{text}0\n"))
     assert "several files contain attempts of one model without numbers" in result.err
 
 
 @pytest.mark.long
-def test_signs_that_the_terminal_lacks() -> None:
+def test_characters_that_the_terminal_lacks_are_escaped() -> None:
     command = [sys.executable, "-m", "passk_cli", "describe", str(SAMPLES / "tau_airline.csv")]
     result = subprocess.run(command, env={**os.environ, "PYTHONIOENCODING": "cp1252"},
                           capture_output=True, check=False)  # fmt: skip
@@ -576,20 +578,20 @@ def test_signs_that_the_terminal_lacks() -> None:
     )  # fmt: skip
 
 
-def test_stdin_twice(passk: Passk) -> None:
+def test_stdin_given_twice_is_refused(passk: Passk) -> None:
     result = passk("estimate", "-", "m=-", stdin=GOOD.encode())
     assert result.code == 2
     assert "standard input (-) can be read once" in result.err
 
 
-def test_names_are_not_near_for_the_suffix_that_both_have(passk: Passk, tmp_path: Path) -> None:
+def test_names_with_only_the_same_suffix_are_not_suggested(passk: Passk, tmp_path: Path) -> None:
     (tmp_path / "eight.jsonl").write_text("")
     assert "agents.jsonl: no such file; check" in passk("estimate", tmp_path / "agents.jsonl").err
     for similar in ("eigth.jsonl", "eight.json", "eight"):
         assert "did you mean" in passk("estimate", tmp_path / similar).err
 
 
-def test_an_output_folder_that_is_not_there(passk: Passk, tmp_path: Path) -> None:
+def test_a_missing_output_folder_is_reported(passk: Passk, tmp_path: Path) -> None:
     target = tmp_path / "no" / "out.csv"
     result = passk("estimate", SAMPLES / "tau_airline.csv", "-o", target)
     assert result.code == 2
@@ -597,7 +599,7 @@ def test_an_output_folder_that_is_not_there(passk: Passk, tmp_path: Path) -> Non
     assert not target.exists()
 
 
-def test_a_failed_run_leaves_the_old_output_alone(passk: Passk, write: Write) -> None:
+def test_a_failed_run_keeps_the_old_output(passk: Passk, write: Write) -> None:
     target = write("out.csv", "old")
     assert passk("estimate", write("a.jsonl", attempts("null")), "-o", target).code == 3
     assert target.read_text() == "old"
@@ -606,7 +608,7 @@ def test_a_failed_run_leaves_the_old_output_alone(passk: Passk, write: Write) ->
     assert [p.name for p in target.parent.iterdir() if p.name.startswith(".")] == []
 
 
-def test_nested_columns(passk: Passk, tmp_path: Path) -> None:
+def test_conditions_and_options_name_nested_columns(passk: Passk, tmp_path: Path) -> None:
     path = tmp_path / "n.jsonl"
     line = '{"problem": {"id": "%s"}, "judge": {"score": %s}, "meta": {"lang": "%s"}}\n'
     path.write_text(line % ("a", 0.7, "py") + line % ("b", 0.2, "js"))
@@ -619,7 +621,7 @@ def test_nested_columns(passk: Passk, tmp_path: Path) -> None:
     assert ",1,1.0," in passk(*ask, "meta->>'lang' = 'py'").out
 
 
-def test_k_is_called_to_where_curves_go_on(passk: Passk) -> None:
+def test_extrapolate_names_its_option_to_if_k_is_given(passk: Passk) -> None:
     result = passk("extrapolate", SAMPLES / "tau_airline.csv", "-k", "100")
     assert (result.code, result.out) == (2, "")
     assert "no such option: -k; its k are those of --to; see passk extrapolate --help" in result.err
@@ -639,16 +641,14 @@ def test_a_count_that_is_empty_is_named(passk: Passk, write: Write) -> None:
     assert "counts.csv:2: n = 10 and c is empty cannot be counts" in result.err
 
 
-def test_what_says_that_attempts_failed_fails_first(passk: Passk, write: Write) -> None:
+def test_a_column_named_failed_offers_both_directions(passk: Passk, write: Write) -> None:
     rows = "".join(f"t{i // 3},{i % 3},{int(i % 4 == 0)}\n" for i in range(30))
     result = passk("estimate", write("f.csv", "task,attempt,failed\n" + rows))
     assert "--field outcome=failed  22 × 0, 8 × 1; --passes 0 or --passes 1\n" in result.err
     assert not commands(result.err)
 
 
-def test_a_word_that_comes_again_does_not_say_that_a_table_is_cut(
-    passk: Passk, tmp_path: Path
-) -> None:
+def test_a_repeated_word_does_not_make_a_table_cut_off(passk: Passk, tmp_path: Path) -> None:
     path, rows = tmp_path / "r.csv", "task,attempt,passed\nt1,1,true\nt1,2,{}\nt2,1,true\nt2,2,fal"
     path.write_text(rows.format("false"))
     result = passk("estimate", path)
@@ -663,7 +663,7 @@ def test_a_word_that_comes_again_does_not_say_that_a_table_is_cut(
 @pytest.mark.parametrize(
     ("encoding", "model"), [("utf-16", "naïve"), ("cp1252", "naïve"), ("utf-8", "naïve ÿ ß")]
 )
-def test_other_encodings_are_read_and_said(
+def test_other_encodings_are_read_and_reported(
     passk: Passk, tmp_path: Path, encoding: str, model: str, ends: str
 ) -> None:
     path, name = tmp_path / f"m{ends}", "naïve \0 ß" if encoding == "utf-8" else "naïve"
@@ -718,7 +718,7 @@ def test_a_return_in_quotes_is_part_of_a_name_everywhere(
     assert read(second, fields={"task": "puzzle"}).tasks == counts.tasks
 
 
-def test_percent_scores_are_named_with_what_to_do(passk: Passk, write: Write) -> None:
+def test_percent_scores_are_reported_with_a_fix(passk: Passk, write: Write) -> None:
     rows = "".join(f"t{i // 2},{i * 17 % 101}%\n" for i in range(12))
     path = write("a.csv", f"task,score\n{rows}")
     for options in ([], ["--threshold", "0.5"]):

@@ -48,7 +48,7 @@ def document(shape: str, records: int, text: str) -> str:
 
 @pytest.mark.long
 @pytest.mark.parametrize("shape", ["by task", "array"])
-def test_a_document_of_60_mb_takes_little_memory(tmp_path: Path, shape: str) -> None:
+def test_a_document_of_60_mb_needs_little_memory(tmp_path: Path, shape: str) -> None:
     small, large = tmp_path / "small.json", tmp_path / "large.json"
     small.write_text(document(shape, 10_000, ""))
     large.write_text(document(shape, 10_000, TEXT))
@@ -80,7 +80,7 @@ def test_many_short_files_are_one_table(
         assert cells(tmp_path / folder) == {("m", f"t{i}"): (2, 2) for i in range(count // 2)}
 
 
-def test_delimited_texts_that_cannot_be_read_in_pieces(write: Write) -> None:
+def test_delimited_texts_with_huge_rows_are_read(write: Write) -> None:
     """A line of 3 MB, and rows inside quotes; DuckDB refuses these where it reads in pieces."""
     inside = 'm,t9,0,true,\n""said""\n' * 150_000
     lines = [f'm,t{i % 3},{i // 3},{str(i % 2 == 0).lower()},"{inside if i == 4 else i}"'
@@ -91,7 +91,7 @@ def test_delimited_texts_that_cannot_be_read_in_pieces(write: Write) -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("last", ["", "x,true,,", "x,true,"])
-def test_uneven_rows_wherever_blocks_end(write: Write, end: str, last: str) -> None:
+def test_uneven_rows_are_found_at_block_ends(write: Write, end: str, last: str) -> None:
     """Rows with a delimiter at their end may be uneven; it stands at every place of a block."""
     rows = [f"t{i:05},true," for i in range(99_991)]
     path = write("rows.csv", end.join(["task,passed,log", *rows, last]).encode())
@@ -102,7 +102,7 @@ def test_uneven_rows_wherever_blocks_end(write: Write, end: str, last: str) -> N
 
 
 @pytest.mark.long
-def test_cells_hold_no_texts(tmp_path: Path) -> None:
+def test_cells_need_less_memory_than_texts(tmp_path: Path) -> None:
     """What Python allocates for a cell, at the peak of reading; a text takes 60 bytes and more."""
     import tracemalloc
 
@@ -123,7 +123,7 @@ def test_cells_hold_no_texts(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_lines_of_a_megabyte_are_read_with_the_memory_that_is_there(tmp_path: Path) -> None:
+def test_lines_of_a_megabyte_are_read_in_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "long.jsonl"
     with path.open("w") as file:
         for row in range(80):

@@ -86,11 +86,11 @@ FILES: dict[str, str | bytes] = {
 
 
 @pytest.mark.parametrize("name", only(FILES, *[*FILES][::3]))
-def test_every_file_gives_the_same_counts(write: Write, name: str) -> None:
+def test_all_file_formats_give_the_same_counts(write: Write, name: str) -> None:
     assert cells(write(name, FILES[name])) == EXPECTED
 
 
-def test_parquet_and_frames(tmp_path: Path) -> None:
+def test_parquet_and_frames_give_the_same_counts(tmp_path: Path) -> None:
     frame = pd.DataFrame(ROWS)
     frame.to_parquet(tmp_path / "a.parquet")
     assert cells(tmp_path / "a.parquet") == EXPECTED
@@ -104,7 +104,7 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
     ("Passed", "the columns 'passed' and 'Passed' differ only in case"),
     *long(("passed", "the column 'passed' occurs twice")),
 ])  # fmt: skip
-def test_a_column_that_is_there_twice(tmp_path: Path, duplicate: str, words: str) -> None:
+def test_a_duplicate_column_is_refused(tmp_path: Path, duplicate: str, words: str) -> None:
     """Of two columns of a name DuckDB makes passed and passed_1, of which the first would count."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     table = pa.table(
@@ -125,13 +125,13 @@ def test_a_column_that_is_there_twice(tmp_path: Path, duplicate: str, words: str
         read(renamed)
 
 
-def test_quoted_newlines(write: Write) -> None:
+def test_quoted_newlines_are_part_of_a_field(write: Write) -> None:
     text = 'task,completion,passed\na,"x = 1\n\ny = 2, ""z""",1\nb,"",0\n'
     assert cells(write("m.csv", text)) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
 
 
 @pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x7f"])
-def test_marks_that_end_no_line_of_json(write: Write, mark: str) -> None:
+def test_unicode_line_separators_do_not_end_a_line_of_json(write: Write, mark: str) -> None:
     rows = [{"task": "a", "model": m, "text": f"x{mark}y", "passed": m == "B"} for m in "AB"]
     text = jsonl(rows)
     assert mark in text
@@ -139,7 +139,7 @@ def test_marks_that_end_no_line_of_json(write: Write, mark: str) -> None:
 
 
 @pytest.mark.parametrize("mark", ["\u2028", "\x85", *long("\x0b", "\x0c", "\x1c", "\x1e")])
-def test_marks_that_end_no_row_of_csv(write: Write, mark: str) -> None:
+def test_unicode_line_separators_do_not_end_a_row_of_csv(write: Write, mark: str) -> None:
     path = write("m.csv", f"te{mark}xt,task,passed\n{mark},a,1\nx{mark}y,b,0\n")
     assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
     assert sniff(duckdb.connect(), expand([path], path.parent)[0], None).kinds == {
@@ -147,7 +147,7 @@ def test_marks_that_end_no_row_of_csv(write: Write, mark: str) -> None:
     }  # fmt: skip
 
 
-def test_a_field_of_any_length(write: Write) -> None:
+def test_a_field_can_have_any_length(write: Write) -> None:
     long = "y" * 200_000
     path = write("m.csv", f'task,text,passed\na,"{long}",1\nb,{long},0\n')
     assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
@@ -157,11 +157,11 @@ def test_a_field_of_any_length(write: Write) -> None:
 
 
 @pytest.mark.parametrize("text", [",task,passed\n0,a,1\n1,b,0\n", "task,passed,,\na,1,,\nb,0,,\n"])
-def test_columns_without_a_name(write: Write, text: str) -> None:
+def test_columns_without_a_name_are_read(write: Write, text: str) -> None:
     assert cells(write("m.csv", text)) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
 
 
-def test_a_column_of_file_names(write: Write, tmp_path: Path) -> None:
+def test_a_column_named_filename_is_read(write: Write, tmp_path: Path) -> None:
     frame = pd.DataFrame({"task": ["a", "a"], "filename": ["x", "y"], "passed": [True, False]})
     frame.to_parquet(tmp_path / "m.parquet")
     write("m.csv", frame.to_csv(index=False))
@@ -171,14 +171,14 @@ def test_a_column_of_file_names(write: Write, tmp_path: Path) -> None:
         assert cells(path, by=["filename"]) == {("m", "x", "a"): (1, 1), ("m", "y", "a"): (1, 0)}
 
 
-def test_mixed_line_ends_in_zstd(write: Write) -> None:
+def test_mixed_line_ends_in_zstd_are_read(write: Write) -> None:
     text = '{"task": "a", "passed": true}\r\n{"task": "b", "passed": false}\n'
     path = write("m.jsonl.zst", zstandard.compress(text.encode()))
     assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
 
 
 @pytest.mark.parametrize("value", [" NAN ", *long("nan", "-nan", "+NaN")])
-def test_no_number_passes_no_threshold(write: Write, value: str) -> None:
+def test_a_missing_number_never_passes_a_threshold(write: Write, value: str) -> None:
     path = write("m.csv", f"task,score\na,{value}\na,0.2\n")
     for threshold in (None, 0.5):
         with pytest.raises(DataError, match='"score" has no value' if threshold else "score"):
@@ -188,7 +188,7 @@ def test_no_number_passes_no_threshold(write: Write, value: str) -> None:
     assert scores.value.tolist() == [0.0, 0.2]
 
 
-def test_stdin(passk: Passk) -> None:
+def test_stdin_is_read(passk: Passk) -> None:
     for packed in (jsonl(ROWS).encode(), gzip.compress(jsonl(ROWS).encode())):
         result = passk("estimate", "-", "-k", "1", "-f", "tsv", stdin=packed)
         assert result.out.split("\n")[1].startswith("a\tpass@1\t1\t0.3")
@@ -203,7 +203,7 @@ def test_task_ids_are_text(write: Write) -> None:
 
 
 @pytest.mark.parametrize("case", [str.title, *long(str, str.upper, lambda w: f" {w} ")])
-def test_words(write: Write, case: Callable[[str], str]) -> None:
+def test_words_are_outcomes(write: Write, case: Callable[[str], str]) -> None:
     for words, passed in ((PASS_WORDS, 1), (FAIL_WORDS, 0)):
         rows = [{"task": w, "status": case(w)} for w in words]
         counts = cells(write("m.jsonl", jsonl(rows)), outcome="status")
@@ -228,13 +228,13 @@ def test_words_of_attempts_that_ended_are_missing_outcomes(
         read(write("m.jsonl", jsonl(rows[:1] + rows[2:3]).replace("\n", "\n\n")))
 
 
-def test_words_of_attempts_that_ended_are_shown(passk: Passk) -> None:
+def test_formats_lists_the_words_of_ended_attempts(passk: Passk) -> None:
     text = passk("formats", "--full").out
     page = (ROOT / "docs" / "data.md").read_text()
     assert [w for w in ENDED_WORDS if w not in text or f"`{w}`" not in page] == []
 
 
-def test_kinds_of_what_is_missing_follow_the_policies(write: Write) -> None:
+def test_reasons_of_missing_outcomes_follow_the_policies(write: Write) -> None:
     rows = [
         {"model": m, "task": "t", "attempt": a, "status": s}
         for m, a, s in [("x", 0, "error"), ("x", 0, "timeout"), ("x", 1, "pass"), ("y", 0, "crash"),
@@ -248,7 +248,7 @@ def test_kinds_of_what_is_missing_follow_the_policies(write: Write) -> None:
     assert reasons == {"y": {"crash": 1}}
 
 
-def test_threshold(write: Write) -> None:
+def test_a_threshold_decides_scores(write: Write) -> None:
     scores = [0.3, 0.7 - 1e-10, 0.7, 1, 0, "pass", "failed", True]
     rows = [{"task": i, "score": s} for i, s in enumerate(scores)]
     counts = cells(write("m.jsonl", jsonl(rows)), threshold=0.7)
@@ -257,7 +257,7 @@ def test_threshold(write: Write) -> None:
     assert cells(write("l.jsonl", lists), threshold=0.7) == {("l", "a"): (3, 2)}
 
 
-def test_missing(write: Write) -> None:
+def test_missing_outcomes_fail_or_are_dropped(write: Write) -> None:
     rows = [{"task": "a", "passed": p} for p in (True, None, "NaN")] + [
         {"task": "b", "passed": None}
     ]
@@ -279,7 +279,7 @@ def test_tasks_without_an_attempt_are_those_of_a_model(write: Write) -> None:
     assert lost_tasks.text == "no attempt is left at 3 tasks of beta, 2 tasks of alpha"
 
 
-def test_duplicates(write: Write) -> None:
+def test_duplicates_are_refused_or_follow_the_policy(write: Write) -> None:
     rows = [{"task": "a", "sample": s, "passed": p} for s, p in ((0, True), (1, False), (0, False),
                                                                 (1, None), (2, True))]  # fmt: skip
     path = write("m.jsonl", jsonl(rows))
@@ -322,18 +322,18 @@ def test_first_and_last_follow_the_order_of_the_files(write: Write) -> None:
         assert lines.passed[lines.cell == 0].tolist() == values
 
 
-def test_a_record_longer_than_the_usual_buffer(write: Write) -> None:
+def test_a_record_longer_than_the_usual_buffer_is_read(write: Write) -> None:
     rows = [{"task": "a", "passed": True, "log": "x" * 20_000_000}, {"task": "b", "passed": False}]
     assert cells(write("m.jsonl", jsonl(rows))) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
 
 
 @pytest.mark.parametrize("numbers", [range(5), range(1, 6), (3, 9, 27), ("a", "b"), (-1, 10**20)])
-def test_distinct_attempts_are_no_duplicates(write: Write, numbers: tuple[object, ...]) -> None:
+def test_distinct_attempts_are_not_duplicates(write: Write, numbers: tuple[object, ...]) -> None:
     rows = [{"task": "a", "trial": i, "passed": True} for i in numbers]
     assert cells(write("m.jsonl", jsonl(rows))) == {("m", "a"): (len(numbers), len(numbers))}
 
 
-def test_skip_bad(write: Write) -> None:
+def test_skip_bad_skips_bad_records(write: Write) -> None:
     rows = jsonl(ROWS)
     text = rows + '{"passed": 25, "failed": 139}\n[1, 2]\n{"model": "a", "task_id": "cu'
     counts = read(write("m.jsonl", text), skip_bad=True)
@@ -359,7 +359,7 @@ def test_human_eval_results_carry_the_outcome_twice(write: Write) -> None:
     assert cells(write("m.jsonl", jsonl(rows))) == {("m", "HumanEval/0"): (1, 0)}
 
 
-def test_by_where_and_model(write: Write) -> None:
+def test_options_by_where_and_model_choose_rows(write: Write) -> None:
     rows = [{**r, "difficulty": "hard" if r["sample"] else "easy"} for r in ROWS]
     path = write("m.jsonl", jsonl(rows))
     counts = read(path, by=["difficulty"], where="temperature < 0.5 AND sample < 2", models=["bb"])
@@ -371,7 +371,7 @@ def test_by_where_and_model(write: Write) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", *long("json", "csv", "parquet")])
-def test_folders_and_names_of_files_say_nothing_about_rows(tmp_path: Path, suffix: str) -> None:
+def test_folders_and_names_of_files_do_not_change_rows(tmp_path: Path, suffix: str) -> None:
     frame = pd.DataFrame({"model": "m", "task": ["a", "b"], "n": [4, 4], "c": [1, 3]})
     for name in ("model=zzz/n=100/c=0/x", "x[1]", "x1", "*", "?", "**", "a'b\\c{d},e"):
         path = tmp_path / f"{name}.{suffix}"
@@ -390,7 +390,7 @@ def test_folders_and_names_of_files_say_nothing_about_rows(tmp_path: Path, suffi
 
 
 @pytest.mark.parametrize("zone", ["Asia/Tokyo", *long("America/New_York")])
-def test_times_are_those_of_utc(tmp_path: Path, zone: str) -> None:
+def test_times_are_in_utc(tmp_path: Path, zone: str) -> None:
     when = pd.to_datetime(["2026-01-01T02:00Z", "2026-01-01T23:00Z"])
     frame = pd.DataFrame({"task": ["a", "b"], "when": when, "passed": [True, False]})
     frame.to_parquet(tmp_path / "m.parquet")
@@ -430,7 +430,7 @@ def test_fractions_further_down_are_not_rounded(write: Write) -> None:
     assert cells(path, where="size = 2", models=["m"]) == {("m", "t1"): (1, 1)}
 
 
-def test_names_of_models(write: Write, passk: Passk) -> None:
+def test_models_are_named_by_files_folders_and_labels(write: Write, passk: Passk) -> None:
     text = "task,passed\na,1\n"
     first, second = write("x/results.csv", text), write("y/results.csv", text)
     assert read([first, second]).series == (("x/results",), ("y/results",))
@@ -451,7 +451,7 @@ def test_names_of_models(write: Write, passk: Passk) -> None:
     assert len(read(first.parent.parent).series) == 4
 
 
-def test_clusters(write: Write) -> None:
+def test_a_task_belongs_to_one_cluster(write: Write) -> None:
     path = write("m.csv", "task,passed,repo\na,1,x\na,0,x\nb,1,y\n")
     assert read(path, cluster="repo").clusters == ("x", "y")
     cut = write("c.csv", "task,passed,repo\na,1,x\na,0,y\n")
@@ -459,7 +459,7 @@ def test_clusters(write: Write) -> None:
         read(cut, cluster="repo")
 
 
-def test_pooled_settings_are_said(passk: Passk) -> None:
+def test_pooled_settings_are_reported(passk: Passk) -> None:
     result = passk("estimate", SAMPLES / "cruxeval.jsonl.gz")
     assert (result.code, result.out) == (3, "")
     assert "--by temperature  # keeps them apart\n" in result.err
@@ -483,7 +483,7 @@ def test_pooled_settings_are_said(passk: Passk) -> None:
     ],
 )
 @pytest.mark.parametrize("parts", [1, *long(300)])
-def test_settings_that_are_numbers(
+def test_settings_are_compared_as_numbers(
     passk: Passk, write: Write, values: list[str | None], differ: bool, parts: int
 ) -> None:
     """Compared as numbers, until one is none; the second value beyond the first lines as well."""
@@ -566,7 +566,7 @@ def test_a_model_that_appears_late_is_not_pooled(write: Write) -> None:
 
 
 @pytest.mark.long
-def test_settings_and_attempts_that_appear_late(write: Write) -> None:
+def test_settings_and_attempts_that_appear_late_are_read(write: Write) -> None:
     half = slice(2000, None)
     for name, content in (
         ("a.jsonl", jsonl(later("temperature", 0.8, half))),
@@ -608,7 +608,7 @@ def reading_or_refusal(path: Path) -> str:
     st.integers(1, 9),
 )
 @settings(max_examples=8, suppress_health_check=list(HealthCheck), deadline=None)
-def test_a_column_that_appears_at_any_row(write: Write, name: str, start: int, rows: int) -> None:
+def test_a_column_can_appear_at_any_row(write: Write, name: str, start: int, rows: int) -> None:
     """It is seen wherever it is, packed or not, as if the file began with it."""
     changed: list[dict[str, object]] = [dict(row, pad="x" * 2000) for row in PLAIN[:300]]
     for row in changed[start : start + rows]:
@@ -625,7 +625,9 @@ def test_a_column_that_appears_at_any_row(write: Write, name: str, start: int, r
 @pytest.mark.parametrize(
     ("first", "second"), [("1.10", "1.1"), *long(("1e2", "100.0"), ("1E2", '"100"'))]
 )
-def test_ids_that_are_numbers_far_down(write: Write, first: str, second: str) -> None:
+def test_late_task_numbers_that_lose_their_spelling_are_refused(
+    write: Write, first: str, second: str
+) -> None:
     """The spelling of a JSON number is lost where it is read, so one that matters is refused."""
     rows = "".join(f'{{"task": {i}, "passed": 1, "pad": "{"x" * 1000}"}}\n' for i in range(2200))
     late = "".join(f'{{"task": {t}, "passed": true}}\n' for t in (first, second))
@@ -639,7 +641,7 @@ def test_ids_that_are_numbers_far_down(write: Write, first: str, second: str) ->
 
 
 @pytest.mark.parametrize("second", ["model,task,passed", *long("task,passed,model")])
-def test_csv_files_that_were_put_together(write: Write, second: str) -> None:
+def test_a_repeated_csv_header_is_refused(write: Write, second: str) -> None:
     text = f"model,task,passed\nm,a,0\nm,b,0\n{second}\nm,a,0\n"
     for name, content in (("a.csv", text), ("a.csv.gz", gzip.compress(text.encode()))):
         for options in ({}, {"skip_bad": True}, {"missing": "fail"}):
@@ -656,7 +658,7 @@ MIXED = [("a", "0.2"), ("b", "default"), ("c", "0"), ("d", None)]
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", *long("csv", "parquet")])
-def test_a_text_is_no_number(write: Write, tmp_path: Path, suffix: str) -> None:
+def test_a_text_is_not_a_number(write: Write, tmp_path: Path, suffix: str) -> None:
     """For = the engine would make whole numbers of texts: "0.2" = 0."""
     path = tmp_path / f"m.{suffix}"
     frame = pd.DataFrame([{"task": t, "passed": True, "x": x, "y": 0.5} for t, x in MIXED])
@@ -682,13 +684,13 @@ def test_a_text_is_no_number(write: Write, tmp_path: Path, suffix: str) -> None:
     "random() < 2", "version() <> 'x'", "current_setting('threads') <> ''", "now() IS NOT NULL",
     "task = 'a' OR length(VERSION()) > 0",
 ])  # fmt: skip
-def test_a_condition_is_of_the_rows_alone(write: Write, call: str) -> None:
+def test_a_condition_allows_only_listed_functions(write: Write, call: str) -> None:
     with pytest.raises(ParameterError, match=r"\(\) is not allowed in a condition; "):
         read(write("m.csv", "task,passed\na,1\n"), where=call)
 
 
 @pytest.mark.long
-def test_columns_asked_for_that_appear_late(write: Write) -> None:
+def test_named_columns_that_appear_late_are_read(write: Write) -> None:
     path = write("a.jsonl", jsonl(later("size", 9, slice(-1, None))))
     assert cells(path, by=["size"])["a", "9", "t49"] == (1, 1)
     assert cells(path, where="size > 8") == {("a", "t49"): (1, 1)}
@@ -700,7 +702,7 @@ def test_columns_asked_for_that_appear_late(write: Write) -> None:
 
 
 @pytest.mark.parametrize("end", ["jsonl", "json", "jsonl.gz", "jsonl.zst"])
-def test_a_value_that_is_nested_deeply(write: Write, end: str) -> None:
+def test_deeply_nested_values_are_read_up_to_the_limit(write: Write, end: str) -> None:
     """It hides nothing up to a level that every Python's parser reaches; then it is refused."""
 
     def file(levels: int) -> Path:
@@ -730,7 +732,7 @@ def test_brackets_of_lines_do_not_add_up(write: Write) -> None:
 
 
 @pytest.mark.parametrize("text", ['{"task": "a", "x": ' + "[" * 60_000, "[\n" * 60_000])
-def test_deep_nesting_takes_little_memory(write: Write, text: str) -> None:
+def test_deep_nesting_needs_little_memory(write: Write, text: str) -> None:
     """Its way from the top was held for each level once: gigabytes for 100 KB."""
     path = write("m.json", text)
     tracemalloc.start()
@@ -742,7 +744,7 @@ def test_deep_nesting_takes_little_memory(write: Write, text: str) -> None:
 
 
 @pytest.mark.parametrize("end", ["jsonl.gz", "csv.gz", "json.gz", "jsonl.zst"])
-def test_a_packed_file_that_unpacks_to_far_more(
+def test_a_packed_file_that_unpacks_to_far_more_is_refused(
     write: Write, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
     """A line without an end, as of a bomb, is not held, nor is it read to its end."""
@@ -785,7 +787,7 @@ FRAME = pd.DataFrame({"task": ["a", "b"], "passed": [1, 0]})
         (pd.period_range("2026", periods=2), "period[D]"),
     ],
 )
-def test_columns_of_types_that_are_not_read(column: object, kind: str) -> None:
+def test_columns_of_unsupported_types_are_refused_with_a_remedy(column: object, kind: str) -> None:
     frame = FRAME.assign(passed=column) if "Sparse" in kind else FRAME.assign(z=column)
     name = "passed" if "Sparse" in kind else "z"
     with pytest.raises(DataError) as refusal:
@@ -797,18 +799,18 @@ def test_columns_of_types_that_are_not_read(column: object, kind: str) -> None:
 
 
 @pytest.mark.parametrize("data", [pd.DataFrame(), pd.DataFrame(index=[1]), polars.DataFrame()])
-def test_a_frame_without_columns(data: object) -> None:
+def test_a_frame_without_columns_is_refused(data: object) -> None:
     with pytest.raises(DataError, match="DataFrame: no columns; expected a row per attempt"):
         read(data)
 
 
 @pytest.mark.parametrize("data", [FRAME.passed, polars.Series([1, 0])])
-def test_a_single_column_is_no_table(data: object) -> None:
+def test_a_single_column_is_not_a_table(data: object) -> None:
     with pytest.raises(DataError, match="Series cannot be read; give paths, rows"):
         read(data)
 
 
-def test_a_table_that_needs_pyarrow() -> None:
+def test_a_table_that_needs_pyarrow_is_refused_with_a_remedy() -> None:
     class Table:
         def __arrow_c_stream__(self, schema: object = None) -> object:
             raise ImportError("`Import pyarrow` failed.")
@@ -817,7 +819,7 @@ def test_a_table_that_needs_pyarrow() -> None:
         read(Table())
 
 
-def test_rows_that_are_nested_deeply() -> None:
+def test_deeply_nested_rows_are_refused() -> None:
     value: list[object] = []
     for _ in range(5000):
         value = [value]
@@ -834,7 +836,7 @@ def test_a_model_named_like_a_pattern_is_itself(write: Write) -> None:
 
 
 @pytest.mark.parametrize("white", ["\t", "\r", "\n", " \t"])
-def test_white_space_around_an_outcome(write: Write, white: str) -> None:
+def test_white_space_around_an_outcome_is_ignored(write: Write, white: str) -> None:
     rows = [{"task": t, "passed": white + o + white} for t, o in (("a", "true"), ("b", "failed"))]
     assert cells(write("m.jsonl", jsonl(rows))) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
 
@@ -858,7 +860,7 @@ def test_a_rare_value_of_another_type_in_a_frame_is_not_cast(usual: object, odd:
 
 
 @pytest.mark.parametrize("passed", [[True, 0, None], [True, "no", None], [1, "fail", None]])
-def test_a_frame_of_several_kinds_of_outcomes(passed: list[object]) -> None:
+def test_a_frame_with_several_kinds_of_outcomes_is_read(passed: list[object]) -> None:
     import pandas as pd
 
     frame = pd.DataFrame({"task": list("stu"), "passed": pd.Series(passed, dtype=object)})
@@ -869,7 +871,7 @@ def test_a_frame_of_several_kinds_of_outcomes(passed: list[object]) -> None:
         read(frame)
 
 
-def test_a_frame_with_an_empty_task() -> None:
+def test_a_frame_with_an_empty_task_is_refused() -> None:
     frame = pd.DataFrame({"task": ["a", None], "passed": [1, 0]})
     with pytest.raises(DataError) as refusal:
         read(frame)
@@ -899,7 +901,7 @@ def test_an_array_has_tasks_in_rows_and_attempts_in_columns() -> None:
         read(np.zeros(3))
 
 
-def test_a_pivoted_frame_is_asked_for_its_attempts() -> None:
+def test_a_pivoted_frame_leads_to_a_question_about_attempts() -> None:
     rows = [{"task": f"t{i // 4}", "trial": i % 4, "passed": i % 3 > 0} for i in range(16)]
     wide = pd.DataFrame(rows).pivot(index="task", columns="trial", values="passed")
     with pytest.raises(DataError) as error:

@@ -66,7 +66,7 @@ KEYS = {
 
 
 @pytest.mark.parametrize("key", only(mapping.keys(), "all", "fails", "price", "where", "records"))
-def test_a_key_is_the_option_of_its_name(key: str, tmp_path: Path) -> None:
+def test_a_key_works_like_the_option_of_its_name(key: str, tmp_path: Path) -> None:
     text, options = KEYS[key]
     file = write(tmp_path / "runs.jsonl", ROWS)
     plain = 'task = ["suite", "case"]\nmodel = "llm"\nattempt = "seed"\n'
@@ -86,7 +86,7 @@ def test_a_key_is_the_option_of_its_name(key: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "role", [role for role in ATTEMPT_ROLES if role not in (TRUTH, "tokens_cached")]
 )
-def test_a_role_of_attempts_is_a_key(role: str, tmp_path: Path) -> None:
+def test_a_role_of_attempts_can_be_a_key(role: str, tmp_path: Path) -> None:
     rows = [{**row, "odd": 2.0, "passed": True} for row in ROWS]
     file = write(tmp_path / "runs.jsonl", rows)
     text = 'task = ["suite", "case"]\nmodel = "llm"\nattempt = "seed"\noutcome = "passed"'
@@ -105,7 +105,7 @@ def test_a_role_of_attempts_is_a_key(role: str, tmp_path: Path) -> None:
          {"task": "@position", "model": "llm", "attempt": "seed"}),
     ],
 )  # fmt: skip
-def test_a_role_is_a_column_several_a_value_or_a_place(
+def test_a_role_can_be_one_or_more_columns_a_value_or_a_place(
     text: str, fields: dict[str, str], tmp_path: Path
 ) -> None:
     file = write(tmp_path / "runs.jsonl", ROWS)
@@ -117,7 +117,7 @@ def test_a_role_is_a_column_several_a_value_or_a_place(
     assert {model for model, *_ in counts.series} <= {"m1", "m2", "ours, v1"}
 
 
-def test_counts_and_truth_are_roles_of_a_map(tmp_path: Path) -> None:
+def test_counts_and_truth_can_be_roles_of_a_map(tmp_path: Path) -> None:
     file = write(tmp_path / "sums.jsonl", [{"case": "a", "made": 5, "good": 3}])
     counts = mapped(file, 'task = "case"\nn = "made"\nc = "good"')
     assert (counts.n.tolist(), counts.c.tolist()) == ([5], [3])
@@ -131,7 +131,7 @@ def test_counts_and_truth_are_roles_of_a_map(tmp_path: Path) -> None:
     assert {*ROLES} >= {"n", "c", TRUTH}
 
 
-def test_all_passes_if_every_column_passes(tmp_path: Path) -> None:
+def test_the_role_all_passes_if_every_column_passes(tmp_path: Path) -> None:
     rows = [
         {"task": f"{i}", "a": a, "b": b, "bad": bad}
         for i, (a, b, bad) in enumerate(
@@ -169,7 +169,7 @@ def test_an_entry_of_a_list_is_found_by_its_name(tmp_path: Path) -> None:
         read([{**ROWS[0], "scores": scores}, ROWS[1]], fields=fields)
 
 
-def test_a_position_is_counted_in_each_list(tmp_path: Path) -> None:
+def test_a_position_counts_within_its_list(tmp_path: Path) -> None:
     document = {"results": {m: [{"passed": m == "m1"}, {"passed": True}] for m in ("m1", "m2")}}
     file = tmp_path / "runs.json"
     file.write_text(json.dumps(document))
@@ -240,7 +240,7 @@ def test_a_map_next_to_a_folder_is_for_its_files_only(tmp_path: Path) -> None:
          '# all = ["a"]', "open-role", r'toml:3.*outcome = "slow" \(4 true\); all = \["a"\]'),
     ],
 )  # fmt: skip
-def test_what_is_wrong_in_a_map_is_an_error(
+def test_a_wrong_map_is_refused_with_its_reason(
     text: str, name: str, words: str, tmp_path: Path
 ) -> None:
     file = write(tmp_path / "runs.jsonl", ROWS)
@@ -249,7 +249,7 @@ def test_what_is_wrong_in_a_map_is_an_error(
     assert caught.value.name == name
 
 
-def test_a_map_that_is_for_no_file_is_an_error_only_if_it_is_named(tmp_path: Path) -> None:
+def test_a_map_without_a_matching_file_is_an_error_only_if_you_name_it(tmp_path: Path) -> None:
     file = write(tmp_path / "runs.jsonl", [{"task": "a", "passed": True}])
     text = 'has = ["episode"]\ntask = "episode"'
     assert mapped(file, text).tasks == ("a",)

@@ -22,7 +22,7 @@ def labels(write: Write) -> Path:
     return write("labels.csv", LABELS)
 
 
-def test_words_that_pass_and_the_others_that_fail(passk: Passk, labels: Path) -> None:
+def test_options_name_the_words_that_pass_and_fail(passk: Passk, labels: Path) -> None:
     options = ("--field", "outcome=label", "--missing", "drop", "-k", "1")
     result = passk("estimate", labels, *options, "--passes", "NOT_misled", "-v")
     assert result.code == 0
@@ -37,9 +37,7 @@ def test_words_that_pass_and_the_others_that_fail(passk: Passk, labels: Path) ->
     assert passk("estimate", labels, *options, *rules).code == 0
 
 
-def test_named_words_pass_beside_a_threshold_that_judges_the_numbers(
-    passk: Passk, write: Write
-) -> None:
+def test_words_can_pass_next_to_a_threshold_for_numbers(passk: Passk, write: Write) -> None:
     path = write("a.csv", "task,score\na,good\na,9\nb,true\nb,6\nb,7\n")
     for words in (("good",), ("good", "true")):
         counts = read(path, fields={"outcome": "score"}, passes=words, threshold=7)
@@ -55,7 +53,7 @@ def test_named_words_pass_beside_a_threshold_that_judges_the_numbers(
 
 
 @pytest.mark.parametrize(("cell", "plain"), [("0,48", "0.48"), ("85 %", "85"), ("-2,5%", "-2.5")])
-def test_a_decimal_comma_or_a_percent_sign_is_said(
+def test_a_decimal_comma_or_a_percent_sign_is_reported(
     passk: Passk, write: Write, cell: str, plain: str
 ) -> None:
     path = write("a.csv", f'task;score\na;"{cell}"\nb;"{cell}"\n')
@@ -69,7 +67,9 @@ def test_a_decimal_comma_or_a_percent_sign_is_said(
         )
 
 
-def test_a_threshold_that_no_score_or_every_score_reaches(passk: Passk, write: Write) -> None:
+def test_a_threshold_that_does_not_divide_the_scores_is_reported(
+    passk: Passk, write: Write
+) -> None:
     scores = write("s.csv", "task,attempt,score\n" + "".join(
         f"t{t},{a},0.{t + a}\n" for t in range(8) for a in (0, 1)
     ))  # fmt: skip
@@ -81,7 +81,7 @@ def test_a_threshold_that_no_score_or_every_score_reaches(passk: Passk, write: W
     assert "one-sided" not in passk("estimate", scores, "-k", "1", "--threshold", "0.4").err
 
 
-def test_a_threshold_with_a_decimal_comma_is_no_two_thresholds(passk: Passk, write: Write) -> None:
+def test_a_threshold_with_a_decimal_comma_is_not_two_thresholds(passk: Passk, write: Write) -> None:
     path = write("a.csv", "task,score\na,0.6\nb,5\n")
     for text, plain, two in (("0,5", "0.5", "0.0,5.0"), ("7,5", "7.5", "7.0,5.0")):
         result = passk("estimate", path, "--threshold", text)
@@ -96,7 +96,7 @@ def test_a_threshold_with_a_decimal_comma_is_no_two_thresholds(passk: Passk, wri
 @pytest.mark.parametrize(
     "values", [["true", "False", "false"], *long([True, False, False], [1, 0, 0])]
 )
-def test_what_is_true_may_be_bad(values: list[object], tmp_path: Path) -> None:
+def test_true_can_be_a_failure(values: list[object], tmp_path: Path) -> None:
     rows = [{"task": f"t{i}", "refused": value} for i, value in enumerate(values)]
     options = {"fields": {"outcome": "refused"}, "passes": ["false", "0"]}
     for data in (rows, pd.DataFrame(rows)):
@@ -104,7 +104,7 @@ def test_what_is_true_may_be_bad(values: list[object], tmp_path: Path) -> None:
         assert read(data, fields={"outcome": "refused"}).c.tolist() == [1, 0, 0]
 
 
-def test_a_word_of_what_ended_early_is_missing_unless_it_is_named() -> None:
+def test_a_word_for_an_early_end_is_missing_unless_it_is_named() -> None:
     rows = [{"task": "a", "status": word} for word in ("ok", "timeout", "wrong answer")]
     options = {"fields": {"outcome": "status"}, "passes": "ok"}
     with pytest.raises(DataError, match='"status" is "timeout", which is not an outcome'):
@@ -116,7 +116,7 @@ def test_a_word_of_what_ended_early_is_missing_unless_it_is_named() -> None:
     assert "wrong answer" in message.text.partition("as failures: ")[2]
 
 
-def test_a_word_among_those_that_are_known_fails_or_passes(passk: Passk, write: Write) -> None:
+def test_an_unknown_word_among_known_ones_needs_a_verdict(passk: Passk, write: Write) -> None:
     path = write("a.csv", "task,passed\na,true\na,maybe\nb,false\nb,maybe\n")
     result = passk("estimate", path)
     assert "--fails maybe or --passes true --passes maybe" in result.err
@@ -125,7 +125,7 @@ def test_a_word_among_those_that_are_known_fails_or_passes(passk: Passk, write: 
         assert (expected.code, f"pass@1 {rate:.3f}" in expected.out) == (0, True)
 
 
-def test_verdicts_of_words_and_numbers_with_blanks_around_them() -> None:
+def test_verdicts_ignore_blanks_around_words_and_numbers() -> None:
     bare = {"1 1.0 1e0 +1 1.": 1, "0 -0 0.0 -0.0 1e-400": 0, "nan -nan NAN": None,
             "maybe 2 -1 .5 1e-3 1E5 1,5 --1 0x1 1L e1 inf -inf Infinity ١ ½ ∞": -1}  # fmt: skip
     expected = {text: verdict for texts, verdict in bare.items() for text in texts.split()}
@@ -148,7 +148,7 @@ def test_verdicts_of_words_and_numbers_with_blanks_around_them() -> None:
         assert judged == [(text, int(text in passing.split())) for text in numbers]
 
 
-def test_a_threshold_that_judges_nothing_is_said() -> None:
+def test_a_threshold_that_judges_nothing_is_reported() -> None:
     def warnings_about(*outcomes: object) -> list[str]:
         rows = [{"task": f"t{i}", "passed": outcome} for i, outcome in enumerate(outcomes)]
         counts = read(rows, threshold=0.5)

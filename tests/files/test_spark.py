@@ -177,7 +177,7 @@ def _spark(master: str, *more: object) -> list[object]:
 
 
 @pytest.mark.parametrize("form", _KINDS)
-def test_counts_of_a_cluster_are_those_of_one_machine(
+def test_a_cluster_counts_like_one_machine(
     shared: Path, master: str, passk: Passk, tmp_path: Path, form: str
 ) -> None:
     folder = shared / f"{form}-runs"
@@ -208,7 +208,7 @@ def test_counts_of_a_cluster_are_those_of_one_machine(
         assert local_rows.out == cluster_rows.out
 
 
-def test_sums_of_amounts(shared: Path, master: str, passk: Passk, tmp_path: Path) -> None:
+def test_a_cluster_sums_amounts(shared: Path, master: str, passk: Passk, tmp_path: Path) -> None:
     folder, table = _folder_and_map(shared / "sums", "jsonl"), tmp_path / "counts.parquet"
     address = "hdfs://cluster/runs/sums/*.jsonl"
     options = ("--map", folder, "--missing", "drop")
@@ -235,7 +235,9 @@ def test_sums_of_amounts(shared: Path, master: str, passk: Passk, tmp_path: Path
     assert any(row["duration_sum"] != row["duration_sum"] for row in sums.values())
 
 
-def test_scores_and_several_outcomes(shared: Path, master: str, tmp_path: Path) -> None:
+def test_a_cluster_counts_scores_and_several_outcomes(
+    shared: Path, master: str, tmp_path: Path
+) -> None:
     rows = [{"m": "a", "t": f"t{i % 3}", "points": i / 10, "ok": i % 2, "slow": i % 3 == 1}
             for i in range(12)]  # fmt: skip
     path, table = _jsonl(shared / "scores.jsonl", rows), str(tmp_path / "counts.csv")
@@ -269,7 +271,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("more", "options", "words"), WRONG.values(), ids=WRONG)
-def test_what_a_cluster_refuses(
+def test_a_cluster_refuses_wrong_rows_and_options(
     shared: Path, master: str, passk: Passk, tmp_path: Path, more: str, options: list[str],
     words: str,
 ) -> None:  # fmt: skip
@@ -323,7 +325,7 @@ def test_addresses_that_are_refused(
     assert result.sentences == 1
 
 
-def test_no_map_and_no_pyspark(
+def test_a_cluster_needs_a_map_and_pyspark(
     passk: Passk, tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = ("--counts", "--engine", "spark", "-o", tmp_path / "counts.csv")
@@ -362,14 +364,14 @@ def _convert_in_new_process(
 
 
 @needs_connect
-def test_spark_connect(shared: Path, server: str, tmp_path: Path) -> None:
+def test_spark_connect_counts_rows(shared: Path, server: str, tmp_path: Path) -> None:
     rows = [{"llm": "a", "case": f"t{i % 3}", "ok": i % 2} for i in range(12)]
     result = _convert_in_new_process(server, _jsonl(shared / "connected.jsonl", rows), tmp_path)
     assert result.returncode == 0, result.stderr
     assert (tmp_path / "counts.csv").read_text() == "model,task,n,c\na,t0,4,2\na,t1,4,2\na,t2,4,2\n"
 
 
-def test_spark_connect_without_its_packages(tmp_path: Path) -> None:
+def test_spark_connect_names_its_missing_packages(tmp_path: Path) -> None:
     before = "import sys; sys.modules['grpc'] = None"
     result = _convert_in_new_process("sc://127.0.0.1:1", SAMPLES / "costs.csv", tmp_path, before)
     assert result.stderr == (
@@ -379,7 +381,7 @@ def test_spark_connect_without_its_packages(tmp_path: Path) -> None:
 
 
 @needs_connect
-def test_no_server_of_spark_connect(tmp_path: Path) -> None:
+def test_an_unreachable_server_of_spark_connect_is_reported(tmp_path: Path) -> None:
     result = _convert_in_new_process(
         "sc://127.0.0.1:1/;token=secret", SAMPLES / "costs.csv", tmp_path
     )

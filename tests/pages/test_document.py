@@ -104,7 +104,7 @@ def test_names_stay_text(text: str) -> None:
     assert "\u202e" not in text
 
 
-def test_it_asks_for_nothing(text: str) -> None:
+def test_a_page_requests_no_resources(text: str) -> None:
     for _, attributes in Elements(text).tags:
         for name in ("src", "srcset", "action", "data"):
             assert not attributes.get(name)
@@ -124,7 +124,7 @@ def test_addresses_are_unique_and_links_lead_to_them(text: str) -> None:
     assert {"leaderboard", "differences", "curves", "tasks", "quality", "notes"} <= set(places)
 
 
-def test_links_of_the_contents_land(text: str) -> None:
+def test_links_of_the_contents_reach_their_sections(text: str) -> None:
     """A browser that draws what is far away later, and scrolls there slowly, misses by pages."""
     assert "content-visibility" not in text
     assert "scroll-behavior" not in text
@@ -143,7 +143,7 @@ def test_the_leaderboard_comes_first_and_needs_no_script(text: str) -> None:
     assert '<button type="button">model</button>' in head
 
 
-def test_the_address_holds_what_the_reader_chose(text: str) -> None:
+def test_the_address_contains_the_choices_of_the_reader(text: str) -> None:
     script = text[text.rindex("<script>") :]
     for key in ("metric", "sort", "find", "tied", "task", "tasks", "class"):
         assert f"keep(`{key}${{end}}`" in script
@@ -198,7 +198,7 @@ def test_many_models_and_tasks_make_a_small_page() -> None:
     assert [len(row) for row in data["codes"]] == [60 * data["digits"]] * 24
 
 
-def test_places_of_intervals_lie_in_the_drawing() -> None:
+def test_places_of_intervals_are_inside_the_drawing() -> None:
     numbers = tuple(
         Estimate(v, low=v / 2, high=math.inf if v > 5 else 2 * v, unit="$") for v in (0.1, 3.0, 9.0)
     )
@@ -229,7 +229,9 @@ def test_the_answer_is_the_headline(evil: passk_cli.Findings, text: str) -> None
     assert unescape(headline) == expected
 
 
-def test_markdown_has_its_pictures_beside_it(evil: passk_cli.Findings, tmp_path: Path) -> None:
+def test_markdown_pictures_are_in_a_folder_next_to_it(
+    evil: passk_cli.Findings, tmp_path: Path
+) -> None:
     path = tmp_path / "my report.md"
     evil.save(path)
     page = path.read_text()
@@ -249,7 +251,7 @@ def test_markdown_without_a_file_has_no_pictures(evil: passk_cli.Findings) -> No
     assert not re.search(rb"(?<!\\)<(?:img|picture)", files[""])
 
 
-def test_a_page_of_no_page() -> None:
+def test_a_report_without_a_page_is_refused() -> None:
     report = passk_cli.estimate(rows(EVIL[:1])).report
     for name in pages.FORMATS:
         with pytest.raises(ValueError, match="no page"):
@@ -257,7 +259,7 @@ def test_a_page_of_no_page() -> None:
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_contrast_of_all_that_is_read(theme: str) -> None:
+def test_all_words_have_enough_contrast(theme: str) -> None:
     """What axe-core leaves open: words in drawings, in cells that scroll, of one letter."""
     look = THEMES[theme]
 
@@ -309,7 +311,7 @@ addEventListener("load", () => {
 </script></head>"""
 
 
-def test_in_a_browser(text: str, tmp_path: Path) -> None:
+def test_the_page_passes_its_checks_in_a_browser(text: str, tmp_path: Path) -> None:
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("no Chromium here")
@@ -387,7 +389,7 @@ addEventListener("load", () => {
 </script></head>"""
 
 
-def test_on_paper_all_tasks_and_columns_are_there(tmp_path: Path) -> None:
+def test_all_tasks_and_columns_are_printed_on_paper(tmp_path: Path) -> None:
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("no Chromium here")
@@ -428,7 +430,7 @@ addEventListener("load", () => {
 </script></head>"""
 
 
-def test_long_names_are_short_in_tables_and_whole_in_titles(tmp_path: Path) -> None:
+def test_long_names_are_short_in_tables_and_complete_in_titles(tmp_path: Path) -> None:
     names = tuple(f"org/Some-Very-Long-Name-Coder-{m:02}B-Instruct-2026-{m:02}" for m in range(12))
     data = [{**row, "cost": 0.03} for row in rows(names)]
     with warnings.catch_warnings(action="ignore"):
@@ -466,7 +468,7 @@ addEventListener("message", (said) => {
 </script><iframe src="page.html" style="width: 390px; height: 800px; border: 0"></iframe></body>"""
 
 
-def test_lost_attempts_of_a_board_are_seen_on_a_phone(tmp_path: Path) -> None:
+def test_lost_attempts_of_a_board_are_visible_on_a_phone(tmp_path: Path) -> None:
     """Next to long names the count and its mark are visible at 390 pixels."""
     names = [f"org/Some-Very-Long-Name-Coder-{m:02}B-Instruct-2026" for m in range(6)]
     data = [

@@ -36,12 +36,12 @@ REPORT = Report(
         ("markdown", False, r"a\_b loses −0.100 \[−0.200, +0.050\] on 1,200 tasks. T\* is 0.2500."),
     ],
 )
-def test_the_answer_stands_first(form: str, percent: bool, sentence: str) -> None:
+def test_the_answer_comes_first(form: str, percent: bool, sentence: str) -> None:
     text = loaded(FORMATS[form])(REPORT, Style(percent=percent, width=100))
     assert text.split("\n")[0] == sentence
 
 
-def test_percentages_say_so_above_their_column_and_minus_is_ascii_for_programs() -> None:
+def test_percentages_are_marked_in_the_header_and_minus_is_ascii_for_programs() -> None:
     text = loaded(FORMATS["plain"])(REPORT, Style(percent=True))
     assert "model  drop (%)\na_b    -10.0" in text
     assert "−" not in text
@@ -52,7 +52,7 @@ def test_percentages_say_so_above_their_column_and_minus_is_ascii_for_programs()
 
 @pytest.mark.parametrize("name", ["org/some-long_name-2026", "plain", "a b c", "/-_", "x" * 30])
 @pytest.mark.parametrize("width", [5, 8, 12, 40])
-def test_names_are_broken_where_they_may_be_and_lose_nothing(name: str, width: int) -> None:
+def test_broken_names_keep_all_characters(name: str, width: int) -> None:
     lines = wrap_text(name, width)
     assert "".join(lines).replace(" ", "") == name.replace(" ", "")
     for line in lines[:-1]:

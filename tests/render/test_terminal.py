@@ -66,7 +66,7 @@ def test_above_their_intervals_numbers_begin_where_a_range_among_them_does() -> 
 
 
 @pytest.mark.parametrize(("width", "row"), [(70, "b-2-instruct-2026  0.49 a"), (40, "0.49 a")])
-def test_five_long_names_stay_in_a_line_each_and_letters_at_their_numbers(
+def test_five_long_names_stay_in_one_line_with_letters_at_their_numbers(
     width: int, row: str
 ) -> None:
     names = [f"org/some-very-long-model-name-b-{i}-instruct-2026" for i in range(5)]
@@ -81,7 +81,7 @@ def test_five_long_names_stay_in_a_line_each_and_letters_at_their_numbers(
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 @pytest.mark.parametrize("models", [4, 8, 25])
-def test_the_words_that_tell_names_apart_stay_whole_and_columns_go(models: int, width: int) -> None:
+def test_words_that_distinguish_names_stay_complete(models: int, width: int) -> None:
     families = ("Qwen3-Coder", "DeepSeek-V4", "Llama-5-Maverick", "Gemma-4n")
     suffixes = [f"{families[i % 4]}-{10 + i}B" for i in range(models)]
     names = [f"org-{i % 4}/A-Very-Long-Name-{name}-Instruct-2026-{i % 12:02}"
@@ -95,7 +95,7 @@ def test_the_words_that_tell_names_apart_stay_whole_and_columns_go(models: int, 
     assert text.count("model") == 1
 
 
-def test_decimals_that_were_asked_for_stay() -> None:
+def test_requested_decimals_stay() -> None:
     text = table_text(METRICS, 80, digits=3)
     assert "0.490 " in text
     assert "[0.457, 0.524]" in text
@@ -127,7 +127,7 @@ def test_twenty_five_long_names_fit_a_screen(width: int) -> None:
     assert all(name in full.replace("\n", "") or width < 140 for name in names)
 
 
-def test_of_many_rows_the_verdict_is_shown_before_other_columns() -> None:
+def test_the_verdict_is_shown_before_other_columns_of_many_rows() -> None:
     columns = (*METRICS.columns, Column("evidence", "share"), Column("verdict"))
     rows = [(f"model-{at}", *METRICS.rows[0][1:], *GATE.rows[0][2:]) for at in range(12)]
     text = table_text(Table(columns, tuple(rows)), 70)
@@ -135,7 +135,7 @@ def test_of_many_rows_the_verdict_is_shown_before_other_columns() -> None:
     assert "2 more columns: --full" in text
 
 
-def test_short_phrases_stay_beside_what_is_said_of_them() -> None:
+def test_short_phrases_stay_next_to_their_subject() -> None:
     columns = (Column("model"), Column("pass@1: best"), Column("ahead by", "share", joined=True))
     rows = [(f"a-model-of-a-long-name-{at}", "0.49 at 0.8", METRICS.rows[0][1]) for at in range(12)]
     head = table_text(Table((*columns, *columns[1:]), tuple((*r, *r[1:]) for r in rows)), 70)
@@ -143,7 +143,7 @@ def test_short_phrases_stay_beside_what_is_said_of_them() -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120])
-def test_a_verdict_stands_beside_its_evidence(width: int) -> None:
+def test_a_verdict_is_next_to_its_evidence(width: int) -> None:
     text = table_text(GATE, width)
     heads = [line for line in text.splitlines() if "verdict" in line]
     assert len(heads) == 1
@@ -152,7 +152,7 @@ def test_a_verdict_stands_beside_its_evidence(width: int) -> None:
 
 
 @pytest.mark.parametrize("width", [60, 76, 80, 88, 100])
-def test_what_a_row_is_about_never_waits_for_full(width: int) -> None:
+def test_the_subject_of_a_row_is_shown_without_full(width: int) -> None:
     columns = (Column("suite"), *GATE.columns[1:])
     rules = ("2 named tasks pass all attempts", *(f"pass@{k} no regression" for k in range(1, 13)))
     evidence = GATE.rows[0][2]
@@ -167,7 +167,7 @@ def test_what_a_row_is_about_never_waits_for_full(width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
 
 
-def test_colours_are_of_verdicts_and_the_interval_is_dim() -> None:
+def test_verdicts_are_coloured_and_intervals_are_dim() -> None:
     text = table_text(GATE, 120, colour=True)
     green, red = (rf"\x1b\[{code}m" for code in (32, 31))
     assert not re.search(r"m[−+]0\.1", text)

@@ -42,9 +42,7 @@ def graded(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", only(NAMES, *[*NAMES][:3]))
-def test_a_curve_of_every_metric_is_what_estimate_says(
-    passk: Passk, graded: Path, name: str
-) -> None:
+def test_a_curve_of_every_metric_equals_estimate(passk: Passk, graded: Path, name: str) -> None:
     if name == "mean":
         result = passk("curve", graded, *PASSED, "-m", name)
         assert result.code == 2
@@ -80,7 +78,7 @@ def test_every_command_takes_every_metric(passk: Passk, graded: Path, command: l
     assert all(name in result.out for name in NAMES)
 
 
-def test_the_same_number_in_estimate_and_gate(passk: Passk, graded: Path) -> None:
+def test_estimate_and_gate_print_the_same_number(passk: Passk, graded: Path) -> None:
     rows = records(passk("estimate", graded, *PASSED, "-m", ",".join(NAMES), "-f", "csv").out)
     rules = (f"--min={name}=0" for name in NAMES)
     checks = records(passk("gate", graded, *PASSED, *rules, "-f", "csv").out)
@@ -106,7 +104,7 @@ def test_best_and_worst_of_passes_are_pass_at_and_pass_hat(passk: Passk, graded:
             assert float(first[column]) == pytest.approx(float(second[column]), abs=1e-12)
 
 
-def test_without_bounds_bca_and_a_word(passk: Passk, graded: Path) -> None:
+def test_bca_is_used_with_a_warning_if_bounds_are_unknown(passk: Passk, graded: Path) -> None:
     result = passk("estimate", graded, "-m", "best@2", "-f", "csv")
     assert {row["interval"] for row in records(result.out)} == {"bca"}
     assert "guard needs the lowest and highest possible score" in result.err
@@ -119,7 +117,7 @@ def test_without_bounds_bca_and_a_word(passk: Passk, graded: Path) -> None:
     assert passk("estimate", graded, "-m", "best@2", "--bounds", "1").code == 2
 
 
-def test_several_thresholds_in_one_table(passk: Passk, graded: Path) -> None:
+def test_several_thresholds_are_rows_of_one_table(passk: Passk, graded: Path) -> None:
     result = passk("estimate", graded, "--field", "outcome=score", "--threshold", "0.2,0.8,0.5",
                  "-k", "1,2", "-f", "csv")  # fmt: skip
     rows = records(result.out)
@@ -141,7 +139,9 @@ def test_several_thresholds_in_one_table(passk: Passk, graded: Path) -> None:
     assert "several thresholds need metrics of passes or scores" in result.err
 
 
-def test_these_tasks_cannot_resample_what_attempts_were(passk: Passk, graded: Path) -> None:
+def test_metrics_of_attempts_cannot_be_resampled_for_these_tasks(
+    passk: Passk, graded: Path
+) -> None:
     options = [*PASSED, "--population", "these-tasks"]
     result = passk("estimate", graded, "-m", "maj@2", *options, "--interval", "percentile")
     assert result.code == 2
@@ -164,7 +164,7 @@ def test_leaving_attempts_out_is_the_same_for_counts_and_multisets() -> None:
     assert within_variance_of(graded, bag, values) == pytest.approx(expected, abs=1e-14)
 
 
-def test_leaving_attempts_out_of_a_majority_by_hand() -> None:
+def test_the_jackknife_of_a_majority_equals_the_sum_by_hand() -> None:
     answers = [7, 7, 8, 9, 8]  # 7 is right
     bag = Attempts(np.array([0, 3]), np.array([7, 8, 9]), np.array([2, 2, 1]), np.array([2, 0, 0]))
     metric = parse("maj@3")
@@ -197,7 +197,9 @@ def test_leaving_attempts_out_of_a_majority_by_hand() -> None:
         ("gpass@2:1.5", "gpass@2:1.5: the share must be above 0 and at most 1"),
     ],
 )
-def test_names_that_are_none(passk: Passk, graded: Path, name: str, message: str) -> None:
+def test_unknown_metric_names_are_refused(
+    passk: Passk, graded: Path, name: str, message: str
+) -> None:
     result = passk("estimate", graded, "-m", name)
     assert result.code == 2
     assert message in result.err

@@ -27,7 +27,7 @@ def records(report: Report) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in report.data.rows]
 
 
-def test_a_forest_holds_the_differences_of_the_report() -> None:
+def test_a_forest_shows_the_differences_of_the_report() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = Metrics(k=(1, 10)).choose(counts)
     confidence = Confidence(resamples=200).for_differences()
@@ -45,7 +45,7 @@ def test_a_forest_holds_the_differences_of_the_report() -> None:
     assert [rule.x for rule in plot.rules] == [0.0, -0.02, 0.02]
 
 
-def test_densities_hold_estimates_and_intervals() -> None:
+def test_densities_show_estimates_and_intervals() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = Metrics(k=(1,)).choose(counts)
     study = Analysis(counts, metrics, Confidence(resamples=2000))
@@ -63,7 +63,7 @@ def test_densities_hold_estimates_and_intervals() -> None:
     assert {point["within"] for point in points} == {(0.0, 1.0)}
 
 
-def test_no_value_no_chart() -> None:
+def test_a_report_without_values_has_no_chart() -> None:
     counts = load([str(SAMPLES / "tau_airline.csv")], Request())
     report = Bootstrap().report(Analysis(counts, parse_list("pass@9")))
     assert report.plots == ()

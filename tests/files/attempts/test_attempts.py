@@ -57,7 +57,7 @@ def test_a_missing_score_that_fails_is_the_lowest(options: dict[str, Any], value
 
 
 @pytest.mark.filterwarnings("ignore:no interval of mean")
-def test_a_missing_score_that_fails_is_below_none() -> None:
+def test_a_missing_score_cannot_fail_if_scores_are_below_zero() -> None:
     rows = [{"task": t, "score": s} for t in "ab" for s in (1.0, None, -0.5)]
     problem = r"a failure would score 0, but some scores are lower: 2, .* bounds=.LOW, HIGH."
     with pytest.raises(DataError, match=problem):
@@ -70,7 +70,7 @@ def test_a_missing_score_that_fails_is_below_none() -> None:
     assert estimate(score_rows, "mean", missing="fail").frame["estimate"].tolist() == [0.5]
 
 
-def test_a_missing_score_passes_no_threshold() -> None:
+def test_a_missing_score_never_passes_a_threshold() -> None:
     rows = [{"task": t, "score": s} for t in "ab" for s in (1.0, None)]
     assert read(rows, missing="fail", threshold=(0.5, 0.9)).c.tolist() == [1, 1, 1, 1]
     with pytest.raises(ParameterError, match="a failure scores 0, which passes at 0; "):
@@ -92,7 +92,7 @@ def _as(kind: str, rows: list[dict[str, Any]], folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "frame"])
-def test_scores_from_every_kind_of_file(kind: str, tmp_path: Path) -> None:
+def test_scores_are_read_from_every_kind_of_file(kind: str, tmp_path: Path) -> None:
     fields = {"outcome": "passed"}
     counts = read(_as(kind, ROWS, tmp_path), fields=fields, attempts=["score"])
     assert _multiset(counts, "score") == {
@@ -103,7 +103,7 @@ def test_scores_from_every_kind_of_file(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "frame"])
-def test_answers_are_told_apart_by_their_text(kind: str, tmp_path: Path) -> None:
+def test_answers_differ_by_their_text(kind: str, tmp_path: Path) -> None:
     data = _as(kind, ROWS, tmp_path)
     counts = read(data, fields={"outcome": "passed"}, attempts=["answer"])
     answers = _multiset(counts, "answer")
@@ -114,7 +114,7 @@ def test_answers_are_told_apart_by_their_text(kind: str, tmp_path: Path) -> None
     assert answers["b", "t1"][0][0] in [value for value, _, _ in answers["a", "t1"]]
 
 
-def test_order_is_a_number_or_a_time(tmp_path: Path) -> None:
+def test_attempts_are_ordered_by_number_or_time(tmp_path: Path) -> None:
     times = [
         {"task": "t", "passed": True, "attempt": "2026-01-02T10:00:00Z"},
         {"task": "t", "passed": False, "attempt": "2026-01-02T09:59:30Z"},
@@ -132,7 +132,7 @@ def test_order_is_a_number_or_a_time(tmp_path: Path) -> None:
     assert only == [(2, 1, 0), (9, 1, 0), (10, 1, 1)]
 
 
-def test_the_order_of_lines_is_taken_when_asked_for(tmp_path: Path, write: Write) -> None:
+def test_the_order_of_lines_is_used_on_request(tmp_path: Path, write: Write) -> None:
     rows = [{"task": "t", "passed": p} for p in (True, False, True, True)]
     (only,) = _multiset(read(_as("jsonl", rows, tmp_path), attempts=["line"]), "attempt").values()
     assert [passed for _, _, passed in only] == [1, 0, 1, 1]
@@ -144,7 +144,7 @@ def test_the_order_of_lines_is_taken_when_asked_for(tmp_path: Path, write: Write
     assert [[p for *_, p in rows] for rows in multiset.values()] == [[1, 0], [0, 1]]
 
 
-def test_lists_beside_lists_and_lists_of_scores(tmp_path: Path) -> None:
+def test_lists_of_solutions_and_scores_are_read_by_position(tmp_path: Path) -> None:
     path = tmp_path / "lists.json"
     record = {"task_id": "t", "graded_list": [True, False, True], "code_list": ["p", "q", "p"]}
     path.write_text(json.dumps([record]))
@@ -155,13 +155,13 @@ def test_lists_beside_lists_and_lists_of_scores(tmp_path: Path) -> None:
     assert only == [(0.25, 1, 0), (0.5, 2, 2)]
 
 
-def test_words_are_scores_of_one_and_zero(tmp_path: Path) -> None:
+def test_pass_and_fail_words_are_scores_of_one_and_zero(tmp_path: Path) -> None:
     rows = [{"task": "t", "passed": word} for word in ("PASS", "fail", "true")]
     (only,) = _multiset(read(_as("jsonl", rows, tmp_path), attempts=["score"]), "score").values()
     assert only == [(0.0, 1, 0), (1.0, 2, 2)]
 
 
-def test_policies_hold_for_attempts_too(tmp_path: Path) -> None:
+def test_policies_for_duplicates_and_missing_apply_to_attempts(tmp_path: Path) -> None:
     rows = [
         {"task": "t", "attempt": 0, "passed": True, "answer": "x"},
         {"task": "t", "attempt": 0, "passed": False, "answer": "y"},
@@ -212,7 +212,7 @@ def test_shards_and_row_order_do_not_matter(tmp_path: Path) -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_said(
+def test_attempts_that_cannot_be_read_are_refused(
     rows: list[dict[str, Any]], attempts: str, message: str, tmp_path: Path
 ) -> None:
     threshold = 0.5 if "passed" not in rows[0] else None
@@ -241,7 +241,7 @@ def test_thresholds_become_a_group(tmp_path: Path) -> None:
     assert np.bincount(split.attempts["score"].cell).sum() == 2 * len(counts.attempts["score"].cell)
 
 
-def test_leaving_a_group_out_takes_its_attempts_along(tmp_path: Path) -> None:
+def test_leaving_a_group_out_removes_its_attempts(tmp_path: Path) -> None:
     rows = [dict(row, kind="even" if i % 2 else "odd") for i, row in enumerate(ROWS)]
     data = _as("jsonl", rows, tmp_path)
     fields = {"outcome": "passed"}
@@ -252,7 +252,7 @@ def test_leaving_a_group_out_takes_its_attempts_along(tmp_path: Path) -> None:
     assert _multiset(split.without_group("kind", "even"), "score") == _multiset(odd, "score")
 
 
-def test_half_the_attempts_are_some_of_them() -> None:
+def test_half_of_the_attempts_is_a_subset() -> None:
     attempts = Attempts(
         np.array([0, 2, 3]), np.array([0.1, 0.2, 0.3]), np.array([3, 3, 4]), np.array([0, 3, 2])
     )
@@ -264,6 +264,6 @@ def test_half_the_attempts_are_some_of_them() -> None:
     assert np.all(half.passed[half.value == 0.1] == 0)
 
 
-def test_counts_without_scores_say_how_to_get_them() -> None:
+def test_an_error_names_the_option_that_reads_scores() -> None:
     with pytest.raises(DataError, match=r"read them with read\(…, attempts=\['score'\]\)"):
         estimate(Counts.from_cells([("m", "a", 2, 1)]), "best@2")

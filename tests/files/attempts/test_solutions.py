@@ -46,28 +46,28 @@ NO_PYTHON = [
 
 
 @pytest.mark.parametrize(("first", "second"), SAME_PYTHON)
-def test_same_python(first: str, second: str) -> None:
+def test_equivalent_python_programs_have_one_form(first: str, second: str) -> None:
     assert python_form(first) == python_form(second)
     assert python_form(first)[1]
 
 
 @pytest.mark.parametrize(("first", "second"), OTHER_PYTHON)
-def test_other_python(first: str, second: str) -> None:
+def test_different_python_programs_have_different_forms(first: str, second: str) -> None:
     assert python_form(first)[0] != python_form(second)[0]
     assert python_form(first)[1]
 
 
 @pytest.mark.parametrize("text", NO_PYTHON, ids=lambda text: text[:12].encode("ascii", "replace"))
-def test_what_does_not_parse_falls_back(text: str) -> None:
+def test_text_that_is_not_python_falls_back_to_itself(text: str) -> None:
     assert python_form(f" \n{text}\t ") == (text, False)
 
 
-def test_a_text_that_warns_warns_nobody(recwarn: pytest.WarningsRecorder) -> None:
+def test_warnings_of_python_source_are_not_shown(recwarn: pytest.WarningsRecorder) -> None:
     assert python_form("x = '\\d' if 1is 2 else 3")[1]
     assert not recwarn.list
 
 
-def test_forms_from_many_threads() -> None:
+def test_forms_are_correct_in_many_threads() -> None:
     forms: list[tuple[str, bool]] = []
     workers = [
         threading.Thread(
@@ -92,7 +92,7 @@ def keys(texts: list[str | None], normalise: str) -> list[int]:
     return [key for (key,) in rows]
 
 
-def test_keys() -> None:
+def test_keys_are_equal_for_equal_normal_forms() -> None:
     texts = ["a  b", " a\n\tb ", None, "a b", "a\v\f\rb", "ab", "", "A b"]
     exact, space, python = (keys(texts, how) for how in ("none", "space", "python"))
     for groups in (exact, space, python):
@@ -124,7 +124,7 @@ def shingles(text: str) -> set[tuple[str, ...]]:
 
 @settings(max_examples=60)
 @given(st.lists(words, min_size=1, max_size=9), st.sampled_from([0.1, 0.25, 0.5, 2 / 3, 0.9, 1.0]))
-def test_groups_are_what_all_pairs_say(texts: list[str], similarity: float) -> None:
+def test_groups_match_a_comparison_of_all_pairs(texts: list[str], similarity: float) -> None:
     group = list(range(len(texts)))
     for i, j in combinations(range(len(texts)), 2):
         left_shingles, right_shingles = shingles(texts[i]), shingles(texts[j])
@@ -137,7 +137,7 @@ def test_groups_are_what_all_pairs_say(texts: list[str], similarity: float) -> N
     assert similarity_groups(texts, similarity).tolist() == group
 
 
-def test_many_texts_of_one_task() -> None:
+def test_similar_texts_in_different_blocks_are_one_group() -> None:
     """The texts need more than one block: a chain with links in different blocks is one group."""
     words = [f"w{i}" for i in range(700)]
     chain = [" ".join(words[i : i + 12]) for i in range(600)]
@@ -147,7 +147,7 @@ def test_many_texts_of_one_task() -> None:
     assert group[300:305].tolist() == [300, 301, 302, 303, 304]
 
 
-def test_cells_one_by_one() -> None:
+def test_solutions_are_grouped_by_cell() -> None:
     rows = [(3, 2, "x  # two"), (0, 1, "a b c d"), (0, 9, "a  b c d"), (0, 1, "a b c d"),
             (0, 5, "x y z"), (3, 1, "x  # one"), (103, 1, "\ud800")]  # fmt: skip
     cells = dict(by_cell(rows))

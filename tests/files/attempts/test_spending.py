@@ -104,7 +104,9 @@ def messages_by_name(counts: Counts) -> dict[str, Diagnostic]:
 @pytest.mark.parametrize(
     ("unit", "role"), [("usd", "cost"), ("tokens", "tokens"), ("seconds", "duration")]
 )
-def test_harbor_has_dollars_tokens_and_seconds(harbor: Path, unit: str, role: str) -> None:
+def test_amounts_of_harbor_are_dollars_tokens_and_seconds(
+    harbor: Path, unit: str, role: str
+) -> None:
     counts = read(harbor, attempts=role, missing="fail", missing_cost="drop")
     expected = NUMBERS["harbor"][unit]
     for folder, model in HARBOR.items():
@@ -118,7 +120,7 @@ def test_harbor_has_dollars_tokens_and_seconds(harbor: Path, unit: str, role: st
     )
 
 
-def test_a_timeout_without_a_cost_is_said_to_be_one(harbor: Path) -> None:
+def test_a_timeout_without_a_cost_is_reported_as_a_timeout(harbor: Path) -> None:
     options = {"models": "*grok*", "attempts": "cost", "missing": "fail"}
     with pytest.raises(
         DataError, match=r"no cost .1 attempt.*grok.* 1 of 75 .1 failed; timeout 1."
@@ -135,7 +137,7 @@ def test_a_timeout_without_a_cost_is_said_to_be_one(harbor: Path) -> None:
     assert ratio == pytest.approx(want["cost_per_success_all_outcomes_known_costs"], rel=1e-9)
 
 
-def test_a_task_without_any_cost_has_no_mean(harbor: Path) -> None:
+def test_a_task_without_costs_does_not_have_a_mean_cost(harbor: Path) -> None:
     text = 'has a cost; 2 tasks like that; .*missing_cost="drop" takes means'
     with pytest.raises(DataError, match=text):
         read(harbor, models="*glm*", attempts="cost", missing="fail", missing_cost="mean")
@@ -171,7 +173,7 @@ def test_costs_of_repairs_are_summed(version: str, repeated: int) -> None:
         assert "claude-opus-4-8 6.199 of 101 dollars" in omitted_costs
 
 
-def test_a_list_of_costs_is_offered_where_there_is_no_column() -> None:
+def test_a_list_of_costs_is_offered_if_a_column_is_missing() -> None:
     file = COST / "claude-dispatch-v1.jsonl.gz"
     options: dict[str, Any] = {"attempts": "cost", "duplicates": "keep"}
     with pytest.raises(DataError, match="no cost column; ") as error:
@@ -187,7 +189,7 @@ def test_a_list_of_costs_is_offered_where_there_is_no_column() -> None:
     assert totals == pytest.approx([71.0930931, 71.0930931])
 
 
-def test_a_cost_that_lies_deeper_is_offered(write: Write) -> None:
+def test_a_nested_cost_is_offered(write: Write) -> None:
     rows = [{"task": f"t{i % 5}", "passed": i % 2 == 0, "usage": {"cost_usd": 0.1, "calls": i}}
             for i in range(20)]  # fmt: skip
     path = write("m.jsonl", jsonl(rows))
@@ -224,7 +226,7 @@ def test_answers_of_a_cache_repeat_their_price(name: str) -> None:
 
 
 @pytest.mark.parametrize("unit", ["agent_cost", "agent_cost+user_cost", "duration"])
-def test_the_simulated_user_is_a_component_of_its_own(tau2: Path, unit: str) -> None:
+def test_the_cost_of_the_simulated_user_is_a_separate_component(tau2: Path, unit: str) -> None:
     role = "duration" if unit == "duration" else "cost"
     fields = {"cost": unit} if "+" in unit else {}
     counts = read(tau2, fields=fields, attempts=role, by="suite", missing_cost="drop")
@@ -239,7 +241,7 @@ def test_the_simulated_user_is_a_component_of_its_own(tau2: Path, unit: str) -> 
     assert texts == ({words[unit]} if unit in words else set())
 
 
-def test_other_files_of_harnesses_and_tables() -> None:
+def test_amounts_of_further_harnesses_and_tables_are_read() -> None:
     lines = COST / "latitude.jsonl.gz"
     counts = read(lines, attempts=("cost", "duration", "tokens"))
     for model, want in NUMBERS["../latitude"]["costUsd"].items():
@@ -270,7 +272,7 @@ def test_other_files_of_harnesses_and_tables() -> None:
         ({"cost": "n/a"}, {}, "cost", math.nan),
     ],
 )  # fmt: skip
-def test_units_and_sums(
+def test_units_are_converted_and_parts_are_summed(
     columns: dict[str, Any], fields: dict[str, str], role: str, value: float
 ) -> None:
     rows = [{"task": "a", "passed": True, **columns}]
@@ -278,7 +280,7 @@ def test_units_and_sums(
     assert counts.attempts[role].value.tolist() == pytest.approx([value], nan_ok=True)
 
 
-def test_costs_of_several_attempts_in_one_record_are_one_each() -> None:
+def test_costs_of_several_attempts_in_one_record_need_a_list() -> None:
     rows = [{"task": "a", "passed": [True, False], "costs": [1, 2]}]
     counts = read(rows, fields={"cost": "costs"}, attempts="cost")
     assert counts.attempts["cost"].value.tolist() == [1.0, 2.0]
@@ -297,7 +299,7 @@ def test_impossible_costs_are_refused(cost: object, problem: str) -> None:
         read(rows, attempts="cost", missing_cost="bounds")
 
 
-def test_several_columns_that_may_be_the_cost_are_asked_about() -> None:
+def test_several_possible_cost_columns_lead_to_a_question() -> None:
     rows = [{"task": "a", "passed": True, "cost": 1, "total_cost": 2}]
     with pytest.raises(DataError, match=r"2 columns could be the cost: cost, total_cost"):
         read(rows, attempts="cost")
@@ -323,7 +325,7 @@ def test_a_missing_cost_is_never_0() -> None:
     assert bounds.passed.tolist() == [1, 0, 0, 0]
 
 
-def test_what_is_missing_of_one_amount_is_a_gap_of_that_alone() -> None:
+def test_a_gap_in_one_amount_leaves_other_amounts_complete() -> None:
     rows = [{**row, "tokens": None if i == 0 else 10} for i, row in enumerate(ROWS)]
     counts = read(rows, attempts=("cost", "tokens", "score"), missing_cost="drop")
     all_counts = read(rows, attempts="score")
@@ -344,7 +346,7 @@ def test_a_task_that_has_no_cost_keeps_its_outcomes() -> None:
         read(rows[-1:], attempts="cost", missing_cost="drop")
 
 
-def test_an_outcome_that_is_a_failure_keeps_its_cost() -> None:
+def test_a_missing_outcome_keeps_its_cost() -> None:
     rows = [{"task": "a", "passed": None, "cost": 5}, {"task": "a", "passed": True, "cost": 1}]
     failed = read(rows, attempts="cost", missing="fail").attempts["cost"]
     assert failed.value.tolist() == [1.0, 5.0]
@@ -361,7 +363,7 @@ def test_a_mean_of_unknown_costs_is_refused() -> None:
         passk_cli.estimate(ROWS, "cost", missing_cost="bounds")
 
 
-def test_equal_nan_is_one_row_where_cells_meet() -> None:
+def test_equal_nan_values_merge_into_one_row() -> None:
     rows = [
         {"task": "a", "passed": True, "cost": None, "kind": kind, "model": "m"} for kind in "xy"
     ]
@@ -415,7 +417,7 @@ def test_prices_make_costs_of_tokens(write: Write) -> None:
         ("[gpt*]\n", "this is not TOML"),
     ],
 )
-def test_prices_that_are_none_are_refused(write: Write, text: str, problem: str) -> None:
+def test_invalid_prices_are_refused(write: Write, text: str, problem: str) -> None:
     file = write("prices.toml", text)
     with pytest.raises(ParameterError, match=problem):
         read([tokens("m", 1, 1)], attempts="cost", price=file)
@@ -473,7 +475,7 @@ FORMATS: dict[str, set[str]] = {
     "pattern",
     [pytest.param(name, marks=pytest.mark.long if name[0] in "hmn" else ()) for name in FORMATS],
 )
-def test_describe_says_which_amounts_files_have(pattern: str) -> None:
+def test_describe_lists_the_amounts_of_files(pattern: str) -> None:
     options = {"outcome": "only"} if pattern.startswith(("helm", "phoenix")) else {}
     ids = "quasi_exact_match" if pattern.startswith("helm") else "exact"
     options = {"outcome": ids} if options else {}
@@ -484,7 +486,7 @@ def test_describe_says_which_amounts_files_have(pattern: str) -> None:
     assert offered - {"score", "answer", "solution"} == FORMATS[pattern]
 
 
-def test_tokens_that_nobody_counted_are_said() -> None:
+def test_uncounted_tokens_are_reported() -> None:
     files = str(DATA / "terminal_bench/2025-09-02__10-00-00")
     counts = read(files, missing="fail", attempts="tokens")
     assert messages_by_name(counts)["uncounted-amounts"].text.startswith(
@@ -496,7 +498,7 @@ def test_tokens_that_nobody_counted_are_said() -> None:
     ("took_s", "seconds"), ("Tok Count", "tokens"), ("n_tokens", "tokens"), ("steps", "turns"),
     ("fee", ""), ("token_cost", ""), ("usd_of_tokens", ""),
 ])  # fmt: skip
-def test_another_amount_that_is_asked_for_as_dollars_is_said_to_be(
+def test_an_amount_of_another_unit_read_as_dollars_is_reported(
     write: Write, column: str, unit: str
 ) -> None:
     data = write("took.csv", f"task,passed,{column}\n1,1,2\n2,0,3\n")
@@ -508,7 +510,7 @@ def test_another_amount_that_is_asked_for_as_dollars_is_said_to_be(
 
 
 @pytest.mark.parametrize("column", ["calls[].cost_usd", "calls.cost_usd"])
-def test_entries_of_a_list_are_said_to_be_summed(column: str) -> None:
+def test_the_sum_of_list_entries_is_reported(column: str) -> None:
     rows = [{"task": task, "passed": True, "calls": [{"cost_usd": 0.5}] * 2} for task in "ab"]
     counts = read(rows, fields={"cost": column}, attempts="cost")
     assert (
@@ -519,7 +521,7 @@ def test_entries_of_a_list_are_said_to_be_summed(column: str) -> None:
 @pytest.mark.parametrize(("column", "text"), [
     ("cost_eur", "the name of cost_eur suggests EUR: read each $ as EUR"), ("europe_cost", ""),
 ])  # fmt: skip
-def test_another_currency_is_said(column: str, text: str) -> None:
+def test_another_currency_is_reported(column: str, text: str) -> None:
     rows = [{"task": task, "passed": True, column: 0.5} for task in "ab"]
     counts = read(rows, fields={"cost": column}, attempts=("cost",))
     messages = {message.name: message.text for message in counts.facts.messages}

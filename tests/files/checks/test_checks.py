@@ -73,7 +73,7 @@ def doors() -> Iterator[tuple[str, str]]:
     [*only(((name, "rows") for name in MISLEADING), *((name, "rows") for name in ONE_EACH)),
      *long(*doors())],
 )  # fmt: skip
-def test_a_file_that_misleads_is_asked_about(name: str, door: str, tmp_path: Path) -> None:
+def test_a_misleading_file_leads_to_its_finding(name: str, door: str, tmp_path: Path) -> None:
     case, data = MISLEADING[name], MISLEADING[name].rows
     source: Any = data
     if door == "frame":
@@ -100,7 +100,7 @@ _COMMA = "an arm with a comma in its name"
 @pytest.mark.parametrize(
     "name", only(MISLEADING, "two arms", "temperature", _COMMA, *[*MISLEADING][-3:])
 )
-def test_every_option_that_settles_it_does(name: str, passk: Passk, tmp_path: Path) -> None:
+def test_every_proposed_option_settles_the_finding(name: str, passk: Passk, tmp_path: Path) -> None:
     """Each command as it is printed, and each call: what is printed is read, or asks no more."""
     case = MISLEADING[name]
     path = lines(tmp_path / "m.jsonl", case.rows)
@@ -122,7 +122,7 @@ def test_every_option_that_settles_it_does(name: str, passk: Passk, tmp_path: Pa
 @pytest.mark.parametrize(
     "name", only([name for name, case in MISLEADING.items() if case.certain], _COMMA)
 )
-def test_every_call_that_settles_it_does(name: str) -> None:
+def test_every_proposed_call_settles_the_finding(name: str) -> None:
     case = MISLEADING[name]
     with pytest.raises(DataError) as error:
         passk_cli.estimate(case.rows, "pass@1")
@@ -131,7 +131,7 @@ def test_every_call_that_settles_it_does(name: str) -> None:
 
 
 @pytest.mark.parametrize(("seed", "step"), [(1, 4), *long(*((seed, 1) for seed in range(1, 8)))])
-def test_honest_files_are_not_accused(seed: int, step: int) -> None:
+def test_honest_files_have_no_finding(seed: int, step: int) -> None:
     files = [*honest(seed)]
     assert len(files) >= 60
     accused = [
@@ -179,7 +179,7 @@ def test_settings_are_found_in_files_larger_than_a_sample(case: str, tmp_path: P
     assert first_finding(lines(path, rows))[0] == ""
 
 
-def test_rows_that_are_asked_for_decide_in_files_larger_than_a_sample(tmp_path: Path) -> None:
+def test_a_condition_on_rows_applies_to_files_larger_than_a_sample(tmp_path: Path) -> None:
     rows = [{"task": f"t{t}", "passed": (t + a) % 3 > 0, "temperature": (0.2, 0.8)[a % 2],
              "pad": "x" * 200}
             for t in range(6000) for a in range(4)]  # fmt: skip
@@ -189,7 +189,7 @@ def test_rows_that_are_asked_for_decide_in_files_larger_than_a_sample(tmp_path: 
     assert first_finding(path, where="temperature < 0.5")[0] == ""
 
 
-def test_pooling_on_purpose_is_said(passk: Passk, tmp_path: Path) -> None:
+def test_pooling_on_purpose_is_reported(passk: Passk, tmp_path: Path) -> None:
     path = lines(tmp_path / "m.jsonl", MISLEADING["two arms"].rows)
     result = passk("estimate", path, "--pool", "arm", "-k", "1", "-v")
     assert result.code == 0
@@ -200,7 +200,7 @@ def test_pooling_on_purpose_is_said(passk: Passk, tmp_path: Path) -> None:
     assert "--pool arms: no such column; did you mean arm?" in refused.err
 
 
-def test_files_of_arms_are_asked_about(tmp_path: Path) -> None:
+def test_files_of_arms_lead_to_a_question(tmp_path: Path) -> None:
     for seed, arm in enumerate(("control", "treatment")):
         rows = [{"model": "m", **row} for row in attempts(per_task=2, draws=seed)]
         lines(tmp_path / f"{arm}.jsonl", rows)
@@ -216,7 +216,7 @@ def test_files_of_arms_are_asked_about(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("layout", ["{model}/{arm}.jsonl", "{arm}/{model}.jsonl"])
-def test_arms_in_folders_are_asked_about(tmp_path: Path, layout: str) -> None:
+def test_arms_in_folders_lead_to_a_question(tmp_path: Path, layout: str) -> None:
     for model, (seed, arm) in product("ab", enumerate(("control", "treatment"))):
         path = tmp_path / layout.format(model=model, arm=arm)
         path.parent.mkdir(exist_ok=True)
@@ -228,7 +228,7 @@ def test_arms_in_folders_are_asked_about(tmp_path: Path, layout: str) -> None:
     assert read(tmp_path, **options_of(pooled)).n.sum() == counts.n.sum()
 
 
-def test_files_of_the_same_names_that_share_no_task_of_a_model(tmp_path: Path) -> None:
+def test_files_of_the_same_names_without_shared_tasks_are_not_copies(tmp_path: Path) -> None:
     for model in "ab":
         (tmp_path / model).mkdir()
         for part in ("code", "math"):
@@ -241,7 +241,7 @@ def test_files_of_the_same_names_that_share_no_task_of_a_model(tmp_path: Path) -
     assert first_finding(tmp_path)[0] == ""
 
 
-def test_a_document_of_each_attempt_is_no_model(tmp_path: Path) -> None:
+def test_documents_of_single_attempts_are_not_models(tmp_path: Path) -> None:
     for model in ("a", "b"):
         (tmp_path / model).mkdir()
         for i, row in enumerate(attempts(4, 3)):
@@ -252,7 +252,7 @@ def test_a_document_of_each_attempt_is_no_model(tmp_path: Path) -> None:
     assert read(tmp_path / "a").series == (("a",),)
 
 
-def test_a_document_beside_those_that_it_lists_is_a_copy(tmp_path: Path) -> None:
+def test_a_document_next_to_the_documents_that_it_lists_is_a_copy(tmp_path: Path) -> None:
     rows = attempts(6, 1, took_ms=lambda t, a, p: 100.5 + t, reply=lambda t, a, p: f"{t}" * 300)
     for i, row in enumerate(rows):
         (tmp_path / f"{i}.json").write_text(json.dumps({"model": "m", **row}))
@@ -261,7 +261,7 @@ def test_a_document_beside_those_that_it_lists_is_a_copy(tmp_path: Path) -> None
     assert first_finding(tmp_path)[:2] == ("repeated-records", True)
 
 
-def test_a_header_again_in_any_dress(tmp_path: Path) -> None:
+def test_a_repeated_header_is_found_in_any_spelling(tmp_path: Path) -> None:
     body = "".join(f"t{i},{i % 2}\n" for i in range(9))
     path = tmp_path / "m.csv"
     for head in ("task,passed", "Task,Passed", " task , passed "):
@@ -269,7 +269,7 @@ def test_a_header_again_in_any_dress(tmp_path: Path) -> None:
         assert first_finding(path, duplicates="keep")[0] in ("header-rows", "bad-record"), head
 
 
-def test_entries_of_scorers_are_no_attempts() -> None:
+def test_entries_of_scorers_are_not_attempts() -> None:
     rows: Rows = [
         {"id": f"i{i}", "scores": [{"name": name, "value": (i + place) % 2}
                                    for place, name in enumerate(("correct", "concise"))]}
@@ -306,7 +306,7 @@ def test_ids_that_start_again_in_each_domain_are_parts_of_the_task() -> None:
 
 @pytest.mark.parametrize("outcome", ["success_rate", "success_within_7_actions"])
 @pytest.mark.parametrize("digits", [2, *long(3, 16)])
-def test_every_rate_next_to_a_number_of_attempts_is_refused(outcome: str, digits: int) -> None:
+def test_rates_next_to_a_number_of_attempts_are_refused(outcome: str, digits: int) -> None:
     rows: Rows = [
         {"agent": agent, "perturbation": f"p{t}", "episodes": 30,
          "success_rate": round((t + 9) / 30, digits),
@@ -329,11 +329,11 @@ def test_costs_that_only_grow_are_reported(passk: Passk, tmp_path: Path) -> None
     assert "only grows" not in passk("cost", lines(tmp_path / "m.jsonl", rows)).err
 
 
-def test_a_consequence_is_never_a_setting() -> None:
+def test_a_consequence_of_the_outcome_is_not_a_setting() -> None:
     assert first_finding(attempts(8, 4, severity=lambda t, a, p: 0 if p else 1))[0] == ""
 
 
-def test_evenness_of_what_was_laid_out_and_of_what_happened() -> None:
+def test_evenness_separates_planned_columns_from_results() -> None:
     random = np.random.default_rng(4)
     cell, value = np.repeat(np.arange(30), 6), np.tile([0, 0, 0, 1, 1, 1], 30)
     laid = column_evenness(cell, value)
@@ -350,6 +350,6 @@ def test_evenness_of_what_was_laid_out_and_of_what_happened() -> None:
     assert column_evenness(np.arange(5), np.arange(5)).cells == 0
 
 
-def test_a_case_is_a_case() -> None:
+def test_every_misleading_case_is_a_case() -> None:
     assert len(MISLEADING) >= 39
     assert all(isinstance(case, Case) for case in MISLEADING.values())

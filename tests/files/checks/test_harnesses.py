@@ -42,7 +42,7 @@ def inspect_log(run: str, **settings: Any) -> str:
         ({"task_args": {"fewshot": 5}}, {"task_args": {"fewshot": 5}}, False),
     ],
 )  # fmt: skip
-def test_logs_of_inspect_under_two_settings_are_asked_about(
+def test_logs_of_inspect_under_two_settings_lead_to_a_question(
     tmp_path: Path, first: dict[str, Any], second: dict[str, Any], expected: bool
 ) -> None:
     for run, settings in (("a", first), ("b", second)):
@@ -51,7 +51,7 @@ def test_logs_of_inspect_under_two_settings_are_asked_about(
 
 
 @pytest.mark.parametrize("prompt", ["hash", "shots"])
-def test_two_prompts_of_lm_eval_are_asked_about(tmp_path: Path, prompt: str) -> None:
+def test_two_prompts_of_lm_eval_lead_to_a_question(tmp_path: Path, prompt: str) -> None:
     folder = tmp_path / "org__m"
     folder.mkdir()
     for shots, day in ((0, "08"), (5, "09")):
@@ -100,7 +100,7 @@ def test_images_of_verl_with_one_text_are_tasks(tmp_path: Path) -> None:
     assert read(path).n.tolist() == [2] * 6
 
 
-def test_checkpoints_of_verl_are_asked_about(tmp_path: Path) -> None:
+def test_checkpoints_of_verl_lead_to_a_question(tmp_path: Path) -> None:
     steps = {"input": lambda task: f"q{task % 6}", "step": lambda task: 100 + task // 6}
     assert names(verl(tmp_path / "all.jsonl", **steps)) == {"pooled-settings"}
 

@@ -32,7 +32,9 @@ def message_lines(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("rows", [ROWS, NUMBERED], ids=["no numbers", "numbers"])
-def test_the_same_results_in_two_forms(tmp_path: Path, rows: list[dict[str, object]]) -> None:
+def test_the_same_results_in_two_forms_are_refused(
+    tmp_path: Path, rows: list[dict[str, object]]
+) -> None:
     write_document(tmp_path, "m.json", rows)
     write_document(tmp_path, "m.jsonl", jsonl(rows))
     message = r"m\.jsonl: named like .*m\.json, and|attempt 0 of model 'm' .* is duplicated"
@@ -42,19 +44,19 @@ def test_the_same_results_in_two_forms(tmp_path: Path, rows: list[dict[str, obje
     assert cells(listed_files, duplicates="first")[("m", "a")] in ((1, 1), (2, 2))
 
 
-def test_the_same_results_in_two_forms_of_a_harness() -> None:
+def test_the_same_results_in_two_forms_of_a_harness_are_refused() -> None:
     with pytest.raises(DataError, match="is duplicated"):
         read(DATA / "promptfoo", missing="drop", pool="prompt")
 
 
-def test_a_summary_of_the_same_name_is_no_repeat(tmp_path: Path) -> None:
+def test_a_summary_of_the_same_name_is_not_a_repeat(tmp_path: Path) -> None:
     write_document(tmp_path, "m.jsonl", jsonl(ROWS))
     write_document(tmp_path, "m.json", {"accuracy": 2 / 3, "configuration": {"k": 1}}, indent=1)
     counts = read(tmp_path)
     assert (len(counts.tasks), counts.facts.non_result_files) == (3, (str(tmp_path / "m.json"),))
 
 
-def test_foreign_files_are_passed_over_and_counted(tmp_path: Path) -> None:
+def test_foreign_files_are_skipped_and_counted(tmp_path: Path) -> None:
     write_document(tmp_path, "m.jsonl", jsonl(ROWS))
     for i in range(3):
         write_document(tmp_path, f"config-{i}.json", {"seed": i, "models": ["m"]}, indent=1)
@@ -70,7 +72,7 @@ def test_foreign_files_are_passed_over_and_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "\n \n", "{}", " [ ]\n", "{\n}"])
-def test_an_empty_file_among_others_is_no_result(
+def test_an_empty_file_next_to_results_is_skipped(
     passk: Passk, tmp_path: Path, content: str
 ) -> None:
     for place in ("one", "two", "three"):
@@ -102,9 +104,7 @@ def test_skipped_files_are_named_with_their_folders(passk: Passk, tmp_path: Path
     assert note in passk("estimate", tmp_path).err
 
 
-def test_results_without_a_column_of_a_role_are_said_to_lack_it(
-    passk: Passk, tmp_path: Path
-) -> None:
+def test_results_without_a_column_of_a_role_are_reported(passk: Passk, tmp_path: Path) -> None:
     """They hold results, though none that these options read."""
     write_document(tmp_path, "m.jsonl", jsonl(ROWS))
     counts = [{"llm": "x", "task": task, "n": 4, "c": 1} for task in "abc"]
@@ -119,7 +119,7 @@ def test_results_without_a_column_of_a_role_are_said_to_lack_it(
     assert (explicit.code, f"{tmp_path}/m.jsonl: no column 'llm'" in explicit.err) == (2, True)
 
 
-def test_a_history_in_a_folder_of_results_counts_nothing_again(
+def test_a_history_in_a_folder_of_results_is_not_counted_again(
     passk: Passk, tmp_path: Path
 ) -> None:
     results = write_document(tmp_path, "r/m.jsonl", jsonl(ROWS))
@@ -134,7 +134,7 @@ def test_a_history_in_a_folder_of_results_counts_nothing_again(
     assert passk("estimate", tmp_path / "h.parquet").code == 0
 
 
-def test_settings_are_asked_about_where_they_stand(passk: Passk, tmp_path: Path) -> None:
+def test_a_question_about_settings_names_their_file(passk: Passk, tmp_path: Path) -> None:
     rows = [{"model": "m", "task": f"t{i}", "passed": i % 3 == 0} for i in range(20)]
     write_document(tmp_path, "a.jsonl", jsonl(rows))
     arms = [{**row, "arm": arm} for row in rows for arm in "xyxy"]
@@ -145,7 +145,7 @@ def test_settings_are_asked_about_where_they_stand(passk: Passk, tmp_path: Path)
     )
 
 
-def test_a_folder_of_nothing_says_what_is_in_it(tmp_path: Path) -> None:
+def test_a_folder_without_results_lists_its_contents(tmp_path: Path) -> None:
     write_document(tmp_path, "a.json", {"seed": 1})
     write_document(tmp_path, "b.json", {"seed": 2})
     with pytest.raises(DataError, match=r"attempt passed .1 more file not read"):
@@ -163,7 +163,7 @@ def test_a_run_with_its_trials_below_counts_once() -> None:
     )
 
 
-def test_two_spellings_of_a_model_are_said(tmp_path: Path) -> None:
+def test_two_spellings_of_a_model_are_reported(tmp_path: Path) -> None:
     for model in ("org/alpha", "org__alpha", "beta", "beta+", "beta "):
         name = model.replace("/", "-")
         write_document(tmp_path, f"{name}.jsonl", jsonl([{**row, "model": model} for row in ROWS]))
@@ -203,7 +203,7 @@ def test_a_number_and_its_text_are_one_task(tmp_path: Path) -> None:
     assert message.text.endswith('7 and "7" count as one task')
 
 
-def test_concatenated_documents(tmp_path: Path) -> None:
+def test_concatenated_documents_are_read(tmp_path: Path) -> None:
     text = "\n".join(json.dumps(row, indent=1) for row in ROWS)
     assert cells(write_document(tmp_path, "m.json", text)) == cells(
         write_document(tmp_path, "m.jsonl", jsonl(ROWS))
@@ -215,7 +215,7 @@ def test_concatenated_documents(tmp_path: Path) -> None:
     assert len(cells(write_document(tmp_path, "long.json", text))) == 300
 
 
-def test_lines_with_a_summary_at_the_end(tmp_path: Path) -> None:
+def test_a_summary_line_at_the_end_is_refused_or_skipped(tmp_path: Path) -> None:
     path = write_document(tmp_path, "m.jsonl", jsonl(ROWS) + '{"accuracy": 0.67, "total": 3}\n')
     with pytest.raises(DataError, match=r"m\.jsonl:4: no task in .*; is it a summary line\?"):
         read(path)
@@ -235,7 +235,7 @@ def test_a_line_without_a_task_is_one_line_however_many_outcomes_it_has(
     assert "skipped 2 lines that are not records" in notes
 
 
-def test_a_crashed_log_among_others(tmp_path: Path) -> None:
+def test_a_crashed_log_next_to_results_is_reported(tmp_path: Path) -> None:
     for log in (DATA / "inspect" / "stopped").glob("*crashed*"):
         shutil.copy(log, tmp_path)
     write_document(tmp_path, "m.jsonl", jsonl(ROWS))
@@ -244,7 +244,7 @@ def test_a_crashed_log_among_others(tmp_path: Path) -> None:
     assert counts.facts.messages[0].name == "unfinished-run"
 
 
-def test_links_that_go_in_circles(tmp_path: Path) -> None:
+def test_links_in_circles_are_followed_once(tmp_path: Path) -> None:
     write_document(tmp_path, "m.jsonl", jsonl(ROWS))
     os.symlink(tmp_path, tmp_path / "again")
     assert len(cells(tmp_path)) == 3
@@ -278,7 +278,7 @@ def test_a_copy_of_unnumbered_attempts_is_refused(
         (("passed",), "byte for byte the same as .*leave one out"),
     ],
 )
-def test_a_copy_is_no_arm_of_an_experiment(
+def test_a_copy_is_not_an_arm_of_an_experiment(
     tmp_path: Path, columns: tuple[str, ...], column_name: str
 ) -> None:
     rows = [{"model": m, "task": f"t{t}", **dict.fromkeys(columns, t % 2)}
@@ -289,13 +289,13 @@ def test_a_copy_is_no_arm_of_an_experiment(
         read(tmp_path, fields={"outcome": ",".join(columns)})
 
 
-def test_files_of_one_size_are_no_copies(tmp_path: Path) -> None:
+def test_files_of_one_size_are_not_copies(tmp_path: Path) -> None:
     write_document(tmp_path, "a.jsonl", jsonl(model_rows(True, False)))
     write_document(tmp_path, "b.jsonl", jsonl(model_rows(False, True)))
     assert cells(tmp_path) == {("m", "a"): (4, 2)}
 
 
-def test_hidden_folders_are_skipped_and_said(tmp_path: Path) -> None:
+def test_hidden_folders_are_skipped_and_reported(tmp_path: Path) -> None:
     write_document(tmp_path, "m.jsonl", jsonl(ROWS))
     (tmp_path / "deep" / ".ipynb_checkpoints").mkdir(parents=True)
     (tmp_path / ".old" / "deep").mkdir(parents=True)
@@ -324,7 +324,7 @@ def test_hidden_folders_are_skipped_and_said(tmp_path: Path) -> None:
               ("curve", "csv")),
     ],
 )  # fmt: skip
-def test_an_output_in_the_folder_that_is_read_is_no_data(
+def test_an_output_in_the_input_folder_is_not_data(
     passk: Passk, tmp_path: Path, command: str, suffix: str
 ) -> None:
     for model in "mn":
@@ -336,7 +336,7 @@ def test_an_output_in_the_folder_that_is_read_is_no_data(
     assert read(tmp_path).facts.non_result_files == (str(output),)
 
 
-def test_a_table_is_not_written_into_the_folder_that_is_read(passk: Passk, tmp_path: Path) -> None:
+def test_a_table_is_not_written_into_the_input_folder(passk: Passk, tmp_path: Path) -> None:
     write_document(tmp_path, "m.jsonl", jsonl(model_rows(True, False)))
     refused = passk("convert", tmp_path, "-o", tmp_path / "all.csv")
     assert refused.code == 2

@@ -77,7 +77,7 @@ def refusal(data: Any, **options: Any) -> DataError:
 
 @pytest.mark.parametrize("case", only(WRONG, *[*WRONG][::3]))
 @pytest.mark.parametrize("kind", ["jsonl", *long("csv", "json", "parquet", "frame", "records")])
-def test_the_place_of_a_record(tmp_path: Path, kind: str, case: str) -> None:
+def test_errors_name_the_place_of_a_record(tmp_path: Path, kind: str, case: str) -> None:
     changed, options, problem = WRONG[case]
     rows = [dict(row) for row in ROWS]
     rows[7] |= changed
@@ -92,7 +92,7 @@ def test_the_place_of_a_record(tmp_path: Path, kind: str, case: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", *long("json", "parquet", "frame", "records")])
-def test_rows_that_a_condition_leaves_out_count_for_the_place(tmp_path: Path, kind: str) -> None:
+def test_excluded_rows_count_for_the_place(tmp_path: Path, kind: str) -> None:
     rows = [row | {"passed": "maybe" if i in (2, 7) else True} for i, row in enumerate(ROWS)]
     data, place = data_and_place(tmp_path, kind, rows)
     assert refusal(data, where="cost > 3").place == place
@@ -119,14 +119,14 @@ def test_files_come_in_the_order_given(write: Write) -> None:
 
 
 @pytest.mark.parametrize("kind", ["jsonl", *long("csv", "parquet", "frame")])
-def test_repeats_that_contradict_each_other_are_counted(tmp_path: Path, kind: str) -> None:
+def test_contradicting_repeats_are_counted(tmp_path: Path, kind: str) -> None:
     again = [row | {"passed": not row["passed"]} for row in ROWS[:2]] + ROWS[2:5]
     data, _ = data_and_place(tmp_path, kind, ROWS + again)
     warning = "(5 duplicate rows, 2 attempts with different outcomes)"
     assert warning in refusal(data).problem
 
 
-def test_a_repeated_attempt_in_two_files(write: Write) -> None:
+def test_an_error_of_a_repeated_attempt_names_both_files(write: Write) -> None:
     first, second = write("a.jsonl", jsonl(ROWS)), write("b.jsonl", jsonl(ROWS[6:] + ROWS[:1]))
     text = "attempt 0 of model 'm' at task 't0' is duplicated, first seen at"
     for files, earlier, later in (((first, second), f"{first}:1", f"{second}:7"),
@@ -139,7 +139,7 @@ def test_a_repeated_attempt_in_two_files(write: Write) -> None:
         assert error.words == "if the files are of different models, name them as label=path"
 
 
-def test_repeats_that_differ_in_a_setting_of_one_file(write: Write) -> None:
+def test_repeats_that_differ_in_a_setting_of_one_file_are_refused(write: Write) -> None:
     plain = write("a.csv", "model,task,attempt,passed\nm,a,0,1\n")
     warm = write("b.csv", "model,task,attempt,temperature,mode,passed\nm,a,0,0.5,x,1\n")
     error = refusal([plain, warm])
@@ -158,7 +158,7 @@ def test_lines_that_are_skipped_keep_their_numbers(write: Write) -> None:
     assert refusal(path := write("b.csv", text), skip_bad=True).place == f"{path}:8"
 
 
-def test_an_entry_of_a_list_stands_at_its_record(write: Write) -> None:
+def test_errors_of_list_entries_name_their_record(write: Write) -> None:
     entries = [[True] * 12, [True] * 10 + ["?", "maybe"], [False, None]]
     path = write(
         "a.jsonl", jsonl([{"task": i, "results": value} for i, value in enumerate(entries)])
@@ -170,7 +170,7 @@ def test_an_entry_of_a_list_stands_at_its_record(write: Write) -> None:
     assert refusal(path, fields={"outcome": "runs.ok"}).place.startswith(f"{path}: record ")
 
 
-def test_a_record_without_its_list(write: Write) -> None:
+def test_a_record_without_its_list_is_refused(write: Write) -> None:
     rows = [{"task": 1, "log": {"r": [True]}}, {"task": 2}, {"task": 3, "log": {"r": {"a": 1}}}]
     for path in (write("a.jsonl", jsonl(rows)), write("b.jsonl", "\n" + jsonl(rows))):
         error = refusal(path, fields={"outcome": "log[].r"})
@@ -181,14 +181,14 @@ def test_a_record_without_its_list(write: Write) -> None:
     assert (error.place, error.problem) == (f"{path}: record 2", '"results" is {"a":1}')
 
 
-def test_a_task_of_several_columns(write: Write) -> None:
+def test_errors_of_a_task_of_several_columns_name_the_row(write: Write) -> None:
     path = write("a.csv", "year,day,passed\n2015,1,1\n2015,,1\n2015,3,what\n")
     fields = {"task": "year,day"}
     assert refusal(path, fields=fields).place == f"{path}:3"
     assert refusal(path, fields=fields, skip_bad=True).place == f"{path}:4"
 
 
-def test_counts_that_cannot_be(tmp_path: Path) -> None:
+def test_impossible_counts_are_refused(tmp_path: Path) -> None:
     frame = pd.DataFrame({"task": ["a", "b", "c"], "n": [3, 3, 10**10], "c": [1, 3, 1]})
     error = refusal(frame)
     assert (error.place, error.problem) == ("DataFrame: record 3", "n = 10000000000")
@@ -210,14 +210,14 @@ TWICE = '{"task": "b", "judge": {"log": "ok", "score": {"ok": true, "ok": false}
         ("b.json", f'{{"results": [\n{GOOD},\n{TWICE}]}}'),
     ],
 )
-def test_a_key_twice_inside_a_column(write: Write, name: str, text: str) -> None:
+def test_a_duplicate_key_inside_a_column_is_refused(write: Write, name: str, text: str) -> None:
     path = write(name, text)
     error = refusal(path, fields={"outcome": "judge.score.ok"})
     assert (error.place, error.problem) == (f"{path}:3", 'the key "ok" occurs twice')
     assert error.remedy == "keep one"
 
 
-def test_a_key_twice_in_an_entry(write: Write) -> None:
+def test_a_duplicate_key_in_a_list_entry_is_refused(write: Write) -> None:
     rows = [{"task": 1, "runs": [{"ok": True, "why": '"ok"'}, {"ok": False}]}, {"task": 2}]
     twice = '{"task": 3, "runs": [{"ok": true}, {"ok": true, "ok": false}]}\n'
     path = write("a.jsonl", jsonl(rows) + twice)
@@ -225,13 +225,13 @@ def test_a_key_twice_in_an_entry(write: Write) -> None:
     assert (error.place, error.problem) == (f"{path}:3", 'the key "ok" occurs twice')
 
 
-def test_a_key_twice_that_nobody_reads(write: Write) -> None:
+def test_a_duplicate_key_in_an_unused_column_is_accepted(write: Write) -> None:
     path = write("a.jsonl", '{"task": "a", "judge": {"ok": true, "log": {"x": 1, "x": 2}}}\n' * 2)
     counts = passk_cli.read(path, fields={"outcome": "judge.ok"})
     assert (counts.n.tolist(), counts.c.tolist()) == ([2], [2])
 
 
-def test_a_line_of_a_format_with_a_key_twice(write: Write) -> None:
+def test_a_duplicate_key_in_a_line_of_a_format_is_refused(write: Write) -> None:
     line = '{"task_id": "HumanEval/0", "completion": "x", "passed": true, "result": "passed"}\n'
     text = line + line.replace("}", ', "result": "failed"}')
     error = refusal(path := write("samples.jsonl_results.jsonl", text))
@@ -239,7 +239,9 @@ def test_a_line_of_a_format_with_a_key_twice(write: Write) -> None:
     assert passk_cli.read(path, skip_bad=True).n.tolist() == [1]
 
 
-def test_a_number_that_every_attempt_has_numbers_none(passk: Passk, tmp_path: Path) -> None:
+def test_a_number_shared_by_all_attempts_is_not_an_attempt_number(
+    passk: Passk, tmp_path: Path
+) -> None:
     """Of two nights of four attempts each nothing is proposed that leaves three of them out."""
     for night, passes in (("n1", 3), ("n2", 2)):
         rows = [{"model": "agent", "task": f"t{t}", "run": night, "passed": (t + i) % 4 < passes}

@@ -14,7 +14,7 @@ from tests.conftest import jsonl
 CELLS = [(f"t{task}", arm) for task in range(9) for arm in "pq" for _ in range(2)]
 
 
-def test_layouts_are_one_survey(tmp_path: Path) -> None:
+def test_a_survey_combines_all_layouts(tmp_path: Path) -> None:
     rows = [
         {"model": "m", "task_id": task, "passed": i % 3 == 0, "arm": arm}
         for i, (task, arm) in enumerate(CELLS)

@@ -29,7 +29,7 @@ def exercise(folder: Path, place: str, tries: list[bool] | None, **more: object)
     (path / "package.json").write_text('{"name": "@exercism/javascript-bowling", "version": "1"}')
 
 
-def test_the_last_try_decides() -> None:
+def test_the_last_try_decides_the_outcome() -> None:
     assert cells(FILE) == {("alpha", "python/bowling"): (1, 1)}
     assert cells(FILE, outcome="first") == {("alpha", "python/bowling"): (1, 0)}
 

@@ -32,7 +32,7 @@ def test_evalplus_plus_needs_both(outcome: str) -> None:
     assert sum(c for _, c in expected.values()) == (8 if outcome == "base" else 4)
 
 
-def test_evalplus_first_generation(tmp_path: Path) -> None:
+def test_evalplus_files_of_the_first_version_are_read(tmp_path: Path) -> None:
     assert set(cells(OLD, outcome="base").values()) == {(1, 0)}
     result = {
         "t/0": {
@@ -56,20 +56,20 @@ def test_evalplus_first_generation(tmp_path: Path) -> None:
     assert list(cells(path).values()) == [(3, 2)]
 
 
-def test_evalplus_asks_which_tests(passk: Passk) -> None:
+def test_evalplus_leads_to_a_question_about_its_tests(passk: Passk) -> None:
     result = passk("estimate", DATA / "evalplus")
     assert result.code == 3
     assert "2 outcomes: base, plus\n" in result.err
 
 
-def test_bigcodebench() -> None:
+def test_files_of_bigcodebench_are_read() -> None:
     counts = cells(DATA / "bigcodebench")
     assert list(counts.values()) == [(3, 2), (3, 0), (3, 3), (3, 1)]
     (model,) = {model for model, _ in counts}
     assert pass_at(1, counts, model) == Fraction(6, 12)
 
 
-def test_livecodebench_by_difficulty() -> None:
+def test_livecodebench_groups_by_difficulty() -> None:
     problems = json.loads(LIVE.read_text())
     expected = {
         ("livecodebench", problem["difficulty"], problem["question_id"]): (
@@ -86,7 +86,7 @@ def test_livecodebench_by_difficulty() -> None:
     assert solutions.valueless == 0
 
 
-def test_livecodebench_scenarios_with_several_records_of_a_question(write: Write) -> None:
+def test_livecodebench_reads_several_records_of_a_question(write: Write) -> None:
     record = {
         "question_id": "q",
         "test_id": 0,
@@ -101,7 +101,7 @@ def test_livecodebench_scenarios_with_several_records_of_a_question(write: Write
     assert read(path, missing="drop").facts.reasons == {"x": {"not attempted": 1}}
 
 
-def test_livecodebench_by_position() -> None:
+def test_livecodebench_results_are_tasks_by_position() -> None:
     """The file contains pass@1 and pass@5 of the harness before the results of tests."""
     path = LIVE.parent / "stub-1" / "Scenario.codegeneration_5_0.2_eval.json"
     model_name, problems, _ = json.loads(path.read_text())
@@ -124,7 +124,7 @@ def test_livecodebench_by_position() -> None:
     }
 
 
-def test_livecodebench_by_position_without_details(write: Write, passk: Passk) -> None:
+def test_livecodebench_without_details_is_read_by_position(write: Write, passk: Passk) -> None:
     """Code execution has no details. A list of pass@1 by task is not such a file."""
     path = write(
         "x.json", json.dumps([{"pass@1": 25.0}, {"0": [[True, -1], [True]], "1": [[-2], []]}])
@@ -177,7 +177,7 @@ def test_multipl_e_needs_status_and_exit_code() -> None:
         ("humaneval-lua-some-0.2", "humaneval-lua-some-0.2", "rkt/", None),
     ],
 )
-def test_multipl_e_folders(
+def test_multipl_e_folders_name_model_prompt_and_suite(
     tmp_path: Path, folder: str, model: str, suite: str, prompt: str | None
 ) -> None:
     shutil.copytree(RACKET, tmp_path / folder)

@@ -106,7 +106,7 @@ CASES: list[tuple[str, Corrupt, dict[str, object], str]] = [
 
 @pytest.mark.long
 @pytest.mark.parametrize(("fixture", "corrupt", "options", "message"), CASES)
-def test_corrupted(
+def test_corrupted_files_are_refused(
     fixture: str, corrupt: Corrupt, options: dict[str, object], message: str, write: Write
 ) -> None:
     path, *_ = sorted(DATA.glob(fixture))

@@ -29,7 +29,7 @@ def metric(name: str, success: bool, **fields: Any) -> dict[str, Any]:
     return {"name": name, "success": success, **fields}
 
 
-def test_verdict_of_each_task() -> None:
+def test_an_attempt_passes_if_all_metrics_pass() -> None:
     data = json.loads(PATH.read_text())["testRunData"]
     expected: dict[tuple[str, str], list[int]] = {}
     for case in data["testCases"]:
@@ -47,7 +47,7 @@ def test_verdict_of_each_task() -> None:
     assert read(PATH, missing="drop").facts.reasons == {"stub-1": {"error": 3}}
 
 
-def test_a_metric_by_its_name() -> None:
+def test_outcome_can_name_a_metric() -> None:
     data = json.loads(PATH.read_text())["testRunData"]
     for scores in data["metricsScores"]:
         counts = cells(PATH, outcome=scores["metric"], missing="drop")
@@ -70,7 +70,7 @@ def test_the_folder_counts_its_run_once(passk: Passk) -> None:
     assert "there are success, Exact Match, Short" in result.err
 
 
-def test_flaky_metrics_decide_nothing(tmp_path: Path) -> None:
+def test_flaky_metrics_do_not_decide_the_verdict(tmp_path: Path) -> None:
     flaky = metric("a", False, error="late", flaky=True)
     case = {"input": "x", "success": True, "metricsData": [flaky, metric("b", True)]}
     assert cells(run(tmp_path / "r.json", case)) == {("r", "x"): (1, 1)}

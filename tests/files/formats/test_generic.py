@@ -66,7 +66,9 @@ SHAPES: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("layout", [{}, {"indent": 1}], ids=["one line", "indented"])
 @pytest.mark.parametrize("name", only(SHAPES, *[*SHAPES][::2]))
-def test_each_shape_reads(tmp_path: Path, name: str, layout: Mapping[str, Any]) -> None:
+def test_all_shapes_of_documents_are_read(
+    tmp_path: Path, name: str, layout: Mapping[str, Any]
+) -> None:
     path = write_document(tmp_path, "m.json", SHAPES[name], **layout)
     assert cells(path) == EXPECTED
     assert form(path) == name
@@ -126,7 +128,7 @@ def test_a_value_in_a_record_takes_precedence_over_one_next_to_it(tmp_path: Path
     assert cells(path) == {("y", "a"): (1, 1)}
 
 
-def test_one_record_per_file(tmp_path: Path) -> None:
+def test_one_record_per_file_is_read(tmp_path: Path) -> None:
     for i in range(3):
         write_document(tmp_path, f"{i}/trial.json",
                 {"task": "a", "attempt": i, "passed": i == 1, "model": "m",
@@ -222,9 +224,7 @@ CORRUPT: tuple[tuple[str, object, str], ...] = (
 
 @pytest.mark.parametrize(("document", "message"), [c[1:] for c in CORRUPT],
                          ids=[c[0] for c in CORRUPT])  # fmt: skip
-def test_what_cannot_be_understood_is_refused(
-    tmp_path: Path, document: object, message: str
-) -> None:
+def test_unknown_shapes_are_refused(tmp_path: Path, document: object, message: str) -> None:
     with pytest.raises(DataError, match=message):
         read(write_document(tmp_path, "m.json", document))
 
@@ -250,7 +250,7 @@ def test_lines_with_the_same_number_are_one_task(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.csv", "a.tsv", "a.jsonl", "a.parquet", "doc.json"])
-def test_rows_of_any_file_are_tasks_by_their_number(tmp_path: Path, name: str) -> None:
+def test_rows_of_any_file_can_be_tasks_by_their_number(tmp_path: Path, name: str) -> None:
     rows = [{"model": f"m{i % 2}", "correct": i != 1} for i in range(4)]
     for folder in "xy":
         path = tmp_path / folder / name
@@ -275,13 +275,13 @@ def test_rows_of_any_file_are_tasks_by_their_number(tmp_path: Path, name: str) -
     }
 
 
-def test_rows_that_are_left_out_have_no_number(tmp_path: Path) -> None:
+def test_excluded_rows_are_not_numbered(tmp_path: Path) -> None:
     path = write_document(tmp_path, "a.csv", "correct,said\n1,a\n0,b,c\n1,d\n")
     with pytest.raises(ParameterError, match="rows that are left out have no @line"):
         read(path, fields={"task": "@line"}, skip_bad=True)
 
 
-def test_a_frame_has_rows_with_numbers() -> None:
+def test_rows_of_a_frame_can_be_tasks_by_their_number() -> None:
     frame = pd.DataFrame({"correct": [True, False, True]})
     result = estimate(frame, fields={"task": "@line"}).frame
     assert result["estimate"].tolist() == [pytest.approx(2 / 3)]

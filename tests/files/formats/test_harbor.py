@@ -37,7 +37,7 @@ def test_counts_equal_those_in_the_files() -> None:
     assert pass_at(3, counts, MODEL) == Fraction(2, 3)
 
 
-def test_an_outcome_that_no_trial_has_is_refused_though_some_were_never_judged() -> None:
+def test_an_outcome_that_no_trial_has_is_refused_even_with_unjudged_trials() -> None:
     assert any(trial["verifier_result"] is None for trial in trials())
     with pytest.raises(DataError, match="no outcome 'typo'; there are reward"):
         read(HARBOR, missing="fail", outcome="typo")
@@ -54,7 +54,7 @@ def test_a_trial_without_a_reward_is_missing_and_a_timeout_with_one_is_not(passk
     assert [Path(name).name for name in facts.non_result_files] == ["results.csv"]
 
 
-def test_what_belongs_to_a_trial_is_not_read(tmp_path: Path) -> None:
+def test_files_inside_a_trial_are_not_read(tmp_path: Path) -> None:
     job = tmp_path / "job"
     shutil.copytree(HARBOR / "trials" / "pa_um", job)
     (job / "result.json").write_text('{"id": "j", "n_total_trials": 9, "stats": {"n_trials": 9}}')
@@ -78,7 +78,7 @@ def write(folder: Path, name: str, rewards: object, **more: object) -> None:
     (folder / f"{name}.json").write_text(json.dumps(trial))
 
 
-def test_rewards_by_name_are_chosen_and_a_crash_goes_with_any(tmp_path: Path) -> None:
+def test_rewards_are_chosen_by_name_and_a_crash_counts_for_each(tmp_path: Path) -> None:
     write(tmp_path, "one", {"tests": 1, "style": 0.5})
     write(tmp_path, "two", {"tests": 0, "style": 1})
     write(tmp_path, "three", None, exception_info={"exception_type": "AgentTimeoutError"})
@@ -122,7 +122,9 @@ def test_two_agents_of_one_model_can_be_groups_or_pooled(tmp_path: Path) -> None
     assert (len(pooled.series), pooled.facts.varying) == (1, ("agent",))
 
 
-def test_groups_of_one_model_are_compared_as_the_error_says(passk: Passk, tmp_path: Path) -> None:
+def test_groups_of_one_model_are_compared_with_the_proposed_command(
+    passk: Passk, tmp_path: Path
+) -> None:
     two_agents(tmp_path)
     result = passk("compare", tmp_path, "--by", "agent")
     assert result.code == 2

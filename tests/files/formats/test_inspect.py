@@ -68,7 +68,7 @@ def test_outcomes_have_to_be_chosen_and_numbers_need_a_threshold() -> None:
     assert set(counts.attempts["score"].value) == {0.0, 0.5, 1.0}
 
 
-def test_why_attempts_have_no_outcome() -> None:
+def test_reasons_of_missing_outcomes_are_counted() -> None:
     facts = read(LOGS, outcome="verify", missing="drop").facts
     assert facts.reasons == {
         "mockllm/alpha": {"error": 4, "unscored": 5},
@@ -76,7 +76,7 @@ def test_why_attempts_have_no_outcome() -> None:
     }
 
 
-def test_describe_says_the_rule_the_outcomes_and_the_reasons(passk: Passk) -> None:
+def test_describe_shows_the_rule_the_outcomes_and_the_reasons(passk: Passk) -> None:
     out = passk("describe", LOGS, "--outcome", "verify").out
     for line in (
         r"format +inspect \(a score of C or 1 passes; P and other numbers need --threshold\)",
@@ -104,7 +104,7 @@ def test_stopped_and_crashed_logs_give_a_warning() -> None:
     )
 
 
-def test_older_logs() -> None:
+def test_older_logs_are_read() -> None:
     streaming = DATA / "inspect" / "log_streaming.eval"
     (model, _), *_ = cells(streaming)
     assert pass_at(1, cells(streaming), model) == Fraction(3, 4)
@@ -182,7 +182,7 @@ def log_of(*samples: object, header: Mapping[str, object] = HEADER) -> dict[str,
 
 
 @pytest.mark.parametrize("method", [0, 8, 93])
-def test_every_packing_reads_the_same(write: Write, method: int) -> None:
+def test_all_packings_give_the_same_counts(write: Write, method: int) -> None:
     members = log_of(*(sample(i, e, "C" if i == e else "I") for i in (1, 2) for e in (1, 2)))
     path = write("a.eval", archive(members, method))
     assert cells(path) == {("m", "t/1"): (2, 1), ("m", "t/2"): (2, 1)}
@@ -372,7 +372,7 @@ def test_logs_with_different_scorers_need_a_choice(passk: Passk, tmp_path: Path)
         [("a", "t", ["match"]), ("b", "u", ["includes", "match"]), ("b", "t", ["includes"])],
     ],
 )
-def test_the_first_remedy_for_several_scorers_loses_no_attempt_that_one_can_keep(
+def test_the_first_remedy_for_several_scorers_keeps_the_most_attempts(
     passk: Passk, tmp_path: Path, logs: list[tuple[str, str, list[str]]]
 ) -> None:
     """--outcome only comes first only if every log has one scorer, because then it pools no

@@ -66,7 +66,7 @@ def write_details(folder: Path, columns: str) -> Path:
     return path
 
 
-def test_metrics_with_dots_and_records(tmp_path: Path) -> None:
+def test_metrics_with_dots_and_records_are_read(tmp_path: Path) -> None:
     metrics = "{'bleu.1': metric.em, 'all': {'em': metric.em}} AS metric"
     path = write_details(tmp_path, f"doc, model_response, {metrics}")
     with pytest.raises(DataError, match="2 outcomes: all, bleu"):

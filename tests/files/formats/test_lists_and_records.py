@@ -76,7 +76,7 @@ def test_math_evaluation_seeds_are_runs(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-def test_every_eval_ever() -> None:
+def test_files_of_every_eval_ever_are_read() -> None:
     counts = cells(EVERY)
     assert counts == {("org/alpha", f"sums/{i + 1}"): (3, c) for i, c in enumerate(PASSED)}
 
@@ -92,7 +92,7 @@ def test_every_eval_ever_several_results_of_a_sample_are_outcomes(write: Write) 
     assert cells(path, outcome="exact_match") == cells(EVERY)
 
 
-def test_every_eval_ever_runs_go_on(write: Write) -> None:
+def test_every_eval_ever_runs_add_attempts(write: Write) -> None:
     second = write("second.jsonl", EVERY.read_text().replace("alpha/1", "alpha/2"))
     assert [n for n, _ in cells([EVERY, second]).values()] == [6] * 4
     joined = write("both.jsonl", EVERY.read_text() + second.read_text())
@@ -102,7 +102,7 @@ def test_every_eval_ever_runs_go_on(write: Write) -> None:
     assert cells(joined) == cells([EVERY, second])
 
 
-def test_evalscope() -> None:
+def test_files_of_evalscope_are_read() -> None:
     counts = cells(DATA / "evalscope")
     assert counts == {("alpha", f"gsm8k_main/{i}"): (3, c) for i, c in enumerate(PASSED)}
 
@@ -126,7 +126,7 @@ def test_openai_evals_a_second_match_is_not_a_second_attempt(write: Write) -> No
 
 
 @pytest.mark.parametrize("companion", ["pipe", "device"])
-def test_what_lies_next_to_a_file_is_only_opened_if_it_is_a_file(
+def test_neighbours_of_a_file_are_opened_only_if_they_are_files(
     companion: str, tmp_path: Path
 ) -> None:
     copy = Path(shutil.copytree(RUN, tmp_path / RUN.name))

@@ -88,7 +88,7 @@ def test_several_filtered_answers_are_one_attempt_with_a_warning(tmp_path: Path)
     assert (message.name, message.fields["answers"]) == ("filtered-answers", 3)
 
 
-def test_model_suite_and_temperature(tmp_path: Path) -> None:
+def test_model_suite_and_temperature_are_read(tmp_path: Path) -> None:
     counts = read(ALPHA / ONE, outcome=STRICT, by=["temperature"])
     assert counts.series == (("org/alpha", "0.7"),)
     assert counts.tasks[0] == "sums/0"
@@ -101,7 +101,7 @@ def test_model_suite_and_temperature(tmp_path: Path) -> None:
     assert read(f"me={tmp_path / 'x.jsonl'}", outcome=STRICT).series == (("me",),)
 
 
-def test_samples_of_early_versions(write: Write) -> None:
+def test_samples_of_early_versions_are_read(write: Write) -> None:
     """They name neither metrics nor filters; a doc that occurs twice has two filters."""
     path = write("x.jsonl", jsonl([ROW, {**ROW, "doc_id": 1, "exact_match": 0.0, "f1": [0.5, 1]}]))
     assert cells(path, by=["temperature"]) == {("x", "0.5", "0"): (1, 1), ("x", "0.5", "1"): (1, 0)}

@@ -13,7 +13,7 @@ from tests.files.formats.cells import DATA, cells
 ROOT = DATA / "mcpmark"
 
 
-def test_a_tree_of_runs() -> None:
+def test_a_tree_of_runs_is_read() -> None:
     expected: dict[tuple[str, ...], tuple[int, int]] = {}
     for path in ROOT.glob("results/**/meta.json"):
         meta = json.loads(path.read_text())
@@ -28,7 +28,7 @@ def test_a_tree_of_runs() -> None:
     assert facts.duplicates_checked
 
 
-def test_merged_runs_of_both_spellings(tmp_path: Path) -> None:
+def test_both_spellings_of_merged_runs_are_read(tmp_path: Path) -> None:
     assert cells(ROOT / "merged") == {("alpha-1", "postgres/papers__find_math"): (4, 3)}
     runs = {f"run-{i}": {"execution_result": {"success": i > 1}} for i in (1, 2, 3)}
     (tmp_path / "x.json").write_text(

@@ -30,7 +30,7 @@ def correct_answers(*folders: Path) -> Cells:
     return counts
 
 
-def test_folder_counts_once() -> None:
+def test_a_folder_counts_once() -> None:
     assert cells(FOLDER, missing="drop") == correct_answers(BROKEN, SOUND)
     facts = read(FOLDER, missing="drop").facts
     assert facts.reasons == {"stub-a": {"infrastructure": 2}}
@@ -47,7 +47,7 @@ def test_pass_at_k_equals_that_of_the_harness() -> None:
         assert float(pass_at(k, counts, "stub-b")) == pytest.approx(scores[f"pass@{k}"]["value"])
 
 
-def test_logs_of_a_run_that_was_stopped(tmp_path: Path) -> None:
+def test_logs_of_a_stopped_run_are_read(tmp_path: Path) -> None:
     """Without results.jsonl its log is read; the folder of the log does not name the model."""
     shutil.copy(BROKEN / "verified_log.jsonl", tmp_path / "stub-a.jsonl")
     expected = {key[1].removeprefix("sums/"): cell for key, cell in correct_answers(BROKEN).items()}
@@ -78,7 +78,7 @@ def test_scores_and_averages_are_not_outcomes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["problem_idx", "reward", "scoring_details"])
-def test_a_file_of_the_same_name(write: Write, key: str) -> None:
+def test_another_file_of_the_same_name_is_refused(write: Write, key: str) -> None:
     path = write(
         "results.jsonl", (SOUND / "results.jsonl").read_text().replace(f'"{key}"', '"other"')
     )
@@ -86,7 +86,7 @@ def test_a_file_of_the_same_name(write: Write, key: str) -> None:
         read(path)
 
 
-def test_results_in_yaml_are_averages(tmp_path: Path, passk: Passk) -> None:
+def test_results_in_yaml_are_refused_as_averages(tmp_path: Path, passk: Passk) -> None:
     """Source: nemo-evaluator 0.1.0, core/evaluate.py: yaml.dump of the run's results."""
     path = tmp_path / "results.yml"
     keys = "results groups gsm8k metrics exact_match scores strict stats stderr".split()

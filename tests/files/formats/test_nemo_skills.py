@@ -26,7 +26,9 @@ PUBLISHED = [
 
 
 @pytest.mark.parametrize(("benchmark", "outcome", "values"), PUBLISHED)
-def test_published_numbers(benchmark: str, outcome: str | None, values: dict[int, float]) -> None:
+def test_estimates_match_the_published_numbers(
+    benchmark: str, outcome: str | None, values: dict[int, float]
+) -> None:
     counts = cells(ROOT / benchmark, outcome=outcome)
     assert {model for model, _ in counts} == {"some-model"}
     assert {task.partition("/")[0] for _, task in counts} == {benchmark}
@@ -34,7 +36,7 @@ def test_published_numbers(benchmark: str, outcome: str | None, values: dict[int
         assert float(100 * pass_at(k, counts, "some-model")) == pytest.approx(percent, abs=1e-6)
 
 
-def test_subsets() -> None:
+def test_subsets_can_be_groups() -> None:
     counts = cells(ROOT / "hendrycks_math", by=["subset"])
     assert float(pass_at(1, counts, "some-model", "aime25")) == pytest.approx(0.8)
     assert float(pass_at(3, counts, "some-model", "aime24")) == pytest.approx(1.0)

@@ -18,7 +18,7 @@ REPEATS = RUN / "results" / "stub-a" / "gsm8k.json"
 PERPLEXITY = RUN / "results" / "stub-a" / "ARC-e.json"
 
 
-def test_answers_that_equal_the_reference() -> None:
+def test_answers_that_equal_the_reference_pass() -> None:
     """The expected counts come from the predictions, which passk does not read: the last number
     counts."""
     expected: dict[tuple[str, ...], tuple[int, int]] = {}
@@ -61,7 +61,7 @@ def without(detail: dict[str, Any], **more: object) -> dict[str, Any]:
     return {key: value for key, value in detail.items() if key != "correct"} | more
 
 
-def test_other_names_and_scores(tmp_path: Path) -> None:
+def test_other_names_of_outcomes_and_scores_are_read(tmp_path: Path) -> None:
     expected = {(task, cell) for (_, task), cell in cells(REPEATS).items()}
     path = changed(tmp_path, lambda d: without(d, cascade_correct=d["correct"]))
     assert {(task, cell) for (_, task), cell in cells(path).items()} == expected
@@ -72,7 +72,7 @@ def test_other_names_and_scores(tmp_path: Path) -> None:
     assert {(task, cell) for (_, task), cell in counts.items()} == expected
 
 
-def test_details_without_an_outcome(tmp_path: Path, passk: Passk) -> None:
+def test_details_without_an_outcome_are_reported(tmp_path: Path, passk: Passk) -> None:
     path = changed(tmp_path, without)
     result = passk("estimate", path)
     assert result.code == 3
@@ -84,7 +84,7 @@ def test_details_without_an_outcome(tmp_path: Path, passk: Passk) -> None:
 
 
 @pytest.mark.parametrize("details", [[], {"0": {"verdict": True}}, [{"id": 1}], "none"])
-def test_a_file_of_the_same_name(tmp_path: Path, details: object) -> None:
+def test_another_file_of_the_same_name_is_refused(tmp_path: Path, details: object) -> None:
     path = tmp_path / "results" / "stub-a" / "gsm8k.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"accuracy": 50.0, "details": details}))

@@ -15,7 +15,7 @@ FOLDER = DATA / "phoenix"
 DOCUMENT, TABLE = FOLDER / "stub-a.json", FOLDER / "stub-a.csv"
 
 
-def test_answers_that_equal_the_reference() -> None:
+def test_answers_that_equal_the_reference_pass() -> None:
     """The expected counts come from the other export, without its annotations."""
     expected: dict[tuple[str, ...], tuple[int, int]] = {}
     with TABLE.open(newline="") as file:

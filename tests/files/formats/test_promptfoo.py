@@ -19,7 +19,7 @@ SHORT, LONG = "Short: {{q}}", "Long, step by step: {{q}}"
 
 @pytest.mark.parametrize("path", [JSON, LINES], ids=lambda path: path.suffix)
 @pytest.mark.parametrize("missing", ["drop", "fail"])
-def test_pass_rates_by_model_and_prompt(path: Path, missing: str) -> None:
+def test_models_and_prompts_are_counted_separately(path: Path, missing: str) -> None:
     """The expected rates are counted from the lines of the file."""
     attempts: dict[tuple[str, ...], list[bool]] = defaultdict(list)
     for line in LINES.read_text().splitlines():
@@ -83,7 +83,7 @@ def test_tests_with_the_same_variables_and_other_assertions_are_tasks(write: Wri
     assert all(" #" in task for _, task in counts)
 
 
-def test_a_result_without_success(write: Write) -> None:
+def test_a_result_without_success_is_missing(write: Write) -> None:
     path = write("x.jsonl", LINES.read_text().replace('"success":true', '"success":null', 1))
     with pytest.raises(DataError, match="no outcome"):
         read(path, by=["prompt"], where="reason IS NULL OR reason = 'unscored'")

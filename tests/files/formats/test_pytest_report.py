@@ -65,7 +65,7 @@ def test_parameters_that_look_like_repeats_are_tasks(tmp_path: Path) -> None:
     assert cells(report(path, outcomes, environment=plugins)) == expected
 
 
-def test_repeats_of_a_stopped_run(tmp_path: Path) -> None:
+def test_missing_repeats_of_a_stopped_run_are_reported(tmp_path: Path) -> None:
     """Without parameters the number is the repeat, even if later repeats are missing."""
     keywords = ["t.py", "add[1-5]", ""]
     tests = [{"nodeid": f"t.py::add[{i}-5]", "outcome": "failed", "keywords": keywords}

@@ -30,7 +30,7 @@ FOLDER = DATA / "refused"
         ("submission.json", "and no tasks; give the files of its trajectories"),
     ],
 )
-def test_reason_and_remedy(passk: Passk, name: str, reason: str) -> None:
+def test_refused_files_get_a_reason_and_a_remedy(passk: Passk, name: str, reason: str) -> None:
     result = passk("estimate", FOLDER / name)
     assert result.code == 3
     assert f"error[no-results]: {FOLDER / name}: " in result.err
@@ -100,7 +100,7 @@ def test_a_forced_format_reads_or_refuses_any_file(write: Write, name: str) -> N
             read(path, format=name)
 
 
-def test_a_record_without_a_model_among_others(tmp_path: Path) -> None:
+def test_a_record_without_a_model_among_named_ones_is_refused(tmp_path: Path) -> None:
     """One damaged name must not pool two models under the name of the file."""
     source = DATA / "every_eval_ever" / "samples.jsonl"
     lines = source.read_text().splitlines()

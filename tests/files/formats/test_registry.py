@@ -136,7 +136,7 @@ def _long() -> Iterator[tuple[str, Path]]:
 
 
 @pytest.mark.parametrize(("name", "path"), list(_long()), ids=lambda value: str(value)[-40:])
-def test_long_text_before_the_decisive_key(
+def test_a_format_is_recognised_behind_long_text(
     name: str, path: Path, tmp_path: Path, write: Write
 ) -> None:
     data = path.read_bytes()

@@ -66,7 +66,7 @@ def test_the_verdict_of_the_harness_is_read_and_a_scorer_by_its_name(name: str) 
     assert sorted(lenient.values()) == (tools if "docker" in name else EXACT)
 
 
-def test_an_evaluator_that_raised_did_not_judge() -> None:
+def test_an_evaluator_that_raised_leaves_a_missing_outcome() -> None:
     """`odd` raised at both wrong answers to 2 + 2, `likeness` at the wrong one to 1 + 2."""
     cell_counts = cells(DATA / "braintrust/results.json", outcome="odd", missing="drop")
     assert cell_counts == {("results", x): n for x, n in
@@ -128,7 +128,7 @@ def test_two_scores_of_one_name_that_differ_are_refused(tmp_path: Path) -> None:
     assert sorted(cells(same, outcome="exact", missing="drop").values()) == EXACT
 
 
-def test_what_evalport_did_not_grade_has_no_outcome(tmp_path: Path) -> None:
+def test_ungraded_results_of_evalport_have_no_outcome(tmp_path: Path) -> None:
     name = "evalport/results.json"
     ungraded = {"grader_id": "exact", "type": "exact_match", "score": None, "passed": False}
     graders = ["results", 6, "grader_results"]

@@ -72,7 +72,7 @@ def test_the_first_schema_needs_no_lists_of_failures(tmp_path: Path) -> None:
     assert cells(path, missing="drop") == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
 
 
-def test_swe_bench_live(tmp_path: Path) -> None:
+def test_reports_of_swe_bench_live_are_read(tmp_path: Path) -> None:
     report(
         tmp_path / "m" / "results.json", submitted=4, submitted_ids=["a", "b", "c", "d"],
         empty_patch_ids=["c"], success_ids=["a"], failure_ids=["b"], error_ids=["d"],
@@ -105,7 +105,7 @@ def test_a_board_without_failures_is_refused_or_skipped_in_a_folder(
     assert cells(tmp_path) == {(tmp_path.name, "a"): (1, 1)}
 
 
-def test_a_report_without_submitted_ids(tmp_path: Path) -> None:
+def test_a_report_without_submitted_ids_counts_the_listed_instances(tmp_path: Path) -> None:
     """The report has only the number of submitted instances; a warning counts those in none of the
     lists."""
     numbers = {"total_instances": 300, "resolved_instances": 1, "unresolved_instances": 2}

@@ -38,7 +38,7 @@ def results(*rewards: object, **more: object) -> list[dict[str, Any]]:
     ]
 
 
-def test_tau_bench_rounding_and_errors(write: Write) -> None:
+def test_tau_bench_accepts_rounding_and_refuses_errors(write: Write) -> None:
     path = write("m.json", json.dumps(results(1.0 - 1e-7, 0.99, 0.5)))
     assert cells(path) == {("m", "0"): (3, 1)}
     assert cells(path, threshold=[0.5]) == {("m", "0"): (3, 3)}
@@ -49,7 +49,7 @@ def test_tau_bench_rounding_and_errors(write: Write) -> None:
     assert read(path, missing="drop").facts.reasons == {"m": {"error": 1}}
 
 
-def test_tau2_document() -> None:
+def test_a_tau2_document_is_read() -> None:
     simulations = json.loads(AIRLINE.read_text())["simulations"]
     assert cells(AIRLINE) == {
         ("gpt-4.1-mini-2025-04-14", f"airline/{simulation['task_id']}"): (

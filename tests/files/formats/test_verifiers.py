@@ -82,7 +82,7 @@ def test_results_without_metadata_are_named_by_their_file(tmp_path: Path) -> Non
     }
 
 
-def test_traces_one_episode_per_line() -> None:
+def test_traces_with_one_episode_per_line_are_read() -> None:
     counts = cells(TRACES, missing="drop")
     assert counts == {("org/stub-2", "gsm8k/a1"): (3, 2), ("org/stub-2", "gsm8k/b2"): (2, 0)}
     assert read(TRACES, missing="fail").facts.reasons == {"org/stub-2": {"error": 1}}

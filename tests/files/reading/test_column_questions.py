@@ -430,9 +430,7 @@ LOGS = {
 
 
 @pytest.mark.parametrize("name", [*NO_RESULTS, *LOGS])
-def test_a_file_that_is_not_one_of_results_gets_no_command(
-    passk: Passk, write: Any, name: str
-) -> None:
+def test_a_file_without_results_gets_no_command(passk: Passk, write: Any, name: str) -> None:
     text = jsonl(LOGS[name]) if name in LOGS else json.dumps(NO_RESULTS[name])
     result = passk("estimate", write("m.json", text))
     assert (result.code, result.out, commands(result.err)) == (3, "", [])
@@ -503,7 +501,7 @@ LISTED: dict[str, tuple[list[dict[str, Any]], list[str], list[str]]] = {
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 @pytest.mark.parametrize("case", only(LISTED, *[*LISTED][::3]))
-def test_the_screen_lists_what_may_be_meant(passk: Passk, write: Any, case: str) -> None:
+def test_the_screen_lists_the_possible_roles(passk: Passk, write: Any, case: str) -> None:
     records, options, rivals = LISTED[case]
     path = write("m.jsonl", jsonl(records))
     result = passk("estimate", path)
@@ -527,7 +525,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "records"), REFUSED)
-def test_what_holds_no_outcomes_is_refused_by_name(
+def test_files_without_outcomes_are_refused_by_name(
     passk: Passk, write: Any, name: str, records: list[dict[str, Any]]
 ) -> None:
     result = passk("estimate", write("m.jsonl", jsonl(records)))

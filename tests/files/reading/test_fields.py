@@ -36,7 +36,9 @@ def file(folder: Path, name: str, rows: list[dict[str, Any]], form: str) -> None
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_file_without_the_columns_is_read_by_its_own(tmp_path: Path, form: str) -> None:
+def test_a_file_without_the_named_columns_is_read_by_its_own_names(
+    tmp_path: Path, form: str
+) -> None:
     file(tmp_path, "ours", OURS, form)
     file(tmp_path, "others", OTHERS, form)
     expected = {("a/m", "t"): (1, 1), ("b/m", "t"): (1, 0), ("n", "t"): (1, 1)}
@@ -47,7 +49,9 @@ def test_a_file_without_the_columns_is_read_by_its_own(tmp_path: Path, form: str
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("lists_files", [False, True])
-def test_files_that_lack_a_column_are_named(tmp_path: Path, form: str, lists_files: bool) -> None:
+def test_errors_name_the_files_that_lack_a_column(
+    tmp_path: Path, form: str, lists_files: bool
+) -> None:
     file(tmp_path, "a", OURS, form)
     for name in "bcdef":
         file(tmp_path, name, [{k: v for k, v in row.items() if k != "agent"} for row in OURS], form)
@@ -59,7 +63,7 @@ def test_files_that_lack_a_column_are_named(tmp_path: Path, form: str, lists_fil
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_tasks_of_files_of_different_layouts(tmp_path: Path, form: str) -> None:
+def test_files_of_different_layouts_are_read_together(tmp_path: Path, form: str) -> None:
     file(tmp_path, "m", [{"x": "t", "passed": True}], form)
     file(tmp_path, "n", [{"task": "t", "passed": False}], form)
     (tmp_path / "config.json").write_text('{"name": "night", "seed": 3}')
@@ -75,7 +79,7 @@ def test_tasks_of_files_of_different_layouts(tmp_path: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize("form", [*FORMS, "harness", "frame"])
-def test_a_column_that_no_file_has_is_refused(tmp_path: Path, form: str) -> None:
+def test_a_column_missing_in_all_files_is_refused(tmp_path: Path, form: str) -> None:
     data: Any = tmp_path
     if form == "frame":
         data = pd.DataFrame(OTHERS)
@@ -88,7 +92,7 @@ def test_a_column_that_no_file_has_is_refused(tmp_path: Path, form: str) -> None
         cells(data, fields={"task": "nowhere"})
 
 
-def test_beside_a_harness_whose_columns_are_known(tmp_path: Path) -> None:
+def test_fields_do_not_change_the_columns_of_a_known_harness(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text((DATA / "promptfoo" / "out.jsonl").read_text())
     rows = [{"bot": row["agent"], "size": row["model"], **row} for row in OURS]
     file(tmp_path, "ours", [{k: row[k] for k in ("bot", "size", "task", "passed")} for row in rows],

@@ -57,7 +57,7 @@ def test_answers_agree_without_a_full_stop_and_by_places() -> None:
     assert counts.c.tolist() == [1, 1, 1, 0, 0, 0]
 
 
-def test_outcomes_of_which_a_row_has_one() -> None:
+def test_outcomes_in_alternative_columns_are_joined() -> None:
     rows = [{"task": i, "old": i % 2 if i < 6 else None, "new": None if i < 6 else True}
             for i in range(10)]  # fmt: skip
     counts = read(rows, fields={"outcome": "old|new"})
@@ -66,7 +66,7 @@ def test_outcomes_of_which_a_row_has_one() -> None:
         read([*rows, {"task": "both", "old": 0, "new": True}], fields={"outcome": "old|new"})
 
 
-def test_what_only_failures_have_is_no_setting(passk: Passk, write: Any) -> None:
+def test_a_value_that_only_failures_have_is_not_a_setting(passk: Passk, write: Any) -> None:
     rng = random.Random(1)
     rows = [
         {"task": f"t{i}", "passed": passed, "spread": None if passed else rng.random()}
@@ -76,7 +76,7 @@ def test_what_only_failures_have_is_no_setting(passk: Passk, write: Any) -> None
     assert (result.code, "spread" in result.out) == (0, False)
 
 
-def test_arms_of_few_tasks_are_asked_about() -> None:
+def test_arms_of_few_tasks_lead_to_a_question() -> None:
     rows = [{"model": "m", "task": f"fix {w}", "type": arm, "passed": arm == "wrapped" or i > 2}
             for i, w in enumerate("abcdefghijk") for arm in ("plain", "wrapped")]  # fmt: skip
     with pytest.raises(DataError) as refused:
@@ -85,13 +85,13 @@ def test_arms_of_few_tasks_are_asked_about() -> None:
     assert refused.value.settles[0].options == {"by": ("type",)}
 
 
-def test_an_object_numbers_no_attempts() -> None:
+def test_an_object_is_not_an_attempt_number() -> None:
     rows = [{"task": f"t{i % 5}", "passed": i % 3 == 0, "sample": {"text": "same"}}
             for i in range(10)]  # fmt: skip
     assert read(rows).n.tolist() == [2] * 5
 
 
-def test_a_document_of_thousands_of_fields_is_asked_about_soon() -> None:
+def test_a_question_about_thousands_of_fields_comes_quickly() -> None:
     fields = {f"f{i}": {"correct": i % 2, "f1": i / 60, "precision": 0.5, "recall": 1 / 3, "tp": i}
               for i in range(60)}  # fmt: skip
     rows = [{"model": m, "fields": {f"d{d}": fields for d in range(3)}} for m in "abc"]

@@ -56,7 +56,7 @@ def test_the_remedies_keep_models_apart(
     assert re.search("claude-y +1.000", result.out)
 
 
-def test_what_is_said_to_be_one_model_is_one(passk: Passk, tmp_path: Path) -> None:
+def test_pooled_columns_and_conditions_make_one_model(passk: Passk, tmp_path: Path) -> None:
     path = table(tmp_path, more="seed")
     pool = ("--pool", "bot,maker,seed", "--duplicates", "keep")
     assert passk("estimate", path, *FIELDS, *pool).code == 0
@@ -66,9 +66,7 @@ def test_what_is_said_to_be_one_model_is_one(passk: Passk, tmp_path: Path) -> No
     assert passk("estimate", path, *FIELDS, *where).code == 0
 
 
-def test_the_headline_of_describe_begins_with_what_tells_attempts_apart(
-    passk: Passk, write: Write
-) -> None:
+def test_the_headline_of_describe_begins_with_the_setting(passk: Passk, write: Write) -> None:
     """Repeats are repeats of another temperature."""
     rows = [f"t{t},{heat},{seed},{(t + seed) % 2}" for t in range(30) for heat in (0, 0.5)
             for seed in range(3)]  # fmt: skip
@@ -79,14 +77,14 @@ def test_the_headline_of_describe_begins_with_what_tells_attempts_apart(
     )
 
 
-def test_describe_says_it_and_goes_on(passk: Passk, tmp_path: Path) -> None:
+def test_describe_warns_about_pooled_settings_and_continues(passk: Passk, tmp_path: Path) -> None:
     result = passk("describe", table(tmp_path), *FIELDS[:-2], "-q")
     assert result.code == 0
     assert result.err.startswith("warning[pooled-settings]: ")
     assert "attempts at one task differ in bot" in result.err
 
 
-def test_names_of_models_number_no_attempts_and_are_not_parts_of_tasks(
+def test_names_of_models_are_neither_attempt_numbers_nor_parts_of_tasks(
     passk: Passk, tmp_path: Path
 ) -> None:
     result = passk("estimate", table(tmp_path, seeds=1), *FIELDS)
@@ -104,7 +102,7 @@ def test_names_of_models_number_no_attempts_and_are_not_parts_of_tasks(
         ("topic", ["algebra", "geometry"], "restarting-tasks", True),
     ],
 )
-def test_tasks_start_again_only_under_what_describes_tasks(
+def test_tasks_restart_only_under_columns_that_describe_tasks(
     passk: Passk, write: Write, column: str, values: list[Any], asks: str, part: bool
 ) -> None:
     rows = [{"task_id": i % 15, "trial": i // 15 % 2, column: values[i // 30],
@@ -114,9 +112,7 @@ def test_tasks_start_again_only_under_what_describes_tasks(
     assert ("as parts of the tasks" in result.err) == part
 
 
-def test_a_statement_that_stays_the_same_makes_its_task_the_same(
-    passk: Passk, write: Write
-) -> None:
+def test_an_equal_statement_makes_tasks_equal(passk: Passk, write: Write) -> None:
     rows = [{"task_id": i % 15, "topic": ["a", "b"][i // 15], "passed": i % 7 < 3,
              "question": f"How many are {i % 15} apples?"} for i in range(30)]  # fmt: skip
     result = passk("estimate", write("runs.jsonl", "".join(json.dumps(r) + "\n" for r in rows)))
@@ -141,7 +137,7 @@ def test_a_frame_and_rows_are_refused_too(tmp_path: Path) -> None:
     lambda row: f"answer {row['number']}",                  # another text each time
     lambda row: "xyz"[row["number"] * 7 % 11 % 3],          # at random
 ])  # fmt: skip
-def test_other_texts_are_no_models(column: object) -> None:
+def test_other_texts_are_not_models(column: object) -> None:
     rows = [
         {"task": f"t{number // 4}", "passed": number % 3 == 0, "number": number}
         for number in range(40)
@@ -165,7 +161,7 @@ def boards(folder: Path, column: str, number: str = "{}") -> Path:
 # Numbers with holes may repeat, and so are looked at one by one.
 @pytest.mark.parametrize("number", ["{}", *long("1{}7")])
 @pytest.mark.parametrize("policy", ["error", *long("first", "last", "keep")])
-def test_no_policy_for_repeats_pools_models(
+def test_policies_for_repeats_never_pool_models(
     passk: Passk, tmp_path: Path, policy: str, number: str
 ) -> None:
     path = boards(tmp_path, "bot", number)
@@ -176,13 +172,13 @@ def test_no_policy_for_repeats_pools_models(
         read(path, duplicates=policy)
 
 
-def test_keeping_what_does_not_repeat_pools_nothing(passk: Passk, write: Write) -> None:
+def test_duplicates_keep_is_allowed_without_repeats(passk: Passk, write: Write) -> None:
     rows = [f"{'abc'[i % 3]},q{i // 12},{i % 12 * 10},{i % 2}" for i in range(60)]
     path = write("board.csv", "\n".join(["machine,task,attempt,passed", *rows]) + "\n")
     assert passk("estimate", path, "--duplicates", "keep").code == 0
 
 
-def test_a_name_with_a_blank_is_quoted(passk: Passk, tmp_path: Path) -> None:
+def test_a_name_with_a_space_is_quoted(passk: Passk, tmp_path: Path) -> None:
     error = passk("estimate", boards(tmp_path, "the model")).err
     assert "--field 'model=the model'  # as models\n" in error
     assert "--by 'the model'  # keeps them apart\n" in error
@@ -198,9 +194,7 @@ def test_attempts_that_are_pooled_on_purpose_may_still_repeat(passk: Passk, tmp_
 
 
 @pytest.mark.parametrize("policy", ["error", *long("first", "keep")])
-def test_models_named_as_the_attempt_are_no_attempts(
-    passk: Passk, tmp_path: Path, policy: str
-) -> None:
+def test_models_named_as_the_attempt_are_refused(passk: Passk, tmp_path: Path, policy: str) -> None:
     path = boards(tmp_path, "run")
     result = passk("estimate", path, "--field", "attempt=run", "--duplicates", policy)
     assert (result.code, result.out) == (3, "")
@@ -208,7 +202,7 @@ def test_models_named_as_the_attempt_are_no_attempts(
 
 
 @pytest.mark.parametrize("remedy", [("--field", "model=run"), ("--by", "run")])
-def test_a_column_with_a_use_is_no_candidate_for_the_attempt(
+def test_a_used_column_is_not_offered_as_the_attempt(
     passk: Passk, tmp_path: Path, remedy: tuple[str, str]
 ) -> None:
     result = passk("estimate", boards(tmp_path, "run"), *remedy)

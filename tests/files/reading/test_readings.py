@@ -34,7 +34,7 @@ def tasks_and_passes(counts: passk_cli.Counts) -> tuple[int, list[int]]:
     return len(counts.tasks), sorted(passed)
 
 
-def test_what_stands_beside_a_list_can_be_named(write: Any) -> None:
+def test_fields_next_to_a_list_can_be_named(write: Any) -> None:
     records = [{"arm": a, "id": f"r{a}", "results": [{"task": i, "passed": i == 1}
                 for i in range(4)]} for a in "xy"]  # fmt: skip
     for document in (jsonl(records), json.dumps(records)):
@@ -87,14 +87,14 @@ def test_keys_in_braces_are_columns(write: Any) -> None:
     ({"a": {"x": {"c": 1}, "y": {}}}, "a.{model}.b", r"x: no 'b' in it"),
     ([{"a": [{"task": 1, "passed": 1}]}, {}], "a", r"m.json: record 2: no 'a' in it"),
 ])  # fmt: skip
-def test_what_is_no_record_on_the_way_is_refused(
+def test_a_path_through_a_value_that_is_not_a_record_is_refused(
     write: Any, document: Document, records: str, problem: str
 ) -> None:
     with pytest.raises(DataError, match=problem):
         read(write("m.json", json.dumps(document)), records=records)
 
 
-def test_reports_in_folders_are_named_by_these(tmp_path: Path) -> None:
+def test_reports_in_folders_are_named_by_their_folders(tmp_path: Path) -> None:
     for model in "ab":
         (tmp_path / model).mkdir()
         for name in ("report.json", "x.json"):
@@ -133,7 +133,9 @@ def verdict(task: int, column: int) -> str:
 
 
 @pytest.mark.long
-def test_columns_that_agree_are_an_outcome_at_every_door(tmp_path: Path, write: Any) -> None:
+def test_agreement_of_two_columns_is_an_outcome_in_every_interface(
+    tmp_path: Path, write: Any
+) -> None:
     import pandas as pd
 
     answers, gold = ["A", " b", "C", "2.0", None, "x"], ["a", "B", "D", "2", "q", None]
@@ -160,7 +162,7 @@ def test_columns_that_agree_are_an_outcome_at_every_door(tmp_path: Path, write: 
 
 
 @pytest.mark.parametrize("role", ["cost", "answer", "score", "truth"])
-def test_what_a_row_has_once_is_not_of_each_model(role: str) -> None:
+def test_a_value_per_row_is_refused_for_models_in_columns(role: str) -> None:
     """A cost beside a column for each model is nobody's in particular."""
     rows = [{"task": t, "a": t > 3, "b": t > 5, "x": 1.0} for t in range(9)]
     fields = {"outcome": "a,b", "model": "@column", role: "x"}
@@ -179,7 +181,7 @@ def test_models_in_columns_need_several_of_them(passk: Passk, write: Any) -> Non
     assert (result.code, "== compares two columns" in result.err) == (2, True)
 
 
-def test_the_option_of_outcomes_joins_columns_as_the_field_does(write: Any) -> None:
+def test_the_outcome_option_joins_columns_like_the_field(write: Any) -> None:
     path = write("m.csv", spread("run1,run2", verdict))
     assert rate(path, outcome="run1,run2") == rate(path, fields={"outcome": "run1,run2"})
     with pytest.raises(DataError) as refused:

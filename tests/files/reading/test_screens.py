@@ -65,20 +65,20 @@ def test_a_verdict_with_a_word_of_time_or_the_highest_reward_is_offered(screen: 
     assert {"found_correct_chunk", "turns.max_reward"} <= {*columns(candidates, "outcome")}
 
 
-def test_a_flag_that_never_varies_is_offered_if_nothing_else_is(screen: Any) -> None:
+def test_a_constant_flag_is_offered_only_without_alternatives(screen: Any) -> None:
     rows = [{"goal": f"g{i}", "jailbroken": True} for i in range(9)]
     assert columns(screen(jsonl(rows)), "outcome") == ["jailbroken"]
     varied = [{**row, "safe": i % 2 > 0} for i, row in enumerate(rows)]
     assert columns(screen(jsonl(varied)), "outcome") == ["safe"]
 
 
-def test_no_verdict_is_hidden_by_one_with_the_same_values(screen: Any) -> None:
+def test_equal_verdicts_are_both_offered(screen: Any) -> None:
     rows = [{"task_id": f"t{i}", "silent": i % 4 == 0, "won_with_control": i % 4 > 0,
              "raw_success": i % 5 > 0} for i in range(20)]  # fmt: skip
     assert {*columns(screen(jsonl(rows)), "outcome")} == {"won_with_control", "raw_success"}
 
 
-def test_the_only_record_of_a_list_is_looked_into(screen: Any) -> None:
+def test_fields_of_the_only_record_of_a_list_are_offered(screen: Any) -> None:
     attempts = [{"question": f"q{i}", "completions": [{"score": i % 2}, {"score": 1}],
                  "best_score": 1.0} for i in range(8)]  # fmt: skip
     document = {"groups": [{"name": "g", "sets": [{"name": "s", "results": attempts}]}]}
@@ -108,13 +108,13 @@ def test_a_folder_is_tallied_over_its_files(passk: Passk, tmp_path: Path) -> Non
     assert "values of the first 1,000 records of 34 of 65 files" in passk("estimate", tmp_path).err
 
 
-def test_documents_one_after_the_other_are_all_looked_at(screen: Any) -> None:
+def test_all_concatenated_documents_are_read_for_the_screen(screen: Any) -> None:
     rows = [{"case": f"c{i}", "verdict_a": i % 2 > 0, "verdict_b": i % 3 > 0} for i in range(30)]
     candidates = screen("\n".join(json.dumps(row, indent=1) for row in rows))
     assert candidates.rows == 30
 
 
-def test_what_passes_is_asked_before_what_is_kept_apart(passk: Passk, write: Write) -> None:
+def test_the_threshold_is_asked_before_the_settings(passk: Passk, write: Write) -> None:
     rows = "".join(f"t{i},{mode},{(i % 4) / 3:.3f}\n" for i in range(12) for mode in ("on", "off"))
     path = write("runs.csv", "task,condition,score\n" + rows)
     result = passk("estimate", path)
@@ -146,7 +146,7 @@ def test_the_map_of_a_screen_is_found_next_to_the_data(passk: Passk, workdir: Pa
     assert passk("estimate", "runs").error == "open-role"
 
 
-def test_a_folder_with_two_names_of_the_outcome_is_asked_about(
+def test_two_names_of_the_outcome_in_a_folder_lead_to_a_question(
     passk: Passk, tmp_path: Path
 ) -> None:
     for name, outcome in (("a", "llm_correct"), ("b", "correct")):
@@ -157,7 +157,7 @@ def test_a_folder_with_two_names_of_the_outcome_is_asked_about(
     assert "--field outcome=llm_correct" in result.err
 
 
-def test_two_places_leave_the_roles_of_a_draft_open(passk: Passk, write: Write) -> None:
+def test_two_possible_places_leave_the_roles_of_a_draft_open(passk: Passk, write: Write) -> None:
     part = {f"t{i}": {"task": f"t{i}", "score": i % 2 > 0} for i in range(4)}
     path = write("parts.json", json.dumps({"logs": {"a": {"x": part}, "b": {"y": part}}}))
     passk("describe", path, "--init", path.with_name("passk.toml"))
@@ -227,7 +227,7 @@ def test_attempts_at_one_question_by_model_are_offered_as_one_task(
         (("prediction", "label", "target"), ["prediction==target", "prediction==label"]),
     ],
 )
-def test_an_answer_is_compared_with_each_expected_one(
+def test_an_answer_is_compared_with_each_reference(
     screen: Any, columns_: Sequence[str], expected: Sequence[str]
 ) -> None:
     rows = [{"text": f"t{i}", **{name: "xyz"[(i + k * (i % 4 == 0)) % 3]
@@ -246,7 +246,7 @@ def test_what_happens_in_an_attempt_is_not_a_number_of_attempts(
     assert "counts" not in screen(jsonl(rows))
 
 
-def test_counts_of_rows_by_category_have_no_command(passk: Passk, write: Write) -> None:
+def test_counts_of_rows_by_category_get_no_command(passk: Passk, write: Write) -> None:
     path = write("totals.csv", "category,count,correct\nmath,50,31\ncode,40,22\nlaw,80,60\n")
     result = passk("estimate", path)
     assert not commands(result.err)
@@ -303,12 +303,12 @@ def test_one_file_per_run_is_not_one_task_per_file(passk: Passk, tmp_path: Path)
     assert "6 tasks × 4 attempts" in passk(*command).out
 
 
-def test_that_an_attempt_was_executed_comes_after_its_verdict(screen: Any) -> None:
+def test_whether_an_attempt_ran_is_offered_after_its_verdict(screen: Any) -> None:
     rows = [{"problem": f"p{i}", "ran": i % 9 > 0, "equal": i % 9 > 4} for i in range(18)]
     assert columns(screen(jsonl(rows)), "outcome")[:2] == ["equal", "ran"]
 
 
-def test_words_that_are_the_same_at_each_attempt_are_not_outcomes(screen: Any) -> None:
+def test_words_that_never_vary_between_attempts_are_not_outcomes(screen: Any) -> None:
     rows = [{"question": f"q{i % 12}", "decision": "ab"[i % 12 % 2], "category": "xyz"[i % 3],
              "answer_ok": i % 5 > 1} for i in range(48)]  # fmt: skip
     candidates = screen(jsonl(rows))
@@ -406,13 +406,13 @@ def test_the_verdict_of_each_judge_can_be_chosen_if_each_attempt_has_one(
     assert "pass@1 0.5" in result.out
 
 
-def test_whether_an_answer_matches_the_gold_is_an_outcome(screen: Any) -> None:
+def test_a_match_with_the_gold_answer_is_an_outcome(screen: Any) -> None:
     rows = [{"question": f"q{i}", "label": i % 3, "answer_matches_gold": i % 4 > 0}
             for i in range(24)]  # fmt: skip
     assert columns(screen(jsonl(rows)), "outcome")[0] == "answer_matches_gold"
 
 
-def test_columns_that_no_name_speaks_for_come_last(screen: Any) -> None:
+def test_columns_without_a_telling_name_are_offered_last(screen: Any) -> None:
     ended = ("calm", "pressed")
     rows = [{"question": f"q{i % 8}", "ok": i % 9 > 0,
              "category": ended[i % 2] if i % 9 else "error",
@@ -436,7 +436,7 @@ def test_an_index_and_a_total_are_not_passes(screen: Any, count: str) -> None:
     assert "counts" not in screen(jsonl(rows))
 
 
-def test_files_are_not_taken_as_tasks_if_a_column_may_be_the_task(
+def test_a_possible_task_column_is_preferred_to_files_as_tasks(
     passk: Passk, tmp_path: Path
 ) -> None:
     for model in ("one_high", "two_mini", "three"):
@@ -448,7 +448,7 @@ def test_files_are_not_taken_as_tasks_if_a_column_may_be_the_task(
     assert [line for line in printed if "--field task=fallnummer" in line] == printed != []
 
 
-def test_repeats_under_two_settings_are_not_called_copies(passk: Passk, write: Any) -> None:
+def test_repeats_under_two_settings_are_not_reported_as_copies(passk: Passk, write: Any) -> None:
     rows = [{"task": f"t{i}", "attempt": 1, "passed": (i + (s == "b")) % 3 > 0, "suite": s}
             for s in "ab" for i in range(6)]  # fmt: skip
     # One attempt more is a repeat within its suite, so the suite does not explain all repeats.
@@ -459,7 +459,7 @@ def test_repeats_under_two_settings_are_not_called_copies(passk: Passk, write: A
 
 
 @pytest.mark.parametrize(("passed", "c"), [(False, 0), (True, 8)])
-def test_a_column_that_never_varies_is_no_command(
+def test_a_column_that_never_varies_gets_no_command(
     passk: Passk, write: Write, passed: bool, c: int
 ) -> None:
     rows = [{"item": f"t{i}", "is_correct": passed} for i in range(20)]
@@ -501,7 +501,7 @@ def test_a_leaderboard_comes_after_its_details(screen: Any) -> None:
     assert candidates.records == "details.{model}"
 
 
-def test_a_verdict_on_a_step_is_not_one_on_the_attempt(screen: Any) -> None:
+def test_a_verdict_on_a_step_is_not_the_verdict_on_the_attempt(screen: Any) -> None:
     rows = [{"instance": f"t{i}", "resolved_ok": i % 3 > 0,
              "trajectory": [{"task": f"a{j}", "success": j % 2 > 0} for j in range(5)]}
             for i in range(20)]  # fmt: skip
@@ -562,7 +562,7 @@ def test_thresholds_are_the_ends_of_a_scale(
     assert re.findall("--threshold ([0-9.]+)", result.err) == bars
 
 
-def test_a_command_says_that_missing_outcomes_fail(passk: Passk, write: Write) -> None:
+def test_a_printed_command_counts_missing_outcomes_as_failures(passk: Passk, write: Write) -> None:
     rows = [{"task": f"t{i}", "arm": arm, "judge": judge, "passed": None if i == 3 else i % 2 > 0}
             for i in range(12) for arm in "ab" for judge in "xy"]  # fmt: skip
     result = passk("estimate", write("runs.jsonl", jsonl(rows)))
@@ -595,7 +595,7 @@ def test_another_verdict_is_not_a_statement_of_the_task(passk: Passk, write: Wri
     assert passk("estimate", write("other.jsonl", jsonl(answers))).error == "coarse-tasks"
 
 
-def test_a_column_of_nulls_names_no_model(passk: Passk, write: Write) -> None:
+def test_a_column_of_nulls_does_not_name_a_model(passk: Passk, write: Write) -> None:
     rows = [{"task": f"t{i}", "passed": i % 2 > 0, "model": None} for i in range(12)]
     assert "runs: pass@1 0.500" in passk("estimate", write("runs.jsonl", jsonl(rows))).out
     rows[3]["model"] = "gpt-4o"

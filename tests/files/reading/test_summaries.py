@@ -52,13 +52,13 @@ def test_a_summary_is_refused_by_name(tmp_path: Path, name: str) -> None:
     assert cells([tmp_path / "m.jsonl", tmp_path / "n.jsonl"]) == EXPECTED
 
 
-def test_without_an_outcome_it_is_passed_over(tmp_path: Path) -> None:
+def test_a_summary_without_an_outcome_is_skipped(tmp_path: Path) -> None:
     (folder(tmp_path) / "summary.csv").write_text("model,pass_rate\nm,0.6\nn,0.3\n")
     assert cells(tmp_path) == EXPECTED
     assert len(read(tmp_path).facts.non_result_files) == 1
 
 
-def test_what_is_named_is_added_up(tmp_path: Path) -> None:
+def test_summaries_that_you_name_are_added_up(tmp_path: Path) -> None:
     """Counts that the caller names may be those of earlier attempts."""
     counts = folder(tmp_path) / "counts.csv"
     counts.write_text("model,task,n,c\nm,x,3,2\n")
@@ -70,7 +70,7 @@ def test_what_is_named_is_added_up(tmp_path: Path) -> None:
         assert len(cells(data)) == 6
 
 
-def test_honest_neighbours(tmp_path: Path) -> None:
+def test_files_that_only_look_like_summaries_are_read(tmp_path: Path) -> None:
     """Counts of other models, tasks that are called as a model, a word inside a name."""
     (folder(tmp_path) / "old.csv").write_text("model,task,n,c\no,x,3,2\nm,z,3,2\n")
     (tmp_path / "summary-model-7b.csv").write_text("task,passed\nx,1\ny,0\nm,0\n")

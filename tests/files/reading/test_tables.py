@@ -60,7 +60,7 @@ def test_the_columns_of_tables_in_other_languages_are_listed(
 
 
 @pytest.mark.parametrize(("n", "c"), [("trials", "successes"), ("n_runs", "num_successes")])
-def test_how_many_attempts_and_passes_there_are_is_read(n: str, c: str) -> None:
+def test_counts_of_attempts_and_passes_are_read(n: str, c: str) -> None:
     counts = passk_cli.read([{"task": "a", n: 5, c: 3}, {"task": "b", n: 4, c: 0}])
     assert (counts.n.tolist(), counts.c.tolist()) == ([5, 4], [3, 0])
 
@@ -103,7 +103,7 @@ def test_folders_of_models_tasks_and_runs_get_their_template(passk: Passk, tmp_p
          "FILE: no column 'modle'; did you mean model?"),
     ],
 )  # fmt: skip
-def test_what_stands_in_the_way_is_said_in_two_lines(
+def test_an_error_of_a_table_has_at_most_two_lines(
     passk: Passk, write: Write, text: str, command: str, problem: str
 ) -> None:
     path = write("x.csv", text)
@@ -114,7 +114,7 @@ def test_what_stands_in_the_way_is_said_in_two_lines(
 
 
 @pytest.mark.parametrize("option", ["--field task=zzzz", "--field outcome=zzzz", "--by zzzz"])
-def test_a_wrong_column_is_answered_in_two_lines(
+def test_an_error_of_a_wrong_column_has_two_lines(
     passk: Passk, write: Callable[[str, str], Path], option: str
 ) -> None:
     path = write("plain.csv", table("model,task,passed", "1", "0"))
@@ -127,7 +127,7 @@ def test_a_wrong_column_is_answered_in_two_lines(
     ("first", "kind"),
     [("sep=;", "begins with 'sep=;'"), ("# run 12", "begins with '#'")],
 )
-def test_lines_before_the_names_of_columns_are_named(
+def test_lines_before_the_header_are_reported(
     passk: Passk, write: Write, first: str, kind: str
 ) -> None:
     path = write("a.csv", f"{first}\ntask;passed\na;1\nb;0\n")

@@ -157,7 +157,9 @@ NAMES = [*TRAPS, *CASES, *LISTED]
 
 
 @pytest.mark.parametrize("name", only(NAMES, *[*TRAPS][::8]))
-def test_an_option_of_the_screen_does_what_it_says(passk: Passk, tmp_path: Path, name: str) -> None:
+def test_an_option_of_the_screen_gives_the_column_its_role(
+    passk: Passk, tmp_path: Path, name: str
+) -> None:
     file, text, _ = INPUTS[name]
     path = tmp_path / str(file)
     path.write_text(str(text))
@@ -169,5 +171,5 @@ SCREENS = ["cost/harbor.jsonl.gz", "cost/numbers.json", "cost/tau2.jsonl.gz", "p
 
 
 @pytest.mark.parametrize("name", only(SCREENS, "ragas/metrics.csv"))
-def test_an_option_of_a_refused_file_does_what_it_says(passk: Passk, name: str) -> None:
+def test_an_option_of_a_refused_file_gives_the_column_its_role(passk: Passk, name: str) -> None:
     assert check(passk, DATA / name) > 0

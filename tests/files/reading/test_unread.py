@@ -73,7 +73,7 @@ MUTATED = {
 
 
 @pytest.mark.parametrize("name", only(MUTATED, *[*MUTATED][:2]))
-def test_a_role_whose_column_has_another_name_is_asked_for(name: str, tmp_path: Path) -> None:
+def test_a_role_with_an_unknown_column_name_leads_to_a_question(name: str, tmp_path: Path) -> None:
     rows = MUTATED[name]()
     policy = "first" if name == "reruns" else "error"
     counts = read(lines(tmp_path / "model.jsonl", rows), duplicates=policy)
@@ -178,7 +178,7 @@ def test_any_form_of_a_file_ends_in_a_question(form: str, seeds: int, tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["try", *long("n", "sampleIndex", "rep")])
-def test_numbers_of_attempts_find_what_was_run_again(name: str, tmp_path: Path) -> None:
+def test_attempt_numbers_reveal_repeated_attempts(name: str, tmp_path: Path) -> None:
     rows = attempts(**{name: lambda _, a: a + 1})
     again = [*rows, {**rows[5], "passed": not rows[5]["passed"]}]
     with pytest.raises(DataError, match=r"attempt 2 of model .* at task 'q1' is duplicated") as e:
@@ -186,7 +186,7 @@ def test_numbers_of_attempts_find_what_was_run_again(name: str, tmp_path: Path) 
     assert e.value.place.endswith(":25")
 
 
-def test_attempts_have_many_names() -> None:
+def test_many_column_names_mean_the_attempt() -> None:
     usual = "rep repetition replicate sample_idx sample_index trial_index attempt_index rollout_idx"
     for name in (*usual.split(), "generation_index"):
         assert candidates("attempt", {name: set()}) == [name]
@@ -203,7 +203,7 @@ def test_attempts_have_many_names() -> None:
     lambda task, attempt: task % 2 * attempt % 2,        # a truth value, as 0 and 1
 ])  # fmt: skip
 @pytest.mark.parametrize("name", ["n", "zork"])
-def test_numbers_of_other_things_change_nothing(
+def test_numbers_of_other_things_are_not_attempt_numbers(
     name: str, column: Callable[[int, int], object]
 ) -> None:
     counts = read(attempts(**{name: column}))
@@ -211,13 +211,13 @@ def test_numbers_of_other_things_change_nothing(
     assert "attempt" not in counts.facts.inputs[0].roles
 
 
-def test_n_of_counts_stays_n() -> None:
+def test_the_column_n_of_counts_is_the_number_of_attempts() -> None:
     counts = read([{"task": f"q{i}", "n": 1 + i % 2, "c": i % 2} for i in range(6)])
     assert counts.n.tolist() == [1, 2] * 3
     assert counts.facts.inputs[0].roles == {"task": "task", "n": "n", "c": "c"}
 
 
-def test_the_question_and_each_of_its_remedies(passk: Passk, tmp_path: Path) -> None:
+def test_every_remedy_of_a_question_reads_the_file(passk: Passk, tmp_path: Path) -> None:
     path = lines(tmp_path / "m.jsonl", attempts(zork=lambda _, a: a))
     result = passk("estimate", path)
     assert (result.code, result.out) == (3, "")
@@ -252,7 +252,7 @@ def calendar(folder: Path, attempts: int = 1) -> Path:
 
 
 @pytest.mark.parametrize("attempts", [1, 3])
-def test_half_of_a_task_leads_to_the_other_half(
+def test_half_of_a_task_name_leads_to_the_other_half(
     passk: Passk, tmp_path: Path, attempts: int
 ) -> None:
     path = calendar(tmp_path, attempts)
@@ -264,7 +264,7 @@ def test_half_of_a_task_leads_to_the_other_half(
     assert f"50 tasks × {attempts} attempt" in result.out
 
 
-def test_a_task_of_two_columns_in_python(tmp_path: Path, write: Write) -> None:
+def test_python_reads_a_task_of_two_columns(tmp_path: Path, write: Write) -> None:
     path = calendar(tmp_path)
     counts = read(path, fields={"task": ["year", "day"]})
     assert counts.tasks[:2] == ("2015/1", "2015/2")
@@ -278,7 +278,7 @@ def test_a_task_of_two_columns_in_python(tmp_path: Path, write: Write) -> None:
     assert read(document, fields={"task": "of.year,of.day"}).tasks[0] == "2015/0"
 
 
-def test_joined_names_are_never_the_same_and_have_places(tmp_path: Path) -> None:
+def test_joined_names_stay_different_and_have_places(tmp_path: Path) -> None:
     rows = [
         {"a": a, "b": b, "passed": True} for a, b in [("x/y", "z"), ("x", "y/z"), ("x%2Fy", "z")]
     ]
@@ -301,13 +301,13 @@ def test_joined_names_are_never_the_same_and_have_places(tmp_path: Path) -> None
 @pytest.mark.parametrize("name", ["instanceId", "puzzle_id", "case_id", "message_id", "nodeid",
                                   "Row Number"])  # fmt: skip
 @pytest.mark.parametrize("outcome", ["verified", *long("is_eval_success")])
-def test_further_names(name: str, outcome: str) -> None:
+def test_less_usual_names_of_columns_are_read(name: str, outcome: str) -> None:
     assert read([{name: "a", outcome: True}, {name: "b", outcome: False}]).c.tolist() == [1, 0]
     # Beside a usual name, "verified" is something else.
     assert read([{name: "a", "passed": True, "verified": False}]).c.tolist() == [1]
 
 
-def test_an_object_is_no_model() -> None:
+def test_an_object_is_not_a_model() -> None:
     rows = [{"task": "q", "passed": True, "system": {"os": "linux"}}]
     assert read(rows).series == (("model",),)
     rows = [{"task": "q", "passed": True, "model": {"id": "alpha"}}]
@@ -328,7 +328,7 @@ def twice(folder: Path) -> Path:
     return folder
 
 
-def test_a_model_that_is_there_twice(passk: Passk, tmp_path: Path) -> None:
+def test_a_model_with_two_copies_of_its_results_is_reported(passk: Passk, tmp_path: Path) -> None:
     folder = twice(tmp_path)
     result = passk("estimate", folder)
     assert result.code == 0
@@ -350,7 +350,7 @@ def test_a_model_that_is_there_twice(passk: Passk, tmp_path: Path) -> None:
     assert "warning[copied-run]: x_summary.jsonl and x have the same outcomes" in result.err
 
 
-def test_equal_outcomes_by_chance_are_no_copy(passk: Passk, tmp_path: Path) -> None:
+def test_equal_outcomes_by_chance_are_not_a_copy(passk: Passk, tmp_path: Path) -> None:
     for model in "ab":
         rows = [{"by": model, "task": f"q{i}", "passed": i > 2} for i in range(18)]
         lines(tmp_path / f"{model}.jsonl", rows)
@@ -358,7 +358,7 @@ def test_equal_outcomes_by_chance_are_no_copy(passk: Passk, tmp_path: Path) -> N
     assert "identical" not in passk("estimate", tmp_path / "a.jsonl", tmp_path / "b.jsonl").err
 
 
-def test_what_has_no_task_leaves_no_attempt_without_a_number(tmp_path: Path) -> None:
+def test_a_row_without_a_task_does_not_change_attempt_numbers(tmp_path: Path) -> None:
     rows = attempts(attempt=lambda _, a: a, part=lambda _, a: "xy"[a % 2])
     path = lines(tmp_path / "model.jsonl", [*rows, {"accuracy": 0.5}])
     with pytest.raises(DataError, match=r"no task in .*; is it a summary line"):

@@ -40,7 +40,7 @@ def columns_beside(role: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("role", "word"), PAIRS)
-def test_a_word_plays_its_role_alone(role: str, word: str) -> None:
+def test_a_word_gets_its_role_without_a_usual_name(role: str, word: str) -> None:
     assert roles(*columns_beside(role), word)[role] == word
     spelling = word.replace("_", " ").title()
     assert roles(*columns_beside(role), spelling)[role] == spelling
@@ -53,14 +53,14 @@ NUMBERS = {"sample_id", "repetition"}
 
 
 @pytest.mark.parametrize(("role", "word"), [p for p in PAIRS if p[1] not in ASKED | NUMBERS])
-def test_a_word_steps_back_beside_a_usual_name(role: str, word: str) -> None:
+def test_a_usual_name_takes_the_role_from_a_word(role: str, word: str) -> None:
     """Also beside n, which is no count and no task there."""
     assert roles(*columns_beside(role), USUAL[role], word)[role] == USUAL[role]
     assert roles(*columns_beside(role), USUAL[role], word, "n")[role] == USUAL[role]
 
 
 @pytest.mark.parametrize("word", sorted(ASKED))
-def test_two_verdicts_are_asked_for(word: str) -> None:
+def test_two_verdicts_lead_to_a_question(word: str) -> None:
     with pytest.raises(DataError, match="2 columns could be the outcome"):
         roles(*columns_beside("outcome"), "passed", word)
 
@@ -83,21 +83,23 @@ def test_two_verdicts_are_asked_for(word: str) -> None:
         ("case n", "case", None),
     ],
 )
-def test_which_is_the_task_and_which_the_attempt(
+def test_tasks_and_attempts_are_distinguished_by_their_names(
     columns: str, task: str, attempt: str | None
 ) -> None:
     table_roles = roles(*columns.split(), "passed")
     assert (table_roles["task"], table_roles.get("attempt")) == (task, attempt)
 
 
-def test_loose_names_are_names_of_tasks() -> None:
+def test_loose_names_can_be_tasks() -> None:
     assert tuple(LOOSE.split()) in ROLES["task"].names
 
 
 @pytest.mark.parametrize("size", [0, 80_000])
 @pytest.mark.parametrize("head", ["metadata", *long("config", "run")])
 @pytest.mark.parametrize("key", ["agentModel", *long("model", "model_name", "llm")])
-def test_the_model_of_a_documents_head(write: Write, head: str, key: str, size: int) -> None:
+def test_the_head_of_a_document_names_the_model(
+    write: Write, head: str, key: str, size: int
+) -> None:
     document: dict[str, Any] = {
         head: {"date": "2026-01-01", key: "opus", "tools": {"model": "other"}},
         "text": "x" * size, "results": [{"task": "a", "passed": True}, {"task": "b", "passed": 0}],
@@ -113,28 +115,28 @@ def test_the_model_of_a_documents_head(write: Write, head: str, key: str, size: 
     assert {model for model, _ in cells(path)} == {"own"}
 
 
-def test_the_head_of_a_mapping(tmp_path: Path) -> None:
+def test_the_head_of_a_mapping_names_the_model(tmp_path: Path) -> None:
     path = tmp_path / "night.json"
     for evals in ({"a": True, "b": False}, {"a": {"passed": True}, "b": {"passed": False}}):
         path.write_text(json.dumps({"metadata": {"model": "opus"}, "evals": evals}))
         assert cells(path, records="evals") == {("opus", "a"): (1, 1), ("opus", "b"): (1, 0)}
 
 
-def test_heads_of_two_models_name_none(tmp_path: Path) -> None:
+def test_heads_with_two_models_do_not_name_the_model(tmp_path: Path) -> None:
     path = tmp_path / "night.json"
     heads = {"config": {"model": "a"}, "info": {"model_name": "b"}}
     path.write_text(json.dumps({**heads, "results": [{"task": "a", "passed": True}]}))
     assert {model for model, _ in cells(path)} == {"night"}
 
 
-def test_a_tally_of_tests_is_no_outcome_of_a_document(tmp_path: Path) -> None:
+def test_a_tally_of_tests_is_not_an_outcome(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     rows = [{"name": "a", "passed": True}, {"name": "b", "passed": False}]
     path.write_text(json.dumps({"tests_passed": 1, "total": 2, "results": rows}))
     assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
 
 
-def test_a_sample_is_a_task_in_a_file_too(write: Write) -> None:
+def test_a_column_named_sample_can_be_the_task(write: Write) -> None:
     path = write("m.csv", "sample_id,trial_number,passed\nx,0,1\nx,1,0\ny,0,1\n")
     assert cells(path) == {("m", "x"): (2, 1), ("m", "y"): (1, 1)}
     assert read(path).facts.inputs[0].roles["attempt"] == "trial_number"

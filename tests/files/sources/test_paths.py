@@ -30,7 +30,7 @@ def trials(folder: Path) -> None:
 EXPECTED = {("m", "a"): (2, 1), ("m", "b"): (2, 2), ("n", "a"): (2, 2), ("n", "b"): (2, 2)}
 
 
-def test_columns_of_records(tmp_path: Path) -> None:
+def test_a_template_gives_records_columns(tmp_path: Path) -> None:
     trials(tmp_path)
     assert cells(tmp_path, path=TEMPLATE) == EXPECTED
     assert cells(f"{tmp_path}/**/*.json", path=TEMPLATE) == EXPECTED
@@ -42,7 +42,7 @@ def test_a_label_beats_the_path(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "json"])
-def test_columns_of_tables(tmp_path: Path, form: str) -> None:
+def test_a_template_gives_tables_columns(tmp_path: Path, form: str) -> None:
     rows = [("a", True), ("b", False)]
     for model in ("m", "n"):
         for run in (0, 1):
@@ -84,7 +84,7 @@ def test_numbers_in_paths_compare_as_numbers(tmp_path: Path) -> None:
     assert {key[1] for key in counts} == {"0.8", "10"}
 
 
-def test_folders_named_key_value(tmp_path: Path) -> None:
+def test_folders_named_key_value_give_columns(tmp_path: Path) -> None:
     for value in ("0.2", "0.8"):
         write_document(
             tmp_path, f"temperature={value}/m.jsonl", '{"task": "a", "passed": true}\n' * 2
@@ -120,7 +120,7 @@ def test_equal_ids_in_two_suites_do_not_merge(tmp_path: Path) -> None:
         cells(tmp_path, path="{suite}/{model}.*")
 
 
-def test_results_outside_of_the_template_are_refused_and_others_passed_over(
+def test_results_outside_of_the_template_are_refused_and_other_files_skipped(
     tmp_path: Path,
 ) -> None:
     trials(tmp_path)
@@ -140,7 +140,7 @@ def test_results_outside_of_the_template_are_refused_and_others_passed_over(
 
 
 @pytest.mark.parametrize("form", ["table", "record", "harness"])
-def test_all_files_outside_of_the_template_are_named(tmp_path: Path, form: str) -> None:
+def test_errors_name_all_files_outside_of_the_template(tmp_path: Path, form: str) -> None:
     """This includes files that would need a column of the path; only files inside have the
     outcome."""
     text = {
@@ -182,7 +182,7 @@ def test_a_name_never_crosses_a_folder() -> None:
 
 
 @pytest.mark.parametrize("text", ["no-names", "{a", "a}", "{a-b}", "{1a}", "{²}", "{a}/{a}"])
-def test_templates_that_are_none(text: str, tmp_path: Path) -> None:
+def test_invalid_templates_are_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"braces|twice"):
         cells(tmp_path, path=text)
 
@@ -193,14 +193,14 @@ def heats(folder: Path, **numbered: object) -> None:
         (folder / f"m-{heat}.jsonl").write_text(jsonl(rows))
 
 
-def test_a_column_that_a_path_names_and_nothing_uses_is_said(tmp_path: Path) -> None:
+def test_an_unused_column_of_a_template_is_reported(tmp_path: Path) -> None:
     heats(tmp_path)
     with pytest.warns(PasskWarning, match="differ in heat"):
         assert read(tmp_path, path="{model}-{heat}.jsonl").facts.varying == ("heat",)
     assert read(tmp_path, path="{model}-{heat}.jsonl", by=["heat"]).facts.varying == ()
 
 
-def test_repeats_that_differ_in_a_column_of_their_path(tmp_path: Path) -> None:
+def test_repeats_that_differ_in_a_path_column_lead_to_a_question(tmp_path: Path) -> None:
     heats(tmp_path, attempt=0)
     with pytest.raises(DataError, match=r'differ in heat .*by="heat" keeps them apart'):
         read(tmp_path, path="{model}-{heat}.jsonl")
@@ -220,9 +220,7 @@ def test_repeats_that_differ_in_a_column_of_their_path(tmp_path: Path) -> None:
         "*/b/*.csv",
     ],
 )
-def test_a_glob_follows_no_links_and_passes_over_hidden_folders(
-    workdir: Path, pattern: str
-) -> None:
+def test_a_glob_skips_links_and_hidden_folders(workdir: Path, pattern: str) -> None:
     for folder in ("a/b", "a/.hidden"):
         (workdir / folder).mkdir(parents=True)
         (workdir / folder / "r.csv").write_text("task,passed\nt,1\n")

@@ -127,7 +127,7 @@ def workdir(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["gpt-4_results.jsonl", "packed.jsonl.gz", "a b/é.jsonl"])
-def test_a_remote_file_is_read_as_one_here(
+def test_a_remote_file_is_read_like_a_local_one(
     passk: Passk, server: str, workdir: Path, name: str
 ) -> None:
     for command in (
@@ -142,7 +142,7 @@ def test_a_remote_file_is_read_as_one_here(
         assert from_server.out.replace(f"{server}/runs", str(workdir / "runs")) == local.out
 
 
-def test_every_argument_of_files_takes_addresses(passk: Passk, server: str, workdir: Path) -> None:
+def test_all_file_arguments_accept_addresses(passk: Passk, server: str, workdir: Path) -> None:
     new, old = f"{server}/runs/gpt-4_results.jsonl", f"{server}/runs/old.jsonl"
     result = passk("gate", new, "--baseline", old, "--max-drop", "pass@1=0.5", "-v")
     assert (result.code, Handler.requests) == (0, ["/runs/gpt-4_results.jsonl", "/runs/old.jsonl"])
@@ -168,7 +168,7 @@ def test_a_file_is_fetched_once_in_a_command(passk: Passk, server: str, tmp_path
     assert (f"`passk report {server}/runs/gpt-4_" in text, "secret" in text) == (True, False)
 
 
-def test_a_stream_of_unknown_length_and_a_redirect(server: str) -> None:
+def test_streams_of_unknown_length_and_redirects_are_read(server: str) -> None:
     counts = [passk_cli.read(f"m={server}/{name}") for name in ("stream", "moved")]
     assert [int(counts_of_file.n.sum()) for counts_of_file in counts] == [18, 18]
 
@@ -184,7 +184,7 @@ def test_addresses_in_a_file_are_not_fetched(passk: Passk, server: str, tmp_path
     assert Handler.requests == []
 
 
-def test_files_that_differ_in_their_query(server: str) -> None:
+def test_addresses_that_differ_in_their_query_are_different_files(server: str) -> None:
     counts = passk_cli.read([f"{server}/download?id=1", f"b={server}/download?id=2"])
     assert counts.series == (("b",), ("download",))
     assert [int(counts.c[counts.rows_of(s)].sum()) for s in range(2)] == [0, 12]
@@ -206,14 +206,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("path", WRONG)
-def test_what_goes_wrong_is_said(passk: Passk, server: str, path: str) -> None:
+def test_errors_of_a_server_are_reported(passk: Passk, server: str, path: str) -> None:
     result = passk("estimate", server + path + "?token=secret")
     assert (result.code, result.out) == (3, "")
     assert result.message.startswith(f"{server}{path}: {WRONG[path]}")
     assert (result.sentences, "secret" in result.err) == (1, False)
 
 
-def test_what_cannot_be_reached_is_said(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_address_is_reported(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     for address, problem in {
         "http://127.0.0.1:9/x.csv": "cannot be fetched (Connection refused); check the address and",
         "http://127.0.0.1:x/x.csv": "cannot be fetched (nonnumeric port: 'x'); check the address\n",
@@ -228,7 +228,7 @@ def test_what_cannot_be_reached_is_said(passk: Passk, monkeypatch: pytest.Monkey
     assert result.err.startswith(f"error[not-fetched]: ftp://127.0.0.1/x.csv: {words}")
 
 
-def test_what_only_a_cluster_reads(passk: Passk) -> None:
+def test_addresses_of_a_cluster_are_refused_with_a_remedy(passk: Passk) -> None:
     for address, remedy in {
         "hdfs://host/a.csv": "copy the file here",
         "new=s3a://bucket/a/*.csv": "write s3://bucket/a/*.csv",
@@ -246,7 +246,7 @@ def test_what_only_a_cluster_reads(passk: Passk) -> None:
     assert (result.code, result.error) == (3, "not-fetched")
 
 
-def test_a_server_that_says_nothing_more(
+def test_a_silent_server_is_reported(
     passk: Passk, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote, "TIMEOUT", 0.2)
@@ -254,13 +254,15 @@ def test_a_server_that_says_nothing_more(
     assert (result.code, result.err.split(": ")[-1][:24]) == (3, "no answer for 0.2 second")
 
 
-def test_ctrl_c_while_fetching(tmp_path: Path, server: str) -> None:
+def test_ctrl_c_stops_a_fetch(tmp_path: Path, server: str) -> None:
     with Running(tmp_path, "estimate", [f"{server}/slow"]) as running:
         running.wait_for(lambda: any(running.spool.glob("*/*")))
         running.end(signal.SIGINT)
 
 
-def test_no_room_for_it(passk: Passk, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_larger_than_half_of_the_free_space_is_refused(
+    passk: Passk, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=60))
     for path in ("/runs/gpt-4_results.jsonl", "/stream"):
         result = passk("estimate", server + path)
@@ -286,7 +288,7 @@ def test_an_address_that_is_given_twice_is_refused(passk: Passk, server: str) ->
     assert (result.code, f"{address} is given twice" in result.err) == (2, True)
 
 
-def test_names_and_addresses() -> None:
+def test_addresses_are_recognised_and_shown_without_secrets() -> None:
     assert (
         public_address("HTTPS://u:p@h.org:8/a/b.csv?X-Amz-Signature=1#x")
         == "https://h.org:8/a/b.csv"
@@ -298,7 +300,9 @@ def test_names_and_addresses() -> None:
     assert addresses_of("https://h.org/*.csv") == (["https://h.org/*.csv"], True)
 
 
-def test_buckets_without_their_package(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bucket_without_its_package_is_reported(
+    passk: Passk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
     for scheme in ("s3", "hf"):
         result = passk("estimate", f"m={scheme}://bucket/a.jsonl")
@@ -335,7 +339,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     return system
 
 
-def test_a_bucket(
+def test_files_of_a_bucket_are_read_like_local_files(
     passk: Passk, bucket: Any, workdir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for path in ("runs/gpt-4_results.jsonl", "runs/*.jsonl", "runs", "runs/**/*.jsonl"):
@@ -370,7 +374,7 @@ def test_a_bucket(
 
 
 @pytest.mark.parametrize("packing", ["deflate", "br"])
-def test_what_a_server_packs_as_no_file_is(server: str, packing: str) -> None:
+def test_a_response_with_an_unknown_packing_is_refused(server: str, packing: str) -> None:
     place = f"{server}/packed/{packing}"
     with pytest.raises(DataError) as refusal:
         read(place)
