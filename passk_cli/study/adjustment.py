@@ -1,4 +1,4 @@
-"""How pairs were tested and adjusted, in words."""
+"""Words for the tests and the adjustment of a comparison."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DISAGREEMENT = DiagnosticType(
 
 @dataclass(frozen=True)
 class Adjustment:
-    """Comparisons that were judged together, at a level, by rules."""
+    """Comparisons that share a confidence level, rules and an adjustment."""
 
     comparisons: Sequence[Comparison]
     level: float
@@ -49,32 +49,41 @@ class Adjustment:
 
     @property
     def tests(self) -> tuple[int, int]:
-        """Tests of the first family that could reject at this level, and all of them."""
+        """The number of tests that can be significant at this level, and the number of all tests.
+
+        Tests of secondary metrics do not count.
+        """
         tests = [c for c in self.comparisons if c.testable and c.family != SECONDARY]
         return sum(c.smallest <= 1 - self.level + 1e-12 for c in tests), len(tests)
 
     @property
     def name(self) -> str:
-        """Of the adjustment that was made."""
+        """The name of the adjustment."""
         adjustments = (c.adjustment for c in self.comparisons if c.adjustment)
         return next(adjustments, self.rules.adjust or HOLM)
 
     @property
     def signature(self) -> dict[str, str]:
-        """test=sign-flip adjust=holm tests=28, or tests=7/28 where the others cannot reject."""
+        """The entries test, adjust and tests of the signature.
+
+        For example test=sign-flip adjust=holm tests=28, or tests=7/28 if only 7 tests can be
+        significant.
+        """
         (could, tests), adjust = self.tests, self.name
         part = f"{could}/" if adjust == HOLM and could < tests else ""
         return {
             "test": tests_shown(c.test for c in self.comparisons),
-            # What was asked for: Bonferroni's bound is what min-P is there.
+            # Bonferroni's bound replaces min-P, so the signature names the option as it was given.
             "adjust": MIN_P if adjust == BONFERRONI else adjust,
             "tests": f"{part}{tests}",
         }
 
     @property
     def brief(self) -> str:
-        """For the line below a table: "min-P over 28 tests", of groups "2×28 tests"; nothing of
-        one test."""
+        """Words for the line below a table: "min-P over 28 tests"; "" for one test.
+
+        With groups that have equally many tests: "min-P over 2×28 tests".
+        """
         (could, tests), adjust = self.tests, self.name
         if adjust == UNADJUSTED:
             return "unadjusted"
@@ -87,7 +96,7 @@ class Adjustment:
 
     @property
     def words(self) -> str:
-        """For the caption: "min-P over 28 tests of pass@1 and their intervals"."""
+        """Words for the caption: "min-P over 28 tests of pass@1 and their intervals"."""
         (could, tests), adjust = self.tests, self.name
         secondary = {c.adjustment for c in self.comparisons if c.family == SECONDARY}
         primary = next((c.first.metric.name for c in self.comparisons if c.family == PRIMARY), "")
@@ -110,7 +119,7 @@ class Adjustment:
 
     @property
     def test_words(self) -> str:
-        """For the caption, where tests are not the usual ones; else nothing."""
+        """Words for the caption about tests other than the guarded t; "" if there are none."""
         tested, words = [c for c in self.comparisons if c.test], []
         if any(c.test == WITHIN for c in tested):
             words.append("test: attempts permuted within tasks")
@@ -129,10 +138,9 @@ class Adjustment:
 
     @property
     def disagreement(self) -> dict[str, object]:
-        """Fields of DISAGREEMENT; none where intervals and tests agree.
+        """Fields of DISAGREEMENT; empty if all intervals and tests agree.
 
-        Only a test, an adjustment or an interval that was asked for can make them differ, and the
-        test for these tasks: the defaults have one law.
+        They always agree by default, because both come from the same distribution.
         """
         judged = (c for c in self.comparisons if c.testable and c.leaves_out_zero is not None)
         alpha = 1 - self.level + 1e-12
@@ -146,14 +154,14 @@ class Adjustment:
 
     @property
     def methods(self) -> list[tuple[str, str]]:
-        """(metric, method) of each interval."""
+        """The metric and the method of each interval."""
         intervals = ((c.first.metric.name, c.interval) for c in self.comparisons)
         return [(name, limits.method) for name, limits in intervals if limits is not None]
 
 
 def tests_shown(tests: Iterable[str]) -> str:
-    """For the signature: "guarded-t", or "guarded-t, suissa-shuster".
+    """Names of tests for the signature: "guarded-t", or "guarded-t, suissa-shuster".
 
-    tests : names, one per comparison; empty ones are left out.
+    tests : one name per comparison; empty names are left out.
     """
     return ", ".join(dict.fromkeys(SIGN_FLIP if t == MCNEMAR else t for t in tests if t))

@@ -1,4 +1,4 @@
-"""Analysis: the data with the options of a question, which every command starts from."""
+"""The data and the options that every command starts from."""
 
 from __future__ import annotations
 
@@ -43,18 +43,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
-    """Counts, and the questions about them that commands share.
+    """Counts, the metrics to compute from them, and the options that commands share.
 
-    metrics : the ones asked for.  rules : how pairs are judged.
-    short_tasks : what becomes of a metric that some tasks have too few attempts for, "empty" or
-    "drop".  hint : a word on metrics that are not there.  named : whether metrics were named.
-    baseline : counts that these are compared with, where they were read apart.
-    past : the runs that the baseline is pooled from, where it is a history.
-    reading : what was done to the data besides what the counts know of.  decided : the same as
-    entries of the signature.
-    earlier : the first of two labelled runs, which the second is compared with; "" for none.
-    texts : reads the counts again, with the solutions or answers of their attempts; None if there
-    are none.
+    metrics : the metrics to compute.  rules : test, adjustment and margin of comparisons.
+    short_tasks : what happens to a metric if some tasks have too few attempts, "empty" or "drop".
+    hint : a sentence about metrics that need more attempts than the data has.
+    metrics_requested : whether the caller named the metrics.
+    baseline : counts of a baseline that was read separately.
+    past : the runs that the baseline is pooled from, if it is a history.
+    reading : messages about the reading that the counts do not contain.
+    decided : the same decisions as entries of the signature.
+    earlier : the first of two labelled runs, with which the second is compared; "" for none.
+    texts : a function that reads the counts again with the solutions or answers of their attempts;
+        None if there are none.
     """
 
     counts: Counts
@@ -78,14 +79,17 @@ class Analysis:
 
     @property
     def missing_bounds(self) -> tuple[Analysis, ...]:
-        """The study where the missing outcomes fail and where they pass."""
+        """The analysis if all missing outcomes fail, and if all of them pass."""
         return tuple(
             replace(self, counts=self.counts.filled(passing=passing)) for passing in (False, True)
         )
 
     def in_brief(self, k: int | None, shown_ks: Iterable[int | None]) -> bool:
-        """Whether a number at this k stands beside those at others without --full: of numbers that
-        nobody asked for, those at the least and at the most attempts say enough."""
+        """Whether a table shows a number at this k without --full.
+
+        If nobody asked for the numbers, the table shows only those at the smallest and at the
+        largest k.
+        """
         return self.metrics_requested or (k or 1) in (
             1,
             max((shown_k or 1 for shown_k in shown_ks), default=1),
@@ -93,7 +97,7 @@ class Analysis:
 
     @property
     def best_first(self) -> list[int]:
-        """Series by their pass rate, the best first, as `ranked` has them."""
+        """Indices of the series in the order of their pass rates, the highest first."""
         places = {series: place for place, series in enumerate(self.counts.series)}
         rates = dict(zip(places, self.pass_rates, strict=True))
         return [places[series] for series in ranked({series: -rates[series] for series in places})]
@@ -108,9 +112,9 @@ class Analysis:
     def values(
         self, metrics: Sequence[Metric] | None = None, only: Sequence[int] | None = None
     ) -> list[TaskValues]:
-        """The values per task of each series × metric, in that order.
+        """The values per task of each series and metric, in that order.
 
-        metrics : those of the study when None.  only : indices of series; None for all.
+        metrics : None for the metrics of the analysis.  only : indices of series; None for all.
         """
         chosen_metrics = self.metrics if metrics is None else metrics
         return compute_values(self.counts, chosen_metrics, self.short_tasks, only)
@@ -118,14 +122,17 @@ class Analysis:
     def fact(self, values: TaskValues, confidence: Confidence | None = None) -> Result:
         """The mean of these values, with its standard error and interval.
 
-        confidence : instead of the study's.
+        confidence : None for that of the analysis.
         """
         return self.facts([values], confidence)[0]
 
     def facts(
         self, values: Sequence[TaskValues] | None = None, confidence: Confidence | None = None
     ) -> list[Result]:
-        """`fact` of each of these values, of all when None; intervals are computed together."""
+        """The mean of each of these values, with its standard error and interval.
+
+        values : None for all values of the analysis.  Their intervals are computed together.
+        """
         values = self.values() if values is None else values
         confidence = confidence or self.confidence
         if any(task_values.passing is not None for task_values in values):
@@ -168,9 +175,11 @@ class Analysis:
         return facts
 
     def on_shared_tasks(self, facts: Sequence[Result]) -> tuple[list[Result], str]:
-        """Each of these numbers on the tasks that all models of its group have, and words on how
-        many these are; the given ones and no words where these are all, and no number of a group
-        whose models share no task."""
+        """These numbers on the tasks that all models of a group share, and words about these tasks.
+
+        The words are "" if the models already have the same tasks.  A group that shares no task has
+        no number.
+        """
         shared: list[Result] = []
         for rivals in grouped(facts, lambda fact: (fact.name, fact.series[1:])).values():
             values = [fact.values for fact in rivals if fact.values is not None]
@@ -187,14 +196,18 @@ class Analysis:
         return shared, f" on the {count_range(sizes, 'task')} {have}"
 
     def short_of(self, facts: Sequence[Result]) -> int:
-        """The largest k that a task of one of these has too few attempts for; 0 for none."""
+        """The largest k for which a task of these numbers has too few attempts; 0 if there is
+        none.
+        """
         rows = {series: self.counts.rows_of(s) for s, series in enumerate(self.counts.series)}
         fewest = {series: int(self.counts.n[rows[series]].min()) for series in rows}
         ks = [f.k for f in facts if f.k and f.series in rows and fewest[f.series] < f.k]
         return max(ks, default=0)
 
     def _ranges(self, values: Sequence[TaskValues], confidence: Confidence) -> list[Result]:
-        """`facts` of values of which some are ranges, with limits that hold those of both ends."""
+        """Results of values of which some are ranges; their limits contain the limits at both
+        ends.
+        """
         ranges = [task_values for task_values in values if task_values.passing is not None]
         ends = [end for task_values in ranges for end in task_values.missing_bounds]
         end_results = iter(self.facts(ends, confidence.require_steady()))
@@ -218,12 +231,14 @@ class Analysis:
     ) -> Result:  # fmt: skip
         """The mean of any value per task, with its interval.
 
-        values : one per task, within the bounds; NaN where a task has none, which leaves it out.
-        tasks, n : the tasks' indices and their attempts.
-        attempts : how many each value is the share of, where values are of passes and failures.
-        within : variance of each value over repeated attempts, where the tasks are all it is about;
-        mixed : tasks whose attempts differ, though that variance may not show it;
-        fixed : else why there is no interval there.  confidence : instead of the study's.
+        values : one per task, within the bounds; NaN for a task without a value, which is left out.
+        tasks, n : the indices of the tasks and their attempts.
+        attempts : the number of attempts of which each value is a share, if values come from passes
+            and failures.
+        within : the variance of each value over repeated attempts, for intervals about these tasks.
+        mixed : the number of tasks with different attempts, which that variance may not show.
+        fixed : the reason why there is no interval about these tasks, if `within` is None.
+        confidence : None for that of the analysis.
         """
         present = ~np.isnan(values)
         confidence = confidence or self.confidence
@@ -248,9 +263,9 @@ class Analysis:
     def messages(
         self, facts: Sequence[Result], short: Sequence[Result] | None = None
     ) -> list[Diagnostic]:
-        """The messages of reading, and those about these numbers.
+        """Messages about the reading of the data and about these numbers.
 
-        short : the facts whose lack of attempts is told; all of them when None.
+        short : the results whose lack of attempts is reported; None for all.
         """
         short = facts if short is None else short
         notes = [*reading_notes(self.counts), *self.reading]
@@ -273,7 +288,7 @@ class Analysis:
         return notes
 
     def _more_attempts(self) -> Iterator[Diagnostic]:
-        """The note of models that allow a larger k than most."""
+        """A note about models that have enough attempts for a larger k than most models."""
         allowed, most = allowed_ks(self.counts), max((m.k for m in self.metrics), default=0)
         k = default_ks(max(allowed))[-1]
         if most and most < k > usual_k(self.counts):
@@ -282,19 +297,25 @@ class Analysis:
             yield MORE_ATTEMPTS(models=models, count=len(models), k=k)
 
     def sizes(self, facts: Iterable[Result]) -> str:
-        """How many tasks and attempts the numbers rest on: "800 tasks × 10 attempts"."""
+        """Words for the number of tasks and attempts behind these numbers: "800 tasks × 10
+        attempts".
+        """
         tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
         return tasks_and_attempts(tasks, (*fewest, *most))
 
     def basis(self, facts: Iterable[Result]) -> tuple[str, str]:
-        """`sizes` of the numbers, and their intervals, as the line below a table has them."""
+        """The sizes of these numbers and the words for their intervals, for the line below a
+        table.
+        """
         return self.sizes(facts), self.confidence.words()
 
 
 def _with_limits(
     facts: Sequence[Result], samples: Sequence[Sample], confidence: Confidence
 ) -> list[Result]:
-    """Facts with their samples' means, and limits, or errors where limits are not asked for."""
+    """Results with the means of their samples, and limits, or standard errors for the method
+    "none".
+    """
     errors = [sample.se for sample in samples]
     if confidence.population == THESE_TASKS:
         # Over repeated attempts at these tasks.
@@ -333,10 +354,11 @@ def range_estimate(values: TaskValues, level: float) -> Estimate:
 
 
 def ranked(scores: Mapping[Series, float]) -> list[Series]:
-    """Series by their merit, the least first; those that are equal but for rounding, by name.
+    """Series in the order of their scores, the lowest first; ties by name.
 
-    Those of groups without a name come last.  Where a group's column has an order, a model's series
-    stay together in it, at the place of the model's best.
+    Scores that differ only by rounding are ties.  Series of groups without a name come last.  If
+    the column of a group has an order, the series of a model stay together, at the place of the
+    model's best series.
     """
     scores = {series: round(score, 12) for series, score in scores.items()}
     if not any(isinstance(part, Category) for series in scores for part in series):

@@ -1,8 +1,8 @@
-"""Answers: the sentences above the tables, each declared once with the condition under which it is
-said and the fields behind its words.
+"""Answers: the sentences above the tables.
 
-A section lists its answers in order, and the first whose condition holds is said.  Code computes
-fields, never parts of sentences; tests assert the fields.
+Each answer is declared once, with the condition under which it is true and the fields of its words.
+A section lists its answers in order, and the first whose condition holds is printed.  Code computes
+fields, never parts of sentences, and tests assert the fields.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ def _default_fields(subject: Any) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """A sentence that can stand above the tables.
+    """A sentence that a report can print above its tables.
 
-    name : of lower-case words joined by hyphens, unique: "highest-of-all".
-    when : (subject) → whether it is true of the subject, as a section.
-    template : its words with named fields; see `passk_cli.diagnostic.filled`.
-    fields : (subject) → name → text, count, number, names, or a number with its interval; by
-        default the subject itself, or what it has by that name.
-    Errors: ValueError if two answers have one name.
+    name : lower-case words joined by hyphens, unique, for example "highest-of-all".
+    when : a function of the subject, for example a section; true if the sentence is true of it.
+    template : the words with named fields; see `passk_cli.diagnostic.filled`.
+    fields : a function of the subject that returns name → text, count, number, names, or a number
+        with its interval.  By default it returns the subject, or its attribute `fields`.
+    Errors: ValueError if two answers have the same name.
 
     >>> some = Answer("some-left", lambda n: n > 0, "{left:task} left.", lambda n: {"left": n})
     >>> none = Answer("none-left", lambda n: True, "Nothing is left.", lambda n: {})
@@ -51,16 +51,16 @@ class Answer:
 
     @property
     def pattern(self) -> str:
-        """Its words with the names of its fields: "<left> tasks left."."""
+        """The words with the names of the fields: "<left> tasks left."."""
         return pattern(self.template, forms=True)
 
     def about(self, subject: Any) -> AnswerSentence:
-        """The sentence about a subject of which it is true."""
+        """The sentence about a subject for which it is true."""
         return AnswerSentence(self.name, self.template, self.fields(subject))
 
 
 def first_true(answers: Iterable[Answer], subject: Any) -> Iterator[AnswerSentence]:
-    """The sentence of the first answer whose condition holds; none if none holds."""
+    """The sentence of the first answer whose condition holds, if there is one."""
     for answer in answers:
         if answer.when(subject):
             yield answer.about(subject)
@@ -70,6 +70,9 @@ def first_true(answers: Iterable[Answer], subject: Any) -> Iterator[AnswerSenten
 def all_true(
     answers: Iterable[Answer | Sequence[Answer]], subject: Any
 ) -> Iterator[AnswerSentence]:
-    """The sentences of all answers whose conditions hold; of alternatives that of the first."""
+    """The sentences of all answers whose conditions hold.
+
+    answers : a sequence of alternatives yields only its first true answer.
+    """
     for answer in answers:
         yield from first_true((answer,) if isinstance(answer, Answer) else answer, subject)

@@ -1,4 +1,4 @@
-"""A baseline that is data of its own, beside the run that is compared with it."""
+"""A baseline in files of its own, and the run that is compared with it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BASELINE_LEFT_OUT = DiagnosticType(
 
 @dataclass(frozen=True)
 class RunAndBaseline:
-    """The files of the new run and, where it is data of its own, the baseline.
+    """The files of the new run, and the baseline if it is in other files.
 
     files : None for the data as it was given.
     """
@@ -49,9 +49,11 @@ class RunAndBaseline:
 
     @classmethod
     def from_arguments(cls, files: Sequence[str], baseline: Any) -> RunAndBaseline:
-        """The baseline's file apart from the new run's, whose globs and folders leave it out.
+        """Separate the files of the new run from the file of the baseline.
 
-        A file that is both and alone is compared with itself.
+        Globs and folders of the new run may contain the baseline's file, which is left out.  If the
+        only file is also the baseline, it is compared with itself.
+
         Errors: ParameterError for several baselines that are not all files.
         """
         absent = [path for path in paths_of(baseline) if not is_file_argument(path)]
@@ -73,9 +75,9 @@ class RunAndBaseline:
         return cls(new_files, baseline, (BASELINE_LEFT_OUT(file=name),))
 
     def read_baseline(self, read: Callable[..., Counts], request: Request) -> Counts:
-        """The baseline, of all its models.
+        """Read the baseline with all its models.
 
-        Errors: DataError, with the remedies whose columns the new run has as well.
+        Errors: DataError, with the fixes that also fit the new run.
         """
         try:
             return read(request.of_all_models(), self.baseline)
@@ -86,8 +88,10 @@ class RunAndBaseline:
     def applicable_fixes(
         self, settles: Sequence[SuggestedFix], read: Callable[..., Counts], request: Request
     ) -> tuple[SuggestedFix, ...]:
-        """The remedies of a baseline whose columns the new run has as well, and of this command:
-        another one would take the new run's files."""
+        """The fixes whose columns the new run has as well, and that use this command.
+
+        A fix with another command would read the files of the new run.
+        """
 
         def fits(settle: SuggestedFix) -> bool:
             try:
@@ -101,7 +105,7 @@ class RunAndBaseline:
 
 
 def label_of(baseline: Any) -> str:
-    """Name of a baseline of its own: its files, or the kind of data it is.
+    """The name of a baseline: its files, or the type of its data.
 
     >>> label_of("old=runs/old.jsonl"), label_of([{"task": "a", "passed": True}])
     ('old.jsonl', 'list')
@@ -110,16 +114,18 @@ def label_of(baseline: Any) -> str:
 
 
 def only_models(counts: Counts, request: Request) -> Counts:
-    """The series of the models to be kept, where there are any of these; else all."""
+    """The series of the requested models if there are any; else all series."""
     names = [series if request.keeps_model(series[0]) else None for series in counts.series]
     return counts.regrouped(names, counts.group_names) if any(names) else counts
 
 
 def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts, Counts]:
-    """A run and its baseline as one, and the baseline under the name it has there.
+    """A run and its baseline in one, and the baseline with its new name.
 
-    The baseline's model keeps its name, with its file behind it where the run has the same one.
-    Errors: DataError for a baseline of several models, or other clusters than the run has.
+    The model of the baseline keeps its name.  If the run has a model of this name, the file is
+    added to it.
+
+    Errors: DataError for a baseline of several models, or for clusters that differ from the run's.
     """
     models = sorted({series[0] for series in baseline.series})
     if len(models) > 1:
@@ -138,9 +144,9 @@ def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts,
 
 
 def merged_clusters(counts: Counts, baseline: Counts, label: str) -> dict[str, str] | None:
-    """The cluster of each task of both; None where one of them has none.
+    """The cluster of each task of run and baseline; None if one of them has no clusters.
 
-    Errors: DataError when a task belongs to one cluster here and to another there.
+    Errors: DataError if a task belongs to different clusters in the two.
     """
     if counts.clusters is None or baseline.clusters is None:
         return None

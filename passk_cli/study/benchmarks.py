@@ -1,4 +1,4 @@
-"""Tasks of several benchmarks in one number: which benchmarks, and whether they agree."""
+"""Tasks of several benchmarks in one number: their names and sizes, and whether they agree."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ BENCHMARKS_DISAGREE = DiagnosticType(
 
 
 def pooled_benchmarks(counts: Counts) -> Iterator[Diagnostic]:
-    """The warning about benchmarks that one series of the counts pools, with their sizes."""
+    """The warning about several benchmarks in one series, with their sizes."""
     benchmark_by_task = counts.facts.benchmarks
     if not benchmark_by_task:
         return
@@ -64,7 +64,9 @@ def pooled_benchmarks(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, float]:
-    """Benchmark → difference of the means of a pair at the tasks of it that both have."""
+    """Benchmark → the difference of a pair's means on the tasks of this benchmark that both
+    have.
+    """
     benchmark_by_task = counts.facts.benchmarks
     differences = (pair.values[0] - pair.values[1]).tolist()
     by_benchmark = grouped(
@@ -77,9 +79,10 @@ def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, floa
 
 
 def disagreements(counts: Counts, pairs: Sequence[Comparison]) -> Iterator[Diagnostic]:
-    """The warning about the first of the pairs whose difference has both signs.
+    """The warning about the first pair with a positive difference on one benchmark and a negative
+    one on another.
 
-    Benchmarks that were pooled on purpose are not known.
+    Benchmarks that were pooled on purpose are not checked.
     """
     if not counts.facts.benchmarks:
         return

@@ -1,4 +1,4 @@
-"""Attempts that a model lacks: fewer than the other models have, or than was planned."""
+"""Missing attempts: models with fewer attempts than the other models, or than planned."""
 
 from __future__ import annotations
 
@@ -50,11 +50,13 @@ DROPPED_TASKS = DiagnosticType(
 class MissingAttempts(NamedTuple):
     """A model that lacks attempts.
 
-    made, expected : attempts that it has, and that it would have with those of the other models.
-    n : attempts of the other models at every task.
-    hard, short : tasks with fewer attempts that are harder than the median for the other models,
-        and all of them; rest_hard, rest : the same of its other tasks.  p : of Fisher's exact test;
-        None where nothing can be tested.
+    actual, expected : the attempts that it has, and that it would have with as many per task as the
+        other models.
+    n : attempts per task of the other models.
+    hard, short : the tasks with fewer attempts that are harder than the median for the other
+        models, and all tasks with fewer attempts.
+    complete_hard, complete : the same numbers of its other tasks.
+    p : p-value of Fisher's exact test; None if nothing can be tested.
     """
 
     series: tuple[str, ...]
@@ -69,8 +71,10 @@ class MissingAttempts(NamedTuple):
 
 
 def uneven_models(counts: Counts) -> list[MissingAttempts]:
-    """Models with fewer attempts than most models of their group, which have one number of them at
-    every task; the one that lacks most first.
+    """Models with fewer attempts than the other models of their group, the one that lacks most
+    first.
+
+    The other models must have the same number of attempts at every task.
 
     >>> cells = [(m, t, 4, 2) for m in "ab" for t in "xyz"] + [("c", t, 3, 3) for t in "xy"]
     >>> [(model.series[0], model.actual, model.expected) for model in
@@ -116,7 +120,9 @@ def _pass_rates(counts: Counts, models: list[slice]) -> Floats:
 
 
 def _with_fisher_test(uneven: MissingAttempts, short: Bools, rates: Floats) -> MissingAttempts:
-    """With Fisher's exact test of whether tasks with fewer attempts are harder or easier."""
+    """The same model with Fisher's exact test of whether its tasks with fewer attempts are
+    harder.
+    """
     has_rate = ~np.isnan(rates)
     short, rates = short[has_rate], rates[has_rate]
     if not len(rates) or short.all() or not short.any():
@@ -133,7 +139,7 @@ def _with_fisher_test(uneven: MissingAttempts, short: Bools, rates: Floats) -> M
 
 
 def uneven_attempts(counts: Counts) -> Iterator[Diagnostic]:
-    """The warning about models that lack attempts, with the test of the one that lacks most."""
+    """The warning about models that lack attempts, with the test of the first one."""
     lacking = uneven_models(counts)
     if not lacking:
         return
@@ -149,10 +155,10 @@ def uneven_attempts(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def with_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
-    """The counts, all of whose tasks have n attempts.
+    """The counts, if every task has n attempts.
 
-    drop : leave out a model's tasks with another number of attempts, and name them.
-    Errors: DataError for tasks with another number, and if none is left.
+    drop : whether to leave out a model's tasks with another number of attempts, with a warning.
+    Errors: DataError for tasks with another number, and if no task is left.
     """
     differs = counts.n != n
     if not differs.any():

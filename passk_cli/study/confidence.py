@@ -1,4 +1,4 @@
-"""Confidence: options of intervals and tests, which mean the same in every command."""
+"""Options of intervals and tests, which mean the same in every command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def parse_bounds(value: Any) -> tuple[float, float]:
-    """Two numbers from "0,1" or a pair; ParameterError for anything else.
+    """Two numbers from "0,1" or from a pair.
+
+    Errors: ParameterError for anything else.
 
     >>> parse_bounds("0,1"), parse_bounds((-1, 1))
     ((0.0, 1.0), (-1.0, 1.0))
@@ -38,11 +40,11 @@ def parse_bounds(value: Any) -> tuple[float, float]:
 class Confidence:
     """Method, level and population of intervals and tests.
 
-    interval : a method's name, "none", or None for the population's default.
-    bounds : lowest and highest possible score, where they are known.
-    others : method → metrics that it is used for instead, "all" for all of them; see `for_metrics`.
-    by_default : whether the method of differences is the default, which `paired-score` replaces
-        where differences are −1, 0 and 1; see `with_methods_used`.
+    interval : the name of a method, "none", or None for the default of the population.
+    bounds : the lowest and highest possible score, if they are known.
+    method_overrides : method → metrics that use it instead, or "all"; see `for_metrics`.
+    by_default : whether differences use the default method, which `paired-score` replaces if
+        differences are −1, 0 and 1; see `with_methods_used`.
     """
 
     title: ClassVar[str] = "Uncertainty"
@@ -75,7 +77,10 @@ class Confidence:
 
     @cached_property
     def method(self) -> str:
-        """The method's name, or "none"; ParameterError for one that does not fit."""
+        """The name of the method, or "none".
+
+        Errors: ParameterError for a method that does not fit the level or the population.
+        """
         from passk_cli.inference.intervals import check_method
 
         if self.interval == "none":
@@ -84,7 +89,10 @@ class Confidence:
         return check_method(self.interval, self.level, self.population)
 
     def require_intervals(self) -> Confidence:
-        """The confidence itself; ParameterError for no intervals, where verdicts rest on them."""
+        """This confidence, for commands whose verdicts use intervals.
+
+        Errors: ParameterError for the method "none".
+        """
         refuse("invalid-method", (
             self.method == "none", OptionValue("--interval", "none"),
             "the verdicts here rest on intervals", (SuggestedFix({"--interval": None}),),
@@ -92,10 +100,10 @@ class Confidence:
         return self
 
     def require_steady(self) -> Confidence:
-        """The confidence itself; ParameterError for a method that is not steady.
+        """This confidence, for ranges of missing outcomes.
 
-        Its limits may reach further where some missing outcomes pass and others fail than where
-        all of them fail or all pass.
+        Errors: ParameterError for a method whose limits may be further out if some missing outcomes
+            pass and others fail than if all of them pass or all fail.
         """
         from passk_cli.inference.intervals import METHODS
 
@@ -112,11 +120,10 @@ class Confidence:
         return self
 
     def for_metrics(self, metrics: Sequence[Metric]) -> Confidence:
-        """The confidence with those of these metrics that the method does not apply to.
+        """The confidence with the metrics that need another method.
 
-        Metrics without known bounds get BCa instead of guards; metrics of more than counts get the
-        jackknife instead of the hull; ratios of means and ranges have limits of their own.
-        Errors: ParameterError for a range where there are to be no intervals.
+        Metrics without known bounds get BCa instead of guard.  Metrics that need more than counts
+        get the jackknife instead of the hull.  Ratios of means get Fieller's limits.
         """
         from passk_cli.inference.intervals import FIELLER, METHODS, RANGE
 
@@ -149,9 +156,9 @@ class Confidence:
         return replace(self, method_overrides=overrides)
 
     def for_corrected_values(self) -> Confidence:
-        """The confidence of values that labels correct, which have a method of their own.
+        """The confidence of values that are corrected by labels, which have a method of their own.
 
-        Errors: ParameterError for another one, or for these tasks.
+        Errors: ParameterError for another method, or for the population these-tasks.
         """
         from passk_cli.inference.intervals import LOGIT_T
 
@@ -171,7 +178,7 @@ class Confidence:
 
     @property
     def method_name(self) -> str:
-        """The method's name for people: "guard", or "guard (bca for mean)"."""
+        """The name of the method for people: "guard", or "guard (bca for mean)"."""
         method, *exceptions = self._methods
         return method + f" ({'; '.join(exceptions)})" * bool(exceptions)
 
@@ -201,9 +208,9 @@ class Confidence:
         return replace(self, interval=DEFAULT_OF_DIFFERENCES[self.population], by_default=True)
 
     def with_methods_used(self, methods: Sequence[tuple[str, str]]) -> Confidence:
-        """The confidence with the metrics whose differences got `paired-score` instead.
+        """The confidence with the metrics whose differences used `paired-score` instead.
 
-        methods : (metric, method) of every interval.
+        methods : metric and method of every interval.
         """
         from passk_cli.inference.intervals import PAIRED_SCORE
 
@@ -220,11 +227,11 @@ class Confidence:
 
     @property
     def draws(self) -> dict[str, int]:
-        """How many resamples, and from which seed, as functions that draw take them."""
+        """The number of resamples and the seed, as keyword arguments."""
         return {"resamples": self.resamples, "seed": self.seed}
 
     def signature(self) -> dict[str, object]:
-        """The entries of a signature; resamples and seed where the method needs draws."""
+        """The entries of a signature; resamples and seed only if the method draws."""
         from passk_cli.inference.intervals import METHODS
 
         if self.method == "none":
@@ -244,7 +251,7 @@ class Confidence:
     def words(self, differences: Confidence | None = None) -> str:
         """The intervals in words: "95 % guard intervals, tasks as a sample".
 
-        differences : the confidence of differences that are shown as well.
+        differences : the confidence of differences in the same table.
         """
         sampled = self.population == NEW_TASKS
         if self.method == "none":

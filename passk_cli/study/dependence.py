@@ -1,4 +1,4 @@
-"""Warnings about what intervals take as independent: attempts at one task, and tasks."""
+"""Warnings about what intervals assume to be independent: attempts at one task, and tasks."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ POSSIBLE_CLUSTERS = DiagnosticType(
 
 
 def sample_notes(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
-    """The warning about attempts and the note about tasks that depend on each other."""
+    """The warning about attempts that depend on each other, and the note about possible
+    clusters.
+    """
     sampled = counts.facts.sampled
     if sampled is None:
         return
@@ -71,7 +73,9 @@ def sample_notes(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]
 
 
 def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
-    """The warning about the series with the smallest p-value; the others are named."""
+    """The warning about the series with the smallest p-value, with the names of the other
+    series.
+    """
     significant, tests = list[tuple[float, str, str]](), 2 * len(order.names)
     edges = np.searchsorted(order.series, np.arange(len(order.names) + 1))
     for place, series in enumerate(order.names):
@@ -86,9 +90,9 @@ def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
 
 
 def _order_p(start: Ints, passed: Ints) -> tuple[float, str]:
-    """The smaller p-value of the tests of trend and of neighbours, and what it shows.
+    """The smaller p-value of the tests of trend and of neighbours, and the pattern that it shows.
 
-    1 if sampling stopped because of outcomes, which has a warning of its own.
+    The p-value is 1 if sampling stopped because of outcomes, which has a warning of its own.
     """
     from passk_cli.inference.stopping import stopped_on_outcome
     from passk_cli.metrics.order import changes, totals, trend_scores

@@ -1,4 +1,4 @@
-"""Copies: runs or models whose outcomes are another's, as no two runs have them by chance."""
+"""Duplicate runs and models: two with the same outcomes, which hardly happens by chance."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ IDENTICAL_OUTCOMES = DiagnosticType(
 class DuplicateRun(NamedTuple):
     """A model or run that has the outcomes of another.
 
-    tasks : that agree, of `shared_tasks`.  changed : attempts with another outcome.
+    tasks : the number of tasks with the same outcomes, of `shared_tasks`.
+    changed : the number of attempts with another outcome.
     """
 
     name: str
@@ -80,11 +81,11 @@ def detect_copy(
     *,
     models: bool = False,
 ) -> DuplicateRun | None:
-    """The copy that one run is of another, where that is no accident; else None.
+    """The duplicate if one run is a copy of another; None if their agreement may be chance.
 
-    n : (tasks,), attempts, equal in both.  both : (tasks,), passes of each.
-    pairs : that are compared, of which one may agree by chance.
-    models : whether they are two models, whose rates hardly are the same.
+    n : (tasks,), attempts, equal in both.  passes : (tasks,), the passes of each.
+    pairs : the number of pairs that are compared, of which one may agree by chance.
+    models : whether they are two models, which hardly have the same rates.
 
     >>> n, c = np.full(60, 4), np.arange(60) % 5
     >>> detect_copy("b", "a", n, (c, c), 1).tasks, detect_copy("b", "a", n[:9], (c[:9], c[:9]), 1)
@@ -102,18 +103,18 @@ def detect_copy(
 
 
 def _change_distribution(n: Ints, n_other: Ints, passes: Ints) -> Floats:
-    """Chance that 0, 1, 2, … tasks change between two runs of these attempts, by chance alone."""
+    """Probability that 0, 1, 2, … tasks change between two runs of these attempts by chance."""
     from passk_cli.inference.flips import chance_flips, poisson_binomial
 
     return poisson_binomial(chance_flips(n, n_other, passes).changes)
 
 
 def _many_ways(n: Ints, c: Ints, pairs: int) -> bool:
-    """Whether outcomes could lie on the tasks in many other ways than they do.
+    """Whether the outcomes could be distributed over the tasks in many other ways.
 
-    ∏ over sizes n of T_n! / ∏ T_nc! ways, for T_nc tasks with c passes of n attempts, are a million
-    or more for each pair that is compared.  Tasks that are hard for all make equal outcomes
-    likelier than the ways count them.
+    There are ∏ over sizes n of T_n! / ∏ T_nc! ways, for T_nc tasks with c passes of n attempts.
+    That must be at least a million for each pair that is compared.  If tasks are hard for all
+    models, equal outcomes are likelier than this number suggests.
     """
     kinds, sizes = np.unique([n, c], axis=1, return_counts=True)
     ways = -sum(math.lgamma(size + 1) for size in sizes)
@@ -122,7 +123,7 @@ def _many_ways(n: Ints, c: Ints, pairs: int) -> bool:
 
 
 def copied_models(counts: Counts) -> list[DuplicateRun]:
-    """Models with the outcomes of one before them, at the same tasks of the same groups.
+    """Models with the outcomes of an earlier model at the same tasks of the same groups.
 
     >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(20)]
     >>> [(copy.name, copy.original, copy.tasks) for copy in copied_models(Counts.from_cells(cells))]
@@ -148,9 +149,9 @@ def copied_models(counts: Counts) -> list[DuplicateRun]:
 def copies_among(
     names: Sequence[str], n: Ints, passes: Ints, pairs: int, *, models: bool = False
 ) -> list[DuplicateRun]:
-    """The copies among rows, each of the first row that it is one of.
+    """The duplicates among rows, each with the first row of which it is a copy.
 
-    n : (tasks,), attempts.  passes : (rows × tasks).  pairs, models : as in `detect_copy`.
+    n : (tasks,), attempts.  passes : (rows × tasks).  pairs, models : see `detect_copy`.
     """
     firsts: dict[bytes, int] = {}
     same = [firsts.setdefault(row.tobytes(), place) for place, row in enumerate(passes)]
@@ -178,9 +179,9 @@ def copies_among(
 
 
 def require_no_copies(counts: Counts, named_models: Collection[str]) -> None:
-    """DataError where a model is a copy of another.
+    """Raise DataError if a model is a copy of another.
 
-    named : models that somebody knows to be several.
+    named_models : models that the caller knows to be different.
     """
     for copy in copied_models(counts):
         if not {copy.name, copy.original} <= {*named_models}:
@@ -204,7 +205,7 @@ def require_no_copies(counts: Counts, named_models: Collection[str]) -> None:
 
 
 def identical_outcomes(counts: Counts) -> Iterator[Diagnostic]:
-    """A warning of models that are copies."""
+    """The warning about models that are copies."""
     if copies := copied_models(counts):
         (name, model, tasks, shared_tasks, changed), more = copies[0], len(copies) - 1
         yield IDENTICAL_OUTCOMES(
@@ -214,7 +215,7 @@ def identical_outcomes(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def copied_runs(copies: Iterable[DuplicateRun]) -> Iterator[Diagnostic]:
-    """A warning of runs that are copies."""
+    """The warning about runs that are copies."""
     if duplicates := list(copies):
         name, original, tasks, shared_tasks, changed = duplicates[0]
         yield COPIED_RUN(first=original, second=name, tasks=tasks, every=shared_tasks,
@@ -225,9 +226,9 @@ def copied_runs(copies: Iterable[DuplicateRun]) -> Iterator[Diagnostic]:
 def copies_between(
     counts: Counts, place: int, other_counts: Counts, rivals: Mapping[str, int], name: str
 ) -> Iterator[DuplicateRun]:
-    """The copies that a series is of others, which have all of its tasks and as many attempts.
+    """The copies of a series among other counts, with the same tasks and numbers of attempts.
 
-    rivals : name → place of its series among the other counts.
+    rivals : name → index of its series in the other counts.
     """
     cells = counts.rows_of(place)
     tasks = [counts.tasks[code] for code in counts.task_codes[cells].tolist()]
@@ -246,10 +247,10 @@ def copies_between(
 def renamed_models(
     before: Counts, gone: Iterable[str], after: Counts, candidates: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Models that are gone, each with another that has its tasks and passes them alike.
+    """Models that are gone, each with the model that has its tasks and passes them in the same way.
 
-    before, gone : counts with the models that are gone.  after, others : counts with those that
-    may be one of them under a new name.
+    before, gone : counts with the models that are gone.
+    after, candidates : counts with the models that may be one of them under a new name.
     """
     for old in gone:
         base = _cells(before, old)
@@ -273,8 +274,10 @@ def _chance_of_changes(
     old_cells: Mapping[tuple[str, ...], tuple[int, int]],
     new_cells: Mapping[tuple[str, ...], tuple[int, int]],
 ) -> float:
-    """P(as many tasks change as do, by chance alone) of two models; 0 where it is below 1 % or
-    fewer than nine tenths of the tasks are shared."""
+    """The probability that at least as many tasks change by chance as do between two models.
+
+    It is 0 if it is below 1 %, or if they share less than nine tenths of the tasks.
+    """
     shared = sorted(old_cells.keys() & new_cells.keys())
     if len(shared) < 0.9 * max(len(old_cells), len(new_cells)):
         return 0.0

@@ -1,4 +1,6 @@
-"""Flips between two runs or models: which tasks flipped, which differ, what chance alone does."""
+"""Tasks that flip between two runs or models, that differ significantly, and that flip by
+chance.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ _VERDICTS = {1: "improved", -1: "regressed", 0: ""}
 
 
 class RunSide(NamedTuple):
-    """One model (and groups) in one run: a series of some counts, and what it is called."""
+    """One model (and its groups) in one run: a series of some counts, and its name."""
 
     counts: Counts
     place: int
@@ -41,12 +43,15 @@ class RunSide(NamedTuple):
 
 @dataclass(frozen=True)
 class Flips:
-    """One side against another at the tasks both have attempts at.
+    """Two sides at the tasks that both have attempts at.
 
-    series : of the first.  name, against : what both are called.  tasks : names of the shared
-    tasks.  n, c, n_base, c_base : attempts and passes of both.  strips : attempts in their order.
-    p : exact, of equal rates.  adjusted : by Benjamini and Hochberg over the tasks of all pairs.
-    only, only_base : tasks that the other side lacks, left out.  level : of significance.
+    series : the series of the first side.  name, against : the names of both.
+    tasks : names of the shared tasks.  n, c, n_base, c_base : attempts and passes of both.
+    strips : the attempts of both in their order, as signs.
+    p : exact p-values of equal rates.  adjusted : adjusted by Benjamini and Hochberg over the tasks
+        of all pairs.
+    only, only_base : the number of tasks that the other side lacks, which are left out.
+    level : confidence level.
     """
 
     series: Series
@@ -66,61 +71,64 @@ class Flips:
 
     @cached_property
     def signs(self) -> Ints:
-        """1 where a task flipped to passing, −1 to failing, else 0."""
+        """1 for a task that flipped to passing, −1 for one that flipped to failing, else 0."""
         return flip_signs(self.n, self.c, self.n_base, self.c_base)
 
     @cached_property
     def verdicts(self) -> Ints:
-        """1 where a task improved significantly, −1 where it regressed, else 0."""
+        """1 for a task that improved significantly, −1 for one that regressed, else 0."""
         change = np.sign(self.c / self.n - self.c_base / self.n_base)
         return np.where(self.adjusted <= 1 - self.level + 1e-12, change, 0).astype(np.int64)
 
     @property
     def number(self) -> int:
-        """How many tasks flipped."""
+        """The number of tasks that flipped."""
         return int((self.signs != 0).sum())
 
     @cached_property
     def by_chance(self) -> Floats:
-        """The probability that each task flips with its rate unchanged."""
+        """The probability that each task flips if its rate is unchanged."""
         return chance_flips(self.n, self.n_base, self.c + self.c_base).flips
 
     @property
     def single(self) -> Bools:
-        """Tasks with one attempt on each side, of which nothing shows what chance does."""
+        """Tasks with one attempt on each side, which do not show how often they flip by chance."""
         once: Bools = (self.n == 1) & (self.n_base == 1)
         return once
 
     @property
     def repeated(self) -> int:
-        """How many flipped among the other tasks."""
+        """The number of flips among the tasks with more than one attempt."""
         return int((self.signs[~self.single] != 0).sum())
 
     @property
     def expected(self) -> float:
-        """Expected number of flips with no change, of the tasks with more than one attempt."""
+        """The expected number of flips by chance among the tasks with more than one attempt."""
         return float(self.by_chance[~self.single].sum())
 
     @cached_property
     def distribution(self) -> Floats:
-        """P(0 flips), P(1 flip), … of these tasks with no change."""
+        """Probabilities of 0, 1, 2, … flips by chance among the tasks with more than one
+        attempt.
+        """
         return poisson_binomial(self.by_chance[~self.single])
 
     @property
     def range(self) -> tuple[int, int]:
-        """As many flips as these tasks have with no change, at the level."""
+        """The range of the number of flips by chance, at the confidence level."""
         return central_range(self.distribution, self.level)
 
     @property
     def p_more(self) -> float:
-        """P(at least as many flips) with no change."""
+        """The probability of at least as many flips by chance."""
         return min(1.0, float(self.distribution[self.repeated :].sum()))
 
     @property
     def most_single(self) -> float:
-        """The most flips to expect of the tasks with one attempt each: 2 T m (1 − m), m their mean.
+        """The largest expected number of flips of tasks with one attempt each.
 
-        Σ 2p(1 − p) is largest where all rates are equal.
+        It is 2 T m (1 − m) for T such tasks with the mean m, since Σ 2p(1 − p) is largest if all
+        rates are equal.
         """
         passes = (self.c + self.c_base)[self.single]
         mean = float(passes.mean()) / 2 if len(passes) else 0.0
@@ -128,7 +136,7 @@ class Flips:
 
 
 def flip_results(pairs: Iterable[Flips]) -> list[Result]:
-    """A tidy row for each shared task of each pair, with all that is known of it."""
+    """A tidy row for each shared task of each pair."""
     facts = []
     for flips in pairs:
         columns = (
@@ -168,7 +176,7 @@ def flip_results(pairs: Iterable[Flips]) -> list[Result]:
 
 
 def find_flips(pairs: Sequence[tuple[RunSide, RunSide]], level: float = 0.95) -> list[Flips]:
-    """Each pair at the tasks that both sides have, tested, and adjusted together.
+    """The flips of each pair at the tasks that both sides have, tested and adjusted together.
 
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [("new", "a", 9, 9), ("new", "b", 9, 1), ("old", "a", 9, 0), ("old", "b", 9, 2)]
@@ -206,11 +214,10 @@ def find_flips(pairs: Sequence[tuple[RunSide, RunSide]], level: float = 0.95) ->
 
 
 def compared_sides(study: Analysis) -> list[tuple[RunSide, RunSide]]:
-    """Every model against one of the same data, or against the same one in another run.
+    """Pairs of each model with one model of the same data, or with the same model in another run.
 
-    study : its `decided` names what is compared with, as "against".
-
-    Errors: ParameterError where there is nothing to compare with.
+    study : its entry "against" in `decided` names the model or run to compare with.
+    Errors: ParameterError if there is nothing to compare with.
     """
     counts, base, against = study.counts, study.baseline, str(study.decided["against"])
     rivals = counts if base is None else base
@@ -232,8 +239,10 @@ def compared_sides(study: Analysis) -> list[tuple[RunSide, RunSide]]:
 
 
 def strips_of(counts: Counts) -> NDArray[np.object_]:
-    """Per cell "++-+", by the order of the attempts; "" where it is not known, or two attempts at
-    one time have different outcomes."""
+    """The attempts of each cell in their order, for example "++-+".
+
+    "" if the order is not known, or if two attempts at the same time have different outcomes.
+    """
     strips = np.full(len(counts.n), "", dtype=object)
     bag = counts.attempts.get("attempt")
     if bag is None:

@@ -1,4 +1,4 @@
-"""From which model's value to which a number ranges, in a sentence."""
+"""Sentences about the range of a number: the models with the lowest and the highest value."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _EQUAL, _NAMED = 1e-12, 3
 
 
 class Extreme(NamedTuple):
-    """The models that have, or may have, an extreme value; certain where no fill-in changes it.
+    """The models that have, or may have, an extreme value.
 
-    estimate : that value; without its interval where it was picked from several.
+    estimate : that value, without its interval if it was picked from several.
+    certain : whether missing outcomes cannot change which models these are.
     """
 
     names: Sequence[str]
@@ -31,11 +32,11 @@ class Extreme(NamedTuple):
 
 
 class ValueRange:
-    """One number of several series, or of one, and between which models it ranges.
+    """One number of several series, or of one series, with its lowest and highest value.
 
-    facts : the number of each series.  Where missing outcomes may pass or fail and that decides
-    which model is at an end, all models that may be are named, and the end is a range.  The ends
-    are picked from several estimates, so they come without intervals.
+    facts : the number of each series.  If missing outcomes decide which model has an extreme value,
+        all candidates are named and the value is a range.  Extremes are picked from several
+        estimates, so they have no interval.
     """
 
     def __init__(self, facts: Sequence[Result], group_names: Sequence[str]) -> None:
@@ -50,17 +51,17 @@ class ValueRange:
 
     @cached_property
     def top(self) -> Extreme:
-        """Who has the highest number."""
+        """The series with the highest number."""
         return find_extreme(self.valued, self.groups, 1)
 
     @cached_property
     def bottom(self) -> Extreme:
-        """Who has the lowest number."""
+        """The series with the lowest number."""
         return find_extreme(self.valued, self.groups, -1)
 
     @property
     def same(self) -> bool:
-        """Whether all have one number."""
+        """Whether all series have the same number."""
         return len(self.top.names) == len(self.valued) and self.top.certain
 
 
@@ -102,7 +103,7 @@ NONE_SHARED = (
 
 
 def range_of(facts: Sequence[Result], group_names: Sequence[str] = ()) -> AnswerSentence:
-    """From which lowest to which highest value a number ranges; see `ValueRange`.
+    """The sentence about the lowest and highest value of a number; see `ValueRange`.
 
     >>> numbers = {"a": 0.7, "b": 0.4, "c": 0.4}
     >>> facts = [Result((model,), "pass@1", 1, Estimate(v)) for model, v in numbers.items()]
@@ -123,32 +124,34 @@ def name_with_groups(series: Series, group_names: Sequence[str], joint: str = ",
 
 
 def in_named_groups(facts: Sequence[Result]) -> Sequence[Result]:
-    """The facts of groups with a name; all where there are none."""
+    """The results of groups that have a name; all results if there are none."""
     return [fact for fact in facts if all(fact.series[1:])] or facts
 
 
 def group_words(values: Sequence[str], group_names: Sequence[str]) -> str:
-    """Values with the columns that they are of: "temperature 0.2"; nothing without groups."""
+    """Values of groups with the names of their columns: "temperature 0.2"; "" without groups."""
     pairs = zip(group_names, values, strict=True)
     return ", ".join(f"""{name} {value or '""'}""" for name, value in pairs)
 
 
 def plural_series(count: int, group_names: Sequence[str]) -> str:
-    """As "3 models", or "3 combinations of model and temperature"."""
+    """A number of series: "3 models", or "3 combinations of model and temperature"."""
     if not group_names:
         return plural(count, "model")
     return f"{plural(count, 'combination')} of {' and '.join(('model', *group_names))}"
 
 
 def all_series(count: int, group_names: Sequence[str] = ()) -> str:
-    """As "both models", or "all 3 combinations of model and temperature"."""
+    """All series in words: "both models", or "all 3 combinations of model and temperature"."""
     return all_of_count(plural_series(count, group_names))
 
 
 def find_extreme(
     facts: Sequence[Result], group_names: Sequence[str] = (), sign: int = 1
 ) -> Extreme:
-    """The highest (sign 1) or the lowest (−1), of groups with a name where there are any."""
+    """The highest value (sign 1) or the lowest value (−1), among groups with a name if there are
+    any.
+    """
     facts = in_named_groups(facts)
     spans = np.sort([[sign * float(end or 0.0) for end in f.estimate.ends] for f in facts], axis=1)
     least, most = spans.max(axis=0).tolist()

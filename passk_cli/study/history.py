@@ -1,4 +1,4 @@
-"""A history of runs as data: each setup's runs in order, on the tasks that all of them have."""
+"""A history of runs: the runs of each setup in order, on the tasks that all of them have."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ UNPRICED_RUNS = DiagnosticType(
 
 
 class RunLabel(NamedTuple):
-    """A run: when (ISO 8601, UTC), its name, what was run, and how it was counted."""
+    """A run: its time (ISO 8601, UTC), its name, the revision and the settings."""
 
     at: str
     run: str
@@ -120,7 +120,7 @@ class RunLabel(NamedTuple):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options that changed what was counted, from its settings."""
+        """The options that changed what was counted, from the settings."""
         try:
             return dict(json.loads(self.settings))
         except ValueError:
@@ -128,7 +128,7 @@ class RunLabel(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether it was not recorded as incomplete."""
+        """Whether the run was not recorded as incomplete."""
         return INCOMPLETE not in self.options
 
 
@@ -137,8 +137,9 @@ class Setup:
     """Runs of one model and its groups at one suite, the earliest first.
 
     tasks : codes of the tasks that every run has.  cells : (runs × tasks), places in the counts.
-    n, c : of these.
-    left_out : tasks that some run lacks.  shortest : the run with the fewest tasks.
+    n, c : attempts and passes of these cells.
+    dropped_tasks : the number of tasks that some run lacks.  shortest : the run with the fewest
+        tasks.
     """
 
     suite: str
@@ -152,31 +153,31 @@ class Setup:
     shortest: str = ""
 
     def last(self, number: int) -> Setup:
-        """Its last runs, as many as there are."""
+        """The setup with at most this number of its last runs."""
         return self.select_runs(np.arange(len(self.runs)) >= len(self.runs) - number)
 
     def select_runs(self, selected: Bools) -> Setup:
-        """Some of its runs."""
+        """The setup with the selected runs."""
         return replace(
             self, runs=tuple(compress(self.runs, selected)),
             cells=self.cells[selected], n=self.n[selected], c=self.c[selected],
         )  # fmt: skip
 
     def places(self, counts: Counts) -> dict[str, int]:
-        """Name of each run → its series among the counts of the history."""
+        """Name of each run → index of its series in the counts of the history."""
         codes = counts.series_codes[self.cells[:, 0]].tolist()
         return {run.run: code for run, code in zip(self.runs, codes, strict=True)}
 
     @property
     def differing_options(self) -> list[str]:
-        """The options that its runs were recorded with differently."""
+        """The options that differ between its runs."""
         settings = [run.options for run in self.runs]
         names = dict.fromkeys(name for options in settings for name in options)
         return [n for n in names if len({str(options.get(n)) for options in settings}) > 1]
 
     @property
     def copies(self) -> list[DuplicateRun]:
-        """Runs with the outcomes of one before them, where that is no accident."""
+        """Runs with the outcomes of an earlier run, which hardly happens by chance."""
         names = [f"{run.run} of {SeriesName(self.series)}" for run in self.runs]
         pairs, copies = math.comb(len(names), 2), []
         for n in np.unique(self.n, axis=0):
@@ -186,7 +187,7 @@ class Setup:
 
     @property
     def messages(self) -> list[Diagnostic]:
-        """Messages about what is left out of its runs, and about runs that are there twice."""
+        """Messages about tasks that are left out and about runs that occur twice."""
         model, notes = " ".join(filter(None, self.series)), list(copied_runs(self.copies))
         if self.dropped_tasks:
             notes.append(LEFT_OUT_TASKS(tasks=self.dropped_tasks, model=model, run=self.shortest))
@@ -196,12 +197,13 @@ class Setup:
 def read_history(
     read: Callable[..., Counts], request: Request, *source: Any, files: Sequence[str] = ()
 ) -> Counts:
-    """Counts by the groups of a history, and by the run: its `KEYS` are the last groups.
+    """Counts by the groups of a history and by the run; its `KEYS` are the last groups.
 
-    What attempts took, where the request asks for it, is a gap of the runs that have it not.
-    read : reads a request; source : what else than the command's own data it reads.
-    files : the arguments that the data is given by.
-    Errors: DataError for what is no history, or has no such amounts.
+    If the request asks for an amount such as the cost, runs without the amount have a gap.
+    read : a function that reads a request.  source : other data that it reads, if it is not the
+        data of the command.
+    files : the arguments that name the data.
+    Errors: DataError for data that is not a history, or that has no such amount.
     """
     try:
         # Groups are the columns that are no others; rows repeat as long as those are not known.
@@ -230,7 +232,7 @@ def read_history(
 def _record_fixes(
     read: Callable[..., Counts], request: Request, source: Sequence[Any], files: Sequence[str]
 ) -> Sequence[SuggestedFix]:
-    """The remedy for a table of runs, a column of which says which: recording the first of them."""
+    """The fix for a table of several runs: record the first run of the column that names runs."""
     for column in _RUNS:
         try:
             counts = read(replace(request, by=(column,), attempts=(), duplicates="keep"), *source)
@@ -269,7 +271,7 @@ def _record_fixes(
 def _single_run_fixes(
     read: Callable[..., Counts], request: Request, files: Sequence[str], amounts: Mapping[str, Any]
 ) -> Iterator[SuggestedFix]:
-    """Lines that record the first of several files, each of which may be a run of one agent."""
+    """Commands that record the first of several files, each of which may be a run of one agent."""
     several = len(files) > 1 and all(map(os.path.isfile, files))
     revisions = run_labels(files) if several else {}
     days = {file: _DAY.search(os.path.basename(file)) for file in islice(revisions, _MOST_RECORDED)}
@@ -296,10 +298,10 @@ def _add_amounts(
     read: Callable[..., Counts], request: Request, all_runs: Counts, columns: Sequence[str],
     source: Sequence[Any],
 ) -> Counts:  # fmt: skip
-    """The runs with an amount of their attempts, from the lists of those that have it.
+    """The runs with an amount of their attempts, from the lists of the runs that have it.
 
-    request : for this amount.  every : counts of all runs.  columns : those of the history that
-        are no counts.
+    request : for this amount.  all_runs : counts of all runs.  columns : the columns of the history
+        that are not counts.
     """
     (role,) = request.attempts
     lists = {value: ATTEMPT_LISTS.get(value, "") for value in ("outcome", role)}
@@ -339,7 +341,7 @@ def _add_amounts(
 
 
 def with_known_amount(counts: Counts, role: str) -> Counts:
-    """The counts of the attempts of which an amount is known; all for ""."""
+    """The counts of the attempts with a known amount; all counts for ""."""
     if not role:
         return counts
     cells, numbers, passed = known_cells(counts.attempts[role])
@@ -349,8 +351,9 @@ def with_known_amount(counts: Counts, role: str) -> Counts:
 
 
 def runs_by_setup(counts: Counts) -> dict[tuple[str, Series], list[tuple[RunLabel, int]]]:
-    """Suite and series → its runs, the earliest first, each with its place among the series of a
-    history."""
+    """Suite and series → runs, the earliest first, each with the index of its series in the
+    history.
+    """
     at = [1 + counts.group_names.index(name) for name in KEYS]
     runs: dict[tuple[str, Series], list[tuple[RunLabel, int]]] = {}
     for s, series in enumerate(counts.series):
@@ -363,10 +366,10 @@ def runs_by_setup(counts: Counts) -> dict[tuple[str, Series], list[tuple[RunLabe
 
 
 def complete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
-    """A history without runs that were recorded as incomplete, and those to be skipped.
+    """A history without incomplete runs and without runs to be skipped.
 
     skipped : names or revisions of runs.
-    Errors: ParameterError for a name that no run has; DataError if no run stays.
+    Errors: ParameterError for a name that no run has; DataError if no run remains.
     """
     labels = {place: run for rows in runs_by_setup(counts).values() for run, place in rows}
     names = {name for run in labels.values() for name in (run.run, run.revision)}
@@ -392,7 +395,9 @@ def complete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
 
 
 def _files_of(counts: Counts, run: str) -> list[str]:
-    """The files of a run in the folders of a history: their names begin with the run's."""
+    """The files of a run in the folders of a history, whose names begin with the name of the
+    run.
+    """
     folders = dict.fromkeys(os.path.dirname(file.name) for file in counts.facts.inputs)
     pattern = f"{glob.escape(run_file_stem(run))}-*.parquet"
     return sorted(name for folder in folders
@@ -400,9 +405,9 @@ def _files_of(counts: Counts, run: str) -> list[str]:
 
 
 def find_setups(counts: Counts) -> list[Setup]:
-    """The setups of a history, as `read_history` gives it.
+    """The setups of a history that `read_history` has read.
 
-    Errors: DataError for a run that was recorded twice, or runs without a task in common.
+    Errors: DataError for a run that was recorded twice, or runs without a common task.
 
     >>> names = [("m", name, f"2026-01-0{day}", "rev", "suite", "{}")
     ...          for day, name in ((2, "b"), (1, "a"))]
@@ -448,9 +453,10 @@ def find_setups(counts: Counts) -> list[Setup]:
 def pool_runs(
     counts: Counts, parts: Sequence[tuple[Series, Ints]], group_names: tuple[str, ...]
 ) -> Counts:
-    """Counts of some cells of a history under other names; cells that meet are added.
+    """Counts of some cells of a history under other names; cells of the same name and task are
+    added.
 
-    parts : series → its cells, all of them those of runs of its own.
+    parts : series → its cells, which must be all cells of its runs.
     """
     mask, names = np.zeros(len(counts.n), dtype=np.int64), {}
     for series, cells in parts:
@@ -462,7 +468,7 @@ def pool_runs(
 
 
 def shift_logits(rates: Floats, effect: float | Floats) -> Floats:
-    """Rates whose logits are moved by an effect, or by one each; those of 0 and 1 stay.
+    """Rates whose logits are shifted by one effect, or by one effect per rate; 0 and 1 stay.
 
     >>> shift_logits(np.array([0.0, 0.5]), math.log(3)).round(12).tolist()
     [0.0, 0.75]
@@ -476,7 +482,7 @@ _LAST = re.compile(r"(?P<path>.+?):last(?P<runs>\d+)")
 
 
 def parse_last_runs(argument: Any) -> tuple[str, int] | None:
-    """Path and number of "history.parquet:last5"; None where it is nothing like that.
+    """The path and the number of "history.parquet:last5"; None for any other argument.
 
     >>> parse_last_runs("history.parquet:last5"), parse_last_runs("main.csv")
     (('history.parquet', 5), None)
@@ -486,14 +492,16 @@ def parse_last_runs(argument: Any) -> tuple[str, int] | None:
 
 
 def require_other_file(files: Sequence[str], history: str) -> None:
-    """ParameterError where the results of a new run are the history that they are compared with."""
+    """Raise ParameterError if the results of the new run are the history of the baseline."""
     if os.path.abspath(history) in map(os.path.abspath, files):
         problem = f"{history}: the history of the baseline is no new run"
         raise ParameterError(f"{problem}; give the results of the run that is to be judged")
 
 
 def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> ParameterError | None:
-    """The error of a history that does not say which runs are meant; None for what is none."""
+    """The error of a history that is given without its runs; None if the baseline is not a
+    history.
+    """
     if not isinstance(baseline, str):
         return None
     try:
@@ -514,10 +522,11 @@ def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> Parame
 
 
 class PastRuns(NamedTuple):
-    """Runs of a history that a number rests on: all, or those with an amount.
+    """Runs of a history behind a number: all runs, or those with an amount.
 
-    history : every such run apart.  setups : all of them by series.
-    recent : series → the cells of each run that is pooled, at the tasks that half of them have.
+    history : every such run separately.  setups : all of them by series.
+    recent : series → the cells of each run that is pooled, at the tasks that half of these runs
+        have.
     """
 
     history: Counts
@@ -526,7 +535,7 @@ class PastRuns(NamedTuple):
 
     @property
     def runs(self) -> dict[Series, int]:
-        """How many runs of each series are pooled."""
+        """The number of pooled runs of each series."""
         return {series: len(cells) for series, cells in self.recent.items()}
 
     def having(self, c: Ints) -> PastRuns:
@@ -537,11 +546,11 @@ class PastRuns(NamedTuple):
 
 @dataclass(frozen=True)
 class PooledBaseline:
-    """The last runs of a history, pooled as a baseline, and what the effect of the run adds.
+    """The last runs of a history, pooled as a baseline, and the variance between runs.
 
-    counts : the last runs together; of what attempts took, the last that have it.
-    latest : at the same tasks, the counts of the latest run that has most of them.
-    stretches : what a metric needs to know of attempts, "" for passes alone → its runs.
+    counts : the last runs together; for an amount, the last runs that have it.
+    latest : the counts of the latest run that has most of these tasks, at the same tasks.
+    runs_by_amount : the amount that a metric needs, "" for passes → its runs.
     """
 
     counts: Counts
@@ -550,13 +559,18 @@ class PooledBaseline:
 
     @property
     def fewest(self) -> tuple[int, str]:
-        """The fewest runs of a series from which the effect of a run is known, and of what."""
+        """The fewest runs of a series from which the effect of a run is estimated, and their
+        amount.
+        """
         return min((len(setup.runs), role) for role, past in self.runs_by_amount.items()
                    for setup in past.setups.values())  # fmt: skip
 
     def variances(self, series: Series) -> tuple[float, float, int]:
-        """Variance of the runs' means at pass@1, the part of it that chance explains, and the
-        number of runs; (0, 0) where one run or one task does not show them."""
+        """Variance of the runs' means at pass@1, the part that chance explains, and the number of
+        runs.
+
+        The variances are (0, 0) if there is only one run or one task.
+        """
         setup = self.runs_by_amount[""].setups[series]
         if len(setup.runs) < 2 or len(setup.tasks) < 2:
             return 0.0, 0.0, len(setup.runs)
@@ -566,9 +580,9 @@ class PooledBaseline:
         self, base: Counts, rates: Floats, scales: Mapping[Series, float],
         generator: np.random.Generator,
     ) -> tuple[PooledBaseline, Ints]:  # fmt: skip
-        """The history with runs that are drawn anew, and the passes of the last ones together.
+        """The history with resampled runs, and the passes of the last runs together.
 
-        base : the last runs as they are judged.  rates : of its cells.
+        base : the last runs as they are judged.  rates : success rates of its cells.
         scales : series → standard deviation of the effect of a run, in logits.
         """
         past, passes = self.runs_by_amount[""], np.zeros_like(base.n)
@@ -589,7 +603,7 @@ class PooledBaseline:
         return replace(self, runs_by_amount={**self.runs_by_amount, "": past.having(c)}), passes
 
     def widen(self, c: Comparison, interval: Interval) -> Interval:
-        """The interval of a difference to it, with the effect of the run."""
+        """The interval of a difference from this baseline, widened by the effect of the run."""
         estimate, level = c.difference, interval.level if math.isnan(c.alpha) else 1 - c.alpha
         if None in (interval.low, interval.high, estimate):
             return interval
@@ -602,8 +616,10 @@ class PooledBaseline:
         return replace(interval, low=max(low, -most), high=min(high, most))
 
     def reach(self, c: Comparison, level: float) -> float:
-        """How far limits are moved by the effect of the run: 0 where one run or one task does not
-        show it, NaN where runs have too few attempts for the metric."""
+        """The distance by which the effect of the run moves limits.
+
+        0 if there is only one run or one task; NaN if runs have too few attempts for the metric.
+        """
         base, past = c.second.series, self.runs_by_amount[c.first.metric.kind.needs]
         setup = past.setups[base]
         if len(setup.runs) < 2 or len(setup.tasks) < 2:
@@ -625,11 +641,12 @@ _FIRST_RUN = SuggestedFix({"--first-run": True}, "judges a first night, which ha
 def read_pooled_baseline(
     read: Callable[..., Counts], request: Request, argument: str, skipped: Sequence[str] = ()
 ) -> PooledBaseline:
-    """The last runs that "history.parquet:last5" names, "history.parquet:SUITE:last5" of a suite.
+    """The last runs that "history.parquet:last5" names, or "history.parquet:SUITE:last5" for a
+    suite.
 
     skipped : names or revisions of runs that are left out.
-    Errors: DataError for several suites without a name, a suite that is not there, or a file that
-    is not a history; ParameterError for a number of runs below 1.
+    Errors: DataError for several suites if none is named, a suite that does not exist, or a file
+        that is not a history; ParameterError for a number of runs below 1.
     """
     parsed = parse_last_runs(argument)
     assert parsed is not None
@@ -681,7 +698,7 @@ def read_pooled_baseline(
 
 
 def _last_cells(history: Counts, setup: Setup, number: int) -> list[Ints]:
-    """The cells of each of its last runs, at the tasks that at least half of these runs have."""
+    """The cells of each of the last runs, at the tasks that at least half of these runs have."""
     codes = history.series_codes[setup.cells[-number:, 0]].tolist()
     cells = [np.arange(len(history.n))[history.rows_of(code)] for code in codes]
     all_tasks = np.concatenate([history.task_codes[run_cells] for run_cells in cells])
@@ -691,15 +708,14 @@ def _last_cells(history: Counts, setup: Setup, number: int) -> list[Ints]:
 
 
 def _newest(history: Counts, runs: Sequence[Ints]) -> Ints:
-    """A cell for each task: that of the latest run with the most tasks; of a task that it lacks,
-    that of the next such run."""
+    """A cell for each task, from the latest run with the most tasks that has this task."""
     order = sorted(range(len(runs)), key=lambda run: (len(runs[run]), run))
     cells = {int(history.task_codes[cell]): int(cell) for run in order for cell in runs[run]}
     return np.array([*cells.values()], dtype=np.int64)
 
 
 def _short_runs(history: Counts, setup: Setup, runs: Sequence[Ints]) -> Iterator[Diagnostic]:
-    """A message of those of its last runs that lack tasks of the baseline."""
+    """The message about last runs that lack tasks of the baseline."""
     tasks = len(np.unique(np.concatenate([history.task_codes[cells] for cells in runs])))
     labels = setup.runs[-len(runs) :]
     short = [

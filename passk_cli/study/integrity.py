@@ -1,4 +1,4 @@
-"""Integrity: facts that set a submission to a benchmark apart from all others."""
+"""Integrity: facts that distinguish a submission to a benchmark from all other submissions."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _STOPPED = {
 
 @dataclass(frozen=True, eq=False)
 class SubmissionBoard:
-    """The submissions of one group of tasks, and what is found when it is first looked at.
+    """The submissions of one group of tasks; each analysis is computed when it is first used.
 
-    counts : of the group.  texts : as in `boards`.
+    counts : counts of the group.  texts : see `boards`.
     """
 
     counts: Counts
@@ -71,17 +71,17 @@ class SubmissionBoard:
 
     @cached_property
     def agreement(self) -> Agreement:
-        """The closest partner of each submission."""
+        """The submission with which each one agrees most."""
         return agreement(self.n, self.c)
 
     @cached_property
     def certain(self) -> CertainTasks:
-        """Tasks with a pass rate of 0 or 1."""
+        """The number of tasks of each submission with a pass rate of 0 or 1."""
         return certain_tasks(self.n, self.c)
 
     @cached_property
     def missing(self) -> MissingAttempts:
-        """Attempts that most submissions have."""
+        """The attempts that each submission lacks and most submissions have."""
         return missing_attempts(self.n, self.c)
 
     @cached_property
@@ -100,7 +100,7 @@ class SubmissionBoard:
 
     @cached_property
     def equal(self) -> EqualTexts | None:
-        """The submission that each one has most texts in common with; None without texts."""
+        """The submission with which each one shares most texts; None without texts."""
         counts = self.texts() if self.texts is not None else None
         role = next((r for r in TEXTS if counts is not None and r in counts.attempts), "")
         if counts is None or not role:
@@ -121,22 +121,23 @@ class SubmissionBoard:
 
     @cached_property
     def submissions(self) -> list[Submission]:
-        """The least likely by chance at the top, whether that is enough for a remark or not.
+        """The submissions, those with the smallest p first, whether they get a remark or not.
 
-        Two that agree have the same p. The one whose outcomes fit the difficulty of the tasks less
-        comes first, and the other one after all submissions with a rare figure of their own.
+        Two that agree have the same p.  First comes the one whose outcomes fit the difficulty of
+        the tasks less.  The other one follows after all submissions with a rare figure of their
+        own.
         """
         unsorted = [Submission(series, self, at) for at, series in enumerate(self.counts.series)]
         return sorted(unsorted, key=lambda submission: (*submission.order, submission.series))
 
 
 class Figure(NamedTuple):
-    """A number of attempts or tasks of a submission, and how likely it is by chance.
+    """A number of attempts or tasks of a submission, and its p-value.
 
-    number, every : 594 of 600.  words : the remark that says it.
+    number, total : for example 594 of 600.  words : the remark about it.
     p : over all submissions, or over all pairs; None if it is not tested.
-    expected : the number by chance; None if that is not known.  against : the other submission.
-    second : whether a remark on the other submission says the same and comes first.
+    expected : the number by chance; None if it is not known.  against : the other submission.
+    second : whether a remark about the other submission says the same and comes first.
     """
 
     number: int
@@ -149,13 +150,13 @@ class Figure(NamedTuple):
 
     @property
     def remarkable(self) -> bool:
-        """Whether honest boards hardly have such a number."""
+        """Whether an honest board is very unlikely to have such a number."""
         return self.p is not None and self.p < LEVEL
 
 
 @dataclass(frozen=True, eq=False)
 class Submission:
-    """A submission, and what sets it apart from the others of its board."""
+    """A submission, and what distinguishes it from the other submissions of its board."""
 
     series: Series
     board: SubmissionBoard
@@ -168,13 +169,16 @@ class Submission:
 
     @property
     def remarks(self) -> list[str]:
-        """What honest boards hardly have, in neutral words."""
+        """Facts that honest boards hardly have, in neutral words."""
         return [figure.words for figure in self.figures.values() if figure.remarkable]
 
     @property
     def order(self) -> tuple[int, float]:
-        """0 if a figure of its own is rare, 1 if its remarks are said of another submission
-        before, 2 else; and the smallest p of its own figures."""
+        """The rank of a submission in the table, and the smallest p of its own figures.
+
+        The rank is 0 if a figure of its own is rare, 1 if an earlier submission has the same
+        remarks, else 2.
+        """
         p_values = [f.p for f in self.figures.values() if f.p is not None and not f.second]
         p = min(p_values, default=1.0)
         return (0 if p < _RARE else 1 if self.remarks else 2), p
@@ -220,10 +224,10 @@ class Submission:
 
 
 def boards(counts: Counts, texts: Callable[[], Counts | None] | None) -> list[SubmissionBoard]:
-    """A board for each group of tasks with enough submissions; none if nothing passes, as
-    with scores that nothing judges.
+    """A board for each group of tasks with enough submissions; none if nothing passes.
 
-    texts : reads the counts with the texts of the attempts, or gives None; None without texts.
+    texts : a function that reads the counts with the texts of the attempts, or returns None; None
+        without texts.
     """
     if not counts.c.any():
         return []

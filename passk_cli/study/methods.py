@@ -1,7 +1,7 @@
-"""Methods in words, as a paper has them: what was computed, by the objects that computed it.
+"""Sentences for a paper about how numbers were computed, with references.
 
-Each name of an adjustment or law has its words and its references here, estimators, intervals and
-tests where they are registered; `references.bib` has the references.
+Each adjustment has its words and references here.  Estimators, intervals and tests have them where
+they are registered.  `references.bib` contains the references.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ _SOFTWARE = "passk"
 def describe_methods(
     counts: Counts, confidence: Confidence, facts: Sequence[Result], entries: Mapping[str, object]
 ) -> Methods:
-    """Sentences that say how these numbers were computed, with references as "[@key; @key]".
+    """Sentences about how these numbers were computed, with references like "[@key; @key]".
 
-    entries : of the signature, what the command decided: test, adjust, fit, …
+    entries : the entries of the signature, for example test, adjust and fit.
     """
     resamples, seed = entries.get("resamples"), entries.get("seed")
     draws = "" if resamples is None else f", {plural(int(str(resamples)), 'draw')}, seed {seed}"
@@ -82,7 +82,7 @@ def tests() -> dict[str, tuple[str, str]]:
 
 @cache
 def references() -> dict[str, Reference]:
-    """Key → reference, of all there are."""
+    """Key → reference, of all references."""
     text = files("passk_cli.study").joinpath("references.bib").read_text(encoding="utf-8")
     entries = {re.match(r"@\w+\{(\w+)", entry)[1]: entry.strip()  # type: ignore[index]
                for entry in re.split(r"(?m)^(?=@)", text) if entry.strip()}  # fmt: skip
@@ -95,7 +95,7 @@ def references() -> dict[str, Reference]:
 
 
 def _label(entry: str) -> str:
-    """As a sentence cites it: "Chen et al. 2021"."""
+    """A reference as a sentence cites it: "Chen et al. 2021"."""
     author, year = (re.search(rf"{field} = \{{(.*?)\}},?\s", entry) for field in ("author", "year"))
     assert author is not None
     assert year is not None
@@ -107,12 +107,12 @@ def _label(entry: str) -> str:
 
 
 def _cited(keys: str) -> str:
-    """A citation of these keys, with a blank before it; "" for none."""
+    """A citation of these keys, with a blank before it; "" without keys."""
     return f" [{'; '.join(f'@{key}' for key in dict.fromkeys(keys.split()))}]" if keys else ""
 
 
 def _sizes(counts: Counts) -> tuple[str, str]:
-    """Tasks, and attempts at each: "800 tasks", "10 attempts per task"."""
+    """Words for tasks, and for attempts at each task: "800 tasks", "10 attempts per task"."""
     tasks = [len(counts.n[counts.rows_of(s)]) for s in range(len(counts.series))]
     attempts = count_range(counts.n.tolist(), "attempt")
     return f"{number_range(min(tasks), max(tasks))} tasks", f"{attempts} per task"
@@ -154,7 +154,7 @@ def _estimates(counts: Counts, facts: Sequence[Result]) -> str:
 
 
 def _missing(counts: Counts) -> str:
-    """What became of missing outcomes."""
+    """The sentence about the treatment of missing outcomes."""
     facts = counts.facts
     if not facts.missing:
         return ""
@@ -162,7 +162,7 @@ def _missing(counts: Counts) -> str:
 
 
 def _labels(counts: Counts) -> str:
-    """The judge, the labels, and how they correct its verdicts."""
+    """The sentence about the judge, the labels, and how they correct its verdicts."""
     if rates := counts.facts.judge_errors:
         (passed, false), (failed, true) = rates
         return (
@@ -191,7 +191,7 @@ def _labels(counts: Counts) -> str:
 
 
 def _extrapolation(counts: Counts, entries: Mapping[str, object]) -> str:
-    """The range, and the models and priors of the average."""
+    """The sentences about the range, and about the models and priors of the average."""
     metric = str(entries.get("extrapolate") or "")
     if not metric:
         return ""

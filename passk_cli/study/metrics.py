@@ -1,4 +1,4 @@
-"""Metrics and their k: those asked for, or those that the data allow."""
+"""Metrics and their k: the requested ones, or those that the data allow."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ SHORT_TASKS = ("empty", "drop")
 
 
 def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[SuggestedFix]:
-    """The remedy for a k beyond the attempts, where there are enough to predict from."""
+    """The fix for a k above the number of attempts, if there are enough attempts to predict
+    from.
+    """
     from passk_cli.inference.extrapolation import refusal
 
     rows = [counts.rows_of(place) for place in range(len(counts.series))]
@@ -36,14 +38,14 @@ def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[S
 
 
 def parse_metrics(value: Any) -> tuple[Metric, ...]:
-    """Metrics from texts of names, e.g. "pass@10,pass^4"."""
+    """Metrics from texts with names, for example "pass@10,pass^4"."""
     from passk_cli.metrics.registry import parse_list
 
     return parse_list(",".join(value))
 
 
 def parse_k(value: Any) -> tuple[int, ...]:
-    """Values of k from numbers or texts, e.g. "1,10"."""
+    """Values of k from numbers or texts, for example "1,10"."""
     from passk_cli.metrics.registry import parse_ks
 
     return parse_ks(",".join(map(str, value)))
@@ -61,7 +63,7 @@ def refuse_ranges(metrics: Iterable[Metric], option: str) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Completeness:
-    """How many attempts each task must have, and what becomes of tasks with too few."""
+    """The number of attempts that each task must have, and the treatment of tasks with fewer."""
 
     title: ClassVar[str] = "Attempts"
     # fmt: off
@@ -76,7 +78,7 @@ class Completeness:
     # fmt: on
 
     def complete(self, counts: Counts) -> Counts:
-        """The counts with the number of attempts that was asked for, if any was.
+        """The counts, checked for the requested number of attempts, if there is one.
 
         Errors: DataError for tasks with another number, unless they are dropped.
         """
@@ -89,7 +91,7 @@ class Completeness:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Metrics(Completeness):
-    """The metrics asked for, and how to treat tasks with too few attempts."""
+    """The requested metrics, and the treatment of tasks with too few attempts."""
 
     title: ClassVar[str] = "Metrics"
     # fmt: off
@@ -114,7 +116,7 @@ class Metrics(Completeness):
         return {"attempts": needs(self.metrics), "scores_only": only}
 
     def choose(self, counts: Counts) -> tuple[Metric, ...]:
-        """The metrics asked for, or the standard ones at the k that the data allow.
+        """The requested metrics, or the standard metrics at the k that the data allow.
 
         Errors: ParameterError for a metric that needs more attempts than any task has.
         """
@@ -143,7 +145,9 @@ class Metrics(Completeness):
         return tuple(dict.fromkeys(metrics))
 
     def hint(self, counts: Counts) -> str:
-        """The smallest usual k that the data do not allow, in words; "" where k was asked for."""
+        """A sentence about the smallest usual k that the data do not allow; "" if k was
+        requested.
+        """
         from passk_cli.metrics.registry import USUAL_K
 
         if self.k or self.metrics:
@@ -153,7 +157,7 @@ class Metrics(Completeness):
 
 
 def judge_labels(counts: Counts) -> list[Labels]:
-    """The labels of each series; none of counts that were read without."""
+    """The labels of each series; an empty list for counts that were read without labels."""
     if TRUTH not in counts.attempts:
         return []
     from passk_cli.inference.labels import Labels
@@ -166,7 +170,7 @@ def judge_labels(counts: Counts) -> list[Labels]:
 
 
 def is_corrected(counts: Counts) -> bool:
-    """Whether labels correct what a judge says, and leave something open."""
+    """Whether labels correct a judge's verdicts, and not all attempts are labelled."""
     return bool(counts.facts.judge_errors) or not all(
         labels.complete for labels in judge_labels(counts)
     )
@@ -183,5 +187,5 @@ def usual_k(counts: Counts) -> int:
 
 
 def allowed_ks(counts: Counts) -> list[int]:
-    """The largest k that every task of a series allows, of each."""
+    """The largest k that every task allows, for each series."""
     return [int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series))]
