@@ -1,4 +1,4 @@
-"""One model against another, task by task: the shared tasks, the difference and its interval."""
+"""One model against another, task by task: shared tasks, the difference and its interval."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Value = TypeVar("Value")
 
 
 class _CachedValue(Generic[Value]):
-    """A property that is computed once and kept; `cached_property` would take 1.5 kB of each."""
+    """A property that is computed once; `cached_property` would need 1.5 kB per comparison."""
 
     def __init__(self, compute: Callable[[Comparison], Value]) -> None:
         self._compute, self._name = compute, compute.__name__
@@ -70,30 +70,35 @@ class _CachedValue(Generic[Value]):
 
 @dataclass(frozen=True)
 class Comparison:
-    """One model against another at one metric, on the tasks both have.
+    """One model against another at one metric, on the tasks that both have.
 
-    first, second : the two; difference = first − second.  d : its value at each shared task.
-    at : places of the shared tasks among those of the first, and of the second; the slice of all
-        where both have the same tasks.
-    only_first, only_second : tasks that the other one lacks, left out.
-    interval : of the mean difference.  p, adjusted : of no difference; NaN where there is none.
-    smallest : no p of this test can be smaller.  test : which it was.
-    adjustment : how p is adjusted: "min-p", "holm", "bh", "none"; "" where there is no p.
-    alpha : the largest p that its adjustment leaves significant; the interval is made at 1 − alpha.
-    equivalence : p of two one-sided tests that the difference is no smaller than the margin,
-        adjusted like p; NaN without a margin.  equivalent : whether that is significant.
-    family : what p is adjusted with: "all" tests, those of the "primary" metric, or of a
-    "secondary" one.
-    verdict : of the first: better, worse, else equivalent or tied; "" for nothing to say.
-    ends : where outcomes are missing that may pass or fail, two comparisons without any: those of
-        the first fail and those of the second pass, and the reverse.  No fill-in of them gives a
-        smaller difference than the one, or a larger one than the other.
-    opposite : of an end, the other one.
+    first, second : the values of both models; difference = first − second.
+    tasks : the shared tasks.  values : the values of both at these tasks.
+    at : places of the shared tasks among those of the first and of the second; the full slice if
+        both have the same tasks.
+    only_first, only_second : the number of tasks that the other model lacks, which are left out.
+    interval : of the mean difference.
+    p, adjusted : p-value of no difference, and the adjusted p-value; NaN if there is no test.
+    smallest : the smallest p-value that this test can have.  test : its name.
+    adjustment : the adjustment of p: "min-p", "holm", "bh", "none"; "" without p.
+    alpha : the largest p that is significant after the adjustment; the interval has the level 1 −
+        alpha.
+    equivalence : p-value of two one-sided tests that the difference is inside the margin, adjusted
+        like p; NaN without a margin.
+    equivalent : whether that is significant.
+    family : the tests that are adjusted together: "all", those of the "primary" metric, or those of
+        a "secondary" metric.
+    verdict : on the first model: better, worse, else equivalent or tied; "" without a verdict.
+    missing_bounds : if missing outcomes may pass or fail, two comparisons without missing outcomes.
+        In the one, outcomes of the first model fail and those of the second pass, and in the other
+        it is the reverse.  No other way to fill them in has a smaller or a larger difference.
+    opposite : the other one of two missing bounds.
     floor : the least variance of the mean difference; None before `with_floors`.
-    law : that p is of, and its row there; None where the test has none.
-    ratio : of a ratio of means: the first one's, divided by the second one's, with its limits.
-    kept : what was computed of the values, for all that differ in results alone.
-    share : of the second one's values that are taken from the first one's; see `with_share`.
+    distribution : that of p, and its row there; None if the test has none.
+    ratio : of a ratio of means, the first divided by the second, with its limits.
+    cache : results computed from the values, shared by comparisons that differ only in their
+        results.
+    share : the factor of the second values that are subtracted from the first; see `with_share`.
     """
 
     first: TaskValues
@@ -125,8 +130,10 @@ class Comparison:
     share: float = 1.0
 
     def with_share(self, share: float) -> Comparison:
-        """The first one's values minus a share of the second one's, which hold no counts of their
-        own: its interval leaves out 0 where the ratio of the means is another."""
+        """The comparison of the first values with a share of the second values.
+
+        Its interval excludes 0 if the ratio of the means is not this share.
+        """
         first, second = self.values
         return self.having(
             values=(first, second * (share / self.share)), share=share, distribution=None,
@@ -134,9 +141,9 @@ class Comparison:
         )  # fmt: skip
 
     def having(self, **results: Any) -> Comparison:
-        """The comparison with other results, as p or the interval.
+        """The comparison with other results, for example p or the interval.
 
-        Unlike `dataclasses.replace` it keeps what was computed of the values.
+        Unlike `dataclasses.replace`, it keeps the cache of what was computed from the values.
         """
         comparison = object.__new__(Comparison)
         comparison.__dict__.update(self.__dict__, **results)
@@ -149,8 +156,10 @@ class Comparison:
 
     @property
     def hidden(self) -> tuple[float, int | None]:
-        """Variance of the mean difference that values do not show, and degrees of freedom where
-        they are fewer; see `Corrected`."""
+        """Variance of the mean difference that values do not show, and degrees of freedom.
+
+        The degrees of freedom are None if they are not fewer than the tasks give; see `Corrected`.
+        """
         first, second = self.first, self.second
         degrees = first.degrees
         if degrees is None or (second.degrees is not None and second.degrees < degrees):
@@ -159,14 +168,14 @@ class Comparison:
 
     @property
     def between(self) -> tuple[Floats, Floats] | None:
-        """Of an end: the lowest and highest difference at each task; None elsewhere."""
+        """The lowest and highest difference at each task, for a missing bound; else None."""
         if self.opposite is None:
             return None
         return np.minimum(self.d, self.opposite.d), np.maximum(self.d, self.opposite.d)
 
     @_CachedValue
     def estimates(self) -> tuple[Cell, Cell]:
-        """Both means on the shared tasks."""
+        """The means of both models on the shared tasks."""
         if self.reason:
             return None, None
         if self.missing_bounds:
@@ -186,24 +195,24 @@ class Comparison:
 
     @property
     def n(self) -> tuple[Ints, Ints]:
-        """Attempts of both at each shared task."""
+        """Attempts of both models at each shared task."""
         return self.first.n[self.at[0]], self.second.n[self.at[1]]
 
     @property
     def c(self) -> tuple[Ints, Ints]:
-        """Passes of both at each shared task."""
+        """Passes of both models at each shared task."""
         return self.first.c[self.at[0]], self.second.c[self.at[1]]
 
     @property
     def attempts(self) -> tuple[Attempts, Attempts]:
-        """Attempts of both at each shared task; for a metric that needs more than counts."""
+        """Attempts of both models at each shared task, for a metric that needs more than counts."""
         bags = [rates.restrict(self.tasks).attempts for rates in (self.first, self.second)]
         first, second = (bag for bag in bags if bag is not None)
         return first, second
 
     @property
     def span(self) -> tuple[int | None, int | None]:
-        """The fewest and the most attempts of either model at a compared task; None without any."""
+        """The fewest and the most attempts of either model at a shared task; None without tasks."""
         if self._same_tasks:
             ends = [*self.first.span, *self.second.span]
         else:
@@ -212,23 +221,25 @@ class Comparison:
 
     @_CachedValue
     def discordant(self) -> tuple[int, int]:
-        """Tasks that only the first model passes, and only the second; for values of 0 and 1."""
+        """The number of tasks that only the first model passes, and that only the second passes."""
         d = self.d
         return int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
 
     @_CachedValue
     def attempts_differ(self) -> bool:
-        """Whether one of the two made more attempts at some shared task."""
+        """Whether the two models have different numbers of attempts at some shared task."""
         return not np.array_equal(*self.n)
 
     @property
     def binary(self) -> bool:
-        """Whether every value can only be 0 or 1, by design, and tasks have no clusters."""
+        """Whether every value can only be 0 or 1 and tasks have no clusters."""
         return not self.why_not_binary
 
     @_CachedValue
     def why_not_binary(self) -> str:
-        """Why values can be others than 0 and 1, or tasks are not independent; "" where neither."""
+        """The reason why values can be other than 0 and 1 or tasks are not independent; "" if
+        neither.
+        """
         metric = self.first.metric
         if self.hidden[1] is not None:
             return "values are corrected by labels"
@@ -250,17 +261,17 @@ class Comparison:
 
     @property
     def _same_tasks(self) -> bool:
-        """Whether both have the same tasks."""
+        """Whether both models have the same tasks."""
         return isinstance(self.at[0], slice)
 
     @property
     def testable(self) -> bool:
-        """Whether there is a p."""
+        """Whether there is a p-value."""
         return not math.isnan(self.p)
 
     @property
     def leaves_out_zero(self) -> bool | None:
-        """Whether the interval does; None where there is none."""
+        """Whether the interval excludes 0; None if there is no interval."""
         limits = self.interval
         if limits is None or limits.low is None or limits.high is None:
             return None
@@ -268,7 +279,7 @@ class Comparison:
 
     @_CachedValue
     def difference(self) -> float | None:
-        """The mean difference; the lowest where it is a range."""
+        """The mean difference; the lowest one if it is a range."""
         if self.missing_bounds:
             return self.missing_bounds[0].difference
         if self.distribution is not None:
@@ -280,12 +291,12 @@ class Comparison:
 
     @property
     def sign(self) -> int:
-        """Of the mean difference: 1, −1, or 0, also where it is a range that holds 0."""
+        """The sign of the mean difference: 1, −1 or 0; 0 also for a range that contains 0."""
         low, high = (end.difference or 0.0 for end in self.missing_bounds or (self, self))
         return int(min(low, high) > 0) - int(max(low, high) < 0)
 
     def fact(self, confidence: Confidence, **more: Cell) -> Result:
-        """The mean difference, first − second, as a number with its limits, test and verdict."""
+        """The mean difference, first − second, with its limits, test and verdict."""
         metric, first, second = self.first.metric, self.first, self.second
         testable, limits = self.testable, self.interval
         if limits is None:
@@ -309,10 +320,10 @@ class Comparison:
 def difference_intervals(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> list[Interval]:
-    """Intervals of the mean differences, which lie in ±(high − low); many in one pass.
+    """Intervals of the mean differences, which are in ±(high − low); many are computed together.
 
-    Each is made at the level that its family leaves the test, and so holds together with the others
-    at the level asked for.  Where a difference is a range, the hull of the intervals at both ends.
+    Each interval has the level that the adjustment leaves to its test, so that all together have
+    the confidence level.  For a range, it is the hull of the intervals at both ends.
     """
     confidence = confidence.for_differences()
     plain = [end for c in comparisons for end in c.missing_bounds or (c,)]
@@ -364,8 +375,11 @@ def difference_intervals(
 
 
 def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
-    """Change of the first mean by the second, x̄/ȳ − 1, with limits by inversion: those shares ρ for
-    which the interval of x − ρy holds 0 (Fieller 1954, by the interval of a difference)."""
+    """The relative change of the first mean from the second, x̄/ȳ − 1, with its limits.
+
+    The limits are the shares ρ for which the interval of x − ρy contains 0 (Fieller 1954, with the
+    interval of a difference).
+    """
     from scipy.optimize import brentq
 
     first, second = c.with_share(1.0).values
@@ -399,9 +413,9 @@ def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
 def equivalence_tests(
     comparisons: Sequence[Comparison], confidence: Confidence, margin: float
 ) -> list[float]:
-    """The p of two one-sided tests that each difference does not lie within ±margin.
+    """The p-values of two one-sided tests that each difference is inside ±margin.
 
-    They have the law of the interval.  Where the difference is a range, the larger p of both ends.
+    They use the same distribution as the interval.  For a range, it is the larger p of both ends.
     """
     confidence = confidence.for_differences()
     plain = [end for c in comparisons for end in c.missing_bounds or (c,)]
@@ -418,7 +432,9 @@ def equivalence_tests(
 
 
 def _method(comparison: Comparison, confidence: Confidence) -> str:
-    """Of its interval: by default `paired-score` where values are 0 or 1, as their test has it."""
+    """The method of an interval: by default `paired-score` if values are 0 or 1, as for the
+    test.
+    """
     by_default = confidence.by_default and confidence.population == NEW_TASKS
     return PAIRED_SCORE if by_default and comparison.binary else confidence.method
 
@@ -427,7 +443,7 @@ def _batches(
     plain: Sequence[Comparison], places: Iterable[int], levels: Sequence[float],
     confidence: Confidence,
 ) -> Iterator[tuple[list[int], str, float]]:  # fmt: skip
-    """Places of comparisons whose intervals have one method and level."""
+    """Places of comparisons whose intervals have the same method and level."""
     together = grouped(places, lambda at: (_method(plain[at], confidence), levels[at]))
     for (method, level), members in together.items():
         size = max(1, _VALUES_TOGETHER // max(len(plain[at].tasks) for at in members))
@@ -436,7 +452,7 @@ def _batches(
 
 
 def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Sample]:
-    """Samples for their intervals and tests, where no difference is a range."""
+    """Samples for intervals and tests of differences that are not ranges."""
     samples = []
     for c in with_floors(comparisons, confidence):
         low, high = c.first.bounds(confidence)
@@ -457,7 +473,7 @@ def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence
 
 
 def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Comparison]:
-    """Each comparison with the least variance of its law, computed for many at once."""
+    """The comparisons with the least variance of their differences, computed for many at once."""
     floored = list(comparisons)
     if confidence.population != NEW_TASKS:
         return floored
@@ -488,13 +504,15 @@ def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> li
 
 
 def _stacked(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
-    """Numbers of both sides at each task, (2 × comparisons × tasks)."""
+    """Numbers of both models at each task, (2 × comparisons × tasks)."""
     arrays = [side[place] for place in (0, 1) for side in sides]
     return np.concatenate(arrays).reshape(2, len(sides), -1)
 
 
 def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
-    """`discordant` of comparisons over equally many tasks, counted together and kept by each."""
+    """The discordant tasks of comparisons over equally many tasks, which each comparison then
+    keeps.
+    """
     tasks, counts = len(comparisons[0].tasks), np.empty((2, len(comparisons)), dtype=np.int64)
     for block in blocks(len(comparisons), tasks, _VALUES_TOGETHER):
         value_pairs = [c.values for c in comparisons[block]]
@@ -512,9 +530,11 @@ def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
 
 
 def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comparison:
-    """The two on the tasks both have; unpaired tasks are counted, or refused with "error".
+    """The comparison of two models on the tasks that both have.
 
-    Where outcomes are missing that may pass or fail, the values are those where all fail.
+    unpaired : "drop" counts the other tasks and leaves them out; "error" raises an error.
+    If missing outcomes may pass or fail, the values are those with all of them failing.
+    Errors: DataError for other tasks with "error".
     """
     same_tasks = same(first.tasks, second.tasks)
     shared = first.tasks if same_tasks else np.intersect1d(first.tasks, second.tasks)

@@ -1,4 +1,4 @@
-"""Attempts without an outcome: their models, reasons, and whether some models lose more."""
+"""Attempts without an outcome: their models and reasons, and models that lose more than others."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ UNEVEN_LOSSES = DiagnosticType(
 class UnevenLosses:
     """Two models of which the first loses a larger share of its attempts than the second.
 
-    p : p-value of no difference in the mean share lost per task, adjusted over all pairs of models.
+    p : p-value of no difference in the mean share lost per task, adjusted for all pairs of models.
     """
 
     first: str
@@ -84,8 +84,7 @@ class UnevenLosses:
 
 
 def loss_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
-    """The number of attempts without an outcome, of which models, and their treatment; a warning
-    where models lose attempts unevenly."""
+    """Messages about attempts without an outcome and their treatment, and about uneven losses."""
     if facts.missing_outcomes is None:
         return
     became = {"fail": MISSING_COUNTED, "drop": MISSING_DROPPED, BOUNDS: MISSING_BOUNDED}
@@ -100,7 +99,7 @@ def loss_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
 def loss_words(
     losses: MissingOutcomes, reasons: Mapping[str, Mapping[str, int]] | None = None
 ) -> Iterator[str]:
-    """Losses of each model, the largest first: "b 41 of 200 (30 timeouts)"."""
+    """The losses of each model, the largest first: "b 41 of 200 (30 timeouts)"."""
     lost = {model: losses.shares_of_model(model) for model in losses.models}
     for model, (missing, attempts) in sorted(lost.items(), key=lambda item: (-item[1][0], item[0])):
         if not missing:
@@ -114,10 +113,11 @@ def loss_words(
 
 
 def uneven_notes(losses: MissingOutcomes, policy: str, label: str = "") -> Iterator[Diagnostic]:
-    """A warning where two models lose attempts unevenly, with the least likely pair.
+    """A warning if two models lose attempts unevenly, with the pair of the smallest p.
 
-    policy : of missing outcomes; no warning with bounds, whose ranges hold the difference.
-    label : prefix of models; only their pairs with the others are tested.
+    policy : the treatment of missing outcomes; bounds have no warning, because ranges already
+        contain the difference.
+    label : a prefix of models; only their pairs with other models are tested.
     """
     pairs = [
         pair
@@ -138,11 +138,12 @@ def uneven_notes(losses: MissingOutcomes, policy: str, label: str = "") -> Itera
 
 
 def uneven_pairs(losses: MissingOutcomes) -> list[UnevenLosses]:
-    """Pairs of models that lose attempts unevenly, the least likely first.
+    """Pairs of models that lose attempts unevenly, those with the smallest p first.
 
-    d_t = share of the attempts at task t that one model lost, minus that of the other, over the
-    tasks that both have.  The test of a mean of 0 is that of `passk compare`, so that one task that
-    lost all its attempts is not significant.  p is Holm's over all pairs, 1 where no share differs.
+    d_t is the share of the attempts at task t that one model lost, minus that of the other model,
+    over the tasks that both have.  The test of a mean of 0 is that of `passk compare`, so that one
+    task that lost all its attempts is not significant.  p is adjusted by Holm over all pairs; it is
+    1 if no share differs.
     """
     tests, shares = [], losses.missing / losses.attempts
     for pair in combinations(losses.models, 2):

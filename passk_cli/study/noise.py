@@ -1,4 +1,4 @@
-"""What two runs of one model differ by when nothing but chance differs: the noise floor."""
+"""The noise floor: the difference between two runs of one model that is only due to chance."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from passk_cli.study.values import Series
 
 @dataclass(frozen=True)
 class NoiseOfModel:
-    """How far apart two runs of one attempt per task are by chance, of one series.
+    """The difference by chance between two runs of one series with one attempt per task.
 
-    n, c : (tasks,), some n > 1.  level : share of the pairs of runs that differ by less.
+    n, c : (tasks,), with some n > 1.  level : the share of pairs of runs that differ by less.
     """
 
     series: Series
@@ -37,21 +37,21 @@ class NoiseOfModel:
 
     @property
     def several(self) -> NDArray[np.bool_]:
-        """The tasks with two attempts or more, which show how attempts vary."""
+        """The tasks with at least two attempts, which show how attempts vary."""
         return self.n > 1
 
     def floor(self, attempts: int = 1) -> float:
-        """The difference that two runs of so many attempts at each task stay below."""
+        """The difference that two runs with this many attempts per task stay below."""
         return noise_floor(self.n[self.several], self.c[self.several], attempts, self.level)
 
     def attempts_needed(self, difference: float) -> int:
-        """The fewest attempts per task with which two runs differ by no more than this."""
+        """The fewest attempts per task with which two runs differ by at most this difference."""
         several = self.several
         return attempts_for_noise(self.n[several], self.c[several], difference, self.level)
 
     @property
     def flaky(self) -> int:
-        """Tasks with attempts that passed and attempts that failed."""
+        """The number of tasks with both passes and failures."""
         return int(((self.c > 0) & (self.c < self.n)).sum())
 
     @cached_property
@@ -62,8 +62,11 @@ class NoiseOfModel:
 
 
 def noise_of(counts: Counts, level: float) -> Iterator[NoiseOfModel]:
-    """The noise of each series with a task of two attempts or more; not if sampling stopped at a
-    pass, since then outcomes decide how many attempts there are."""
+    """The noise of each series that has a task with at least two attempts.
+
+    A series is left out if sampling stopped at a pass, because outcomes then decide the number of
+    attempts.
+    """
     for place, series in enumerate(counts.series):
         rows = counts.rows_of(place)
         n, c = counts.n[rows], counts.c[rows]
@@ -72,7 +75,7 @@ def noise_of(counts: Counts, level: float) -> Iterator[NoiseOfModel]:
 
 
 class NoiseOfModels:
-    """The noise of every series of a study, as the subject of its sentence."""
+    """The noise of every series, as the subject of its sentence."""
 
     def __init__(self, study: Analysis) -> None:
         counts, self.study = study.counts, study
@@ -85,12 +88,12 @@ class NoiseOfModels:
 
     @property
     def single(self) -> bool:
-        """Whether there is one series."""
+        """Whether there is only one series."""
         return len(self.study.counts.series) == 1
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The least and the most, and what the noisiest series shows further."""
+        """The lowest and the highest noise, and details about the noisiest series."""
         least, most = self.noisy[0], self.noisy[-1]
         return {
             "level": f"{100 * most.level:g} %", "floor": most.floor(), "least": least.floor(),

@@ -1,4 +1,4 @@
-"""Messages that qualify numbers: about reading, about sampling, about what is special in them."""
+"""Messages about reading, about sampling, and about what is special in values and intervals."""
 
 from __future__ import annotations
 
@@ -446,10 +446,11 @@ _FEW_LACKING = 0.05
 
 
 def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
-    """Messages about each thing that happened between sampling and the counts.
+    """Messages about everything that happened between sampling and the counts.
 
-    Names that may be one model, runs of one model, and attempts that were passed over, lost, left
-    out, not checked, without a value, or pooled; sampling that stopped because of the outcomes.
+    They are about names that may be one model, about runs of one model, about attempts that were
+    passed over, lost, left out, not checked, without a value, or pooled, and about sampling that
+    stopped because of the outcomes.
     """
     facts = counts.facts
     yield from facts.messages
@@ -544,13 +545,13 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def _may_name_models(column: str) -> bool:
-    """Whether a column that nobody reads is named like a model or a setting."""
+    """Whether an unused column is named like a model or a setting."""
     is_setting = leaf(column) in SETTING_NAMES or leaf(column) in SETTINGS
     return is_setting or strength("model", column) > 0
 
 
 def _only_passes(counts: Counts) -> Iterator[Diagnostic]:
-    """A warning where tasks of a model have unequal numbers of attempts, none of which failed."""
+    """A warning if tasks of a model have different numbers of attempts and none of these failed."""
     for s, series in enumerate(counts.series):
         n = counts.n[counts.rows_of(s)]
         if n.min() < n.max():
@@ -561,7 +562,7 @@ def _only_passes(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def lacking_tasks(counts: Counts) -> Iterator[Diagnostic]:
-    """Which models lack tasks that others of their group have, the one that lacks most first."""
+    """The message about models that lack tasks of other models in their group, the worst first."""
     rows = {series: counts.rows_of(s) for s, series in enumerate(counts.series)}
     lacking: list[tuple[int, str, int]] = []
     for rivals in grouped(rows, lambda series: series[1:]).values():
@@ -582,16 +583,16 @@ def lacking_tasks(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def one_task(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
-    """The warning about counts of one task per model, which may be totals over questions."""
+    """The warning about one task per model, whose counts may be totals over questions."""
     about_new = confidence.population != THESE_TASKS and confidence.method != "none"
     if about_new and len(counts.n) == len(counts.series) and counts.n.min() >= _TOTAL:
         yield ONE_TASK(attempts=int(counts.n.max()))
 
 
 def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
-    """A warning per kind of stopping, with the numbers of the model with the smallest chance.
+    """A warning per kind of stopping, with the numbers of the model with the smallest p-value.
 
-    A model is tested on all its tasks; each of its groups where they share tasks.
+    A model is tested on all its tasks together, or group by group if groups share tasks.
     """
     by_model = grouped(range(len(counts.series)), lambda s: counts.series[s][0])
     suspects: list[tuple[Stopping, str, int, float]] = []
@@ -623,8 +624,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:
-    """The -k that all tasks of these models allow, in place of one they do not; "" where the
-    numbers are not those of a -k, or there is no attempt."""
+    """The -k that all tasks of these models allow; "" if the numbers are not those of a -k."""
     few = [reason for reason in reasons if isinstance(reason, TooFewAttempts)]
     plain = {name.rstrip("0123456789") for name in names} == {"pass@", "pass^"}
     return str(min(reason.least for reason in few) or "") if plain and few else ""
@@ -633,10 +633,12 @@ def allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:
 def result_notes(
     facts: Sequence[Result], short: Sequence[Result], short_tasks: str
 ) -> list[Diagnostic]:
-    """Each thing that is special about values and intervals once, with the numbers it is true of.
+    """A message for each special fact about values and intervals, with the numbers that it
+    concerns.
 
-    A warning where it is why there is no value or no interval: the context says which intervals
-    there are to be.  short : the facts whose lack of attempts is told.
+    It is a warning if it is the reason for a missing value or interval.  The line below the tables
+    names the method of intervals.
+    short : the results whose lack of attempts is reported.
     """
 
     def empty(fact: Result) -> DiagnosticType:
@@ -683,6 +685,6 @@ def result_notes(
 
 
 def _up_to_1(fact: Result) -> bool:
-    """Whether the scores that a number rests on are known to lie from 0 to 1."""
+    """Whether all scores behind a number are from 0 to 1."""
     attempts = fact.values.attempts if fact.values else None
     return attempts is not None and attempts.value.min() >= 0.0 and attempts.value.max() <= 1.0

@@ -1,4 +1,4 @@
-"""Which test a pair of models gets, and its p-value."""
+"""The test that a pair of models gets, and its p-value."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _NEW_TASKS = SuggestedFix({"--population": "new-tasks"}, "asks about new tasks")
 
 
 class PairedTestResult(NamedTuple):
-    """The answer of a test.
+    """The result of a test.
 
-    test : its name; "" where it is the one asked.  p : NaN where there is none.
-    smallest : no p can be smaller.
-    law : of the mean difference, and its row there; None where the test has none.
+    test : its name; "" for the requested one.  p : NaN if there is none.
+    smallest : the smallest p that is possible.
+    distribution : that of the mean difference, and its row there; None if the test has none.
     """
 
     test: str
@@ -53,9 +53,9 @@ class PairedTestResult(NamedTuple):
 def run_tests(
     comparisons: Sequence[Comparison], confidence: Confidence, test: str | None
 ) -> list[PairedTestResult]:
-    """A test of each comparison; those over the same tasks share their draws.
+    """A test of each comparison; comparisons over the same tasks share their draws.
 
-    test : its name; None for the one that is valid.
+    test : its name; None for the valid one.
     Errors: ParameterError for a test that is not valid for a comparison, with the reason.
     """
     together = gathered(
@@ -71,7 +71,7 @@ def run_tests(
 
 
 def _choose(comparison: Comparison, confidence: Confidence, test: str | None) -> str:
-    """The test asked for if it is valid here; the one that is valid when none was asked for."""
+    """The name of the requested test if it is valid; without a request, that of the valid test."""
     if test is not None:
         _require_valid(comparison, confidence, test)
         return test
@@ -81,7 +81,7 @@ def _choose(comparison: Comparison, confidence: Confidence, test: str | None) ->
 
 
 def _require_valid(comparison: Comparison, confidence: Confidence, test: str) -> None:
-    """ParameterError for a test that is not valid for a comparison, with the reason."""
+    """Raise ParameterError if a test is not valid for a comparison, with the reason."""
     settles: tuple[SuggestedFix, ...] = (_VALID,)
     problem = ""
     fixed = confidence.population == THESE_TASKS
@@ -109,8 +109,10 @@ def _require_valid(comparison: Comparison, confidence: Confidence, test: str) ->
 
 
 def within_tasks(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
-    """Attempts permuted between the two models within each task: of passes, or of what else the
-    metric looks at."""
+    """Permutations of attempts between the two models within each task.
+
+    What is permuted are passes, or the values that the metric needs.
+    """
     return [_within(comparison, confidence) for comparison in group]
 
 
@@ -137,7 +139,7 @@ def _within(comparison: Comparison, confidence: Confidence) -> PairedTestResult:
 
 
 def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
-    """The test whose law the interval of the difference has."""
+    """The guarded t test, which shares its distribution with the interval of the difference."""
     codes, tests = group[0].clusters, dict[int, PairedTestResult]()
     least = least_p(cluster_totals(group[0].d[:, None], codes)[1])
     for places, law in difference_distributions(difference_samples(group, confidence)):
@@ -149,25 +151,25 @@ def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[Pa
 def by_suissa_shuster(
     group: Sequence[Comparison], confidence: Confidence
 ) -> list[PairedTestResult]:
-    """The exact test of values that are 0 or 1."""
+    """The exact test for values that are 0 or 1."""
     tasks = len(group[0].tasks)
     p = suissa_shuster(tasks, *count_discordant(group))
     return _answers(p, np.minimum(p, 2.0 ** (1 - tasks)))
 
 
 def by_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
-    """Student's test."""
+    """Student's t test."""
     return _answers(paired_t(_totals(group)), np.zeros(len(group)))
 
 
 def by_mid_p(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
-    """Flips of signs, ties counted by half."""
+    """The sign-flip test that counts ties by half."""
     flips = sign_flip(_totals(group), **confidence.draws, mid=True)
     return _answers(flips.p, flips.smallest)
 
 
 def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
-    """Flips of signs; McNemar's test where both models have one attempt at each task."""
+    """The sign-flip test, or McNemar's test if both models have one attempt per task."""
     flips = sign_flip(_totals(group), **confidence.draws, mid=False)
     answers = _answers(flips.p, flips.smallest)
     if group[0].clusters is not None:
@@ -176,12 +178,15 @@ def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[Pa
 
 
 def _totals(group: Sequence[Comparison]) -> Floats:
-    """The differences of comparisons over the same tasks or clusters, a column each."""
+    """The differences of comparisons over the same tasks or clusters, one column per comparison."""
     return cluster_totals(np.stack([c.d for c in group], axis=1), group[0].clusters)[0]
 
 
 def shared_differences(group: Sequence[Comparison]) -> Floats | Differences:
-    """Those of comparisons over the same tasks or clusters: a column each, or what they are of."""
+    """The differences of comparisons over the same tasks or clusters.
+
+    They are one column per comparison, or a column per model with the pairs of columns.
+    """
     codes, places, models_by_id = group[0].clusters, dict[bytes, int](), dict[int, int]()
     models: list[Floats] = []
     sides: list[int] = []
@@ -203,7 +208,7 @@ def _answers(p: Floats, smallest: Floats) -> list[PairedTestResult]:
 
 
 def _mcnemar(comparison: Comparison) -> PairedTestResult | None:
-    """McNemar's exact test, where both models passed or failed once at each task."""
+    """McNemar's exact test, if both models have one attempt per task; else None."""
     if comparison.first.metric.unit != "share" or max(int(n.max()) for n in comparison.n) > 1:
         return None
     d = comparison.d

@@ -1,4 +1,4 @@
-"""Many pairs at once: tested, adjusted for how many they are, and judged."""
+"""Many pairs at once: their tests, the adjustment for their number, and the verdicts."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _P = ("p", "equivalence")
 def choose_pairs(
     study: Analysis, baseline: str | None, changes: Sequence[TaskValues] = ()
 ) -> list[tuple[TaskValues, TaskValues]]:
-    """Every pair of models of the same group (better one first, of two labelled runs the second),
-    or each against the baseline.
+    """Every pair of models of a group, or each model with the baseline.
 
-    changes : compared as well, after the metrics of the study.
-    Errors: ParameterError for a baseline that is not there, or when there is nothing to pair.
+    The better model comes first; of two labelled runs the second one.
+    changes : further values to compare, after the metrics of the study.
+    Errors: ParameterError for a baseline that does not exist, or if there is no pair.
     """
     names = sorted({series[0] for series in study.counts.series})
     if baseline is not None and baseline not in names:
@@ -80,7 +80,7 @@ def choose_pairs(
 
 
 class OneModelError(ParameterError):
-    """There is one model, and nothing to compare it with."""
+    """The error that there is only one model, so that nothing can be compared."""
 
     def __init__(self, counts: Counts, settles: Sequence[SuggestedFix]) -> None:
         self.counts = counts
@@ -96,7 +96,7 @@ class OneModelError(ParameterError):
 
 
 def require_several(counts: Counts) -> None:
-    """ParameterError where no group has two models."""
+    """Raise ParameterError if no group has two models."""
     if len({series[1:] for series in counts.series}) < len(counts.series):
         return
     has_models = any("model" in file.roles for file in counts.facts.inputs)
@@ -105,10 +105,11 @@ def require_several(counts: Counts) -> None:
 
 
 def ranking_scores(rivals: Sequence[TaskValues]) -> dict[Series, float]:
-    """The merit of each; where tasks differ, how far it is ahead of its rivals, in the mean over
-    them, each on the tasks that both have.
+    """The score of each model in a ranking.
 
-    −∞ for one without values, or without a task that a rival has.
+    If models have the same tasks, it is the mean.  If tasks differ, it is the mean lead over the
+    rivals, each on the tasks that both have.  It is −∞ for a model without values, or without a
+    task that a rival has.
     """
     valued = [rates for rates in rivals if rates.has_values]
     if all(np.array_equal(rates.tasks, valued[0].tasks) for rates in valued):
@@ -128,7 +129,7 @@ def ranking_scores(rivals: Sequence[TaskValues]) -> dict[Series, float]:
 
 
 def _groups_as_models(counts: Counts) -> Iterator[SuggestedFix]:
-    """The way to a second model where there are groups of the only one."""
+    """The fix that compares the groups of the only model."""
     models, *groups = map(set, zip(*counts.series, strict=True))
     if len(models) > 1 or [len(values) > 1 for values in groups] != [True]:
         return
@@ -142,7 +143,7 @@ def _groups_as_models(counts: Counts) -> Iterator[SuggestedFix]:
 def compare_pairs(
     pairs: Sequence[tuple[TaskValues, TaskValues]], confidence: Confidence, rules: Rules
 ) -> list[Comparison]:
-    """Every pair with its interval, p-value adjusted over its family, and verdict.
+    """Every pair with its interval, its adjusted p-value and its verdict.
 
     Errors: ParameterError for a test that is not valid for a pair, with the reason.
     """
@@ -160,10 +161,10 @@ def test_pairs(
     *,
     verdicts: bool,
 ) -> list[list[Comparison]]:
-    """Every pair of each group with its p-value, adjusted within the group, without interval.
+    """Every pair of each group with its p-value, adjusted within the group, without an interval.
 
-    verdicts : whether these are all that is asked for, so that adjusted p need not be exact.
-    Errors: as of `compare_pairs`; ParameterError for min-P of tests for these tasks.
+    verdicts : whether only verdicts are needed, so that adjusted p-values may be bounds.
+    Errors: as for `compare_pairs`; ParameterError for min-P of tests for these tasks.
     """
     all_pairs = [
         [match_tasks(first, second, rules.unpaired) for first, second in pairs] for pairs in groups
@@ -220,9 +221,9 @@ def _families(
 
 
 def _moderated(comparisons: Sequence[Comparison], rules: Rules) -> list[Comparison]:
-    """A family with the p and the law that all its pairs together give each of them.
+    """A family with p-values and distributions that use the variances of all its pairs.
 
-    Only if min-P adjusts it, and metric by metric: see `DifferenceLaw.moderated`.
+    Only min-P uses them, metric by metric; see `DifferenceDistribution.moderated`.
     """
     moderated = list(comparisons)
     if rules.adjust not in (None, MIN_P):
@@ -249,11 +250,11 @@ def _adjusted(
     *,
     verdicts: bool,
 ) -> Iterator[Iterable[dict[str, Any]]]:
-    """Of each comparison of each family: p adjusted, that of equivalence, the largest p that is
-    significant, and the adjustment made.
+    """For each comparison of each family: adjusted p-values, the largest significant p, the
+    adjustment.
 
-    verdicts : whether p is a bound where that tells the verdict: adjusted p lies between p and
-        tests·p, which nearly always does without draws.
+    verdicts : whether a bound of p is enough if it decides the verdict.  The adjusted p is between
+        p and tests·p, which nearly always decides without draws.
     """
     alpha, laws = 1.0 - confidence.level, dict[int, MinP]()
     to_draw: dict[int, Family] = {}
@@ -304,11 +305,11 @@ def _adjusted(
 
 
 def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> Family | None:
-    """The tests of a family, as signs are shared by them; None where there is nothing to sign, and
-    Bonferroni's bound is left.
+    """The tests of a family with shared sign flips; None if Bonferroni's bound has to replace
+    min-P.
 
-    That is so where outcomes are missing that may pass or fail, and where pairs share different
-    tasks of clusters.
+    That is the case if missing outcomes may pass or fail, and if pairs share different tasks of
+    clusters.
     """
     tested = [c for c in comparisons if c.testable]
     first, clusters = comparisons[0].tasks, comparisons[0].clusters
@@ -337,14 +338,14 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> Family | None
 def _tested(
     comparisons: Sequence[Comparison], confidence: Confidence, rules: Rules
 ) -> list[PairedTestResult]:
-    """A test of each; where outcomes are missing that may pass or fail, at both ends.
+    """A test of each comparison; at both ends if missing outcomes may pass or fail.
 
-    Its p is then the larger one, and 1 where the ends do not differ in one direction.  For sign
-    flips, mid-p and McNemar's test no fill-in has a larger one: p is twice the chance that the
-    flipped differences add up to at least nothing, which falls when one of them grows.  Nor for
-    Suissa and Shuster's, whose z grows with each difference.  The other
-    tests' may be larger by a little (benchmarks/missing.md).  Adjusted p-values rise with each p,
-    so no fill-in of all models together has a larger one than these either.
+    Its p is then the larger one, and 1 if the ends have different signs.  For sign flips, mid-p and
+    McNemar's test, no fill-in has a larger p: p is twice the probability that the flipped
+    differences add up to at least nothing, which falls if one of them grows.  The same is true for
+    Suissa and Shuster's test, since its z grows with each difference.  The p of other tests may be
+    slightly larger (benchmarks/missing.md).  Adjusted p-values rise with each p, so no fill-in of
+    all models together has a larger one either.
     """
     if not any(c.missing_bounds for c in comparisons):
         return run_tests(comparisons, confidence, rules.test)

@@ -1,4 +1,4 @@
-"""Places of models among rivals: what tests leave open, and how often each comes first."""
+"""Places of models in a ranking: the range that tests leave open, and how often each is first."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 
 
 def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
-    """Whether all rivals made equally many attempts at each task that all of them have.
+    """Whether all rivals have the same number of attempts at each task that all of them have.
 
-    Where they did not, the one with fewer has coarser values, and is in the lead in more (or fewer)
-    resamples than its success rates give it: pass@10 of 1.0 from 10 attempts leads in all of them
-    against 0.9999 from 100.
+    If they do not, the rival with fewer attempts has coarser values, and leads in more (or fewer)
+    resamples than its success rates justify: pass@10 of 1.0 from 10 attempts leads in all resamples
+    against 0.9999 from 100 attempts.
     """
     first, *further = on_shared_tasks(rivals)
     return all(np.array_equal(rival.n, first.n) for rival in further)
@@ -34,9 +34,9 @@ def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
 def resampled_means(
     rivals: Sequence[TaskValues], confidence: Confidence, kind: str = "multinomial"
 ) -> Floats:
-    """Means of each, or ratios of two, over the same resamples of tasks: (resamples × rivals).
+    """Means of each rival, or ratios of two means, over the same resamples: (resamples × rivals).
 
-    rivals : over the same tasks.  kind : of the weights, as of `bootstrap_means`.
+    rivals : over the same tasks.  kind : of the weights; see `bootstrap_means`.
     """
     columns = [rival.values for rival in rivals]
     if ratio := rivals[0].metric.kind.ratio:
@@ -60,13 +60,13 @@ def resampled_means(
 
 
 def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict[Series, Cell]:
-    """Share of the resamples of the tasks that all have in which each rival comes first.
+    """The share of resamples of the shared tasks in which each rival comes first.
 
-    None for each where no task is shared, or attempts differ (`attempts_agree`).
+    It is None for each rival if no task is shared, or if attempts differ (`attempts_agree`).
 
-    A range where outcomes are missing that may pass or fail, from the share where those of the
-    rival fail and those of all others pass to the share in the reverse case; no fill-in has one
-    outside, for a mean moves with its own values only.
+    It is a range if missing outcomes may pass or fail.  One end is the share if outcomes of the
+    rival fail and all others pass, and the other end is the reverse.  No fill-in is outside this
+    range, because a mean depends on its own values only.
     """
     names, shared = [rival.series for rival in rivals], on_shared_tasks(rivals)
     comparable = bool(shared) and all(len(rival.tasks) and rival.has_values for rival in shared)
@@ -92,10 +92,12 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict
 
 @dataclass(frozen=True)
 class Rank:
-    """A model's place at one metric among those of its group.
+    """The place of a model at one metric in its group.
 
-    letters, low, high : groups, and places, that the tests leave open; None without any test.
-    shares : those of all models at the metric, by series; they take draws, which not all show.
+    letters, low, high : the letters of ties and the range of places that tests leave open; None
+        without a test.
+    shares : a function that returns the shares of all models by series; it draws, so it is called
+        only if needed.
     """
 
     values: TaskValues
@@ -106,21 +108,23 @@ class Rank:
 
     @property
     def leads(self) -> Cell:
-        """Share of the resamples of the tasks in which it comes first; None where attempts differ
-        between the models, or no task is shared by all; a range where outcomes are missing that may
-        pass or fail."""
+        """The share of resamples of the tasks in which the model comes first.
+
+        None if models have different numbers of attempts or share no task; a range if missing
+        outcomes may pass or fail.
+        """
         return self.shares().get(self.values.series)
 
     @property
     def places(self) -> str | None:
-        """As "2", or "1–3"."""
+        """The range of places: "2", or "1–3"."""
         return None if self.low is None or self.high is None else number_range(self.low, self.high)
 
 
 def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Iterator[Rank]:
-    """Letters and places from the tests, first in resamples from draws that models share.
+    """Letters and places from the tests, and shares of first places from common resamples.
 
-    Models of each metric and group by `ranking_scores`, the best first.
+    Models of each metric and group are in the order of `ranking_scores`, the best first.
     """
     cells = grouped(comparisons, lambda c: (c.first.metric, c.first.series[1:]))
     for pairs in cells.values():

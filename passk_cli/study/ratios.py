@@ -1,4 +1,4 @@
-"""Ratios of means, such as cost per success: pairs of them tested together."""
+"""Tests of pairs of ratios of means, such as cost per success."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def compare_spendings(
     pairs: Sequence[tuple[Any, Any, Ints]], spending: Callable[[Any, Ints], Spending],
     confidence: Confidence, tests: int, *, together: bool,
 ) -> list[RatioComparison]:  # fmt: skip
-    """Pairs of models by their spending on some tasks, which is found once of each.
+    """Comparisons of pairs of models by their spending; each spending is computed once.
 
-    tests : among which the error is shared.  together : whether p and limits hold for all at once.
+    tests : the number of tests among which the error is divided.
+    together : whether p-values and limits hold for all pairs at once.
     """
     sides: dict[tuple[Series, bytes], Spending] = {}
     for *models, tasks in pairs:
@@ -48,9 +49,9 @@ def compare_spendings(
 def compare_ratios(
     family: Sequence[Comparison], confidence: Confidence, rules: Rules
 ) -> list[dict[str, Any]]:
-    """Of each comparison of a family p, adjusted, and the limits of difference and ratio.
+    """For each comparison of a family: p, adjusted p, and limits of difference and ratio.
 
-    Where pairs share different tasks they share no signs either: Bonferroni's in place of min-P.
+    If pairs share different tasks, they share no sign flips, so Bonferroni's method replaces min-P.
     """
     tests, name = len(family), rules.adjust or MIN_P
     if confidence.population != NEW_TASKS:
@@ -85,7 +86,7 @@ def compare_ratios(
 
 
 def refuse_with_ratios(comparisons: Sequence[Comparison], rules: Rules) -> None:
-    """ParameterError for rules that ratios among these comparisons have no answer for."""
+    """Raise ParameterError for rules that cannot be applied to ratios among these comparisons."""
     metrics = dict.fromkeys(c.first.metric for c in comparisons)
     ratio = next((metric.name for metric in metrics if metric.kind.ratio), "")
     problem = (

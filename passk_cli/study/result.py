@@ -1,4 +1,4 @@
-"""A number with its limits: a tidy row, a cell of a table and a point of a chart in one."""
+"""A number with its limits, as a tidy row, a cell of a table and a point of a chart."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Size(NamedTuple):
-    """Size of the data behind a number: tasks, and the fewest and most attempts at one of them.
+    """The size of the data behind a number: tasks, and the fewest and most attempts at a task.
 
-    None where there is no such number, as of tasks where a plan finds none to be enough.
+    None if there is no such number, for example if a plan needs more tasks than it may use.
     """
 
     tasks: int | None
@@ -31,17 +31,17 @@ NO_SIZE = Size(0)
 
 @dataclass(frozen=True)
 class Result:
-    """One number about one series, or about the difference of two.
+    """One number about one series, or about the difference of two series.
 
     series : the model and its groups.  against : the model it is compared with; "" for none.
-    name : as people and tidy rows call it, "pass@10"; k : its k, or None.
-    estimate : value and limits, or why there are none.  se : standard error; inside the estimate
-        as well where that is what is shown.
-    size : what it rests on.  method : of the interval.  level : of the interval; None without.
+    name : the name in tables and tidy rows, for example "pass@10".  k : its k, or None.
+    estimate : value and limits, or the reason why there are none.
+    se : standard error, which the estimate contains as well if it is shown.
+    size : the data behind it.  method : of the interval.  level : of the interval; None without.
     flaw : what is special about the interval, or why there is none.
-    p, p_adjusted, verdict : of the test, where there is one.
-    more : further tidy columns of its command.
-    values : the values it is the mean of, where it is one.
+    p, p_adjusted, verdict : of the test, if there is one.
+    more : further tidy columns of the command.
+    values : the values per task if the number is their mean.
     """
 
     series: Series
@@ -62,7 +62,7 @@ class Result:
 
     @property
     def note(self) -> str:
-        """Qualifications of the number, in one line."""
+        """Everything that qualifies the number, in one line."""
         return "; ".join(filter(None, (self.estimate.reason, self.flaw)))
 
     @property
@@ -72,13 +72,16 @@ class Result:
         return ranged and self.estimate.low is not None
 
     def point(self, y: str, **more: Cell) -> dict[str, Cell]:
-        """The number as a point of a chart.  y : name of its height.  more : further keys."""
+        """The number as a point of a chart.
+
+        y : the name of its height.  more : further keys.
+        """
         limits = {"low": self.estimate.low, "high": self.estimate.high}
         return {"model": SeriesName(self.series), y: self.estimate.value, **limits, **more}
 
 
 def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> Estimate:
-    """A ratio of means, or a difference of two, as a number with its limits."""
+    """A ratio of means, or a difference of two ratios, with its limits."""
     # Where an amount is missing it may be any.
     endless = any(end is not None and math.isinf(end) for end in (ratio.value, ratio.upper))
     reason = ratio.reason or ("amounts are missing: an end is not known" if endless else "")
@@ -88,12 +91,13 @@ def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> 
 
 
 def range_between(first: Result, second: Result) -> Result:
-    """One number at both ends of what missing outcomes may be: a range, with the hull of limits.
+    """The range of a number between both ends of what missing outcomes may be.
 
-    p : the larger one where both differences have one sign; else 1, for a difference of 0 may lie
-        between.
-    flaw : the one of both, or of the end that has one.
-    verdict : theirs where they agree, else "undecided".
+    Its limits are the hull of both.
+    p : the larger one if both differences have the same sign; else 1, because the difference may be
+        0.
+    flaw : the common one, or that of one end.
+    verdict : the common one, else "undecided".
     """
     first_estimate, second_estimate = first.estimate, second.estimate
     if first_estimate.value is None or second_estimate.value is None:
@@ -128,7 +132,7 @@ def _largest(first: float | None, second: float | None, agree: bool) -> float | 
 
 
 def _finite(end: float | None) -> float | None:
-    """An end of a range or an interval; None where it has none."""
+    """An end of a range or an interval; None if it is infinite."""
     return None if end is None or math.isinf(end) else end
 
 
@@ -166,12 +170,13 @@ SHARED = frozenset(field.name for field in FIELDS)
 
 
 def tidy(facts: Sequence[Result], group_names: Sequence[str], population: str) -> Table:
-    """The facts as rows of the one schema that all commands share.
+    """The results as rows of the schema that all commands share.
 
-    model, against?, <groups>, metric, k, estimate, se, low, high, level, interval, population,
-    p?, p_adjusted?, verdict?, tasks, n_min, n_max, <more>, note; those with ? where some fact has
-    one, and `more` in the order in which facts bring them.  A number that is a range is empty, and
-    its ends are in two further columns, estimate_low and estimate_high, whose like `more` gets.
+    The columns are model, against?, <groups>, metric, k, estimate, se, low, high, level, interval,
+    population, p?, p_adjusted?, verdict?, tasks, n_min, n_max, <more>, note.  Columns with ? appear
+    if some result has a value, and `more` is in the order in which results add them.  The estimate
+    of a range is empty, and its ends are in the columns estimate_low and estimate_high.  Ranges in
+    `more` have such columns too.
     """
     mores = []
     for fact in facts:

@@ -1,4 +1,4 @@
-"""Rules of a comparison: options that mean the same wherever models are compared."""
+"""Rules of a comparison: options with the same meaning in all commands that compare models."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 class NamedTest(NamedTuple):
     """A test of differences that are paired by task.
 
-    place : of what gives its answers, (comparisons over the same tasks, confidence) → one each.
-    words, cites : as a paper says it, and keys of study/references.bib.
+    place : "module:function", which takes comparisons over the same tasks and the confidence, and
+        returns one result per comparison.
+    words, cites : words for a paper, and keys of study/references.bib.
     """
 
     place: str
@@ -52,7 +53,10 @@ NOT_JUDGED = "not judged"
 
 
 def parse_margin(value: Any) -> float:
-    """A margin in [0, 1)."""
+    """A margin of at least 0 and below 1.
+
+    Errors: ParameterError for any other value.
+    """
     try:
         margin = float(value)
     except (TypeError, ValueError):
@@ -69,9 +73,9 @@ def parse_margin(value: Any) -> float:
 class Rules:
     """Test, adjustment, family and margin of a comparison.
 
-    test : None for the default: within tasks for these tasks; else Suissa and Shuster's where
-        values are 0 or 1, and the guarded t, whose law the interval of the difference has too.
-    adjust : None for min-P; Holm for these tasks.
+    test : None for the default, which is within-tasks for these tasks, Suissa and Shuster's test if
+        values are 0 or 1, and else the guarded t test.
+    adjust : None for min-P, or Holm for these tasks.
     """
 
     title: ClassVar[str] = "Comparison"
@@ -100,7 +104,7 @@ class Rules:
     # fmt: on
 
     def without_flips(self) -> str:
-        """Adjustment of tests within tasks, which share no signs: Holm, or what was asked for.
+        """The adjustment of tests that share no sign flips: Holm, or the requested one.
 
         Errors: ParameterError for min-P.
         """

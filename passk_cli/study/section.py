@@ -1,8 +1,8 @@
-"""Section: one question's worth of an answer, its columns declared once.
+"""Sections: the parts of a command's answer, each with its columns.
 
-A command's answer is a list of sections.  A section holds its records and declares how each is
-shown: the table in a terminal, the one of --full, the fields of csv and json, the entries of
-`passk help COMMAND`, of the documentation and of JSON Schema come from that one declaration.
+A command's answer is a list of sections.  A section contains its records and declares each column
+once.  From this declaration come the table in a terminal, the table of --full, the fields of csv
+and json, and the entries of `passk help COMMAND`, of the documentation and of the JSON Schema.
 """
 
 from __future__ import annotations
@@ -51,14 +51,15 @@ VERSION = f"passk {__version__.rpartition('.')[0]}"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Section(Generic[Record]):
-    """Records of one kind, how they are shown, and what is said of them.
+    """Records of one kind, their columns, and the sentences about them.
 
-    title : above its table; "" for none.  view : what help says of it there, as "with --matrix".
+    title : above its table; "" for none.  view : what help calls it, for example "with --matrix".
     shown : ALWAYS, or FULL (with --full).
-    columns : how a record is shown, in this order; those with a name are fields of csv and json.
-    apart : whether its records are the rows of csv and json, without the fields that numbers share.
-    answers : what may stand above its table, in order: the first that is true does.
-    further_answers : sentences that may follow it; of alternatives, the first that is true.
+    columns : the columns in their order; those with a name are fields of csv and json.
+    separate_schema : whether its records are the rows of csv and json, without the fields that
+        numbers share.
+    answers : sentences that may appear above its table; the first true one does.
+    further_answers : sentences that may follow it; of alternatives, the first true one.
     first : rows without --full; 0 for all.
     """
 
@@ -75,11 +76,11 @@ class Section(Generic[Record]):
     first: int = field(default=0, kw_only=True)
 
     def facts_of(self, record: Record) -> Iterable[Result]:
-        """The numbers of a record, a row of csv and json each."""
+        """The numbers of a record, one row of csv and json per number."""
         return ()
 
     def facts(self) -> Sequence[Result]:
-        """All rows of csv and json: those of each record, with its fields that columns name."""
+        """All rows of csv and json, with the fields of each record that columns name."""
         extra_columns = [
             c for c in self.columns if c.name and c.name not in SHARED and not c.across
         ]
@@ -92,7 +93,7 @@ class Section(Generic[Record]):
         return facts
 
     def answer(self) -> Iterable[AnswerSentence]:
-        """The first of its answers that is true, and all of its further sentences that are."""
+        """The first of its answers that is true, and all further sentences that are true."""
         yield from first_true(self.answers, self)
         yield from all_true(self.further_answers, self)
 
@@ -101,11 +102,11 @@ class Section(Generic[Record]):
         return ()
 
     def details(self) -> Iterable[str]:
-        """Further parts of that line, with --full."""
+        """Further parts of the line below the tables, with --full."""
         return ()
 
     def messages(self) -> Iterable[Diagnostic]:
-        """Messages: facts a reader must know beside the answer."""
+        """Messages that a reader needs in addition to the answer."""
         return ()
 
     def plots(self) -> tuple[Plot, ...]:
@@ -113,17 +114,17 @@ class Section(Generic[Record]):
         return ()
 
     def tables(self) -> Iterator[Table]:
-        """The records as a table; none without records."""
+        """The records as a table; no table without records."""
         if self.records:
             yield self.table(self.records, self.title)
 
     def table(self, records: Sequence[Record], title: str = "") -> Table:
-        """These records under the section's columns."""
+        """These records with the columns of the section."""
         columns, cells = self._visible(lambda column: column.shown != DATA)
         return Table(columns, LazyRows(records, cells), title, self.shown, self.first)
 
     def data(self) -> Table:
-        """The records as rows of their own schema: the columns that have a name, under it."""
+        """The records as rows of their own schema, with the columns that have a name."""
         columns, cells = self._visible(
             lambda column: bool(column.name) or column in (MODEL, GROUPS)
         )
@@ -133,7 +134,9 @@ class Section(Generic[Record]):
     def _visible(
         self, is_selected: Callable[[Column], bool]
     ) -> tuple[tuple[Column, ...], list[Callable[[Record], Cell]]]:
-        """These of the columns, repeated where they are, and what gives the cells of each."""
+        """The selected columns, repeated if they are declared across items, and functions for
+        their cells.
+        """
         columns: list[Column] = []
         cells: list[Callable[[Record], Cell]] = []
         for column in filter(is_selected, self.columns):
@@ -157,9 +160,9 @@ class Section(Generic[Record]):
 
 
 def data_field(name: str, meaning: str = "", cell: Callable[[Any], Cell] | None = None) -> Column:
-    """A field of csv, json and Python that no table has.
+    """A field of csv, json and Python that no table shows.
 
-    cell : of a section's own schema; None where facts bring it.
+    cell : a function of the record, for a section with its own schema; None if results contain it.
     """
     return Column("", meaning=meaning, name=name, shown=DATA, cell=cell)
 
@@ -178,14 +181,14 @@ GROUPS = Column(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SeriesRow:
-    """The numbers of one series, by their names."""
+    """The numbers of one series by their names."""
 
     series: Series
     numbers: Mapping[str, Result]
 
 
 def rows_of(facts: Iterable[Result]) -> list[SeriesRow]:
-    """A row per series, in the order in which they first come."""
+    """One row per series, in the order in which they first occur."""
     by_series: dict[Series, dict[str, Result]] = {}
     for fact in facts:
         by_series.setdefault(fact.series, {})[fact.name] = fact
@@ -193,7 +196,7 @@ def rows_of(facts: Iterable[Result]) -> list[SeriesRow]:
 
 
 def at_least(estimate: Estimate) -> Cell:
-    """An amount; "at least" the lower limit where it has no upper end."""
+    """An amount; "at least" its lower limit if it has no upper limit."""
     least = estimate.low if estimate.value is None else estimate.value
     certain = estimate.value is not None and estimate.upper is None
     if certain or least is None:
@@ -226,7 +229,7 @@ def _cell(estimate: Estimate) -> Cell:
 
 
 class NumberTable(Section[SeriesRow]):
-    """A row per series and a column per number; tasks and attempts where they differ."""
+    """One row per series and one column per number; tasks and attempts if these differ."""
 
     columns: ClassVar[tuple[Column, ...]] = (
         MODEL,
@@ -245,7 +248,7 @@ class NumberTable(Section[SeriesRow]):
 
     @property
     def numbers(self) -> list[Number]:
-        """The numbers, in the order in which they first come."""
+        """The numbers, in the order in which they first occur."""
         meanings = {metric.name: metric.meaning for metric in self.study.metrics}
         facts = {name: fact for row in self.records for name, fact in row.numbers.items()}
         ks = {fact.k for fact in facts.values()}
@@ -257,7 +260,7 @@ class NumberTable(Section[SeriesRow]):
 
     @property
     def differ(self) -> bool:
-        """Whether the numbers rest on different tasks or attempts."""
+        """Whether the numbers use different tasks or attempts."""
         return len({fact.size for fact in self.facts()}) > 1
 
 
@@ -267,7 +270,9 @@ def _ends(numbers: Iterable[int | None]) -> str:
 
 
 def _choice_words(counts: Counts) -> Iterator[str]:
-    """The choice of the data that every number is about, and the labels that correct it."""
+    """Words for the choice of tasks that every number is about, and for the labels that correct
+    it.
+    """
     facts = counts.facts
     if facts.pool:
         yield f"pooled over {', '.join(facts.pool)}"
@@ -292,12 +297,12 @@ def view(
 ) -> Report:  # fmt: skip
     """The report of a command: its sections in reading order.
 
-    The answer is that of the sections together.  The first picture of a section has the section's
-    own answer, or else those before it that no picture has.
-    context : parts of the line below the tables that come before the sections' own.
-    messages : what is said of the data as a whole.
-    decided : what else the numbers depend on, for the signature; None leaves an entry out.  It
-        comes after the entries of the confidence, unless it holds them itself.
+    The answer consists of the answers of all sections.  The first picture of a section gets the
+    section's own answer, or the answers of earlier sections without a picture.
+    context : parts of the line below the tables that come before those of the sections.
+    messages : messages about the data as a whole.
+    decided : further entries of the signature on which numbers depend; None leaves an entry out.
+        They follow the entries of the confidence, unless they contain these.
     """
     section_context = (part for section in sections for part in section.context())
     parts = (*context, *section_context, *_choice_words(study.counts), VERSION)

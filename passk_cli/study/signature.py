@@ -13,10 +13,11 @@ from passk_cli.version import __version__
 def signature(
     metrics: Iterable[Metric], more: Mapping[str, object], counts: Counts | None = None
 ) -> dict[str, object]:
-    """Name → value of everything that the numbers depend on besides the files, named as options.
+    """Name → value of everything that the numbers depend on in addition to the files.
 
-    Each family of metrics is named once.  more : further entries of the command (interval, seed,
-    …); None leaves an entry out.  counts : what was read, if anything.
+    Names are those of options, and each family of metrics occurs once.
+    more : further entries of the command (interval, seed, …); None leaves an entry out.
+    counts : the data that was read, if any.
 
     >>> from passk_cli.metrics.registry import parse_list
     >>> metrics = parse_list("pass@1,pass^10,pass@10")

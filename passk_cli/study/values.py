@@ -1,4 +1,4 @@
-"""Counts → the values per task behind each number: one `TaskValues` per series × metric."""
+"""Values per task from counts: one `TaskValues` per series and metric."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _JACKKNIFE = SuggestedFix({"--interval": "jackknife"}, "has an interval")
 
 
 class TooFewAttempts(str):
-    """Why a metric has no value at tasks with fewer than k attempts, in words.
+    """The reason why a metric has no value at tasks with fewer than k attempts.
 
     >>> TooFewAttempts(5, "", np.array([3, 4]), 10)
     'n=3–4 < k=5 on 2 of 10 tasks'
@@ -58,8 +58,10 @@ class TooFewAttempts(str):
     tasks: int
 
     def __new__(cls, k: int | None, unsolved: str, n: Ints, tasks: int) -> TooFewAttempts:
-        """unsolved : what else is so at these tasks.  n : their attempts.  tasks : how many there
-        are."""
+        """unsolved : what these tasks have in common as well.  n : their attempts.
+
+        tasks : the number of all tasks.
+        """
         condition, least, most = f"k={k}{unsolved}", int(n.min()), int(n.max())
         tasks_short = f"{len(n)} of {plural(tasks, 'task')}"
         reason = super().__new__(
@@ -71,8 +73,7 @@ class TooFewAttempts(str):
 
 
 def common_reason(reasons: Sequence[str]) -> str:
-    """The first of these reasons; where it is that models have too few attempts, as all of them
-    have it.
+    """The first of these reasons, or the common words if models have too few attempts.
 
     >>> attempts = np.array([3, 3]), np.array([4] * 7)
     >>> common_reason([TooFewAttempts(5, "", n, 9) for n in attempts])
@@ -98,18 +99,19 @@ def common_reason(reasons: Sequence[str]) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TaskValues:
-    """One series (a model and its groups) × metric: the values of its tasks.
+    """The values per task of one series (a model and its groups) at one metric.
 
-    tasks : indices of the tasks used into Counts.tasks.  n, c : their attempts and passes.
-    values : one per task; none at all where the metric is left empty, and then
-    reason : says why: which tasks are short of attempts, or were left out.
+    tasks : indices of the tasks in Counts.tasks.  n, c : their attempts and passes.
+    values : one per task; empty if the metric has no value.
+    reason : why it has no value, or which tasks were left out.
     clusters : a code 0 … G−1 per task, or None.
-    attempts : what the metric needs to know of their attempts besides counts.
-    labels : of a judge's verdicts, which correct the values; judged : the values without them.
-    errors : of the judge about others, which correct instead.
-    hidden, degrees, few : as `Corrected` has them; degrees None where all have a label.
-    passing : the same where every attempt without an outcome passes, which here fail; None where
-        nothing is missing.
+    attempts : what the metric needs to know about the attempts in addition to counts.
+    labels : labels of a judge's verdicts, which correct the values.
+    judged : the values without this correction.
+    errors : error rates of the judge at other attempts, which correct instead of labels.
+    hidden, degrees, few : see `Corrected`; degrees is None if all attempts have a label.
+    passing : the same values if every missing outcome passes, which here fails; None if nothing is
+        missing.
     """
 
     series: Series
@@ -131,7 +133,7 @@ class TaskValues:
 
     @property
     def missing_bounds(self) -> tuple[TaskValues, TaskValues]:
-        """The values where the missing outcomes fail, and where they pass."""
+        """The values if the missing outcomes fail, and if they pass."""
         failing = replace(self, passing=None)
         return failing, self.passing or failing
 
@@ -142,22 +144,22 @@ class TaskValues:
 
     @property
     def name(self) -> str:
-        """The model and its groups, for people."""
+        """The model and its groups as people read them."""
         return SeriesName(self.series)
 
     @cached_property
     def mean(self) -> float:
-        """The estimate: every task counts once; −∞ where there are no values, for sorting."""
+        """The estimate, in which every task counts once; −∞ without values, for sorting."""
         return float(self.values.mean()) if self.has_values else -math.inf
 
     @property
     def ranking_score(self) -> float:
-        """The estimate, negated where less is better; −∞ where there are no values."""
+        """The estimate, negated if less is better; −∞ without values."""
         return self.metric.sign * self.mean if self.has_values else -math.inf
 
     @cached_property
     def all_or_one(self) -> bool:
-        """Whether each task has one attempt, or just the k that the metric looks at."""
+        """Whether each task has one attempt, or exactly the k attempts of the metric."""
         return bool(np.all((self.n == 1) | (self.n == self.metric.k)))
 
     @cached_property
@@ -172,7 +174,10 @@ class TaskValues:
 
     @property
     def spending(self) -> Spending:
-        """The two means of a ratio; only of a metric that is one."""
+        """The two means of a ratio.
+
+        Errors: TypeError for a metric that is not a ratio.
+        """
         from passk_cli.inference.ratio import Spending
 
         if not self.metric.kind.ratio or self.attempts is None:
@@ -189,13 +194,13 @@ class TaskValues:
 
     @property
     def estimate(self) -> Cell:
-        """The mean; a range where outcomes are missing that may pass or fail."""
+        """The mean; a range if missing outcomes may pass or fail."""
         if self.passing is None:
             return self.mean
         return number_or_range(self.mean, self.passing.mean, self.metric.unit)
 
     def restrict(self, tasks: Ints) -> TaskValues:
-        """The values of some of its tasks."""
+        """The values of some of the tasks."""
         at = np.searchsorted(self.tasks, tasks)
         codes = None if self.clusters is None else _without_gaps(self.clusters[at])
         values = self.values[at] if self.has_values else self.values
@@ -219,7 +224,7 @@ class TaskValues:
 
     @property
     def within_task_variance(self) -> Floats:
-        """Variance of each value over repeated attempts; NaN where n ≤ k."""
+        """The variance of each value over repeated attempts; NaN if n ≤ k."""
         if not self.metric.kind.exchangeable or not self.has_values:
             return np.full(len(self.n), np.nan)
         if self.attempts is None:
@@ -230,16 +235,16 @@ class TaskValues:
 
     @property
     def mixed(self) -> Bools:
-        """Tasks whose attempts differ: in passing, or in what else the metric looks at."""
+        """Tasks with different attempts: in passing, or in another value that the metric needs."""
         passing: Bools = (self.c > 0) & (self.c < self.n)
         return passing if self.attempts is None else np.diff(self.attempts.start) > 1
 
     @property
     def share_within(self) -> float | None:
-        """Share of the variance that too few attempts are to blame for; None where unknown.
+        """The share of the variance that is due to few attempts per task; None if it is not known.
 
-        It is not asked of metrics that need more than counts, where it would cost more than they,
-        nor where outcomes are missing that may pass or fail.
+        It is not computed for metrics that need more than counts, because it would take longer than
+        the metric, nor if missing outcomes may pass or fail.
         """
         more = self.attempts is not None or self.labels is not None or self.passing is not None
         if more or not len(self.values):
@@ -252,11 +257,14 @@ class TaskValues:
         return Sample(self.values, within=within).share_within
 
     def bounds(self, confidence: Confidence) -> tuple[float, float]:
-        """Least and largest possible value; infinite where that is not known."""
+        """The least and the largest possible value; infinite if they are not known."""
         return self.metric.bounds or self.metric.bounds_within(confidence.bounds)
 
     def sample(self, confidence: Confidence) -> Sample:
-        """The values as interval methods take them; only where there are some."""
+        """The values as interval methods need them.
+
+        Errors: ParameterError for a score outside --bounds.
+        """
         fixed = confidence.population == THESE_TASKS
         low, high = self.bounds(confidence)
         if self.metric.bounds is None and self.attempts is not None:
@@ -284,14 +292,14 @@ class TaskValues:
 
     @property
     def passes(self) -> tuple[MetricCounts, ...]:
-        """Counts behind the values, where a hull can be made of them; else nothing."""
+        """The counts behind the values, if a hull can be computed from them; else nothing."""
         from passk_cli.inference.hull import MetricCounts
 
         passes = MetricCounts(self.metric, self.n, self.c)
         return (passes,) if self.attempts is None and passes.possible else ()
 
     def attempt_draws(self, confidence: Confidence) -> Floats:
-        """Means of the metric when the same tasks are attempted again: (resamples,).
+        """Means of the metric if the same tasks are attempted again: (resamples,).
 
         Errors: ParameterError for a metric that needs more than counts.
         """
@@ -306,7 +314,7 @@ class TaskValues:
 
 
 def on_shared_tasks(rivals: Sequence[TaskValues]) -> list[TaskValues]:
-    """Each of them on the tasks that all have."""
+    """The values of each rival on the tasks that all rivals have."""
     if all(np.array_equal(rival.tasks, rivals[0].tasks) for rival in rivals):
         return list(rivals)
     shared = reduce(np.intersect1d, (rival.tasks for rival in rivals))
@@ -319,10 +327,10 @@ def compute_values(
     short_tasks: str = "empty",
     only: Sequence[int] | None = None,
 ) -> list[TaskValues]:
-    """Every series × metric, in that order.
+    """The values of every series and metric, in that order.
 
-    short_tasks : what becomes of a metric that some tasks have n < k for: "empty", or "drop" to
-        compute it on the others.
+    short_tasks : what happens to a metric if some tasks have n < k: "empty", or "drop" to compute
+        it on the other tasks.
     only : indices of the series; None for all.
     """
     if counts.missing is not None:
@@ -373,7 +381,7 @@ def compute_values(
 def _ranges(
     counts: Counts, metrics: Sequence[Metric], short_tasks: str, only: Sequence[int] | None
 ) -> list[TaskValues]:
-    """`compute_values` of counts some of whose outcomes may pass or fail."""
+    """`compute_values` of counts with missing outcomes that may pass or fail."""
     require_monotone(metrics)
     failing, passing = (
         compute_values(counts.filled(passing=end), metrics, short_tasks, only)
@@ -388,10 +396,10 @@ def _ranges(
 def _gaps(
     metrics: Sequence[Metric], attempts: Mapping[str, Attempts], total: int
 ) -> dict[str, tuple[Ints, Ints, Ints]]:
-    """Amount → what is known of it, as `known_cells`, where that is less than all attempts made:
-    it leaves other metrics and their passes as they are.
+    """Amount → its known cells (see `known_cells`), if it is known for fewer than all attempts.
 
-    Errors: ParameterError for an amount that may be any.
+    Other metrics and their passes are not changed.
+    Errors: ParameterError for a missing amount that may have any value.
     """
     for role in {metric.kind.needs for metric in metrics if metric.kind.quantity}:
         if np.isnan(attempts[role].value).any():
@@ -407,7 +415,9 @@ def _gaps(
 
 
 def _with_enough_attempts(entry: TaskValues, short_tasks: str) -> TaskValues:
-    """The values of the tasks with enough attempts, where the others are dropped; else none."""
+    """The values of the tasks with enough attempts if the other tasks are dropped; else no
+    values.
+    """
     metric, enough = entry.metric, ~np.isnan(entry.values)
     few = entry.n[~enough]
     # The first pass is known where it came before attempts ended.
@@ -419,11 +429,12 @@ def _with_enough_attempts(entry: TaskValues, short_tasks: str) -> TaskValues:
 
 
 def correct_by_labels(judged: TaskValues, labels: Labels) -> TaskValues:
-    """Values of a judge with its errors taken out, where labels say enough of them; else none, and
-    the reason.
+    """Values of a judge without its errors; no values, with the reason, if there are too few
+    labels.
 
-    labels : of the same tasks.  With a label for every attempt they are the plain values.
-    Errors: ParameterError for a metric that needs more than counts.
+    labels : of the same tasks.  If every attempt has a label, the values are those of the labels.
+    Errors: ParameterError for a metric that needs more than counts; DataError if no attempt of the
+        model has a label.
     """
     metric = judged.metric
     if metric.kind.needs or metric.kind.ranged:
@@ -449,7 +460,7 @@ def correct_by_labels(judged: TaskValues, labels: Labels) -> TaskValues:
 
 
 def correct_by_error_rates(judged: TaskValues, errors: Sequence[tuple[int, int]]) -> TaskValues:
-    """Values of a judge corrected by its errors about other models or tasks: of pass@1 alone."""
+    """Values of pass@1 corrected by the judge's error rates at other models or tasks."""
     if judged.metric not in (Metric("pass@", 1), Metric("pass^", 1)):
         reason = "labels of other attempts correct k = 1 alone"
         return replace(judged, values=NO_VALUES, reason=reason, attempts=None)
@@ -463,7 +474,7 @@ def correct_by_error_rates(judged: TaskValues, errors: Sequence[tuple[int, int]]
 
 
 def known_cells(attempts: Attempts) -> tuple[Ints, Ints, Ints]:
-    """The cells with an amount that is known, and of each the attempts with one and their passes.
+    """The cells with a known amount, and for each the attempts that have it and their passes.
 
     >>> known_cells(Attempts.from_rows([0, 2], [0.5, 1.0], [2, 1], [1, 0], cells=3))
     (array([0, 2]), array([2, 1]), array([1, 0]))
@@ -490,7 +501,9 @@ def _from_known_amounts(entry: TaskValues, cells: Ints, n: Ints, c: Ints) -> Tas
 
 
 def require_monotone(metrics: Sequence[Metric]) -> None:
-    """ParameterError for a metric that may be larger, or smaller, than with all or none passing."""
+    """Raise ParameterError for a metric that may have its extremes at another fill-in than all
+    failing or all passing.
+    """
     for metric in metrics:
         refuse(
             "no-bounds",
@@ -510,7 +523,7 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
 def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:
     """Scores, answers, solutions or order of the attempts of neighbouring cells.
 
-    Errors: DataError when the counts were read without it.
+    Errors: DataError if the counts were read without them.
     """
     if role not in counts.attempts:
         problem = f"read without the {role} of each attempt"
