@@ -1,4 +1,4 @@
-"""The present activity of a command, for whoever shows it."""
+"""The present activity of a command, which the progress display shows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _doing: list[Callable[[], str]] = []
 
 @contextmanager
 def doing(describe: Callable[[], str]) -> Iterator[None]:
-    """In the block, this is what is done; the words are asked for when they are shown.
+    """Report an activity during the block; the words are computed when they are shown.
 
     >>> with doing(lambda: "fetching a file"):
     ...     activity()
@@ -29,9 +29,9 @@ def doing(describe: Callable[[], str]) -> Iterator[None]:
 
 
 def steps(items: Iterable[Item], action: str, nouns: str, count: int = 0) -> Iterator[Item]:
-    """The items one after the other; meanwhile this is done: "computing: 3 of 20 models".
+    """Yield the items, and report the progress: "computing: 3 of 20 models".
 
-    count : how many there are, where the items cannot say.
+    count : the number of items, if it cannot be read from them.
 
     >>> [activity() for _ in steps("ab", "spelling", "letters")]
     ['spelling: 1 of 2 letters', 'spelling: 2 of 2 letters']
@@ -43,5 +43,5 @@ def steps(items: Iterable[Item], action: str, nouns: str, count: int = 0) -> Ite
 
 
 def activity() -> str:
-    """The present activity; "" where there is none."""
+    """The present activity; "" if there is none."""
     return _doing[-1]() if _doing else ""

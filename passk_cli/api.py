@@ -1,7 +1,7 @@
-"""Declarations → Python functions: every command, with the same options, checks and numbers.
+"""Python functions from declarations: one per command, with the same options, checks and numbers.
 
-`read` gives Counts; a function per command, made from what the command declares, gives `Findings`.
-Messages name an option as Python spells it.
+`read` returns Counts, and the function of a command returns `Findings`.  Messages spell an option
+as Python does.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ FRAME_HELP = f"frame_as : Frames of the result.  One of {', '.join(FRAMES)}."
 
 @dataclass(frozen=True)
 class Reading(Request):
-    """Options of `read`, with those that commands choose by themselves."""
+    """Options of `read`, including those that commands choose by themselves."""
 
     cluster: Annotated[str | None, Option("--cluster", "COLUMN")] = None
     attempts: Annotated[tuple[str, ...], Option("--attempts", choices=ATTEMPTS, several=True)] = ()
@@ -180,7 +180,7 @@ def read(
 
 
 def _reread(data: Any, request: Request) -> Callable[[Request], Counts]:
-    """What reads the data as before, and what another request asks to know besides."""
+    """A function that reads the data again, together with what another request needs."""
 
     def counts(new_request: Request) -> Counts:
         attempts = tuple(dict.fromkeys((*request.attempts, *new_request.attempts)))
@@ -194,7 +194,7 @@ def _reread(data: Any, request: Request) -> Callable[[Request], Counts]:
 
 
 def python_function(name: str) -> Callable[..., Findings]:
-    """The function of a command, with the signature and the help that its declaration gives."""
+    """The function of a command, with the signature and the docstring from its declaration."""
     declaration = command_of(name)
     options = _by_field(name)
     flags = [field for field, option in options.items() if option.option.is_boolean_flag]
@@ -235,12 +235,12 @@ def python_function(name: str) -> Callable[..., Findings]:
 
 
 def _by_field(command: str) -> Options:
-    """Field → the option of a command."""
+    """Field → option of a command."""
     return {option.field: option for option in command_of(command).options()}
 
 
 def _unknown_option_error(name: str, word: str, value: Any) -> TypeError:
-    """Error for an option that a function does not have, with what to write in its place."""
+    """Error for an option that a function does not have, with what to write instead."""
     options = _by_field(name)
     flags = {
         option.option.name.strip("-").replace("-", "_"): option.field for option in options.values()
@@ -257,7 +257,7 @@ def _unknown_option_error(name: str, word: str, value: Any) -> TypeError:
 
 
 def _findings(declaration: Command, call: Call, arguments: Mapping[str, Any]) -> Findings:
-    """The answer to a command's question about the data, its messages as Python spells them."""
+    """The answer to a command's question about the data, with messages as Python spells them."""
     data = call.data
     if isinstance(data, Counts):
         # Options of reading say nothing beside counts, which are read.
@@ -291,9 +291,9 @@ def _findings(declaration: Command, call: Call, arguments: Mapping[str, Any]) ->
 
 
 def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
-    """The function that reads what a question asks for.
+    """A function that reads what a question needs.
 
-    numeric : gets the columns of `by=` that are numbers in the data.
+    numeric : a set to which it adds the columns of `by=` that are numbers in the data.
     """
 
     def read(request: Request, source: Any = None) -> Counts:
@@ -352,7 +352,7 @@ def _signature(declaration: Command, first: Sequence[str]) -> inspect.Signature:
 
 
 def _hint(declared: DeclaredOption) -> Any:
-    """The type of what Python gives for an option: its own, and where there are several, lists."""
+    """The type of an option in Python: its own type, and lists if there may be several values."""
     option, kind, base = declared.option, declared.kind, declared.base
     if kind is DATA or base in (bool, int, float):
         return kind
@@ -373,7 +373,7 @@ def _hint(declared: DeclaredOption) -> Any:
 
 
 def _help(declaration: Command, options: Options) -> str:
-    """The docstring: what it answers, the data, and a line per option."""
+    """The docstring: the question of the command, the data, and a line per option."""
     first, *more = (documented(text, options) for text in declaration.meaning)
     paragraphs = [first, *(f"\n{text}" for text in more), ""]
     lines = [] if declaration.files == "none" else [f"data : {DATA_HELP}"]
@@ -402,7 +402,7 @@ def _help(declaration: Command, options: Options) -> str:
 
 
 def _as_mapping(pairs: re.Match[str]) -> str:
-    """Pairs of a command line as a mapping."""
+    """Pairs of a command line as a Python dict."""
     return str(literal(dict(pair.split("=") for pair in pairs[0].split(", ")), ""))
 
 

@@ -1,4 +1,6 @@
-"""Files written whole or not at all; what is undone even when a process is ended from outside."""
+"""Files that are written completely or not at all, and cleanup if a process is ended from
+outside.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _open: list[Callable[[], object]] = []
 
 @contextmanager
 def undo_at_end(undo: Callable[[], object]) -> Iterator[None]:
-    """Call `undo` at the end of the block, or at the end of the process when that comes first."""
+    """Call `undo` at the end of the block, or when the process ends during the block."""
     _open.append(undo)
     try:
         yield
@@ -29,9 +31,10 @@ def undo_at_end(undo: Callable[[], object]) -> Iterator[None]:
 
 @contextmanager
 def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
-    """An empty folder that is gone after the block, next to a file or where the system has them.
+    """An empty folder that is deleted after the block, next to a file or in the system's usual
+    place.
 
-    Errors: ParameterError where the system has no place for it; OSError beside a file.
+    Errors: ParameterError if the system has no place for it; OSError next to a file.
 
     >>> with temporary_folder("passk-") as folder:
     ...     folder.is_dir()
@@ -55,23 +58,24 @@ def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
 
 
 def undo_all() -> None:
-    """Undo whatever is open, the latest first, from any thread."""
+    """Undo everything that is open, the latest first, from any thread."""
     for undo in reversed(_open):
         with suppress(Exception):
             undo()
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write beside the file and move it into place, so that no half-written file is ever seen."""
+    """Write a new file and move it into place, so that nobody sees a half-written file."""
     with write_together({path: content}):
         pass
 
 
 @contextmanager
 def write_together(contents: dict[Path, str | bytes]) -> Iterator[None]:
-    """Write beside each file; move all into place after the block, or none after an error.
+    """Write files next to their places, and move all into place after the block, or none after an
+    error.
 
-    What is no plain file (a pipe, a device) gets its content first: that may fail, moving does not.
+    A pipe or a device gets its content first, because writing to it may fail and moving does not.
     """
     plain = list(filter(_is_plain, contents))
     with ExitStack() as files:
@@ -87,12 +91,12 @@ def write_together(contents: dict[Path, str | bytes]) -> Iterator[None]:
 
 @contextmanager
 def atomic_write(path: Path, *, new: bool = False) -> Iterator[Path]:
-    """A file to write in the block, which at its end is moved to where it is wanted.
+    """A file to write in the block, which is moved to its place at the end.
 
-    A link is followed, an existing file keeps its mode; what is no plain file (a pipe, a device)
-    gets the content.  An error in the block leaves everything as it was.
+    Links are followed, and an existing file keeps its mode.  A pipe or a device gets the content.
+    After an error in the block, everything is as before.
 
-    new : FileExistsError where there is one at the end, made by whomever.
+    new : whether to raise FileExistsError if there is a file in its place at the end.
     """
     import shutil
 
@@ -120,7 +124,7 @@ def atomic_write(path: Path, *, new: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Errors of writing this file are the user's to mend."""
+    """Report errors of writing this file as errors that the user can fix."""
     try:
         yield
     except FileExistsError:
@@ -133,9 +137,10 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def _move_without_replacing(file: Path, place: Path) -> None:
-    """Move a file; FileExistsError where there is one, which a link sees and a move replaces.
+    """Move a file; raise FileExistsError if there is a file in its place.
 
-    A file system without links is asked before instead.
+    A link fails if there is a file, but a move would replace it.  A file system without links is
+    checked before the move.
     """
     try:
         os.link(file, place)
@@ -148,14 +153,14 @@ def _move_without_replacing(file: Path, place: Path) -> None:
 
 
 def unwritable_error(path: str | Path, error: OSError) -> ParameterError:
-    """The error of a file or a folder that the system does not let one write."""
+    """The error of a file or a folder that the system does not allow to be written."""
     return ParameterError(f"{path}: cannot be written ({error.strerror})", name="unwritable-output")
 
 
 def disk_full_error(error: OSError, content: str) -> ParameterError | None:
-    """The error of a disk that is full, or of a limit on files; None for another error.
+    """The error of a full disk, or of a limit on files; None for another error.
 
-    what : what was to be written there: "temporary files".
+    content : what was to be written, for example "temporary files".
     """
     if error.errno not in _NO_ROOM:
         return None
@@ -166,7 +171,7 @@ def disk_full_error(error: OSError, content: str) -> ParameterError | None:
 
 
 def file_mode(path: str) -> int:
-    """The mode of what is there, that of a plain file when nothing is."""
+    """The mode of a file; the mode of a plain file if there is none."""
     return os.stat(path).st_mode if os.path.exists(path) else stat.S_IFREG
 
 

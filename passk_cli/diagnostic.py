@@ -1,7 +1,7 @@
-"""Messages: what a reader must know beside the answer, each with a name, as a compiler's warnings.
+"""Messages: named notes, warnings and errors with fields, like the warnings of a compiler.
 
-A message is declared once, as a constant of the module that says it; calling it with its fields
-gives what is said.  `passk_cli.commands.catalogue` lists them all.
+A message type is declared once, as a constant in the module that uses it.  Calling it with its
+fields makes a message.  `passk_cli.commands.catalogue` lists all types.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ def filled(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
     {models} : a text as it is; names as "a, b, c and 2 more"; a number as a piece.
     {models:and} : names as "a, b and c".  {notes:;} : clauses as "a; b".
     {tasks:task} : a count with its noun.
-    {tasks:is|are} : one of two words, by a count.  {change:falls|stays|rises} : one of three, by a
-    sign.  {p:=p} : a number as a column of kind "p";
-    {lead:=share points} : with its unit under --percent.  {low:=@unit} : of the kind in {unit}.
-    {?file| in {file}} : a part that is left out if its field is empty, or not given.
+    {tasks:is|are} : one of two words, by a count.
+    {change:falls|stays|rises} : one of three words, by a sign.
+    {p:=p} : a number as a column of kind "p".  {lead:=share points} : with its unit under
+    --percent. {low:=@unit} : of the kind in {unit}.
+    {?file| in {file}} : a part that is left out if its field is empty or not given.
 
     >>> filled("{who:and}{?k| at {k}}: {tasks:task}", {"who": ["a", "b"], "k": 0, "tasks": 2})
     ('', 'a and b', ': ', '2 tasks')
@@ -65,9 +66,9 @@ def filled(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
 
 
 def pattern(template: str, *, forms: bool = False) -> str:
-    """The words of a template with the names of its fields, its optional parts in brackets.
+    """The words of a template with the names of its fields; optional parts are in brackets.
 
-    forms : with all words that a field chooses from, as "falls/rises"; else the plural.
+    forms : whether to write all words that a field chooses from, as "falls/rises"; else the plural.
 
     >>> pattern("{lines:line} {lines:was|were} skipped{?file| in {file}}")
     '<lines> lines were skipped[ in <file>]'
@@ -85,17 +86,18 @@ def pattern(template: str, *, forms: bool = False) -> str:
 
 @dataclass(frozen=True, eq=False)
 class DiagnosticType:
-    """A message: its name, how much it matters, its words, and what they mean.
+    """A type of message: its name, its severity, its words, and what they mean.
 
-    name : of lower-case words joined by hyphens, unique: "pooled-settings".
-    severity : "note", "warning" where the numbers mean less because of it, or "error".
-    template : its words with named fields; see `filled`.
-    remedy : options that settle it, with the same fields; or what to do in words, without options.
+    name : lower-case words joined by hyphens, unique, for example "pooled-settings".
+    severity : "note", "warning" if the numbers mean less because of it, or "error".
+    template : the words with named fields; see `filled`.
+    remedy : options that fix it, with the same fields; or advice in words, without options.
     meaning, why, advice : paragraphs for `passk help NAME` and the documentation: what it means,
-        why it matters, and what to do; without advice, what to do is the remedy.
-    example : a line as passk prints it, in the line above it the command if sample data has one.
-    full : whether a command line says it with --full or -v alone: it changes no decision.
-    Errors: ValueError where two messages have one name.
+        why it matters, and what to do.  Without advice, the remedy is what to do.
+    example : the line as passk prints it, below a command if sample data prints it.
+    full : whether the command line prints it only with --full or -v, because it changes no
+        decision.
+    Errors: ValueError if two messages have the same name.
 
     >>> lost = DiagnosticType(
     ...     "lost-lines", NOTE, "{lines:line} {lines:was|were} skipped{?file| in {file}}"
@@ -124,19 +126,19 @@ class DiagnosticType:
 
     @property
     def settles(self) -> tuple[SuggestedFix, ...]:
-        """Options that settle it, with fields as they are declared."""
+        """Options that fix it, with fields as they are declared."""
         remedy = () if isinstance(self.remedy, str) else self.remedy
         return (remedy,) if isinstance(remedy, SuggestedFix) else remedy
 
     @property
     def pattern(self) -> str:
-        """Its words with the names of its fields: "<lines> lines were skipped[ in <file>]"."""
+        """The words with the names of the fields: "<lines> lines were skipped[ in <file>]"."""
         words = self.remedy if isinstance(self.remedy, str) else ""
         text = "; ".join(filter(None, (self.template, words, *map(str, self.settles))))
         return pattern(text)
 
     def __call__(self, **fields: Any) -> Diagnostic:
-        """The message with its fields; a remedy one of whose fields is empty is left out."""
+        """The message with its fields; fixes with an empty field are left out."""
         words = self.remedy if isinstance(self.remedy, str) else ""
         settles = tuple(filter(None, (fix.formatted(fields) for fix in self.settles)))
         return Diagnostic(self.name, self.severity, self.template, words, fields, settles)
@@ -147,8 +149,8 @@ class Diagnostic:
     """A message with its fields.
 
     fields : name → text, count, number, names, or a number with its interval.
-    settles : options that settle what it says, one or several alternatives.
-    remedies : these as commands or calls, each as a whole, where a door wrote them.
+    settles : options that fix it; if there are several, they are alternatives.
+    remedies : the same as whole commands or calls, if the command line or Python added them.
     """
 
     name: str
@@ -163,18 +165,18 @@ class Diagnostic:
         return hash((self.name, self.template))
 
     def pieces(self) -> tuple[Piece, ...]:
-        """Its words, and between them the numbers that a renderer rounds; see `filled`."""
+        """The words, and between them the numbers that a renderer rounds; see `filled`."""
         text = "; ".join(filter(None, (self.template, self.remedy)))
         pieces = filled(text, self.fields)
         return (*pieces, *(f"; {settle}" for settle in self.settles))
 
     @property
     def text(self) -> str:
-        """Its words, with numbers as Python writes them; renderers round."""
+        """The words, with numbers as Python writes them."""
         return "".join(part if isinstance(part, str) else str(part) for part in self.pieces())
 
     def about(self, whose: str) -> Diagnostic:
-        """The message with words before it that say whose it is: "baseline main: ".
+        """The message with a prefix that names what it is about, for example "baseline main: ".
 
         >>> said = DiagnosticType("lost-lines", NOTE, "{lines:line} lost")(lines=2)
         >>> said.about("baseline main").about("nightly").text
@@ -190,6 +192,6 @@ class Diagnostic:
 
 
 def refused(error: Any) -> Diagnostic:
-    """An error that stops nothing here, as a warning of its name: where data is only described."""
+    """An error as a warning of the same name, for data that is only described."""
     text = clauses(str(error.args[0]))
     return Diagnostic(error.name, WARNING, "{text}", fields={"text": text}, settles=error.settles)

@@ -22,17 +22,17 @@ _NAMED = ("no-such-column", "no-such-model", "no-such-suite")
 
 
 class PasskError(Exception):
-    """Base of every error this package raises on purpose; its text is one line for the user.
+    """Base class of every error that this package raises on purpose; its text is one line.
 
-    What the text quotes from data stands there as it is, but for what addresses keep secret; `str`
-    makes it safe to print, and cuts what is long.
-    parts : place, problem and what to do besides adding options; or the problem alone.  A place is
-        a file, file:line, or an option as it was given.
-    kind : what it is about, for programs: "usage", "data" or "internal".
-    name : of its family, "duplicate-attempts"; `passk_cli.error_names` declares them.
-    settles : options that settle it, one or several alternatives.
-    remedies : these as commands or calls, each as a whole, where a door wrote them.
-    candidates : role → the columns that can be chosen for it, each with a tally of its values.
+    The text quotes data as it is, without the secrets in addresses.  `str` makes it safe to print
+    and shortens it.
+    parts : place, problem and what to do in words; or the problem only.  A place is a file,
+        file:line, or an option as it was given.
+    kind : for programs: "usage", "data" or "internal".
+    name : of its family, for example "duplicate-attempts"; see `passk_cli.error_names`.
+    settles : options that fix it; if there are several, they are alternatives.
+    remedies : the same as whole commands or calls, if the command line or Python added them.
+    candidates : role → the columns that you can choose for it, each with a tally of its values.
     """
 
     exit_code = 4
@@ -56,7 +56,7 @@ class PasskError(Exception):
         super().__init__(start + clauses(self.problem, self.words))
 
     def with_changes(self, kind: type[Kind], **changes: Any) -> Kind:
-        """The error with other parts, of a kind."""
+        """The error as another kind, with some parts changed."""
         values = {"place": self.place, "problem": self.problem, "remedy": self.words, **changes}
         parts = [values.pop(part) for part in ("place", "problem", "remedy")]
         values = {"name": self.name, "settles": self.settles, **values}
@@ -69,7 +69,7 @@ class PasskError(Exception):
 
     @property
     def parts(self) -> tuple[str, str, str]:
-        """Place, problem and remedy, of the text `place: problem; remedy`; "" for what it lacks.
+        """Place, problem and remedy of the text `place: problem; remedy`; "" for a missing part.
 
         >>> ParameterError("bounds=1", "write two numbers; or leave it out").parts
         ('bounds=1', 'write two numbers', 'or leave it out')
@@ -81,12 +81,14 @@ class PasskError(Exception):
 
     @property
     def remedy(self) -> str:
-        """The remedy, in words and as options."""
+        """What to do, in words and as options."""
         return clauses(self.words, *map(str, self.settles))
 
 
 class ParameterError(PasskError):
-    """A request that makes no sense: an unknown metric, k = 0, contradicting options."""
+    """A request that is not valid, for example an unknown metric, k = 0, or contradicting
+    options.
+    """
 
     exit_code = 2
     kind = "usage"
@@ -97,8 +99,8 @@ class DataError(PasskError):
     """A file that cannot be used as it is: `place: problem; remedy`.
 
     place : a file, file:line, or an option as it was given.
-    problem : what is there, against what was expected.
-    remedy : what the user can do besides adding options; may be empty.
+    problem : what was found, and what was expected.
+    remedy : what the user can do other than adding options; may be empty.
     """
 
     exit_code = 3
@@ -114,9 +116,9 @@ class DataError(PasskError):
 def refuse(
     name: str, *reasons: tuple[object, str | OptionValue, str, tuple[SuggestedFix, ...]]
 ) -> None:
-    """ParameterError of a name for the first reason that holds; nothing where none does.
+    """Raise ParameterError for the first reason that holds, if there is one.
 
-    reasons : whether it holds, and its place ("" for none), problem and remedies.
+    reasons : whether it holds, its place ("" for none), the problem, and the fixes.
     """
     for holds, place, problem, settles in reasons:
         if holds:
@@ -124,7 +126,7 @@ def refuse(
 
 
 def missing_file_error(argument: str) -> DataError:
-    """Error for a file that does not exist, with what has nearly its name, or its folder's."""
+    """Error for a file that does not exist, with files of similar names."""
     if not argument:
         problem, remedy = "the name of a file is empty", "is a variable of the shell not set?"
         return DataError("", problem, remedy, name="no-such-file")
@@ -137,7 +139,7 @@ def missing_file_error(argument: str) -> DataError:
 
 
 def similar_files(argument: str) -> list[str]:
-    """The files that have nearly the name of one that is not there, or are in such a folder."""
+    """Files with a name like that of a missing file, or in a folder with such a name."""
     path = Path(argument)
     try:
         missing = next(part for part in (*reversed(path.parents), path) if not part.exists())
@@ -156,9 +158,9 @@ def no_such_model(
     place: str | OptionValue, problem: str, word: str, models: Iterable[str], option: str,
     beside: Sequence[str] | None = None,
 ) -> ParameterError:  # fmt: skip
-    """Error for a name or pattern that no model has, with the option as it was probably meant.
+    """Error for a name or pattern that no model has, with the likely meaning.
 
-    option : the one that names it.  beside : what else it was given; None where it takes one model.
+    option : the option with the name.  beside : its other values; None if it takes one model.
     """
     models = [*models]
     pattern, matches = find_pattern(word, models)
@@ -176,9 +178,9 @@ def no_such_model(
 
 
 def unknown_name_error(option: str, name: str, suggestion: str) -> ParameterError:
-    """Error for a model or a task that an option names and the data do not have.
+    """Error for a model or a task that an option names and the data does not contain.
 
-    near : what may have been meant.
+    suggestion : what may have been meant.
     """
     noun = "model" if option == "--alias" else "task"
     return ParameterError(
@@ -187,22 +189,26 @@ def unknown_name_error(option: str, name: str, suggestion: str) -> ParameterErro
 
 
 class NoResults(DataError):
-    """A file that holds no results at all: an error where it was named, passed over in a folder."""
+    """A file that contains no results: an error if it was named, passed over in a folder."""
 
     name = "no-results"
 
 
 class BadRecord(DataError):
-    """A place in a file that is no record, or holds what a record cannot."""
+    """A place in a file that is not a record, or contains something that a record cannot
+    contain.
+    """
 
     name = "bad-record"
 
 
 class PasskWarning(UserWarning):
-    """Something that makes numbers mean less than they seem, as a warning on stderr.
+    """A warning that numbers mean less than they seem to.
 
-    name : of the message, "pooled-settings"; the page "Messages and errors" explains each.
-    Silence one with `warnings.filterwarnings("ignore", category=passk_cli.PasskWarning)`.
+    name : of the message, for example "pooled-settings"; the page "Messages and errors" explains
+        each.
+    You can silence warnings with `warnings.filterwarnings("ignore",
+    category=passk_cli.PasskWarning)`.
     """
 
     def __init__(self, text: str = "", name: str = "") -> None:

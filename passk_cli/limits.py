@@ -57,7 +57,7 @@ def whole_number(
 
 
 def is_nested(value: Any, most: int) -> bool:
-    """Whether more than so many dicts and lists lie within each other.
+    """Whether dicts and lists are nested more deeply than this.
 
     >>> is_nested([[1]], 1), is_nested([[1]], 2)
     (True, False)
@@ -73,9 +73,9 @@ def is_nested(value: Any, most: int) -> bool:
 def refuse_many(
     noun: str, number: int, most: float, *settles: SuggestedFix, place: str | OptionValue = ""
 ) -> None:
-    """ParameterError where there is more than an answer can be given for, or is of use for.
+    """Raise ParameterError if there are more than an answer can be given for.
 
-    noun : what is counted.  settles : options for less.  place : where there are so many.
+    noun : what is counted.  settles : options for fewer.  place : what has that many.
     """
     if number > most:
         problem = f"{number:,} {noun}, at most {most:,}"
@@ -85,7 +85,7 @@ def refuse_many(
 def refuse_many_steps(
     place: str | OptionValue, attempts: int, *settles: SuggestedFix, remedy: str = ""
 ) -> None:
-    """ParameterError where a method would go through more attempts of a task than it can."""
+    """Raise ParameterError if a method would go through more attempts of a task than it can."""
     if attempts > MOST_STEPS:
         problem = f"{attempts:,} attempts at a task are too many to go through one by one"
         problem += f", at most {MOST_STEPS:,}" + (f"; {remedy}" if remedy else "")
@@ -93,9 +93,9 @@ def refuse_many_steps(
 
 
 def refuse_many_pairs(models: int, pairs: int, *settles: SuggestedFix) -> None:
-    """ParameterError where so many models make more pairs than can be compared.
+    """Raise ParameterError if models make more pairs than can be compared.
 
-    pairs : of models, over all metrics.  settles : what asks for fewer, besides naming models.
+    pairs : of models, over all metrics.  settles : options for fewer, other than naming models.
     """
     if pairs > MOST_PAIRS:
         raise ParameterError(
@@ -106,7 +106,7 @@ def refuse_many_pairs(models: int, pairs: int, *settles: SuggestedFix) -> None:
 
 
 def refuse_many_draws(resamples: int, columns: int) -> None:
-    """ParameterError where resamples × columns would not fit into memory."""
+    """Raise ParameterError if resamples × columns would not fit into memory."""
     if resamples * columns > MOST_DRAWS:
         raise ParameterError(
             OptionValue("--resamples", str(resamples)),

@@ -1,10 +1,11 @@
-"""Options as plain declarations: the command line, Python and their checks are made from them.
+"""Options as plain declarations, from which the command line, Python and their checks are made.
 
-A group of options is a frozen dataclass whose fields are annotated with an `Option`; a field
-without one is no option.  `filled` makes such a group from what a caller gave, be it text from the
-command line or values from Python, which are checked by the same rules and refused in one wording.
-Nothing compares groups: `eq=False`, since every method a dataclass makes costs half a millisecond
-of each start-up.
+A group of options is a frozen dataclass with fields that are annotated with an `Option`.  Other
+fields are not options.  `filled` makes a group from the values of a caller.  Texts from the command
+line and values from Python have the same checks and the same error messages.
+
+Groups have `eq=False`, because every method that a dataclass makes costs half a millisecond of each
+start, and nothing compares groups.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ DATA = Any
 
 
 def loaded(place: str) -> Any:
-    """The object at "module:name"; what declarations name so is imported when it is needed."""
+    """The object at "module:name"; declarations use such places to delay imports."""
     module, name = place.split(":")
     return getattr(import_module(module), name)
 
@@ -44,24 +45,26 @@ def loaded(place: str) -> Any:
 class Option:
     """An option: its flags, value and meaning.
 
-    flags : as written on the command line, "-m --metric"; a word in capitals, "NAME", where the
-        value stands alone, before the options.
-    metavar : what stands for its value in the help; the choices where there are some.
-    help : one short sentence, a line of `--help`; choices and default are added to it.
-    detail : what else there is to know, for `passk help COMMAND`, Python and the reference.
-    choices : the values there are, or the place of them.  former : pairs of an earlier name of one
-        and that one; the earlier name is accepted for one more release.
-    low, high : the range of a number; between : they are themselves refused.
-    parse : what is given (text; from Python other things too) → the field's value; it gets a list
-        where the option can be given several times, which `several` says of a field that is no
-        tuple.  Or the place of such a function.
-    file : "read" or "written" where its value can name a file.
+    flags : as on the command line, "-m --metric"; or a word in capitals, "NAME", for a value
+        without a flag before the options.
+    metavar : the placeholder of its value in the help; the choices if there are some.
+    help : one short sentence for `--help`, to which choices and default are added.
+    detail : further text for `passk help COMMAND`, Python and the reference.
+    choices : the possible values, or the place of them.
+    former : pairs of an earlier name of a choice and its present name; the earlier one is accepted
+        for one more release.
+    low, high : the range of a number.  between : whether these ends are excluded.
+    parse : a function from what is given (text; from Python other values too) to the value of the
+        field, or the place of such a function.  It gets a list if the option can be given several
+        times.
+    several : whether it can be given several times although its field is not a tuple.
+    file : "read" or "written" if its value can name a file.
     of_models : whether its value names models of the data, which a shell can complete.
-    complete : the place of a function that lists what a shell offers for what was typed so far,
-        where that is more than its choices.
-    rare : whether few need it: it stands in `passk help COMMAND`, and not in `--help`.
+    complete : the place of a function that lists completions for a shell, if these are more than
+        its choices.
+    rare : whether few people need it; it then appears in `passk help COMMAND` but not in `--help`.
 
-    A place is "module:name", of what costs more to import than the help may: see `loaded`.
+    A place is "module:name", for imports that would make the help slow; see `loaded`.
     """
 
     flags: str
@@ -82,7 +85,7 @@ class Option:
 
     @property
     def name(self) -> str:
-        """The flag that messages use: the last one, which is the long one where there is one."""
+        """The flag in messages: the last one, which is the long one if there is one."""
         return self.flags.split()[-1]
 
     @property
@@ -92,27 +95,26 @@ class Option:
 
     @property
     def takes(self) -> str:
-        """Placeholder of its value in the help."""
+        """The placeholder of its value in the help."""
         return self.metavar or "|".join(self.values)
 
     @property
     def further(self) -> str:
-        """Its detail, with its choices in the place of {choices}."""
+        """Its detail, with its choices in place of {choices}."""
         return self.detail.replace("{choices}", ", ".join(self.values))
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The values there are, where there are only some."""
+        """The possible values, if there are choices."""
         return loaded(self.choices) if isinstance(self.choices, str) else self.choices
 
 
 class DeclaredOption(NamedTuple):
     """An option of a group.
 
-    field : its name in the group.  kind : the type of its value; base : that without "or None":
-        bool, int, float, str, tuple or Mapping.
-    repeatable : whether it can be given several times: a tuple of any length, a mapping, or said
-        to be.
+    field : its name in the group.  kind : the type of its value.
+    base : the type without "or None": bool, int, float, str, tuple or Mapping.
+    repeatable : whether it can be given several times, as a tuple of any length or a mapping can.
     """
 
     field: str
@@ -124,7 +126,7 @@ class DeclaredOption(NamedTuple):
 
 
 def by_flag(options: Iterable[DeclaredOption]) -> dict[str, DeclaredOption]:
-    """Flag → its option."""
+    """Flag → option."""
     return {flag: option for option in options for flag in option.option.flags.split()}
 
 
@@ -133,7 +135,7 @@ _DECLARED: dict[type, dict[str, DeclaredOption]] = {}
 
 
 def declared(group: type) -> dict[str, DeclaredOption]:
-    """Field → its option, for the fields of a group that are options."""
+    """Field → option, for the fields of a group that are options."""
     group = next(base for base in group.__mro__ if "__dataclass_fields__" in vars(base))
     if group in _DECLARED:
         return _DECLARED[group]
@@ -159,9 +161,9 @@ def declared(group: type) -> dict[str, DeclaredOption]:
 def sections_of(
     groups: Iterable[type], without: Iterable[str] = ()
 ) -> Iterator[tuple[type, list[DeclaredOption]]]:
-    """Each group with its options.
+    """Each group with its options; of several fields with one name, only the first.
 
-    Of fields of one name the first counts.  without : fields that are left out.
+    without : fields that are left out.
     """
     names = set(without)
     for group in groups:
@@ -171,15 +173,15 @@ def sections_of(
 
 
 def is_given(value: Any) -> bool:
-    """Whether a caller gave a value: a flag that is not set and an empty list are not given."""
+    """Whether a caller gave a value; a flag that is not set and an empty list are not values."""
     return not (value is None or value is False or (isinstance(value, list | dict) and not value))
 
 
 def filled(group: type[Group], arguments: Mapping[str, Any]) -> Group:
-    """A group from what was given for its fields; what is None or holds nothing was not given.
+    """A group with the values that were given for its fields; None and empty values do not count.
 
-    Values of Python callers may be arrays, ranges and paths.
-    Errors: ParameterError for a value that an option does not know, is empty or out of range.
+    Values from Python may be arrays, ranges and paths.
+    Errors: ParameterError for a value that is empty, out of range, or not accepted by its option.
     """
     values = {}
     for name, option in declared(group).items():
@@ -264,7 +266,7 @@ def checked(declared: DeclaredOption, value: Any) -> Any:
 
 
 def accepts(declared: DeclaredOption, value: Any) -> bool:
-    """Whether an option takes a value."""
+    """Whether an option accepts a value."""
     try:
         checked(declared, value)
     except ParameterError:
@@ -276,7 +278,7 @@ _WORDS = {int: "write a whole number", float: "write a number", bool: "it is Tru
 
 
 def changed_options(group: Any) -> list[str]:
-    """The options of a filled group that do not have their default, as they are written."""
+    """The flags of the options of a group that do not have their default."""
     names = []
     for name, option in declared(type(group)).items():
         value = getattr(group, name)
@@ -287,9 +289,9 @@ def changed_options(group: Any) -> list[str]:
 
 
 def split(value: str | Sequence[str]) -> tuple[str, ...]:
-    """The parts of a comma-separated text, or of several, each once and in order.
+    """The parts of one or several comma-separated texts, each once and in order.
 
-    A part with a comma in it stands in double quotes.
+    A part that contains a comma is written in double quotes.
 
     >>> split(["a, b", "a", '"temp, C"'])
     ('a', 'b', 'temp, C')

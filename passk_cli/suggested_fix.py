@@ -1,4 +1,4 @@
-"""A remedy as a value: what is added to a call to settle what a message or an error says."""
+"""Suggested fixes: options that a message or an error proposes, as data."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 
 class Placeholder(str):
-    """A value that only the reader knows, by what stands for it: "COLUMN", "LOW,HIGH"."""
+    """A value that only the reader knows, by its placeholder: "COLUMN", "LOW,HIGH"."""
 
 
 @dataclass(frozen=True)
 class OptionValue:
-    """An option that a text names, and what it was given; each door spells it in its own way.
+    """An option in a text, with its value; the command line and Python spell it differently.
 
     >>> str(OptionValue("--bounds", "1,x")), str(OptionValue("--percent"))
     ('--bounds 1,x', '--percent')
@@ -40,16 +40,16 @@ FULL_OPTION = OptionValue("--full")
 
 @dataclass(frozen=True)
 class SuggestedFix:
-    """Options that settle what a message or an error asks, added to the call that brought it up.
+    """Options to add to the call that caused a message or an error.
 
-    options : option → what it is given: {"--field": {"task": "case"}, "--by": ("effort",)}.  A
-        mapping adds its keys, a tuple its values, True is a flag; None takes the option away, and
-        anything else, as a list of values, takes the place of what was given.  An option stands as
-        it is written: "--by" on a command line, "by" in Python.
-    why : what that does, as "keeps them apart".
-    command : the one that has these options, where it is another one.
-    labels : file → the label that it is given, of files that stand in the call; "" leaves it out.
-    as_list : whether these stand in a list, as in Python.
+    options : option → value, for example {"--field": {"task": "case"}, "--by": ("effort",)}.  A
+        mapping adds its keys, a tuple its values, and True is a flag.  None removes the option, and
+        anything else, such as a list of values, replaces the given value.  An option is written as
+        on the command line ("--by") or as in Python ("by").
+    why : what the fix does, for example "keeps them apart".
+    command : the command that has these options, if it is another one.
+    labels : file → the label that it gets, for files of the call; "" leaves the file out.
+    as_list : whether these files are in a list, as in Python.
 
     >>> str(SuggestedFix({"--field": {"task": "case", "model": "llm"}, "--skip-bad": True},
     ...     "reads all"))
@@ -70,12 +70,12 @@ class SuggestedFix:
 
     @property
     def complete(self) -> bool:
-        """Whether it can be run as it is: nothing in it is left to the reader."""
+        """Whether you can run it as it is, without filling in a value."""
         values = (value for values in self.options.values() for value in _items(values))
         return not any(isinstance(value, Placeholder) for value in values)
 
     def words(self) -> Iterator[tuple[str, ...]]:
-        """Its options as words of a command line, an option each."""
+        """The options as words of a command line, one tuple per option."""
         for flag, value in self.options.items():
             if isinstance(value, Mapping):
                 yield from ((flag, _like(v, f"{k}={v}")) for k, v in value.items())
@@ -87,7 +87,7 @@ class SuggestedFix:
                 yield flag, _like(value, str(value))
 
     def __str__(self) -> str:
-        """The options that are added, and what that does, on one line."""
+        """The options that are added, and what they do, on one line."""
         gone = [name for name, value in self.options.items() if value is None]
         if all(name.startswith("-") for name in self.options):
             parts = [" ".join(map(_word, option_words)) for option_words in self.words()]
@@ -109,7 +109,7 @@ class SuggestedFix:
         return [f"{label}={file}" if label else file for label, file in labels if label != ""]
 
     def merged(self, fix: SuggestedFix) -> SuggestedFix:
-        """Both remedies: keys and values add up, of other options the second counts.
+        """Both fixes in one: keys and values are added, and other options are those of the second.
 
         >>> first = SuggestedFix({"--by": ("x",)})
         >>> first.merged(SuggestedFix({"--by": ("y",), "--field": {"task": "case"}})).options
@@ -121,7 +121,7 @@ class SuggestedFix:
         return replace(fix, options=options)
 
     def formatted(self, fields: Mapping[str, Any]) -> SuggestedFix | None:
-        """The remedy of a template with these fields; None where one that it needs is empty.
+        """The fix of a template with these fields; None if a field that it needs is empty.
 
         >>> apart = SuggestedFix({"--by": ("{setting}",)}, "keeps {n} apart")
         >>> apart.formatted({"setting": "arm", "n": 2})
@@ -134,7 +134,7 @@ class SuggestedFix:
 
 
 def with_value(name: str, before: Any, value: Any) -> Any:
-    """The value of an option after another was added to it."""
+    """The value of an option after another value was added."""
     if isinstance(value, Mapping):
         return {**(before or {}), **value}
     if isinstance(value, tuple) and name.lstrip("-") != "threshold":
@@ -144,12 +144,12 @@ def with_value(name: str, before: Any, value: Any) -> Any:
 
 
 def keywords(options: Mapping[str, Any]) -> list[str]:
-    """Options as keywords of Python; what is None is left out."""
+    """Options as keyword arguments of Python, without those that are None."""
     return [f"{n}={literal(value, n)}" for n, value in options.items() if value is not None]
 
 
 def literal(value: Any, name: str) -> str:
-    """A value as Python writes it; of data, and of what has no such form, the name it is given by.
+    """A value as a Python literal; the name of the argument for data without such a form.
 
     >>> literal(["a", 1], "x"), literal([{"task": "a", "passed": 1}], "baseline")
     ('["a", 1]', 'baseline')
@@ -177,7 +177,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def quote_commas(name: str, value: Any) -> Any:
-    """A value of an option whose text is split at commas, in double quotes if it has one.
+    """A value of an option that is split at commas, in double quotes if it contains a comma.
 
     >>> quote_commas("--by", "temp, C"), quote_commas("--where", "a in (1, 2)")
     ('"temp, C"', 'a in (1, 2)')
@@ -196,7 +196,7 @@ def _word(word: str) -> str:
 
 
 def quoted(word: str) -> str:
-    """A word as a person writes it for a shell: with single quotes in it, in double ones.
+    """A word as you write it in a shell, in double quotes if it contains single quotes.
 
     >>> print(quoted("retry = 'false'"), quoted("a b"), quoted("a"))
     "retry = 'false'" 'a b' a

@@ -1,4 +1,4 @@
-"""Near names: what a word that is not known was probably meant to be."""
+"""Suggestions: the known names that an unknown word was probably meant to be."""
 
 from __future__ import annotations
 
@@ -86,10 +86,11 @@ for _words, _names in SYNONYMS.items():
 
 
 def nearest(word: str, names: Iterable[str], most: int = 2) -> list[str]:
-    """The names that a word was probably meant to be, the likeliest first; at most `most`.
+    """The names that a word was probably meant to be, the likeliest first, at most `most`.
 
-    Of a pattern those that it fits.  First those that differ in case and marks alone; of words with
-    a name of their own in SYNONYMS, that; else those with the most letters in common.
+    A pattern returns the names that it matches.  Names that differ only in case and punctuation
+    come first, then the names of a synonym in SYNONYMS, then the names with the most letters in
+    common.
 
     >>> nearest("gpt5.5", ["gpt-5.5", "gpt-5"]), nearest("--ci", ["--level", "--fit"])
     (['gpt-5.5'], ['--level'])
@@ -116,7 +117,7 @@ def nearest(word: str, names: Iterable[str], most: int = 2) -> list[str]:
 
 
 def meant(word: str, names: Iterable[str], otherwise: str = "") -> str:
-    """The question "did you mean …?" where a name is near; else the names there are.
+    """The question "did you mean …?" if a name is similar; else the names that exist.
 
     otherwise : a sentence in place of the names.
 
@@ -129,12 +130,12 @@ def meant(word: str, names: Iterable[str], otherwise: str = "") -> str:
 
 
 def did_you_mean(names: Sequence[str]) -> str:
-    """The question whether one of these was meant."""
+    """The question whether one of these names was meant."""
     return f"did you mean {' or '.join(names)}?"
 
 
 def respelled(metric: str) -> str:
-    """A metric's name with its marks, from how code and people spell it.
+    """The name of a metric with its signs, from how code and people write it.
 
     >>> [respelled(text) for text in ("pass_at_10", "passhat3", "Pass 1", "gpass@8:0.5", "mean")]
     ['pass@10', 'pass^3', 'pass@1', 'gpass@8:0.5', 'mean']
@@ -145,7 +146,7 @@ def respelled(metric: str) -> str:
 
 
 def share_meant(text: str) -> float | None:
-    """The share between 0 and 1 that a number was meant to be; None for what is none.
+    """The share between 0 and 1 that a number was meant to be; None if there is none.
 
     >>> share_meant("95"), share_meant("97.5%"), share_meant("0.95"), share_meant("x")
     (0.95, 0.975, 0.95, None)
@@ -156,9 +157,10 @@ def share_meant(text: str) -> float | None:
 
 
 def find_pattern(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
-    """The pattern of names that a word is a part of, in their case and with their marks, and these.
+    """A pattern for the names that contain a word, and these names.
 
-    Of one short name that name; "" where none has the part, or all have.
+    If one short name contains it, the pattern is that name.  It is "" if no name contains the word,
+    or if all do.
 
     >>> find_pattern("gemma 4", ["org/Gemma-4n", "org/GEMMA-4b", "gpt-4"])
     ('*G[Ee][Mm][Mm][Aa]-4*', ['org/GEMMA-4b', 'org/Gemma-4n'])
@@ -186,7 +188,7 @@ def find_pattern(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
 
 
 def there_are(names: Iterable[str]) -> str:
-    """The names there are; of many the first, and how many more.
+    """The names that exist; of a long list the first ones and the number of others.
 
     >>> there_are("abc"), there_are([]), there_are(["a" * 60, "b" * 60])[-10:]
     ('there are a, b, c', 'there are none', 'and 1 more')
@@ -195,17 +197,17 @@ def there_are(names: Iterable[str]) -> str:
 
 
 def _spelled(name: str) -> str:
-    """A name without case and marks; what tells metrics from each other stays."""
+    """A name without case and punctuation, but with the signs that distinguish metrics."""
     return re.sub(r"[\s_.:\-]+", "", name.lower())
 
 
 def _stem(name: str) -> str:
-    """A name as `_spelled` has it, without its k."""
+    """A name in the form of `_spelled`, without its k."""
     return re.sub(r"(?<=[@^])(\d+|k)$", "", _spelled(name))
 
 
 def _likeness(word: str, name: str) -> float:
-    """How alike two words are: the share of letters in common, in order; a beginning counts."""
+    """The likeness of two words: the share of letters in common, in order."""
     shorter, longer = sorted((word, name), key=len)
     begins = len(shorter) > 2 and longer.startswith(shorter)
     matcher = SequenceMatcher(None, name, word)

@@ -1,4 +1,4 @@
-"""Findings: what a function gives back, as frames, tables, charts and text."""
+"""Findings: the results of Python functions, as frames, tables, charts and text."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ STYLE = Style(spelling=spelled)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chart:
-    """The chart of a result: shown by a notebook, saved as a file.
+    """The chart of a result, which a notebook shows and `save` writes to a file.
 
-    report : what it is drawn from.  look : how the reader wants it.
-    theme : "light" or "dark".  percent : shares as percentages.
+    report : the report that it shows.  look : the reader's choices about the picture.
+    theme : "light" or "dark".  percent : whether shares are percentages.
     """
 
     report: Report
@@ -56,9 +56,10 @@ class Chart:
         return self._render(".svg").decode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it in the format of the suffix, .png, .svg, .pdf or .html, whole or not at all.
+        """Write the chart in the format of the suffix, .png, .svg, .pdf or .html.
 
-        An .html follows the theme of its reader.
+        The file is written completely or not at all.  An .html file follows the theme of its
+        reader.
         Errors: ParameterError for another suffix, or a file that cannot be written.
         """
         path = Path(path)
@@ -85,11 +86,11 @@ class Chart:
 
 @dataclass(frozen=True)
 class PrintedMessage:
-    """A message beside the numbers.
+    """A message about the numbers.
 
-    name : "pooled-settings"; severity : "note" or "warning"; text : its words.
-    fields : name → value, of what the words say.
-    remedies : calls that settle it, as they can be run; alternatives where there are several.
+    name : for example "pooled-settings".  severity : "note" or "warning".  text : its words.
+    fields : name → value, for the values in the words.
+    remedies : calls that you can run to fix it; if there are several, they are alternatives.
     """
 
     name: str
@@ -99,22 +100,22 @@ class PrintedMessage:
     remedies: list[str]
 
     def __getitem__(self, name: str) -> Any:
-        """A part by its name, as of a dict."""
+        """A part by its name, as in a dict."""
         return getattr(self, name)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Findings:
-    """Answer of a command, as a Python object.
+    """The answer of a command as a Python object.
 
-    frame : the tidy rows as a DataFrame, one per number, at full precision; an estimate that cannot
-        be computed is NaN, and its note says why.  Columns of `by=` that are numbers in the data
-        are numbers.  With frame_as="polars", a DataFrame of polars.
-    tables : the tables for people.  messages : what a reader must know beside the numbers, each
-        with a name, a text, and remedies.
-    signature : name → value of all that it takes to reproduce the numbers.  methods : how they were
-        computed, as a paper says it.
-    report : what all of these are made from.  numeric : columns whose texts are numbers.
+    frame : the tidy rows as a DataFrame, one row per number, at full precision. An estimate that
+        cannot be computed is NaN, and its note gives the reason.  Columns of `by=` that are numbers
+        in the data are numbers.  With frame_as="polars", it is a DataFrame of polars.
+    tables : the tables for people.  messages : what you need to know about the numbers; each
+        message has a name, a text, and remedies.
+    signature : name → value of everything that reproduces the numbers.
+    methods : how they were computed, in sentences for a paper.
+    report : the report behind all of these.  numeric : columns of texts that are numbers.
     frame_as : "pandas" or "polars".
 
     >>> import passk_cli
@@ -142,27 +143,28 @@ class Findings:
 
     @property
     def tables(self) -> list[pd.DataFrame]:
-        """The tables for people, at full precision: the estimates of a column and, where it has
-        intervals, their limits in two columns beside it, "pass@1 low" and "pass@1 high".
+        """The tables for people, at full precision.
 
-        The title of a table is in its `attrs`.
+        The limits of intervals are in two columns next to the estimates, for example "pass@1 low"
+        and "pass@1 high".  The title of a table is in its `attrs`.
         """
         return [self._frame(_with_limits(table)) for table in self.report.tables]
 
     @property
     def messages(self) -> list[PrintedMessage]:
-        """Messages beside the numbers."""
+        """Messages about the numbers."""
         return [PrintedMessage(**message_data(message)) for message in self.report.messages]
 
     @property
     def signature(self) -> dict[str, object]:
-        """All that it takes to reproduce the numbers."""
+        """Everything that reproduces the numbers."""
         return dict(self.report.signature)
 
     @property
     def methods(self) -> str:
-        """Sentences of a paper that say how the numbers were computed, and their BibTeX; "" where
-        the command has none."""
+        """Sentences for a paper about how the numbers were computed, and their BibTeX; "" if the
+        command has none.
+        """
         stated = self.report.methods() if self.report.methods else None
         return f"{stated.words}\n\n{stated.bibtex}" if stated else ""
 
@@ -178,18 +180,18 @@ class Findings:
         highlight: str | Sequence[str] = (),
         panel: str = "",
     ) -> Chart:
-        """The chart, which a notebook shows where it is the last line of a cell.
+        """The chart, which a notebook shows if it is the last line of a cell.
 
-        name : which one, where there are several: its kind ("curve", "forest", …), of `report` its
-            section, which has to be named; the beginning is enough.
-        theme : "light" or "dark".  percent : shares as percentages.
-        size : of the whole picture, as "3.25in", "8cmx5cm" or "800x500" (pixels); on paper its text
-            has 7 to 8 points.
+        name : its kind ("curve", "forest", …) if there are several charts; a chart of `report` is
+            named by its section, and must be named.  The beginning of a name is enough.
+        theme : "light" or "dark".  percent : whether shares are percentages.
+        size : of the whole picture, for example "3.25in", "8cmx5cm" or "800x500" (pixels). On paper
+            its text has 7 to 8 points.
         title : whether it has its title.  bands : whether its lines have their intervals.
-        highlight : models, or patterns of them, that have colours, all others being grey; of more
-            than 8, the best 5.
-        panel : the column of `by` with a panel for each of its values.
-        Errors: ParameterError where there is nothing to draw, or nothing of that name.
+        highlight : models, or patterns of models, to colour; all others are grey.  If there are
+            more than 8, the best 5 are coloured.
+        panel : the column of `by` with one panel per value.
+        Errors: ParameterError if there is nothing to draw, or no chart of this name.
         """
         if theme not in THEMES:
             raise ParameterError(f'theme="{theme}": {meant(theme, THEMES)}')
@@ -224,17 +226,17 @@ class Findings:
         stacked: bool = False,
         safe_csv: bool = False,
     ) -> None:
-        """Write it in the format of the suffix, whole or not at all.
+        """Write the result in the format of the suffix, completely or not at all.
 
-        path : .csv, .tsv, .json, .jsonl and .parquet hold the tidy rows, .md, .tex and .txt the
-            tables; .png, .svg, .pdf and .html are pictures.  Of `report`, .html and .md are the
+        path : .csv, .tsv, .json, .jsonl and .parquet contain the tidy rows, .md, .tex and .txt the
+            tables; .png, .svg, .pdf and .html are pictures.  For `report`, .html and .md are the
             whole page.
-        digits : decimals shown in tables.  percent : shares as percentages.
-        theme, size, title, bands, highlight, panel : of a picture, as `chart` has them.
-        stacked : of .tex, whether intervals stand below their estimates, for a narrow column.
+        digits : decimals shown in tables.  percent : whether shares are percentages.
+        theme, size, title, bands, highlight, panel : for a picture, as in `chart`.
+        stacked : for .tex, whether intervals are below their estimates, for a narrow column.
         safe_csv : whether texts that a spreadsheet would compute (=, +, -, @) get an apostrophe.
-        Errors: ParameterError for another suffix, an option that says nothing of the suffix, or
-            where there is nothing to draw.
+        Errors: ParameterError for another suffix, for an option that does not apply to the suffix,
+            or if there is nothing to draw.
         """
         path = Path(path)
         suffix = path.suffix.lower()
@@ -300,13 +302,13 @@ class Findings:
         return [name for name in super().__dir__() if not name.startswith("_")]
 
     def __str__(self) -> str:
-        """Text that the command prints; what it leaves out is in `tables`."""
+        """The text that the command prints; `tables` contains what it leaves out."""
         return plain(self.report, STYLE).rstrip("\n")
 
     __repr__ = __str__
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
-        """The tables, for a notebook, and for those without HTML the text."""
+        """The tables for a notebook, and the text for programs without HTML."""
         return {"text/html": html(self.report, STYLE), "text/plain": str(self)}
 
 
@@ -342,7 +344,7 @@ def _value(cell: Cell) -> str | float | tuple[float | None, float | None] | None
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Verdict(Findings):
-    """Answer of a command that judges: gate, watch, and trend with `fail=True`.
+    """The answer of a command that judges: gate, watch, and trend with `fail=True`.
 
     >>> import passk_cli
     >>> runs = [{"task": "a", "n": 4, "c": 4}, {"task": "b", "n": 4, "c": 3}]
@@ -354,8 +356,8 @@ class Verdict(Findings):
     def passed(self) -> bool:
         """Whether no rule fails.
 
-        Of a rehearsal, whether it has no more than `max_false_alarms`.  Errors: AttributeError if
-        nothing was judged.
+        For a simulation of false alarms, whether there are no more than `max_false_alarms`.
+        Errors: AttributeError if nothing was judged.
         """
         checks = self.report.checks
         if not checks and self.report.provisional is None:
@@ -363,5 +365,5 @@ class Verdict(Findings):
         return not any(check.failing for check in checks)
 
     def __bool__(self) -> bool:
-        """As `passed`, so that `if gate(…):` asks what it seems to ask."""
+        """The same as `passed`, so that you can write `if gate(…):`."""
         return self.passed

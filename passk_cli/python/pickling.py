@@ -1,4 +1,4 @@
-"""How a report is made again, so that caches and other processes can keep findings."""
+"""Pickling of reports, so that caches and other processes can keep findings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _reduce_rows(rows: LazyRows) -> tuple[Any, ...]:
 
 
 def picklable(report: Report) -> Report:
-    """The report, of types that caches and other processes know how to keep from now on."""
+    """The report, after its types were registered with `copyreg`."""
     copyreg.pickle(Report, _reduce_report)
     copyreg.pickle(Column, _reduce_column)
     copyreg.pickle(LazyRows, _reduce_rows)

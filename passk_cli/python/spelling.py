@@ -1,4 +1,4 @@
-"""How Python spells what the command line does: options in messages, and whole calls."""
+"""The Python spelling of options and whole calls in messages and errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Options = Mapping[str, DeclaredOption]
 class Call:
     """A call of a function of this package, as its caller wrote it.
 
-    name : of the function.  data : its first argument.  given : the others, by keyword.
+    name : the name of the function.  data : its first argument.  options : its keyword arguments.
     """
 
     name: str
@@ -43,13 +43,13 @@ class Call:
     options: Mapping[str, Any]
 
     def has_files(self, settle: SuggestedFix) -> bool:
-        """Whether the files that a remedy labels stand in the call."""
+        """Whether the call contains the files that a fix labels."""
         several = isinstance(self.data, list | tuple)
         files = {item for item in self.data if isinstance(item, str)} if several else ()
         return settle.labels.keys() <= {*files}
 
     def changed(self, settle: SuggestedFix) -> SuggestedFix:
-        """A remedy without the options that it takes away and that were not given.
+        """The fix without options that it removes and the call does not have.
 
         >>> Call("compare", "a.csv", {}).changed(SuggestedFix({"by": None, "k": 5})).options
         {'k': 5}
@@ -59,7 +59,7 @@ class Call:
 
     @property
     def source(self) -> str:
-        """The data as an expression; tables and rows by a usual name."""
+        """The data as an expression; tables and rows get a usual name."""
         data = [self.data] if isinstance(self.data, str | os.PathLike) else self.data
         if isinstance(data, Mapping):
             return "columns"
@@ -70,7 +70,7 @@ class Call:
         return literal(self.data, "data")
 
     def with_options(self, settle: SuggestedFix) -> str:
-        """The call with the options of a remedy.
+        """The call with the options of a fix.
 
         >>> settle = SuggestedFix({"fields": {"task": "case"}, "by": ("arm",)})
         >>> Call("estimate", "a.csv", {"by": "x", "k": 5}).with_options(settle)
@@ -99,8 +99,7 @@ class Call:
 
 @contextmanager
 def python_spelling(options: Options, call: Call | None = None) -> Iterator[None]:
-    """Errors of the block name options as Python spells them; notes of an error are calls that
-    settle it."""
+    """Spell options in errors of the block as Python does, and add calls that fix them as notes."""
     try:
         yield
     except (DataError, ParameterError) as error:
@@ -128,7 +127,7 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
 
 
 def quote_names(field: str, value: Any) -> Any:
-    """Names in a list, each whole although it has a comma; a text as it is.
+    """Names in a list, with quotes if they contain a comma; a text stays as it is.
 
     >>> quote_names("by", ["temp, C", "a"]), quote_names("by", "a,b")
     (['"temp, C"', 'a'], 'a,b')
@@ -139,7 +138,7 @@ def quote_names(field: str, value: Any) -> Any:
 
 
 def with_python_fixes(message: Diagnostic, options: Options, call: Call) -> Diagnostic:
-    """A message with the calls that settle it."""
+    """A message with the calls that fix it."""
     fixes = filter(None, (in_python(settle, options) for settle in message.settles))
     settles = tuple(map(call.changed, filter(call.has_files, fixes)))
     calls = tuple(call.with_options(settle) for settle in settles if settle.complete)
@@ -147,10 +146,10 @@ def with_python_fixes(message: Diagnostic, options: Options, call: Call) -> Diag
 
 
 def in_python(settle: SuggestedFix, options: Options) -> SuggestedFix | None:
-    """A remedy with its options as keywords; None where Python has not all of them.
+    """A fix with its options as keywords; None if Python does not have all of them.
 
-    options : those of the function, where the remedy names no other one; none for what is done with
-        findings, of whatever function.
+    options : those of the function, if the fix names no other command; empty for methods of
+        findings.
     """
     if not any(name.startswith("-") for name in settle.options):
         # It has keywords already, where one function calls another.
@@ -170,9 +169,9 @@ _OF_CHARTS = {"--chart-size": "size", "--highlight": "highlight", "--panel": "pa
 
 
 def spelled(item: OptionValue | SuggestedFix, options: Options = MappingProxyType({})) -> str:
-    """An option that a text names, or the options of a remedy, as Python spells them.
+    """An option in a text, or the options of a fix, as Python spells them.
 
-    options : those of the command it is about, which stand before those of others.
+    options : those of the command in question, which take precedence over those of other commands.
 
     >>> options = OptionValue("--bounds", "1,x"), OptionValue("--min-by"), OptionValue("--skip-bad")
     >>> spelled(options[0]), spelled(options[1]), spelled(options[2])
@@ -195,7 +194,7 @@ def spelled(item: OptionValue | SuggestedFix, options: Options = MappingProxyTyp
 
 
 def documented(text: str, options: Options) -> str:
-    """A declared text with options as Python spells them: its flags are keywords.
+    """A declared text with its options as keywords of Python.
 
     >>> documented("As in --passes=ok, or with --skip-bad.", {})
     'As in passes="ok", or with skip_bad=True.'
@@ -209,7 +208,7 @@ def documented(text: str, options: Options) -> str:
 
 
 def _quoted(value: str) -> str:
-    """Numbers as they are, several in brackets; else text."""
+    """A number as it is, several numbers in brackets, else a text in quotes."""
     if re.fullmatch(r"-?[\d.]+(, ?-?[\d.]+)*", value):
         several = re.split(", ?", value)
         return f"({', '.join(several)})" if several[1:] else value
@@ -217,7 +216,7 @@ def _quoted(value: str) -> str:
 
 
 def _flags(options: Options) -> Options:
-    """Flag → the option, of these and else of any command's."""
+    """Flag → option, from these options and else from any command."""
     return {**_flags_of_all(), **by_flag(options.values())}
 
 
@@ -227,7 +226,7 @@ def _flags_of_all() -> Options:
 
 
 def call_of(line: str, options: Options) -> str:
-    """A command line as a call.
+    """A command line as a Python call.
 
     >>> call_of("passk estimate runs/*.jsonl -k 1,5 --by temperature", {})
     'passk_cli.estimate("runs/*.jsonl", k=(1, 5), by="temperature")'

@@ -58,8 +58,9 @@ class TooFewAttempts(str):
     tasks: int
 
     def __new__(cls, k: int | None, unsolved: str, n: Ints, tasks: int) -> TooFewAttempts:
-        """unsolved : what these tasks have in common as well.  n : their attempts.
+        """Make the reason from numbers.
 
+        unsolved : words for what these tasks have in common as well.  n : their attempts.
         tasks : the number of all tasks.
         """
         condition, least, most = f"k={k}{unsolved}", int(n.min()), int(n.max())
