@@ -641,7 +641,7 @@ def test_what_a_verdict_says_of_fewer_attempts_and_of_a_drop_that_is_there(
     assert "], not significantly; a drop of 0.01 is not excluded" in done.out
     done = passk("gate", old, "--baseline", old, "--max-drop", "mean=-0.1")
     assert (done.code, done.error) == (2, "bad-option-value")
-    assert "write METRIC=X with X from 0" in done.err
+    assert "write METRIC=X with X of at least 0" in done.err
     mixed, other = old.with_name("mixed.csv"), old.with_name("other.csv")
     for path, first in ((mixed, 0), (other, 1)):
         rows = [f"t{task:03d},easy,{2 + (task + first) % 3},1" for task in range(60)]

@@ -226,7 +226,7 @@ def test_retries_that_replace_failures_are_recognised(passk: Passk, tmp_path: Pa
     new.write_text(head + "".join(f"t{t},{t % 3},{int(t % 3 < 2)}\n" for t in range(TASKS)))
     code, own, note, _ = verdict(passk, *ask)
     assert (code, own) == (1, "fail")
-    assert note == "attempt numbers have holes: retries seem to replace failures"
+    assert note == "attempt numbers have gaps: retries seem to replace failures"
 
 
 def test_an_empty_file_is_said_where_the_gate_passes(passk: Passk, tmp_path: Path) -> None:

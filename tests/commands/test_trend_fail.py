@@ -116,7 +116,7 @@ def test_a_file_of_rules_has_a_trend(passk: Passk, workdir: Path) -> None:
     for keys, problem in (
         ("", "passk.toml:5: trend: history is missing"),
         ('history = "h.parquet"\nacknowldge = "r9"\n',
-         "passk.toml:7: trend: acknowldge: there is no such key"),
+         "passk.toml:7: trend: acknowldge: unknown key"),
         ('history = "h.parquet"\nlevel = "x"\n', "passk.toml:7: trend: level x: write a number"),
     ):  # fmt: skip
         Path("passk.toml").write_text(suite + keys)

@@ -1,4 +1,4 @@
-"""passk gate: rules for a pipeline, and an exit code."""
+"""passk gate: check a run against rules in CI, with the verdict as exit code."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from passk_cli.study.rules import FAIL, PASS, Rules
 
 TRUST_RULES = Annotated[bool, Option(
     "--trust-rules", help="Let the rules file name files anywhere.", rare=True,
-    detail="Without it, rules name files in their own folder and below it: an address, an absolute"
-    " path, and a path or a link out of that folder are refused. Use it for rules that you wrote.",
+    detail="Without this option, a rules file may only name files in its folder and below it, and"
+    " no addresses, absolute paths, or links out of the folder. Use it for rules that you wrote.",
 )]  # fmt: skip
 
 
-# The rules there are, in the order of their lines; each brings its options.
+# The bases are the rules in the order of their lines. Each rule declares its options.
 @dataclass(frozen=True)
 class GateOptions(
     EveryTask, EveryAttempt, MaxMissing, MaxErrors, Minimum, MustPass, MinEach, NoRegression,
@@ -64,7 +64,7 @@ class GateOptions(
     )] = None  # fmt: skip
     trust_rules: TRUST_RULES = False
     tier: Annotated[str | None, Option(
-        "--tier", "NAME", "Run the suites of this tier only.", detail="Of --rules.", rare=True,
+        "--tier", "NAME", "Run only the suites of this tier of --rules.", rare=True,
     )] = None  # fmt: skip
     check: Annotated[bool, Option("--check", help="Validate the rules file; read no data.")] = False
     baseline: Annotated[DATA, Option(
@@ -74,8 +74,9 @@ class GateOptions(
         " a history (passk record) and allows for the effect of a run.")] = None  # fmt: skip
     first_run: Annotated[bool, Option(
         "--first-run", help="The baseline does not exist yet.",
-        detail="Use it once, on the first night: rules about changes are not judged. Without it a"
-        " missing baseline is an error (exit code 3), and with it an existing one is.",
+        detail="Use it once, for the first run: rules about changes are then not judged. Without"
+        " it, a missing baseline is an error (exit code 3). With it, an existing baseline is an"
+        " error.",
     )] = False  # fmt: skip
     skip_run: SKIP_RUN = ()
     on_undecided: Annotated[
@@ -89,22 +90,22 @@ class GateOptions(
     max_false_alarms: Annotated[float | None, Option(
         "--max-false-alarms", "SHARE", "With --rehearse: exit with 1 above this share.",
         low=0.0, high=1.0, rare=True,
-        detail="The share of rehearsals with nothing changed in which the whole gate fails:"
-        " above SHARE the exit code is 1.")] = None  # fmt: skip
+        detail="The exit code is 1 if the whole gate fails in more than SHARE of the rehearsals"
+        " without a change.")] = None  # fmt: skip
     # The suites of a file of rules, and the rules that wait for a first baseline.
     book: Any = None
     later: Any = ()
 
 
 _NO_CEILING = (
-    "numbers of which less is better, as cost and cost-per-success, are held against a baseline:"
-    " --baseline FILE --max-increase cost=10% fails when it rises significantly more"
+    "metrics such as cost, for which less is better, are compared with a baseline: --baseline FILE"
+    " --max-increase cost=10% fails if the cost rises significantly more"
 )
 COMMAND = Command(
     GateOptions, (Request, Metrics, Rules, Confidence), without=("test", "family", "margin"),
     lacking={
         **dict.fromkeys(("--max", "--maximum", "max", "maximum"), _NO_CEILING),
-        **dict.fromkeys(("--first", "first"), "use --first-run on the first night, once"),
+        **dict.fromkeys(("--first", "first"), "use --first-run once, for the first run"),
     },
     files="optional",
     judges=True, view="passk_cli.commands.gate.question:Gate")  # fmt: skip

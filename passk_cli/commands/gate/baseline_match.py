@@ -1,4 +1,4 @@
-"""Candidates and their baseline, with the tasks and attempts of both."""
+"""The match of candidates with their baseline, and the tasks and attempts of both."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from passk_cli.study.duplicate_runs import renamed_models
 from passk_cli.study.missing_outcomes import left_out_words
 from passk_cli.study.values import Series
 
-# The name of a baseline that is the run itself.
+# The label of a baseline if a rehearsal compares the run with itself.
 ITSELF = "itself"
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -29,16 +29,16 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class CandidateAttempts:
-    """The attempts of a candidate's series at its tasks.
+    """The attempts of a candidate at its tasks, and the expected attempts.
 
-    cells : places of these tasks among the cells of the counts.
-    made : int ≥ 1, attempts in the data, those without an outcome included.
-    wanted : int ≥ 1, the declared number, or the baseline's at the same task; None where neither
-        says it.
-    others : int, attempts made at tasks that the baseline lacks.
-    declared : whether `wanted` was declared.
-    design : whether one plan explains the numbers: all as wanted; of a baseline, also equally many
-        at every task, or the same share everywhere (5 attempts for 20).
+    cells : (tasks,) places of these tasks among the cells of the counts.
+    attempts : (tasks,) int ≥ 1, attempts in the data, including those without an outcome.
+    expected : (tasks,) int ≥ 1, the declared number, or the number of the baseline at the same
+        task; None if there is neither.
+    other_attempts : attempts at tasks that the baseline lacks.
+    declared : whether `expected` comes from --attempts.
+    design : whether a plan explains the numbers. All are as expected; or, compared with a baseline,
+        they are equal at all tasks or the same share everywhere (5 attempts for 20).
     """
 
     cells: Ints
@@ -50,11 +50,11 @@ class CandidateAttempts:
 
     @property
     def complete(self) -> bool:
-        """Whether no task has more or fewer attempts than were to be made."""
+        """Whether all tasks have the expected number of attempts."""
         return self.expected is None or bool(np.array_equal(self.attempts, self.expected))
 
     def deviating_tasks(self, counts: Counts) -> str:
-        """The tasks with more or fewer attempts than were to be made: "fewer at t1, t2"."""
+        """The tasks with other numbers of attempts than expected, for example "fewer at t1, t2"."""
         expected = self.attempts if self.expected is None else self.expected
         lists = {
             relation: [counts.tasks[code] for code in counts.task_codes[self.cells[places]]]
@@ -67,8 +67,11 @@ class CandidateAttempts:
 
     @property
     def count(self) -> CountEvidence | None:
-        """The attempts, of those to be made: "33 of 60", "209 for 200" where more were made, and
-        "118 of 120, 2 more" where tasks differ in that."""
+        """The attempts out of the expected ones; None if no number is expected.
+
+        It is "33 of 60"; "209 for 200" if there are more; and "118 of 120, 2 more" if some tasks
+        have more and some have fewer.
+        """
         if self.expected is None:
             return None
         expected, most = int(self.expected.sum()), int(self.attempts.sum())
@@ -83,7 +86,7 @@ class CandidateAttempts:
 
     @property
     def summary(self) -> str:
-        """As "3 to 5 attempts per task, the baseline 5"."""
+        """The attempts in words, for example "3 to 5 attempts per task, the baseline 5"."""
         if self.expected is None or self.declared or self.complete:
             return attempts_per_task(self.attempts)
         expected_words = attempts_per_task(self.expected).partition(" attempt")[0]
@@ -94,8 +97,8 @@ class CandidateAttempts:
 
     @property
     def deviations(self) -> list[str]:
-        """As "fewer attempts than in the baseline at 12 tasks (33 of 60), more at 1 task (7 for
-        5)"; where nothing says how many were to be made, "2 to 5 attempts per task"."""
+        """Notes on deviations, for example "fewer attempts than in the baseline at 12 tasks (33 of
+        60), more at 1 task (7 for 5)"; or "2 to 5 attempts per task" if no number is expected."""
         if self.expected is None:
             return (
                 []
@@ -125,13 +128,13 @@ class CandidateAttempts:
 
 @dataclass(frozen=True)
 class BaselineMatch:
-    """The candidates and their baseline, whose counts index one list of tasks.
+    """The candidates and their baseline; the counts of both use the same list of tasks.
 
-    counts, candidates : the new run, and the indices of its series that are judged.
-    baseline, bases : what they are compared with, and the indices of its series; None for nothing.
-    label : the baseline's name: a model, or a file.
-    apart : whether the baseline is a file of its own, whose models need not have the same names.
-    latest : of a baseline of several runs, the last of them, whose attempts are to be made.
+    counts, candidates : the new run, and the indices of its judged series.
+    baseline, bases : the counts of the baseline, and the indices of its series; None without one.
+    label : the name of the baseline: a model or a file.
+    separate_file : whether the baseline is another file, so that its models may have other names.
+    latest : the last run of a history, which sets the expected attempts; None without a history.
     """
 
     counts: Counts
@@ -144,14 +147,14 @@ class BaselineMatch:
 
     @classmethod
     def without_baseline(cls, counts: Counts) -> BaselineMatch:
-        """Candidates without a baseline."""
+        """All models as candidates, without a baseline."""
         return cls(counts, tuple(range(len(counts.series))))
 
     @classmethod
     def from_one_run(cls, counts: Counts, name: str) -> BaselineMatch:
-        """The other models of some data against one of them.
+        """One model as the baseline, and all other models of the same data as candidates.
 
-        Errors: ParameterError when the model is not there, or the only one.
+        Errors: ParameterError if there is no such model, or no other model.
         """
         models = sorted({series[0] for series in counts.series})
         if name not in models:
@@ -168,9 +171,9 @@ class BaselineMatch:
 
     @classmethod
     def from_two_files(cls, counts: Counts, baseline: Counts, label: str) -> BaselineMatch:
-        """Every model of some data against the models of another file, kept apart from them.
+        """The models of another file as the baseline, and all models of the run as candidates.
 
-        Errors: DataError when a task belongs to one cluster here and to another there.
+        Errors: DataError if a task belongs to different clusters in the two files.
         """
         tasks = sorted({*counts.tasks, *baseline.tasks})
         clusters = merged_clusters(counts, baseline, label)
@@ -183,7 +186,7 @@ class BaselineMatch:
 
     @classmethod
     def from_study(cls, study: Analysis, baseline: Any) -> BaselineMatch:
-        """The candidates and their baseline: what was read apart, or the model of this name."""
+        """The match for --baseline: with another file or a history, or with a model of the data."""
         if baseline is None:
             return cls.without_baseline(study.counts)
         if study.baseline is None:
@@ -195,22 +198,22 @@ class BaselineMatch:
 
     @property
     def series(self) -> list[Series]:
-        """The series that are judged."""
+        """The series of the candidates."""
         return [self.counts.series[s] for s in self.candidates]
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Task → its place in the list."""
+        """Task → its place in the shared list of tasks."""
         return {task: place for place, task in enumerate(self.counts.tasks)}
 
     @cached_property
     def tasks(self) -> dict[Series, Ints]:
-        """The candidates' series, each with its tasks."""
+        """Candidate → its tasks."""
         return _tasks(self.counts, self.candidates)
 
     @cached_property
     def base_tasks(self) -> dict[Series, Ints]:
-        """The baseline's series, each with its tasks."""
+        """Series of the baseline → its tasks."""
         return {} if self.baseline is None else _tasks(self.baseline, self.bases)
 
     @cached_property
@@ -219,26 +222,26 @@ class BaselineMatch:
         return {model for model, *_ in self.base_tasks}
 
     def base_model(self, model: str) -> str | None:
-        """The baseline's model that a candidate is compared with; None when there is none.
+        """The model of the baseline that a candidate is compared with; None if there is none.
 
-        The only one, whatever it is called; of several, the one of the same name.
+        A single model is compared whatever its name is. Among several models, the name must match.
         """
         only = next(iter(self.base_models)) if len(self.base_models) == 1 else model
         return only if only in self.base_models else None
 
     def base_series(self, series: Series) -> Series | None:
-        """The baseline's series that a candidate's series is compared with, if there is one."""
+        """The series of the baseline that a candidate is compared with; None if there is none."""
         base = (self.base_model(series[0]) or "", *series[1:])
         return base if base in self.base_tasks else None
 
     def filled(self, *, passing: bool) -> BaselineMatch:
-        """Both sides where missing outcomes of the candidates pass and those of the baseline fail,
-        or the reverse."""
+        """The match with missing outcomes filled in: those of the candidates pass and those of the
+        baseline fail, or the reverse."""
         baseline = self.baseline and self.baseline.filled(passing=not passing)
         return replace(self, counts=self.counts.filled(passing=passing), baseline=baseline)
 
     def reason_not_compared(self, series: Series) -> str:
-        """Why a candidate's series has nothing to be compared with."""
+        """The reason why a candidate has no baseline."""
         if self.base_model(series[0]) is None:
             models = ", ".join(sorted(self.base_models))
             return f"{self.label} has no model {series[0]}; there are {models}"
@@ -246,7 +249,7 @@ class BaselineMatch:
 
     @cached_property
     def missing_series(self) -> dict[Series, Coverage]:
-        """Series of the baseline that no candidate has, under the candidate's name."""
+        """Series that the baseline has and the run lacks, under the name of the candidate."""
         models = sorted({model for model, *_ in self.series})
         gone: dict[Series, Coverage] = {}
         for base, tasks in self.base_tasks.items():
@@ -258,12 +261,14 @@ class BaselineMatch:
 
     @property
     def renamed(self) -> list[tuple[str, str]]:
-        """Models of the baseline that nobody is compared with, each with a candidate that has its
-        tasks and passes them alike."""
+        """Pairs (old, new) of names that may be one renamed model.
+
+        The old model is only in the baseline, and the new one has its tasks and similar pass rates.
+        """
         if self.baseline is None:
             return []
         models = sorted({model for model, *_ in self.series})
-        # Models of one run are two; those of a history may be of different runs.
+        # Two models of one run are different. Models of a history may come from different runs.
         one_run = self.base_models if self.latest is None else ()
         gone = sorted(self.base_models - {self.base_model(model) for model in models})
         possible_names = [model for model in models if model not in one_run]
@@ -271,9 +276,11 @@ class BaselineMatch:
 
     @property
     def other_name(self) -> tuple[str, str] | None:
-        """The only model of the baseline and the only one of the run, if they may be one that was
-        renamed: of a history always; of other data if it passes the tasks alike, under names that
-        the data have."""
+        """The only models of the baseline and of the run, if they may be one renamed model.
+
+        With a history this is always possible. With other data, the pass rates must be similar, and
+        the names must come from the data.
+        """
         models = {model for model, *_ in self.series}
         if self.baseline is None or not self.separate_file or models == self.base_models:
             return None
@@ -288,7 +295,7 @@ class BaselineMatch:
         return old, new
 
     def coverage(self, series: Series) -> Coverage | None:
-        """How much of its baseline a candidate's series covers; None when it has no baseline."""
+        """How many tasks of its baseline a candidate has; None if it has no baseline."""
         base = self.base_series(series)
         if base is None:
             return None
@@ -297,7 +304,7 @@ class BaselineMatch:
         return Coverage(shared, len(base_codes), len(task_codes) - shared)
 
     def lost(self, series: Series) -> list[str]:
-        """The tasks of its baseline that a candidate's series lacks."""
+        """The tasks of its baseline that a candidate lacks."""
         base = self.base_series(series)
         if base is None or series not in self.tasks:
             return []
@@ -305,12 +312,12 @@ class BaselineMatch:
         return [self.counts.tasks[code] for code in lost.tolist()]
 
     def coverage_of_rivals(self, series: Series) -> Coverage:
-        """How much a candidate's series covers of what all candidates of its group have."""
+        """How many tasks of all candidates of its group a candidate has."""
         return Coverage(len(self.tasks[series]), self._tasks_of_groups[series[1:]])
 
     @cached_property
     def _tasks_of_groups(self) -> dict[Series, int]:
-        """How many tasks the candidates of each group have together."""
+        """Group → the number of tasks that its candidates have together."""
         groups = grouped(self.tasks, lambda series: series[1:])
         return {
             group: len(np.unique(np.concatenate([self.tasks[series] for series in rivals])))
@@ -318,10 +325,10 @@ class BaselineMatch:
         }
 
     def attempts_by_series(self, declared: int | None = None) -> dict[Series, CandidateAttempts]:
-        """The attempts of each candidate's series; of those that share tasks with their baseline.
+        """Candidate → its attempts, with the expected attempts.
 
-        declared : the attempts to be made at every task; without it, the baseline's at the same
-            task.
+        declared : the value of --attempts. Without it, the baseline sets the expected attempts, and
+            candidates that share no task with their baseline are left out.
         """
         by_series: dict[Series, CandidateAttempts] = {}
         for series in self.series:
@@ -354,9 +361,10 @@ class BaselineMatch:
         return by_series
 
     def _plans(self, all_series: Sequence[Series]) -> Iterator[list[Series]]:
-        """The series that are parts of one run: those of a model, unless they share tasks.
+        """Lists of series that follow one plan of attempts.
 
-        Groups of tasks lose attempts together; temperatures may each have a number of attempts.
+        The groups of a model follow one plan if they have different tasks. If they share tasks, as
+        temperatures do, each group may have its own number of attempts.
         """
         for model in dict.fromkeys(series[0] for series in all_series):
             groups = [series for series in all_series if series[0] == model]
@@ -367,27 +375,27 @@ class BaselineMatch:
                 yield from ([series] for series in groups)
 
     def data_notes(self, series: Series) -> list[str]:
-        """Words for what reading left out of a candidate's series and its baseline, or made of
-        their missing outcomes."""
+        """Notes on attempts that reading left out, and on missing outcomes, for a candidate and its
+        baseline."""
         words = left_out_words(self.counts.facts, series)
         base = self.base_series(series)
         if self.baseline is not None and base is not None:
             facts = self.baseline.facts
-            # Lines and files of the same run are counted once.
+            # The candidate and the baseline are in the same files, so the notes count lines once.
             facts = facts if self.separate_file else replace(facts, skipped=0, empty_files=0)
             words += [f"baseline: {reason}" for reason in left_out_words(facts, base)]
         return words
 
 
 def attempts_per_task(numbers: Ints) -> str:
-    """As "5 attempts per task", or "2 to 5 attempts per task"."""
+    """Numbers of attempts in words: "5 attempts per task" or "2 to 5 attempts per task"."""
     least, most = int(numbers.min()), int(numbers.max())
     number = plural(most, "attempt")
     return f"{number} per task" if least == most else f"{least:,} to {number} per task"
 
 
 def _is_design(parts: Iterable[CandidateAttempts]) -> bool:
-    """Whether every task has equally many attempts, or the same share of those wanted."""
+    """Whether all tasks have equally many attempts, or the same share of the expected ones."""
     pairs = [(part.attempts, part.expected) for part in parts if part.expected is not None]
     attempts, expected = (np.concatenate(numbers) for numbers in zip(*pairs, strict=True))
     same_share = np.all(attempts * expected[0] == expected * attempts[0])
@@ -399,7 +407,7 @@ def _tasks(counts: Counts, places: Iterable[int]) -> dict[Series, Ints]:
 
 
 def _cells_and_attempts(counts: Counts, series: Series) -> tuple[Ints, Ints]:
-    """The cells of a series, and their attempts: also those that were dropped without outcome."""
+    """The cells of a series, and their attempts, including attempts without an outcome."""
     rows = counts.rows_of(counts.series.index(series))
     cells, attempts, losses = (
         np.arange(rows.start, rows.stop),

@@ -1,4 +1,4 @@
-"""A gate's run beside its baseline: their values, and what the numbers of these leave out."""
+"""The run of a gate with its baseline: their values, and what the numbers leave out."""
 
 from __future__ import annotations
 
@@ -25,30 +25,34 @@ from passk_cli.study.result import Result, Size
 from passk_cli.study.rules import NOT_JUDGED
 from passk_cli.study.values import Series, TaskValues
 
-# Resamples of a rehearsed test.  They are as valid as more, and nearly as powerful.
+# The resamples of a test in a rehearsal. Fewer resamples are equally valid, and almost as powerful.
 _RESAMPLES = 1_000
 
 
 def rehearsable(metric: Metric) -> bool:
-    """Whether passes and failures decide it, it falls when passes are lost, and drawn runs are
-    judged fast enough."""
+    """Whether a metric can be rehearsed.
+
+    Passes and failures must decide it, it must fall if passes are lost, and simulated runs must be
+    judged fast enough.
+    """
     return not metric.kind.needs and metric.kind.monotone and not metric.kind.ranged
 
 
 def with_passes(counts: Counts, c: Ints) -> Counts:
-    """The cells with other passes; what is known of single attempts is left out."""
+    """The counts with other passes, and without columns about single attempts."""
     return replace(counts, c=c, attempts={}, numbering=None)
 
 
 @dataclass(frozen=True)
 class GateContext:
-    """The new run beside its baseline.
+    """The new run and its baseline, as the rules judge them.
 
-    study : the new run as it was read, with every metric a rule needs.
-    general : the metrics of rules without their own.
-    unpaired : what becomes of tasks and attempts that were not run: "fail", rules of their own, or
-        "drop", the others are compared and every line says how many those are.
-    attempts : how many were to be made at every task, where that was declared.
+    study : the new run as it was read, with all metrics that the rules need.
+    sides : the candidates and their baseline.
+    general : the metrics of rules that name no metric.
+    unpaired : how to treat missing tasks and attempts.  With "fail", two rules judge them.  With
+        "drop", the gate compares what both runs have, and the lines report what is missing.
+    attempts : the value of --attempts; None without it.
     """
 
     study: Analysis
@@ -59,7 +63,7 @@ class GateContext:
 
     @property
     def cases(self) -> tuple[GateContext, ...]:
-        """The context at its worst and at its best; itself alone where no outcomes are missing."""
+        """The worst and the best case of missing outcomes; only itself without --missing bounds."""
         if not self.study.bounded:
             return (self,)
         sides = (self.sides.filled(passing=passing) for passing in (False, True))
@@ -78,7 +82,7 @@ class GateContext:
 
     @property
     def extremes(self) -> tuple[GateContext, GateContext]:
-        """The contexts of a new run that passes everything, and of one that passes nothing."""
+        """The contexts of a new run in which every attempt passes, and in which every one fails."""
         counts, base = self.sides.counts, self.sides.baseline
         extreme_counts = [
             replace(with_passes(counts, c), missing=None) for c in (counts.n, 0 * counts.n)
@@ -86,17 +90,17 @@ class GateContext:
         return self.with_counts(extreme_counts[0], base), self.with_counts(extreme_counts[1], base)
 
     def with_counts(self, counts: Counts, baseline: Counts | None) -> GateContext:
-        """The context with other outcomes."""
+        """The same context with other outcomes."""
         return replace(self, sides=replace(self.sides, counts=counts, baseline=baseline))
 
     @cached_property
     def candidates(self) -> list[TaskValues]:
-        """The candidates' series × metrics."""
+        """The values of all candidates at all metrics."""
         return replace(self.study, counts=self.sides.counts).values(only=self.sides.candidates)
 
     @cached_property
     def bases(self) -> dict[tuple[Metric, Series], TaskValues]:
-        """The baseline's series × metrics."""
+        """(metric, series) → values of the baseline."""
         if self.sides.baseline is None:
             return {}
         values = replace(self.study, counts=self.sides.baseline).values(only=self.sides.bases)
@@ -104,21 +108,22 @@ class GateContext:
 
     @cached_property
     def coverages(self) -> dict[Series, Coverage | None]:
-        """Each candidate's share of its baseline's tasks."""
+        """Candidate → how many tasks of its baseline it has; None if it has no baseline."""
         return {series: self.sides.coverage(series) for series in self.sides.series}
 
     @cached_property
     def expected_attempts(self) -> list[dict[Series, CandidateAttempts]]:
-        """The attempts of each candidate's series, beside those to be made: as declared, of the
-        baseline, or of both."""
+        """Candidate → its attempts and the expected attempts.
+
+        There is one mapping for --attempts, and one for the baseline.
+        """
         by_source = [] if self.attempts is None else [self.sides.attempts_by_series(self.attempts)]
         if self.sides.baseline is not None or not by_source:
             by_source.append(self.sides.attempts_by_series())
         return by_source
 
     def retry_warning(self, series: Series) -> str:
-        """That attempts look like failures tried again, since their numbers have holes; "" if they
-        do not."""
+        """A warning if gaps in the attempt numbers show that failures were tried again, or ""."""
         counts, numbers = self.sides.counts, self.sides.counts.numbering
         if numbers is None:
             return ""
@@ -126,12 +131,14 @@ class GateContext:
         columns = (counts.n, counts.c, numbers.attempts_made, numbers.last_passed)
         end = stopping(*(values[cells] for values in columns))
         retried = end is not None and end.kind == REPLACED and end.chance < LEVEL
-        return "attempt numbers have holes: retries seem to replace failures" * retried
+        return "attempt numbers have gaps: retries seem to replace failures" * retried
 
     @cached_property
     def failed_attempts(self) -> dict[str, dict[Series, tuple[int, int]]]:
-        """Of each candidate's series, (attempts that went wrong, attempts): "missing" are those
-        without an outcome, "errors" also those that have an error."""
+        """Kind → candidate → (attempts that went wrong, attempts).
+
+        "missing" counts attempts without an outcome, and "errors" also attempts with an error.
+        """
         missing, errors, counts = {}, {}, self.sides.counts
         for series in self.sides.series:
             lost, attempts = missing[series] = counts.missing_outcomes.shares(series)
@@ -142,7 +149,7 @@ class GateContext:
 
     @cached_property
     def copies(self) -> list[DuplicateRun]:
-        """The copies that candidates are of their baseline, of a history of any of its runs."""
+        """Candidates that are copies of their baseline, or of any run of a history."""
         sides, past, copies = self.sides, self.study.past, list[DuplicateRun]()
         if not sides.separate_file or sides.label == ITSELF or self.study.bounded:
             return copies
@@ -158,7 +165,7 @@ class GateContext:
         return copies
 
     def pairs(self, metrics: Collection[Metric]) -> list[tuple[TaskValues, TaskValues]]:
-        """The candidates at some metrics, each with its baseline."""
+        """Pairs of a candidate and its baseline at some metrics."""
         return [
             (rates, self.bases[rates.metric, base])
             for rates in self.candidates
@@ -167,7 +174,7 @@ class GateContext:
         ]
 
     def unpaired_values(self, metrics: Collection[Metric]) -> list[TaskValues]:
-        """The candidates at some metrics that have no baseline, unless that is allowed."""
+        """The candidates without a baseline at some metrics, unless --unpaired drop allows them."""
         sides, dropped = self.sides, self.unpaired == "drop"
         return [
             rates
@@ -177,23 +184,23 @@ class GateContext:
         ]  # fmt: skip
 
     def empty_result(self, series: Series, metric: Metric | None = None) -> Result:
-        """A fact about a series without a number."""
+        """A result without a number, for a rule that counts or cannot be checked."""
         name, k = ("", None) if metric is None else (metric.name, metric.k)
         tasks = len(self.sides.tasks.get(series, ()))
         return Result(series, name, k, Estimate(None), size=Size(tasks))
 
     def widen(self, c: Comparison, limits: Interval) -> Interval:
-        """The limits of a difference, with the effect of a run if the baseline is a history."""
+        """The interval of a difference, with the effect of a run if the baseline is a history."""
         past = self.study.past
         return limits if past is None else past.widen(c, limits)
 
     def reach_of_runs(self, c: Comparison) -> float:
-        """The part of an interval's reach that the effect of a run has."""
+        """The part of the half width of an interval that the effect of a run causes."""
         past = self.study.past
         return 0.0 if past is None else past.reach(c, self.study.confidence.level)
 
     def with_details(self, line: Judgement) -> Judgement:
-        """A judgement with the tasks and attempts that its number leaves out."""
+        """The judgement with notes on the tasks and attempts that its number leaves out."""
         series, name = line.fact.series, line.fact.name
         cover = self.coverages.get(series)
         if not name:
@@ -210,7 +217,7 @@ class GateContext:
         )
 
     def deviations(self, series: Series) -> list[str]:
-        """The attempts that a candidate's numbers lack or have too many, and other tasks."""
+        """Notes on missing or additional attempts and tasks of a candidate."""
         words, cover, sides = [], self.coverages[series], self.sides
         if sides.baseline is None:
             rivals = sides.coverage_of_rivals(series)
@@ -222,7 +229,7 @@ class GateContext:
             verb = "is" if cover.more == 1 else "are"
             words.append(f"{plural(cover.more, 'task')} {verb} not in the baseline")
         if self.unpaired == "drop":
-            # Without a line of their own: nothing of these was run.
+            # These models have no row, because nothing of them was run.
             words += [
                 f"0 of {plural(lost.expected, 'baseline task')} in {SeriesName(missing_series)}"
                 for missing_series, lost in sides.missing_series.items()
@@ -232,7 +239,7 @@ class GateContext:
 
 @dataclass(frozen=True)
 class JudgedRun:
-    """A run and what its gate says of it.
+    """A run with the judgements of its gate.
 
     gate : the question, with its rules.  context : the run with its baseline.
     lines : the judgements.
@@ -244,7 +251,7 @@ class JudgedRun:
 
     @property
     def name(self) -> str:
-        """The suite's name; "" for a run of no suite."""
+        """The name of the suite; "" if the run does not belong to a suite."""
         return ""
 
     @property
@@ -253,7 +260,7 @@ class JudgedRun:
         return ()
 
     def judge(self, level: float) -> Self:
-        """It with every candidate judged by every rule, each verdict at a level."""
+        """The run with all candidates judged by all rules.  level : of each verdict."""
         confidence, gate = replace(self.context.study.confidence, level=level), self.gate
         context = replace(self.context, study=replace(self.context.study, confidence=confidence))
         lines = []
@@ -266,7 +273,7 @@ class JudgedRun:
 
     @property
     def rows(self) -> list[Judgement]:
-        """The judgements, and the rules that wait for a first baseline."""
+        """All rows of the table: the judgements, and the rows that are not judged."""
         return [*map(self.row_of, self.lines), *self.rows_not_judged]
 
     def row_of(self, line: Judgement) -> Judgement:
@@ -275,7 +282,7 @@ class JudgedRun:
 
     @property
     def rows_not_judged(self) -> list[Judgement]:
-        """Rows of what is not judged."""
+        """The rows of rules that wait for a baseline."""
         groups = ("",) * len(self.context.study.counts.group_names)
         return [row_without_number(words, groups, "no baseline yet") for words in self.gate.waiting]
 
@@ -283,7 +290,7 @@ class JudgedRun:
 def row_without_number(
     words: Sentence, groups: Sequence[str], reason: str, verdict: str = NOT_JUDGED, **more: Any
 ) -> Judgement:
-    """A row without a number, about the whole run."""
+    """A row without a number about the whole run, for example a rule that is not judged."""
     fact = Result(("", *groups), "", None, Estimate(None))
     name = "".join(groups)
     return Judgement(

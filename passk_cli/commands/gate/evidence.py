@@ -1,19 +1,19 @@
-"""Evidence that is counted: tasks and attempts, of those there should be."""
+"""Evidence that is a count: tasks or attempts, out of the expected number."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-# A count, as text.
+# The text of a count.
 OF = "{0:,} of {1:,}"
 SHARED = " on the shared tasks"
 
 
 class CountEvidence(NamedTuple):
-    """A count as evidence: "24 of 60".
+    """A count as evidence, for example "24 of 60".
 
-    words : with the two numbers as {0} and {1}.
+    words : a template of the text, with the two numbers as {0} and {1}.
     """
 
     part: int
@@ -26,10 +26,10 @@ class CountEvidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Coverage:
-    """Tasks of a candidate's series, of those it should have.
+    """How many of the expected tasks a candidate has.
 
-    shared : tasks it has of the `expected` ones: the baseline's, or those of all candidates.
-    more : tasks it has besides.
+    expected : the tasks of the baseline, or of all candidates.
+    shared : the expected tasks that the candidate has.  more : its further tasks.
     """
 
     shared: int
@@ -38,5 +38,5 @@ class Coverage:
 
     @property
     def lost(self) -> int:
-        """Tasks it should have and has not."""
+        """The number of expected tasks that the candidate lacks."""
         return self.expected - self.shared

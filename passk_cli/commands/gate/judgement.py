@@ -1,4 +1,4 @@
-"""One rule judged for one candidate: the number that speaks for it, a verdict, and its reason."""
+"""The judgement of one rule about one candidate: the evidence, the verdict, and the reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from passk_cli.report.words import SeriesName
 from passk_cli.study.result import Result, range_between
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 
-# Before the reason why a rule cannot be checked.
+# It precedes the reason why a rule cannot be checked.
 UNCHECKED = "cannot be checked: "
 _UNCHECKED = "{rule} of {model} " + UNCHECKED + "{reason}"
 _BOTH_CASES = "{model}, {rule}: {evidence}; {cases}"
@@ -21,19 +21,19 @@ _BOTH_CASES = "{model}, {rule}: {evidence}; {cases}"
 
 @dataclass(frozen=True)
 class Judgement:
-    """A rule about a candidate's series: a row of the gate.
+    """The judgement of a rule about one candidate, which is a row of the gate.
 
-    phrase : the rule, with fields.  place : of the rule among those of the gate.
-    fact : the number it is judged by.  counted : what is shown instead.
-    limit : the rule's number.  reason : why it fails or is undecided, in a few words.
-    template, fields : the clause that says what the evidence shows.
-    details : what else the reader has to know, such as what the verdict leaves out.
-    covered : the candidate's share of the baseline's tasks.
-    shut : whether the rule fails for some outcomes that are missing, so that it shuts the gate
-        though the verdict is undecided.  failing : whether it shuts the gate.
-    absent : whether there is nothing to judge.
-    name : the model and its groups; of a row about several, how many.
-    noun : the thing that the row is about, if it is another than that of most rows.
+    phrase : the rule in words, with fields.  place : the place of the rule in the gate.
+    fact : the number that it is judged by.  count : evidence that replaces the number.
+    limit : the limit of the rule.  reason : why it fails or is undecided, in a few words.
+    template, fields : the clause about the evidence.
+    details : further notes, for example about tasks that the verdict leaves out.
+    covered : how many tasks of the baseline the candidate has.
+    shut : whether the rule fails for some values of missing outcomes. It then fails the gate,
+        although the verdict is undecided.
+    failing : whether it fails the gate.  absent : whether there is nothing to judge.
+    name : the model and its groups; for a row about several models, their number.
+    noun : the subject of the row, if it differs from that of most rows.
     """
 
     phrase: str
@@ -55,7 +55,7 @@ class Judgement:
 
     @property
     def words(self) -> Sentence:
-        """The rule, a number in it as a piece."""
+        """The rule in words, with numbers as separate pieces."""
         return tuple(filter(None, filled(self.phrase, self.fields)))
 
     @property
@@ -65,7 +65,7 @@ class Judgement:
 
     @property
     def finding(self) -> Sentence:
-        """The clause that says what the evidence shows."""
+        """The clause about the evidence, in pieces."""
         fields = {"rule": Phrase(self.words), "model": SeriesName(self.fact.series), **self.fields}
         return tuple(piece for piece in flatten(filled(self.template, fields)) if piece)
 
@@ -76,7 +76,7 @@ class Judgement:
 
     @property
     def evidence(self) -> Estimate | str:
-        """The number that decides, or what was counted."""
+        """The number that decides, or the count."""
         return str(self.count) if self.count else self.fact.estimate
 
     @property
@@ -85,7 +85,7 @@ class Judgement:
         return tuple(filter(None, (self.reason, *self.details)))
 
     def as_error(self, reason: str, *, absent: bool = False) -> Judgement:
-        """The judgement of a rule that cannot be checked."""
+        """The same judgement as an error: the rule cannot be checked for this reason."""
         fact = replace(self.fact, estimate=Estimate(None), se=None, p=None, p_adjusted=None,
                        more={})  # fmt: skip
         return replace(
@@ -94,10 +94,10 @@ class Judgement:
         )  # fmt: skip
 
     def with_failing(self, on_undecided: str, place: int = -1) -> Judgement:
-        """The judgement with whether it shuts the gate, and the place of its rule.
+        """The same judgement with `failing`, `place` and `name` set.
 
-        on_undecided : "fail" where undecided rules do.  Those that cannot be checked, or fail for
-        some outcomes that are missing, always do.
+        on_undecided : "fail" if undecided rules fail the gate.  Rules that cannot be checked, or
+        that fail for some values of missing outcomes, always fail it.
         """
         undecided = self.verdict == UNDECIDED and (self.shut or on_undecided == FAIL)
         return replace(
@@ -107,13 +107,13 @@ class Judgement:
 
     @property
     def check(self) -> Check:
-        """The judgement for formats of pipelines."""
+        """The judgement for the formats of CI systems."""
         return Check(self.name, self.rule, self.verdict, self.notes, self.failing, self.finding)
 
     @property
     def row(self) -> Result:
         """The judgement as a tidy row."""
-        # Limits alone are no test.
+        # A judgement by limits has no test, so empty texts become None.
         tested = {name: None if value == "" else value for name, value in self.fact.more.items()}
         return replace(
             self.fact, estimate=replace(self.fact.estimate, reason=""),
@@ -122,13 +122,13 @@ class Judgement:
 
 
 def text_of(sentence: Sentence) -> str:
-    """A sentence as text, with numbers of the user as they were given."""
+    """A sentence as text, with the numbers of the user unrounded."""
     pieces = flatten(sentence)
     return "".join(f"{p[0]:g}" if isinstance(p, tuple) else str(p) for p in pieces)
 
 
 def flatten(sentence: Sentence) -> Iterator[Any]:
-    """The pieces of a sentence, those of clauses in it one by one."""
+    """The pieces of a sentence, with nested clauses replaced by their pieces."""
     for piece in sentence:
         if isinstance(piece, Phrase):
             yield from flatten(piece.pieces)
@@ -137,11 +137,11 @@ def flatten(sentence: Sentence) -> Iterator[Any]:
 
 
 def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
-    """One judgement of two: with missing outcomes as bad for the candidate as can be, and as good.
+    """Join the judgements with missing outcomes in the worst and in the best case.
 
-    A rule that comes to the same at both ends holds (or fails, or is undecided) whatever the
-    missing outcomes are.  Where the ends differ it is undecided, and shuts the gate if it fails in
-    the worst case: a gate passes only what it would pass with any outcomes.
+    If both have the same verdict, this is the verdict for all values of the missing outcomes.
+    Otherwise the verdict is undecided, and it fails the gate if one case fails: a gate passes only
+    if it would pass whatever the missing outcomes are.
     """
     verdicts = worst.verdict, best.verdict
     if ERROR in verdicts:

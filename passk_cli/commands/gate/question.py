@@ -1,4 +1,4 @@
-"""The question of passk gate: the run and its baseline are read, and judged by every rule."""
+"""The question of passk gate: it reads the run and its baseline, and judges them by all rules."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from passk_cli.study.section import view
 from passk_cli.study.values import require_monotone
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Columns whose texts are errors of attempts.
+# Columns that may contain the errors of attempts.
 _ERRORS = ("error", "errors", "error_message", "exception")
 
 
@@ -57,9 +57,9 @@ class Gate(Question, GateOptions):
     sections = (RuleTable, Rehearsal, SuiteList)
     uncorrected = ""
     uncorrected_options: ClassVar[Mapping[str, str]] = {
-        "--must-pass": "nothing is known of single tasks",
-        "--min-each": "nothing is known of single tasks",
-        "--rehearse": "a rehearsal would have to invent labels",
+        "--must-pass": "labels do not correct single tasks",
+        "--min-each": "labels do not correct single tasks",
+        "--rehearse": "a rehearsal cannot simulate labels",
     }
     most_groups = MOST_GROUPS
 
@@ -67,7 +67,7 @@ class Gate(Question, GateOptions):
     def ask(
         cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
     ) -> tuple[Self, SharedOptions]:
-        """The question of a run, or of the suites of a file of rules.
+        """The question about a run, or about the suites of a file of rules.
 
         Errors: ParameterError if there are neither files nor rules, or both.
         """
@@ -78,8 +78,8 @@ class Gate(Question, GateOptions):
                          }  # fmt: skip
             refuse("contradicting-options", *(
                 (value, OptionValue(option),
-                 "a file of rules names the files to judge; name none beside it",
-                 (SuggestedFix({option: None}, "judges these"),) * question.has_rule)
+                 "a file of rules names the files to judge; leave out FILE",
+                 (SuggestedFix({option: None}, "judges FILE"),) * question.has_rule)
                 for option, value in of_suites.items()
             ))  # fmt: skip
             question.require_rules()
@@ -87,15 +87,15 @@ class Gate(Question, GateOptions):
         book = read_rulebook(question.rules, question.tier, trusted=question.trust_rules)
         if book is None:
             raise ParameterError(
-                f"no files given, and no {FILE}; name files",
+                f"no files given, and no {FILE} in this folder; name files",
                 name="no-files",
-                settles=[SuggestedFix({"--rules": Placeholder("FILE")}, "names rules")],
+                settles=[SuggestedFix({"--rules": Placeholder("FILE")}, "names a file of rules")],
             )
         return replace(question, book=book.with_questions(super().ask, values)), options
 
     @classmethod
     def answer_messages(cls) -> dict[str, DiagnosticType]:
-        """Those of the table, the rehearsal and the suites."""
+        """The messages of the table, the rehearsal and the suites."""
         modules = {cls.__module__, *(section.__module__ for section in cls.sections)}
         names = [value for module in modules for value in vars(sys.modules[module]).values()]
         return {message.name: message for message in names if isinstance(message, DiagnosticType)}
@@ -118,14 +118,14 @@ class Gate(Question, GateOptions):
 
     @cached_property
     def active_rules(self) -> list[GateRule]:
-        """The rules that are asked for."""
+        """The rules that the options ask for, and those that are always active."""
         kinds = [kind for kind in GateOptions.__bases__ if issubclass(kind, GateRule)]
         rules = [kind(**{f.name: getattr(self, f.name) for f in fields(kind)}) for kind in kinds]
         return [rule for rule in rules if rule.is_active]
 
     @property
     def needs_baseline(self) -> bool:
-        """Whether a rule asks about differences to the baseline."""
+        """Whether a rule is about differences to the baseline."""
         return any(rule.compares for rule in self.active_rules)
 
     @property
@@ -134,7 +134,7 @@ class Gate(Question, GateOptions):
         return [words for rule in self.later for words in rule.waiting]
 
     def first_run_gate(self, options: SharedOptions, read: Read) -> Gate | None:
-        """The gate without a baseline and the rules that need one; None if the baseline exists."""
+        """The gate without the rules that need a baseline; None if the baseline exists."""
         if parse_last_runs(self.baseline):
             try:
                 read_pooled_baseline(
@@ -152,14 +152,14 @@ class Gate(Question, GateOptions):
         )
 
     def first_run_error(self) -> ParameterError:
-        """The error of a first night whose baseline exists, or is not named."""
+        """The error of --first-run if the baseline exists already, or is not named."""
         settle = SuggestedFix({"--first-run": None}, "compares with it")
-        problem = "it is for a night without a baseline, and the baseline exists"
+        problem = "it is for a run without a baseline, but the baseline exists"
         if self.baseline is None and self.book is None:
             settle = SuggestedFix(
-                {"--baseline": Placeholder("FILE")}, "names the baseline of later nights"
+                {"--baseline": Placeholder("FILE")}, "names the baseline of later runs"
             )
-            problem = "it is for a baseline that does not exist yet, and none is named"
+            problem = "it is for a baseline that does not exist yet, but --baseline is missing"
         return ParameterError(
             OptionValue("--first-run"), problem, name="contradicting-options", settles=[settle]
         )
@@ -175,9 +175,9 @@ class Gate(Question, GateOptions):
         )
 
     def needed_metrics(self, general: Sequence[Metric]) -> tuple[Metric, ...]:
-        """Every metric a rule needs, those of rules about differences first.
+        """All metrics that a rule needs; those of rules about differences come first.
 
-        general : those that rules without metrics of their own are about.
+        general : the metrics of -k and -m.
         """
         rule_metrics = [
             metric for rule in reversed(self.active_rules) for metric in rule.option_metrics
@@ -186,14 +186,17 @@ class Gate(Question, GateOptions):
         return tuple(dict.fromkeys((*rule_metrics, *more)))
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The new run, and the baseline where that is another file."""
+        """The new run, with its baseline if that is another file or a history.
+
+        Errors: DataError if a file cannot be read, ParameterError for options that do not fit.
+        """
         confidence = options.confidence.require_intervals()
         history = parse_last_runs(self.baseline)
         runs = RunAndBaseline.from_arguments(options.files, None if history else self.baseline)
         request = self.request(options)
         baseline = past = None
         if history and (request.has_labels or request.truth_from is not None):
-            problem = "a history keeps verdicts, without labels"
+            problem = "a history contains no labels; compare with a file of attempts"
             raise ParameterError(OptionValue("--baseline"), problem, name="no-labels")
         if history:
             require_other_file(options.files, history[0])
@@ -216,7 +219,8 @@ class Gate(Question, GateOptions):
                 raise unspecified_runs_error(read, runs.baseline) or error from None
         if self.max_errors is not None:
             counts = _with_errors(counts, request, read, runs.files)
-        # The baseline says what has to be shown: a new run cut short must not ask for less.
+        # The metrics come from the baseline, so that a run with too few attempts is not judged by
+        # fewer metrics.
         reference = baseline if past is None else past.latest
         metrics = options.metrics.choose(counts if reference is None else reference)
         if baseline is not None:
@@ -228,10 +232,10 @@ class Gate(Question, GateOptions):
         )  # fmt: skip
 
     def report(self, study: Analysis) -> Report:
-        """Every rule for every candidate, in each group.
+        """The report with all rules for all candidates in all groups.
 
-        A rule that cannot be checked is a row with the verdict "error", and shuts the gate.
-        Errors: ParameterError when nothing can be judged.
+        A rule that cannot be checked is a row with the verdict "error", and fails the gate.
+        Errors: ParameterError if there is nothing to judge.
         """
         run = JudgedRun(self, self.gate_context(study)).judge(study.confidence.level)
         if not run.rows:
@@ -246,7 +250,7 @@ class Gate(Question, GateOptions):
         self, study: Analysis, runs: Sequence[JudgedRun], book: Rulebook | None = None,
         unread: Sequence[Judgement] = (),
     ) -> Report:  # fmt: skip
-        """The report of runs that were judged, or rehearsed.  unread : rows without a run."""
+        """The report of runs that were judged.  unread : rows of suites that cannot be read."""
         if self.rehearse:
             section: RuleTable = rehearse(study, runs, self.max_false_alarms, book, unread)
         else:
@@ -259,7 +263,7 @@ class Gate(Question, GateOptions):
         return replace(report, checks=section.checks, changes=section.changes, provisional=result)
 
     def gate_context(self, study: Analysis) -> GateContext:
-        """The run with its baseline, with every metric a rule needs."""
+        """The run matched with its baseline, with all metrics that the rules need."""
         metrics = self.needed_metrics(study.metrics)
         full_study = replace(
             study, metrics=metrics, confidence=study.confidence.for_metrics(metrics)
@@ -279,37 +283,37 @@ class Gate(Question, GateOptions):
 
     @property
     def has_rule(self) -> bool:
-        """Whether its own options give a rule to check."""
+        """Whether the options contain a rule, in addition to the rules that are always active."""
         declared = self.attempts is not None and self.unpaired != "drop"
         automatic = EveryTask, EveryAttempt
         return declared or not all(isinstance(rule, automatic) for rule in self.active_rules)
 
     def require_rules(self) -> None:
-        """ParameterError for no rule, and for options that need another one."""
+        """Raise a ParameterError if there is no rule, or if an option needs another option."""
         both_options = {"--no-regression": True, "--baseline": Placeholder("FILE")}
         differs = SuggestedFix({"--no-regression": True}, "compares with the baseline")
         if self.baseline is None:
             differs = SuggestedFix(both_options, "compares with another run")
         refuse("no-rule", (
             not self.has_rule, "", "no rule to check",
-            (SuggestedFix({"--min": {"pass@1": 0.8}}, "asks for a pass rate"), differs),
+            (SuggestedFix({"--min": {"pass@1": 0.8}}, "requires a pass rate"), differs),
         ))  # fmt: skip
         drops = (("--max-drop", self.max_drop), ("--max-increase", self.max_increase))
         differing = next((option for option, limits in drops if limits), "--no-regression")
         refuse(
             "contradicting-options",
             (self.min_by != BY_INTERVAL and not self.minimum,
-             OptionValue("--min-by"), "no rule asks for a minimum", (SuggestedFix({
+             OptionValue("--min-by"), "it works only with --min", (SuggestedFix({
              "--min-by": None}),)),
             (self.max_false_alarms is not None and not self.rehearse,
-             OptionValue("--max-false-alarms"), "it is about a rehearsal",
-             (SuggestedFix({"--rehearse": True}, "makes one"),)),
+             OptionValue("--max-false-alarms"), "it works only with --rehearse",
+             (SuggestedFix({"--rehearse": True}, "adds it"),)),
             (self.skip_run and not parse_last_runs(self.baseline), OptionValue("--skip-run"),
-             "it is for runs of a history, and the baseline is not one",
+             "it leaves out runs of a history, but the baseline is not a history",
              (SuggestedFix({"--skip-run": None}),)),
             (self.must_pass_rate != 1.0 and not self.must_pass,
-             OptionValue("--must-pass-rate"), "no tasks have to pass",
-             (SuggestedFix({"--must-pass": Placeholder("TASKS")}, "names them"),)),
+             OptionValue("--must-pass-rate"), "it works only with --must-pass",
+             (SuggestedFix({"--must-pass": Placeholder("TASKS")}, "names the tasks"),)),
             (self.needs_baseline and self.baseline is None and not self.rehearse,
              OptionValue(differing), "it needs a baseline",
              (SuggestedFix({"--baseline": Placeholder("NAME")}, "names a file or a model"),)),
@@ -317,7 +321,7 @@ class Gate(Question, GateOptions):
 
 
 def _history_request(request: Request) -> Request:
-    """The request to read the history that a new run is compared with."""
+    """The request that reads the history of the baseline."""
     return Request(
         by=request.by, cluster=request.cluster, attempts=request.attempts,
         missing_cost=request.missing_cost, alias=request.alias,
@@ -328,7 +332,7 @@ def _history_request(request: Request) -> Request:
 def _with_errors(
     counts: Counts, request: Request, read: Read, files: Sequence[str] | None
 ) -> Counts:
-    """The counts with the attempts that have a text in a column of errors."""
+    """The counts with the attempts that have text in a column of errors, if there is one."""
     columns = {name for file in counts.facts.inputs for name in file.unused}
     name = next((name for name in _ERRORS if name in columns), None)
     if name is None:

@@ -1,7 +1,7 @@
-"""Rulebook: a gate's suites in a file, each with its runs, baseline and rules.
+"""Files of rules: the suites of a gate, each with its runs, baseline and rules.
 
-The keys of the file are the options of the command line and those of `Suite`, so what it may
-contain, its checks, its JSON Schema and its documentation come from declarations.
+The keys of a file are the options of the command line and the fields of `Suite`. Its checks, JSON
+Schema and documentation come from these declarations.
 """
 
 from __future__ import annotations
@@ -42,42 +42,43 @@ from passk_cli.suggestions import meant
 from passk_cli.text import clauses
 from passk_cli.toml import read_toml
 
-# Where rules are looked for when neither files nor rules are named.
+# The files that are searched for rules if neither files nor rules are named.
 FILE, PROJECT = "passk.toml", "pyproject.toml"
 SUITE, TREND = "suite", "trend"
-# The options of `passk trend` that its table may have.
+# The options of `passk trend` that the table [trend] may contain.
 _TREND_FIELDS = ("metrics", "acknowledge", "skip_run", "level", "alias", "where")
-# Keys of former releases, and what replaces them.
+# Keys of earlier releases, and what to use instead.
 _REMOVED_KEYS = {
-    "average": "a file of rules has no average over suites any more; write a rule for each suite",
-    "weight": "suites have no weights any more; leave it out",
-    "first": "leave it out, and use `passk gate --first-run` on the first night, once",
+    "average": "the average over suites was removed; write a rule for each suite",
+    "weight": "weights of suites were removed; leave it out",
+    "first": "leave it out, and use `passk gate --first-run` once, for the first run",
 }
-# Options that are about all suites, and those that a file does not hold.
+# Options that must be the same for all suites, and options that a file cannot contain.
 SHARED = ("level", "population")
 _NOT_IN_FILE = (
     "rules", "trust_rules", "tier", "check", "first_run", "rehearse", "max_false_alarms", "error",
     "ignore",
 )  # fmt: skip
-# Keys that name files, those that name a file or something in the data, and those of tasks, which
-# may name a file that lists them.
+# Keys that name files, keys that name a file or a model or column of the data, and keys that name
+# tasks or a file of tasks.
 PATHS = ("runs", "history", "map", "price", "truth_from")
 PATHS_OR_NAMES = ("baseline", "truth")
 TASKS = ("must_pass", "only_tasks", "exclude_tasks")
 
 _RECORD = "record"
 _NO_RECORD = (
-    "baseline: name the file that the first night makes, for example history.parquet:last5, and use"
-    " `passk gate --first-run` that night, once"
+    "baseline: name the file that the first run will create, for example history.parquet:last5, and"
+    " use `passk gate --first-run` once, for that run"
 )
 _NO_HISTORY = "history is missing; name the file that `passk record` writes"
-_NO_SUITE = "no suite; write [[suite]] with a name and runs"
+_NO_SUITE = "the file has no suite; write [[suite]] with a name and runs"
 
 
 class Quarantined(NamedTuple):
-    """A task that is known to be flaky: left out of every verdict until a day, and counted.
+    """A flaky task in quarantine, which verdicts leave out until a day.
 
-    n, c : its attempts and passes in the new run, those without an outcome included; n = 0 where it
+    until : the last day, in UTC.
+    n, c : its attempts (including those without an outcome) and passes in the new run; n = 0 if it
         is not in the data.
     """
 
@@ -89,12 +90,14 @@ class Quarantined(NamedTuple):
 
     @property
     def active(self) -> bool:
-        """Whether today is not after its last day, in UTC."""
+        """Whether the quarantine is not over today (in UTC)."""
         return datetime.datetime.now(datetime.UTC).date() <= self.until
 
 
 def parse_quarantine(value: Any) -> tuple[Quarantined, ...]:
-    """Tasks from tables of task, until and reason; each once.
+    """The value of quarantine: tables with task, until and reason, one per task.
+
+    Errors: ParameterError for another form, or for a task that is given twice.
 
     >>> parse_quarantine([{"task": "t17", "until": "2026-12-31", "reason": "flaky endpoint"}])[0]
     Quarantined(task='t17', until=datetime.date(2026, 12, 31), reason='flaky endpoint', n=0, c=0)
@@ -104,16 +107,16 @@ def parse_quarantine(value: Any) -> tuple[Quarantined, ...]:
     for entry in value:
         fields = entry if isinstance(entry, Mapping) else {}
         if fields.keys() != {"task", "until", "reason"}:
-            raise ParameterError(f"quarantine: write {form}, all three")
+            raise ParameterError(f"quarantine: write {form} with all three keys")
         task, until, reason = fields["task"], fields["until"], fields["reason"]
         try:
             until = datetime.date.fromisoformat(str(until)[:10])
         except ValueError:
             raise ParameterError(
-                f"quarantine {task}: until {until} is no date; write {form}"
+                f"quarantine {task}: until must be a date; got {until}; write {form}"
             ) from None
         if not isinstance(reason, str) or not reason.strip() or not str(task).strip():
-            raise ParameterError(f"quarantine {task}: a task and a reason are texts; write {form}")
+            raise ParameterError(f"quarantine {task}: task and reason must be text; write {form}")
         if str(task) in tasks:
             raise ParameterError(f"quarantine {task}: this task is given twice")
         tasks[str(task)] = Quarantined(str(task), until, reason)
@@ -122,20 +125,20 @@ def parse_quarantine(value: Any) -> tuple[Quarantined, ...]:
 
 @dataclass(frozen=True)
 class Suite:
-    """A suite: its runs and what is asked of them."""
+    """A suite of a file of rules: its name, runs, tiers and quarantine."""
 
     name: Annotated[str, Option("name", "NAME", "The name of the suite, unique.")] = ""
     runs: Annotated[tuple[str, ...], Option(
         "runs", "FILE", "Files, folders, globs or URLs of the new run.",
-        detail="Relative to the folder of the rules and below it, as all files that rules name."
-        " Others, and addresses, need --trust-rules.")] = ()  # fmt: skip
+        detail="Paths are relative to the folder of the rules, and below it. Other paths, and"
+        " addresses, need --trust-rules.")] = ()  # fmt: skip
     tier: Annotated[tuple[str, ...], Option(
         "tier", "NAME", "Tiers that the suite belongs to, for --tier.")] = ()  # fmt: skip
     quarantine: Annotated[tuple[Any, ...], Option(
-        "quarantine", "TABLE", "Flaky tasks: task, until and reason of each.",
+        "quarantine", "TABLE", "Flaky tasks, each with task, until and reason.",
         parse=parse_quarantine,
-        detail="They are left out of the verdict, counted and reported. After its day a task"
-        " is judged again, with a warning.")] = ()  # fmt: skip
+        detail="The verdict leaves them out, and a row counts their passes. After the day in until,"
+        " a task is judged again, with a warning.")] = ()  # fmt: skip
 
     @property
     def quarantined(self) -> list[Quarantined]:
@@ -145,7 +148,7 @@ class Suite:
 
 @dataclass(frozen=True)
 class TrendTable:
-    """A history that must not become worse."""
+    """The table [trend]: a history that must not become worse."""
 
     history: Annotated[str, Option(
         "history", "FILE", "The history of `passk record`, a file or a folder.",
@@ -155,7 +158,10 @@ class TrendTable:
 
 @dataclass(frozen=True)
 class TrendEntry:
-    """The trend as the file has it.  history : a path.  given : field → value of its options."""
+    """The table [trend] of a file.  history : a path.  values : field → value of its options.
+
+    refused : turns an error into one with the file and line.
+    """
 
     history: str
     values: Mapping[str, Any]
@@ -164,10 +170,11 @@ class TrendEntry:
 
 @dataclass(frozen=True)
 class SuiteEntry:
-    """A suite as the file has it: what it is, and the options of its gate.
+    """A suite of a file, with the options of its gate.
 
-    given : field → value, of the top of the file and of the suite; `runs` are paths.
-    gate, options : its question and the options of reading it, once it is asked.
+    values : field → value, from the top of the file and from the suite; `runs` are paths.
+    refused : turns an error into one with the file and line.
+    gate, options : the question and the shared options; None until `with_questions` sets them.
     """
 
     suite: Suite
@@ -178,9 +185,9 @@ class SuiteEntry:
 
     @contextmanager
     def locate_errors(self, flags: Collection[str] = ()) -> Iterator[None]:
-        """Errors of the block say which suite of which file they are about.
+        """Add the file, line and suite to the errors of the block.
 
-        given : options of the command line, whose errors are no file's.
+        flags : options of the command line; their errors stay as they are.
         """
         try:
             yield
@@ -193,7 +200,7 @@ class SuiteEntry:
 
 
 def with_file_keys(message: Diagnostic) -> Diagnostic:
-    """A message of a suite with remedies as keys of its table, as options are for all suites.
+    """The message of a suite with its fixes as keys of the file. Options would apply to all suites.
 
     >>> from passk_cli.diagnostic import NOTE
     >>> pooled = Diagnostic("pooled", NOTE, "effort differs",
@@ -209,7 +216,7 @@ def with_file_keys(message: Diagnostic) -> Diagnostic:
 
 
 def _in_keys(fix: SuggestedFix) -> str:
-    """A remedy as keys of a file, and what it does."""
+    """A fix as keys of a file, and what it does."""
     key_names = {"--alias": "aliases"}
     keys = {key_names.get(flag, flag.lstrip("-")): value for flag, value in fix.options.items()}
     parts = (f"without {k}" if v is None else f"{k} = {_toml(v)}" for k, v in keys.items())
@@ -226,14 +233,15 @@ def _toml(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Rulebook:
-    """A file of rules: suites and shared options.
+    """The contents of a file of rules.
 
     name : the file.  entries : the suites that are run.
     trend : the history that must not become worse; None if the file names none.
-    others : names of suites left out by the tier.  tier : the tier, "" for all suites.
+    other_suites : names of suites that the tier leaves out.  tier : the tier; "" for all suites.
     digest : the beginning of the SHA-256 of the file.
-    level : of all verdicts together.  statements : how many of them chance can mislead.
-    held : how many tasks are in quarantine.
+    level : the confidence level of all verdicts together.
+    statements : the number of verdicts that can be wrong by chance.
+    quarantined : the number of tasks in quarantine.
     """
 
     name: str
@@ -248,12 +256,12 @@ class Rulebook:
 
     @property
     def verdict_level(self) -> float:
-        """The level of one verdict: 1 − (1 − level) / statements (Bonferroni)."""
+        """The confidence level of one verdict: 1 − (1 − level) / statements (Bonferroni)."""
         return self.level if self.statements < 2 else 1.0 - (1.0 - self.level) / self.statements
 
     @property
     def level_words(self) -> str:
-        """The level of one verdict, and of all; "" if chance can mislead none."""
+        """The levels of all verdicts and of one verdict in words; "" if no verdict has a level."""
         if self.statements > 1:
             level, per_verdict = (
                 f"{100 * share:.4g} %" for share in (self.level, self.verdict_level)
@@ -263,7 +271,7 @@ class Rulebook:
 
     @property
     def omissions(self) -> list[str]:
-        """Tasks and suites that no verdict is about."""
+        """Notes on tasks and suites that the verdicts leave out."""
         other_suites = f"{plural(len(self.other_suites), 'suite')} not in tier {self.tier}"
         words = {
             f"{plural(self.quarantined, 'task')} in quarantine": self.quarantined,
@@ -274,10 +282,10 @@ class Rulebook:
     def with_questions(
         self, ask: Callable[..., tuple[Any, Any]], command_options: Mapping[str, Any]
     ) -> Rulebook:
-        """It with the question of each suite.
+        """The rulebook with the question of each suite.
 
-        ask : makes it.  given : options of the command line, which replace those of the file.
-        Errors: ParameterError for all suites together, each with its line.
+        ask : makes a question.  command_options : these options replace those of the file.
+        Errors: one ParameterError with the problems of all suites and their lines.
         """
         overrides = {field: value for field, value in command_options.items() if is_given(value)}
         flags = [option.option.name for option in COMMAND.options() if option.field in overrides]
@@ -289,14 +297,14 @@ class Rulebook:
                 if quarantined := [
                     t.task for t in entry.suite.quarantined if t.task in gate.must_pass
                 ]:
-                    problem = "this task is in quarantine; take it out of one"
+                    problem = "this task is in quarantine; remove it from one of the two"
                     raise ParameterError(
                         OptionValue("--must-pass", quarantined[0]), problem, name="bad-rules"
                     )
                 if options.rules.adjust in (BH, UNADJUSTED):
                     raise ParameterError(
                         OptionValue("--adjust", options.rules.adjust),
-                        "suites are judged at one level together", name="invalid-method",
+                        "it cannot keep one level for all suites together", name="invalid-method",
                         settles=[SuggestedFix({"--adjust": name}) for name in (MIN_P, HOLM)],
                     )  # fmt: skip
                 gate.require_rules()
@@ -306,7 +314,7 @@ class Rulebook:
 
 
 def map_with_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-    """What is made of each item; the errors of all raised together, each with its line."""
+    """The results of a function for all items; the errors of all items are raised together."""
     results, wrong = [], dict[str, ParameterError]()
     for item in items:
         try:
@@ -325,14 +333,14 @@ def map_with_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> list[An
 
 
 def options() -> dict[str, DeclaredOption]:
-    """Key → option, of those of the command that a file may have."""
+    """Key → option, for the options of passk gate that a file may contain."""
     declared_options = [option for option in COMMAND.options() if option.field not in _NOT_IN_FILE]
     keys = {flag.lstrip("-"): option for flag, option in by_flag(declared_options).items()}
     return {"aliases" if key == "alias" else key: option for key, option in keys.items()}
 
 
 def trend_keys() -> dict[str, DeclaredOption]:
-    """Key → option, of those that the table of the trend may have."""
+    """Key → option, for the options that the table [trend] may contain."""
     declared_options = [
         option for option in TREND_COMMAND.options() if option.field in _TREND_FIELDS
     ]
@@ -341,12 +349,14 @@ def trend_keys() -> dict[str, DeclaredOption]:
 
 
 def read_rulebook(path: str | None, tier: str | None, *, trusted: bool = False) -> Rulebook | None:
-    """The rules in a file; without a path those of passk.toml, else of [tool.passk] in
-    pyproject.toml, in the current folder; None where there are none.
+    """The rules of a file; None if there are none.
 
-    trusted : whether they may name addresses, and files that are not below their folder.
-    Errors: ParameterError, with the line, for what is not TOML, unknown keys and wrong values, and
-    for files that the rules may not name; none of these was opened.
+    Without a path, they come from passk.toml in the current folder, or else from [tool.passk] in
+    pyproject.toml.
+
+    trusted : whether the rules may name addresses, and files that are not below their folder.
+    Errors: ParameterError with the line, for text that is not TOML, unknown keys, wrong values, and
+    files that the rules may not name. passk does not open these files.
     """
     if path is None:
         project = False
@@ -362,9 +372,9 @@ def read_rulebook(path: str | None, tier: str | None, *, trusted: bool = False) 
 
 @dataclass(frozen=True)
 class _RuleFile:
-    """A file of rules.
+    """The text of a file of rules and its tables.
 
-    name : its path.  prefix : of its tables, "tool.passk." in a project.
+    name : the path.  prefix : the prefix of table names, "tool.passk." in pyproject.toml.
     trusted : whether it may name addresses, and files that are not below its folder.
     """
 
@@ -381,16 +391,20 @@ class _RuleFile:
             return cls(path, text, tables)
         tool = tables.get("tool", {})
         if "passk" not in tool:
-            raise ParameterError(f"{path}: it has no [tool.passk]", name="bad-rules")
+            raise ParameterError(
+                f"{path}: it has no [tool.passk]; write the suites there", name="bad-rules"
+            )
         return cls(path, text, tool["passk"], "tool.passk.")
 
     def refused(
         self, error: ParameterError | str, at: int | str = -1, name: str = ""
     ) -> ParameterError:
-        """An error of the suite at a place, of the trend, or above the suites, with the line of the
-        key that it begins with, there or above, else of the table.
+        """The error with the file, the line and the suite.
 
-        name : of the suite.  A text is an error of the file itself.
+        error : an error, or a problem of the file as text. The line is that of the key at its
+            beginning, in the table or above the suites, or else the line of the table.
+        at : the place of the suite; TREND; or -1 for the part above the suites.
+        name : the name of the suite.
         """
         text, kind = error, "bad-rules"
         if isinstance(error, ParameterError):
@@ -406,8 +420,10 @@ class _RuleFile:
         return ParameterError(f"{place}: {about}{text}", name=kind)
 
     def _lines(self, at: int | str) -> dict[str, int]:
-        """Key → its line in the suite at a place, in the trend, or above the suites; "" → the first
-        one."""
+        """Key → its line, in the suite at a place, in [trend], or above the suites (-1).
+
+        "" → the line of the table.
+        """
         lines, suite, inside = dict[str, int](), -1, not self.prefix
         place: int | str = suite
         for number, line in enumerate(self.text.splitlines(), 1):
@@ -427,7 +443,7 @@ class _RuleFile:
         return lines
 
     def rulebook(self, tier: str | None) -> Rulebook:
-        """The rules of the file."""
+        """The contents of the file, with only the suites of a tier."""
         if TABLE in self.tables:
             read_maps(self.name)
         suites = self.tables.get(SUITE) or [None]
@@ -435,7 +451,7 @@ class _RuleFile:
             raise self.refused(_NO_SUITE)
         top = dict[str, Any]()
         shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND, TABLE)}
-        # What is wrong above the suites is said with what is wrong in them.
+        # Problems above the suites are reported together with problems in the suites.
         steps: list[Callable[[], Any]] = [
             lambda: top.update(self._option_values(shared, options(), self.refused, (SUITE, TREND)))
         ]
@@ -444,12 +460,12 @@ class _RuleFile:
         names = [entry.suite.name for entry in entries]
         twice = next((at for at, name in enumerate(names) if names.index(name) < at), None)
         if twice is not None:
-            raise self.refused("name: two suites have it", twice, names[twice])
+            raise self.refused("name: another suite has the same name", twice, names[twice])
         tiers = list(dict.fromkeys(name for entry in entries for name in entry.suite.tier))
         if tier is not None and tier not in tiers:
             question = meant(tier, tiers) if tiers else "no suite has a tier"
             raise ParameterError(
-                OptionValue("--tier", tier), f"no suite of {self.name} has it; {question}"
+                OptionValue("--tier", tier), f"no suite of {self.name} has this tier; {question}"
             )
         selected = [tier is None or tier in entry.suite.tier for entry in entries]
         run = tuple(compress(entries, selected))
@@ -478,7 +494,7 @@ class _RuleFile:
         return SuiteEntry(suite, values, refused)
 
     def _trend(self) -> TrendEntry | None:
-        """The history that must not become worse, and the options of its trend."""
+        """The table [trend]; None if the file has none."""
         table = self.tables.get(TREND)
         if table is None:
             return None
@@ -502,7 +518,7 @@ class _RuleFile:
         refused: Callable[..., ParameterError], other_keys: Sequence[str] = (), *,
         of_suite: bool = False,
     ) -> dict[str, Any]:  # fmt: skip
-        """Field → value, of the keys of a table, which are options; hyphens may be underscores."""
+        """Field → value, for the keys of a table. Keys may have underscores in place of hyphens."""
         values = dict[str, Any]()
 
         def take(key: str) -> None:
@@ -510,16 +526,18 @@ class _RuleFile:
             if key in _REMOVED_KEYS:
                 raise refused(f"{key}: {_REMOVED_KEYS[key]}")
             if option is None:
-                # As the key is written: hyphens may be underscores.
+                # The suggestion uses underscores if the key does.
                 key_names = [k.replace("-", "_") if "_" in key else k for k in (*keys, *other_keys)]
                 question = meant(key, key_names, "`passk help gate` lists them")
-                raise refused(f"{key}: there is no such key; {question}")
+                raise refused(f"{key}: unknown key; {question}")
             if of_suite and option.field in SHARED:
-                raise refused(f"{key}: it is one for all suites; write it above [[suite]]")
+                raise refused(
+                    f"{key}: it must be the same for all suites; write it above [[suite]]"
+                )
             if option.field in values:
-                raise refused(f"{key}: this is given twice")
+                raise refused(f"{key}: this key is given twice; remove one")
             if isinstance(value, dict) and option.base is not Mapping:
-                raise refused(f"{key}: write {option.option.takes or 'a value'}, no table")
+                raise refused(f"{key}: write {option.option.takes or 'a value'} and not a table")
             values[option.field] = value
 
         map_with_errors(take, table)
@@ -528,7 +546,7 @@ class _RuleFile:
     def _located(
         self, values: Mapping[str, Any], refused: Callable[..., ParameterError]
     ) -> dict[str, Any]:
-        """The values of a table, with paths as they are from the current folder.
+        """The values of a table, with paths relative to the current folder.
 
         Errors: ParameterError for a path that the rules may not name.
         """
@@ -547,7 +565,7 @@ class _RuleFile:
     def _location(
         self, field: str, key: str, value: Any, refused: Callable[..., ParameterError]
     ) -> Any:
-        """What a key names, from the current folder; what is not a path stays as it is."""
+        """The value of a key, with a path relative to the current folder. Other values stay."""
         is_file: Callable[[str], bool] = os.path.isfile
         if field in TASKS:
             label, path = None, str(value)
@@ -565,7 +583,7 @@ class _RuleFile:
             if not is_path and not (is_past and field == "baseline"):
                 if not is_file(str(value)):
                     return str(value)
-                # From the current folder it is a file, and would be read.
+                # The value is a file of the current folder, and passk would read it.
                 located = str(value)
         if not kind and points_outside(located, os.path.dirname(self.name)):
             kind = "not below the folder of the rules"

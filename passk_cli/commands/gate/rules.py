@@ -1,4 +1,4 @@
-"""The rules of a gate: what each asks for, how it judges a number, and its sentences.
+"""The rules of a gate: their options, how they judge a run, and their sentences.
 
 A rule is a class: its fields are its options, `phrase` is its name in words, and `findings` has a
 clause for each verdict.  To add one, write the class and name it in the bases of `GateOptions`.
@@ -39,43 +39,43 @@ if TYPE_CHECKING:
     from passk_cli.study.result import Result
     from passk_cli.study.values import TaskValues
 
-# What a minimum is compared with: how the rule's name says it, and its sentence.
+# What a minimum is compared with; its words in the name of the rule and in the sentence.
 MIN_BY = (BY_INTERVAL, BY_ESTIMATE, BY_LOWER) = ("interval", "estimate", "lower")
 _BY = {
     BY_INTERVAL: ("", "its interval"),
     BY_ESTIMATE: (" (estimate)", "the estimate"),
     BY_LOWER: (" (lower limit)", "the lower limit"),
 }
-# The distance from a limit that is to be decided unless another is asked for, and its power.
+# The default distance from a limit that should be decided, the power, and the default level.
 _AWAY, _POWER, _LEVEL = 0.05, 0.8, 0.95
-# The rules of `EveryTask` and `EveryAttempt`.
+# The names of the rules `EveryTask` and `EveryAttempt`.
 EVERY, EVERY_ATTEMPT = "every baseline task", "every baseline attempt"
-# Title of the options that compare a run with its baseline.
+# The title of options that compare a run with its baseline.
 COMPARING = "Rules that need --baseline"
-# Verdicts, the worse the later.
+# Verdicts from best to worst.
 _WORSE = (PASS, UNDECIDED, FAIL, ERROR)
-# A rule about a number of a candidate's series: the place of the rule, the series, the metric.
+# The key of a judgement: the place of its rule, the series, and the metric.
 Line = tuple[int, tuple[str, ...], str]
-# Both limits of an interval; None where there is none.
+# The lower and upper limit of an interval; None if there is none.
 Ends = tuple[float | None, float | None]
 
 
 class Relative(float):
-    """A limit as a share of the baseline: 0.1 of "10%"."""
+    """A limit relative to the baseline: 0.1 for "10%"."""
 
     def __str__(self) -> str:
         return f"{100 * self:g}%"
 
 
 class PassesOfAttempts(float):
-    """A rate as passes of attempts, which are counted: 0.8 of "8/10"."""
+    """A pass rate in terms of passes and attempts: 0.8 for "8/10"."""
 
     passes: int
     attempts: int
 
     @classmethod
     def from_text(cls, text: str) -> PassesOfAttempts:
-        """From "8/10"; ValueError for another text."""
+        """The rate for a text such as "8/10"; ValueError for other text."""
         passes, attempts = (int(part) for part in text.split("/"))
         if not 0 <= passes <= attempts or not attempts:
             raise ValueError
@@ -88,7 +88,7 @@ class PassesOfAttempts(float):
 
 
 def parse_rate(value: Any) -> float:
-    """A rate, or passes of attempts; ValueError for another text.
+    """The value of --min-each: a rate, or passes of attempts; ValueError for other text.
 
     >>> parse_rate("0.8"), parse_rate("80%"), str(parse_rate("8/10"))
     (0.8, 0.8, '8/10')
@@ -102,10 +102,11 @@ def parse_rate(value: Any) -> float:
 def parse_limits(
     option: str, value: Any, *, relative: bool = False, amounts: bool = False
 ) -> Mapping[Metric, float]:
-    """`["pass@1=0.02"]` → {pass@1: 0.02}.  Or {"pass@1": 0.02}.
+    """Metric → limit, from `["pass@1=0.02"]` or `{"pass@1": 0.02}`.
 
-    relative : whether 5% is a share of the baseline; else it is 0.05.  amounts : whether it is for
-        the cost of attempts; else for what they achieve.
+    relative : whether 5% is relative to the baseline; otherwise it is 0.05.
+    amounts : whether the option limits metrics for which less is better, such as cost.
+    Errors: ParameterError for other text, an unknown metric, or a metric that is given twice.
     """
     from passk_cli.metrics.registry import parse
 
@@ -121,7 +122,7 @@ def parse_limits(
         except ValueError:
             number = math.nan
         if not equals or not math.isfinite(number):
-            raise ParameterError(option_value, f"write METRIC=X, as in {example}")
+            raise ParameterError(option_value, f"write METRIC=X, for example {example}")
         try:
             metric, part = parse(name), relative and digits.endswith("%")
         except ParameterError as error:
@@ -131,7 +132,7 @@ def parse_limits(
             refuse_ranges([metric], option)
         refuse(
             "bad-option-value",
-            (relative and number < 0, option_value, "write METRIC=X with X from 0", ()),
+            (relative and number < 0, option_value, "write METRIC=X with X of at least 0", ()),
             (metric.unit == "share" and not 0.0 <= number <= 1.0, option_value,
              "write METRIC=X with X from 0 to 1",
              (SuggestedFix({option: {name: f"{share:g}"}}),) if share else ()),
@@ -142,7 +143,7 @@ def parse_limits(
         refuse(
             "unknown-metric",
             (metric.unit == "score" and part, place,
-             "a score may be negative; give a difference, without %", ()),
+             "write a difference without %, because a score may be negative", ()),
             ((metric.sign < 0) != amounts, place,
              f"{'more' if amounts else 'less'} of it is better",
              (SuggestedFix({**alternative, option: None}, "limits it"),)),
@@ -160,13 +161,14 @@ def is_given(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class GateRule:
-    """Base of the rules: the fields are its options.
+    """The base class of all rules. The fields are the options of the rule.
 
-    phrase : its name, with fields of `named_as`.  findings : verdict → clause with {model}, and ""
-        for any other verdict.
-    compares : whether it asks about differences to the baseline.
-    general : whether it asks about the metrics of -k and -m.
-    drawn : whether passes and failures decide it, so that it can be rehearsed.
+    title : the group of its options in the help.
+    phrase : its name, with the fields of `named_as`.
+    findings : verdict → clause with {model}; "" stands for all other verdicts.
+    compares : whether it is about differences to the baseline.
+    general : whether it is about the metrics of -k and -m.
+    can_simulate : whether passes and failures decide it, so that it can be rehearsed.
     """
 
     title: ClassVar[str] = "Rules about this run"
@@ -183,7 +185,7 @@ class GateRule:
 
     @property
     def is_active(self) -> bool:
-        """Whether it was asked for."""
+        """Whether the options ask for this rule."""
         return is_given(self.value)
 
     @property
@@ -192,12 +194,12 @@ class GateRule:
         return tuple(self.value) if isinstance(self.value, Mapping) else ()
 
     def metrics_in(self, context: GateContext) -> Sequence[Metric]:
-        """The metrics it is about."""
+        """The metrics that it judges."""
         return context.general if self.general else self.option_metrics
 
     @property
     def signature(self) -> dict[str, object]:
-        """Its options as entries of a signature, if they are not their defaults."""
+        """The options that differ from their defaults, as entries of the signature."""
         entries = {}
         for option in fields(self):
             value = getattr(self, option.name)
@@ -212,23 +214,24 @@ class GateRule:
         return entries
 
     def statements(self, context: GateContext) -> int:
-        """How many verdicts rest on an interval or a test that chance can mislead."""
+        """The number of verdicts that depend on an interval or a test, so that they can be wrong by
+        chance."""
         return 0
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
-        """The judgements of each context; contexts of one shape are judged together."""
+        """The judgements of each context. All contexts have the same tasks and attempts."""
         return [list(self.judge_one(context)) for context in contexts]
 
     def judge_one(self, context: GateContext) -> Iterable[Judgement]:
-        """The judgements of a context."""
+        """The judgements of one context."""
         raise NotImplementedError
 
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
-        """The fields that its options give to its name and its clauses."""
+        """The fields of its name and its clauses that come from its options."""
         return {}
 
     def words(self, metric: Metric | None = None) -> Sentence:
-        """Its name about a metric."""
+        """Its name, for a metric."""
         return tuple(filter(None, filled(self.phrase, self.named_as(metric))))
 
     def judgement(
@@ -236,7 +239,7 @@ class GateRule:
         limit: float | None = None, notes: Sequence[str] = (), count: CountEvidence | None = None,
         **evidence: Any,
     ) -> Judgement:  # fmt: skip
-        """A judgement of a series.  evidence : further fields of its clause."""
+        """A judgement of this rule.  evidence : further fields of its clause."""
         fields = {**self.named_as(metric), **evidence}
         template = self.findings.get(verdict, self.findings.get("", ""))
         return Judgement(self.phrase, fact, verdict, template, fields, reason, tuple(notes),
@@ -245,7 +248,7 @@ class GateRule:
 
 @dataclass(frozen=True)
 class EveryTask(GateRule):
-    """Every task of the baseline was run, unless some may be missing."""
+    """The rule that every task of the baseline was run. --unpaired drop switches it off."""
 
     unpaired: Annotated[str, Option(
         "--unpaired", help="If tasks or attempts of the baseline are missing",
@@ -263,11 +266,11 @@ class EveryTask(GateRule):
 
     @property
     def is_active(self) -> bool:
-        """Unless the other tasks are compared without them."""
+        """Whether missing tasks fail the gate."""
         return self.unpaired == "fail"
 
     def judge_one(self, context: GateContext) -> Iterator[Judgement]:
-        """The candidates' series, and those that only the baseline has."""
+        """One judgement per candidate, and per model that only the baseline has."""
         sides = context.sides
         for series, covered in {**context.coverages, **sides.missing_series}.items():
             fact = context.empty_result(series)
@@ -287,16 +290,17 @@ class EveryTask(GateRule):
 
 @dataclass(frozen=True)
 class EveryAttempt(GateRule):
-    """Every attempt of the baseline was run, or the number that was declared; and no more.
+    """The rule that exactly the attempts of the baseline, or of --attempts, were made.
 
-    Equally many attempts at every task are a plan, whatever the baseline has, and so is the same
-    share everywhere.  Other numbers are attempts lost, or failures tried again.
+    Compared with a baseline, it also passes if all tasks have equally many attempts, or the same
+    share of the attempts of the baseline.  Other numbers mean that attempts were lost, or that
+    failures were tried again.
     """
 
     attempts: Annotated[int | None, Option(
         "--attempts", "N", "Fail unless every task has N attempts.", low=1,
-        detail="Attempts without an outcome count. Without it, attempts are counted against the"
-        " baseline: fewer or more fail the gate, but equally many at every task are allowed.",
+        detail="Attempts without an outcome count. Without this option, attempts are compared with"
+        " the baseline: fewer or more fail the gate, but equally many at all tasks are allowed.",
     )] = None  # fmt: skip
     can_simulate = False
     phrase = "{?declared|{declared:attempt} at every task}{?baseline|every baseline attempt}"
@@ -304,14 +308,14 @@ class EveryAttempt(GateRule):
 
     @property
     def is_active(self) -> bool:
-        """Always: without a number it is about the baseline."""
+        """Always, because without a number the rule is about the baseline."""
         return True
 
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"declared": self.attempts, "baseline": self.attempts is None}
 
     def judge_one(self, context: GateContext) -> Iterator[Judgement]:
-        """The candidates' series, if something says how many attempts were to be made."""
+        """One judgement per candidate with an expected number of attempts."""
         for series, attempts in context.expected_attempts[0].items():
             if attempts.expected is None or context.unpaired == "drop":
                 continue
@@ -333,10 +337,10 @@ class EveryAttempt(GateRule):
 
 @dataclass(frozen=True)
 class ShareRule(GateRule):
-    """Base of the rules about attempts that went wrong: their share is at most a number.
+    """The base class of rules that limit the share of attempts that went wrong.
 
-    noun : what they are, after their number.
-    role : the key of their numbers in `GateContext.wrong`.
+    noun : the words after the number of these attempts.
+    role : their key in `GateContext.failed_attempts`.
     """
 
     noun: ClassVar[str]
@@ -349,14 +353,14 @@ class ShareRule(GateRule):
 
     @property
     def is_active(self) -> bool:
-        """Also with a share of 0."""
+        """Whether a limit is given; 0 is a limit."""
         return self.value is not None
 
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"noun": self.noun, "limit": f"{100 * self.value:g} %"}
 
     def judge_one(self, context: GateContext) -> Iterator[Judgement]:
-        """Every candidate's series, by a count: there is no interval."""
+        """One judgement per candidate, by a count and without an interval."""
         for series, (wrong, attempts) in context.failed_attempts[self.role].items():
             verdict = FAIL if wrong > self.value * attempts + 1e-9 else PASS
             yield self.judgement(
@@ -368,12 +372,12 @@ class ShareRule(GateRule):
 
 @dataclass(frozen=True)
 class MaxMissing(ShareRule):
-    """The share of attempts without an outcome is at most a number."""
+    """The rule that limits the share of attempts without an outcome."""
 
     max_missing: Annotated[float | None, Option(
         "--max-missing", "SHARE", "Fail if more attempts have no outcome.", low=0.0, high=1.0,
         rare=True,
-        detail="A share of the attempts, for example 2%. --missing says how they count.",
+        detail="A share of the attempts, for example 2%. --missing sets how they count.",
     )] = None  # fmt: skip
     noun = "without an outcome"
     role = "missing"
@@ -381,13 +385,13 @@ class MaxMissing(ShareRule):
 
 @dataclass(frozen=True)
 class MaxErrors(ShareRule):
-    """The share of attempts without an outcome, or with an error, is at most a number."""
+    """The rule that limits the share of attempts without an outcome or with an error."""
 
     max_errors: Annotated[float | None, Option(
         "--max-errors", "SHARE", "Fail if more attempts ended in an error.", low=0.0, high=1.0,
         rare=True,
-        detail="A share of the attempts, for example 5%. Attempts without an outcome count, and"
-        " those with a text in a column named error, error_message or exception.",
+        detail="A share of the attempts, for example 5%. An attempt counts if it has no outcome, or"
+        " text in a column named error, errors, error_message or exception.",
     )] = None  # fmt: skip
     noun = "without an outcome or with an error"
     role = "errors"
@@ -395,7 +399,7 @@ class MaxErrors(ShareRule):
 
 @dataclass(frozen=True)
 class Minimum(GateRule):
-    """A metric reaches a number: its interval does, its estimate, or its lower limit."""
+    """The rule that a metric reaches a minimum, by its interval, estimate or lower limit."""
 
     minimum: Annotated[Mapping[Any, float], Option(
         "--min", "METRIC=X", "Fail if METRIC is significantly below X.",
@@ -404,8 +408,8 @@ class Minimum(GateRule):
     )] = field(default_factory=dict)  # fmt: skip
     min_by: Annotated[str, Option(
         "--min-by", help="Compare X of --min with", choices=MIN_BY, rare=True,
-        detail="With estimate or lower, --min fails if the estimate, or the lower limit of the"
-        " interval, is below X. It is never undecided.")] = BY_INTERVAL  # fmt: skip
+        detail="With estimate or lower, the rule fails if the estimate, or the lower limit of the"
+        " interval, is below X. It is then never undecided.")] = BY_INTERVAL  # fmt: skip
     phrase = "{metric} ≥ {limit}{by}"
     findings: ClassVar[Mapping[str, str]] = {
         PASS: "{metric} of {model} is {?in|in }{estimate}; {end} is not below the minimum of"
@@ -417,11 +421,11 @@ class Minimum(GateRule):
 
     @property
     def signature(self) -> dict[str, object]:
-        """The minimum, and what it is compared with."""
+        """The minimum and --min-by."""
         return {**super().signature, **({"min_by": self.min_by} if self.minimum else {})}
 
     def statements(self, context: GateContext) -> int:
-        """One per candidate's series and metric, unless estimates decide."""
+        """One per candidate and metric, unless estimates decide."""
         number = sum(rates.metric in self.minimum for rates in context.candidates)
         return 0 if self.min_by == BY_ESTIMATE else number
 
@@ -430,7 +434,7 @@ class Minimum(GateRule):
         return {"by": by, "end": end, **_limited(metric, self.minimum)}
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
-        """One per candidate's series and metric; intervals only if they decide."""
+        """One judgement per candidate and metric. Intervals are computed only if they decide."""
         study = contexts[0].study
         fast = self.min_by == BY_ESTIMATE and len(contexts) > 1
         confidence = replace(study.confidence, interval="none") if fast else study.confidence
@@ -465,7 +469,7 @@ class Minimum(GateRule):
 
 @dataclass(frozen=True)
 class DifferenceRule(GateRule):
-    """Base of the rules about differences to the baseline."""
+    """The base class of rules about differences to the baseline."""
 
     title: ClassVar[str] = COMPARING
     compares = True
@@ -475,20 +479,20 @@ class DifferenceRule(GateRule):
 
     @property
     def waiting(self) -> list[Sentence]:
-        """The rules in words while there is no baseline."""
+        """The names of the rules, for a gate that waits for its first baseline."""
         return [self.words(metric) for metric in self.option_metrics]
 
     def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
-        """The candidates of each context against their baselines.
+        """The comparisons of the candidates of each context with their baselines.
 
-        Intervals are made together; no test is made.
+        The intervals of all contexts are computed together. There are no tests.
         """
         from passk_cli.study.comparison import difference_intervals
 
         pairs = [[self.matched(pair) for pair in t.pairs(self.metrics_in(t))] for t in contexts]
         study = contexts[0].study
         if study.past is not None and self.general:
-            # Their tests know no effect of the run: intervals decide, each at its share.
+            # The tests do not allow for the effect of the run, so intervals decide (Bonferroni).
             alpha = (1 - study.confidence.level) / max(sum(not c.reason for c in pairs[0]), 1)
             pairs = [[c.having(alpha=alpha, adjustment=BONFERRONI) for c in part] for part in pairs]
         limited = [c for part in pairs for c in part if not c.reason]
@@ -499,23 +503,23 @@ class DifferenceRule(GateRule):
         ]
 
     def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
-        """A pair on the tasks that both have."""
+        """The comparison of a pair on their shared tasks."""
         from passk_cli.study.comparison import match_tasks
 
         return match_tasks(*pair)
 
     def verdict(self, c: Comparison, tests: int) -> str:
-        """On a difference, one of so many that are tested."""
+        """The verdict on a difference.  tests : the number of differences that are tested."""
         raise NotImplementedError
 
     def evidence(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
-        """Why a rule is undecided or fails, and the fields of its clause."""
+        """The reason for the verdict, and the fields of its clause."""
         raise NotImplementedError
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
-        """One per pair and metric, and per candidate that has no baseline."""
+        """One judgement per pair and metric, and one per candidate without a baseline."""
         rows = []
         for context, pairs in zip(contexts, self.compared(contexts), strict=True):
             tests = sum(not c.reason for c in pairs)
@@ -539,7 +543,7 @@ class DifferenceRule(GateRule):
             line = self.judgement(fact, verdict, metric, limit=limit)
             return line.as_error(c.reason or missing, absent=bool(c.reason))
         if not single:
-            # Drawn runs need the verdict only.
+            # Rehearsals only need the verdict.
             return self.judgement(fact, verdict, metric, limit=limit)
         if isinstance(limit, Relative):
             from passk_cli.study.comparison import relative_change
@@ -556,10 +560,10 @@ class DifferenceRule(GateRule):
 
 @dataclass(frozen=True)
 class NoRegression(DifferenceRule):
-    """No metric of -k and -m is lower than the baseline's, as --max-drop 0 asks of one of them.
+    """The rule that no metric of -k and -m is lower than in the baseline.
 
-    It fails where one is significantly lower, adjusted for their number, passes where one is
-    significantly higher, and is undecided in between.
+    Each metric fails if it is significantly lower, adjusted for their number, passes if it is
+    significantly higher, and is undecided otherwise.
     """
 
     no_regression: Annotated[bool, Option(
@@ -575,18 +579,18 @@ class NoRegression(DifferenceRule):
 
     @property
     def waiting(self) -> list[Sentence]:
-        """The rule in words; the data would say of which metrics."""
+        """The name of the rule. Without data its metrics are not known."""
         return [self.words()]
 
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"metric": metric and metric.name}
 
     def statements(self, context: GateContext) -> int:
-        """One: its tests are adjusted for their number."""
+        """One, because its tests are adjusted for their number."""
         return min(super().statements(context), 1)
 
     def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
-        """The pairs tested; of several contexts without intervals that decide nothing."""
+        """The comparisons. For several contexts, only what decides the verdict is computed."""
         from passk_cli.study.pairs import compare_pairs, test_pairs
 
         study, pairs = contexts[0].study, [context.pairs(context.general) for context in contexts]
@@ -599,7 +603,7 @@ class NoRegression(DifferenceRule):
         return test_pairs(pairs, study.confidence, study.rules, verdicts=True)
 
     def verdict(self, c: Comparison, tests: int) -> str:
-        """By the interval, as --max-drop 0; of several tests by p, adjusted for their number."""
+        """The verdict by the interval, or by the adjusted p-value if there are several tests."""
         from passk_cli.study.pairs import BETTER, WORSE
 
         if tests == 1 or (c.adjustment == BONFERRONI and not c.testable):
@@ -609,7 +613,7 @@ class NoRegression(DifferenceRule):
     def evidence(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
-        """p with its adjustment, and how many tasks would decide."""
+        """The p-value with its adjustment, and how many tasks would decide."""
         p = f"p {p_relation(c.adjusted)}" if c.testable else ""
         many = f", {ADJUSTED[c.adjustment]} over {tests} tests" if c.adjustment in ADJUSTED else ""
         test_words, alpha = (
@@ -620,7 +624,7 @@ class NoRegression(DifferenceRule):
             p += " decides, not the interval" if tests > 1 else " does not decide"
         to_decide = ""
         if verdict == UNDECIDED and (tests == 1 or c.adjustment == MIN_P):
-            # If p alone is adjusted, the interval does not say what decides it.
+            # If only p is adjusted, the interval does not show how many tasks would decide.
             truth = (
                 f" if {_default_distance(fact)} {'lower' if c.first.metric.sign > 0 else 'higher'}"
             )
@@ -630,10 +634,11 @@ class NoRegression(DifferenceRule):
 
 @dataclass(frozen=True)
 class Tolerance(DifferenceRule):
-    """Base of the rules by which a metric is not significantly worse than the baseline's by more
-    than a number, or by more than a share of the baseline's.
+    """The base class of rules that limit how much worse than the baseline a metric may be.
 
-    change : for the worse, with its article.
+    The limit is a difference, or relative to the baseline.
+
+    change : the article and the noun of a change for the worse.
     """
 
     change: ClassVar[tuple[str, str]]
@@ -651,14 +656,14 @@ class Tolerance(DifferenceRule):
         return {"a": a, "change": change, **_limited(metric, self.value, "points")}
 
     def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
-        """The pair, the baseline at the share of it that is allowed."""
+        """The comparison of a pair. For a relative limit, the baseline is scaled by the limit."""
         c, most = super().matched(pair), self.value[pair[0].metric]
         return c if c.reason or not isinstance(most, Relative) else c.with_share(
             1.0 - pair[0].metric.sign * most
         )  # fmt: skip
 
     def verdict(self, c: Comparison, tests: int) -> str:
-        """It fails when even the better limit is worse."""
+        """The verdict by the interval: it fails if even the better limit is worse than allowed."""
         most = self.value[c.first.metric]
         limit = 0.0 if isinstance(most, Relative) else -most
         return _verdict(_for_better(c.interval, c.first.metric.sign), limit)
@@ -666,7 +671,7 @@ class Tolerance(DifferenceRule):
     def evidence(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
-        """How many tasks would decide, and whether it did change for the worse."""
+        """How many tasks would decide, and whether the metric is significantly worse."""
         sign, most, value = c.first.metric.sign, self.value[c.first.metric], fact.estimate.value
         to_decide, high = fact.estimate.reason, _for_better(fact.estimate, sign)[1]
         if value is not None:
@@ -682,7 +687,7 @@ class Tolerance(DifferenceRule):
 
 @dataclass(frozen=True)
 class MaxDrop(Tolerance):
-    """A metric is not significantly lower than the baseline's by more than a number."""
+    """The rule that a metric is not significantly more than a limit lower than in the baseline."""
 
     max_drop: Annotated[Mapping[Any, float], Option(
         "--max-drop", "METRIC=X[%]", "Fail if METRIC is significantly more than X lower.",
@@ -694,24 +699,24 @@ class MaxDrop(Tolerance):
 
 @dataclass(frozen=True)
 class MaxIncrease(Tolerance):
-    """An amount is not significantly more than the baseline's by more than a number or share."""
+    """The rule that a cost is not significantly more than a limit higher than in the baseline."""
 
     max_increase: Annotated[Mapping[Any, float], Option(
         "--max-increase", "METRIC=X%", "Fail if a cost is significantly more than X higher.",
         parse=partial(parse_limits, "--max-increase", relative=True, amounts=True),
-        detail="X is relative to the baseline (10%) or an amount: cost=0.02 is in dollars. It also"
-        " takes tokens, duration, turns, their medians, and these per solved task.",
+        detail="X is relative to the baseline (10%) or an amount (cost=0.02 is in dollars). METRIC"
+        " can also be tokens, duration, turns, their medians, and these per solved task.",
     )] = field(default_factory=dict)  # fmt: skip
     change = "an", "increase"
 
 
 @dataclass(frozen=True)
 class EachRule(GateRule):
-    """Base of the rules about single tasks, which look at the passes of every candidate."""
+    """The base class of rules about single tasks."""
 
     @property
     def option_metrics(self) -> Sequence[Metric]:
-        """pass@1, of which it looks at the tasks and attempts."""
+        """pass@1, because its values contain the tasks and attempts."""
         from passk_cli.metrics.registry import Metric
 
         return (Metric("pass@", 1),) if self.is_active else ()
@@ -722,13 +727,13 @@ class EachRule(GateRule):
                 yield self.judge_series(context, rates)
 
     def judge_series(self, context: GateContext, rates: TaskValues) -> Judgement:
-        """The judgement of one candidate's series."""
+        """The judgement of one candidate."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class MustPass(EachRule):
-    """Every named task passes all its attempts, or a share of them."""
+    """The rule that named tasks pass all their attempts, or a share of them."""
 
     must_pass: Annotated[tuple[str, ...], Option(
         "--must-pass", "TASKS|FILE", "Fail unless these tasks pass every attempt.",
@@ -747,7 +752,7 @@ class MustPass(EachRule):
 
     @property
     def signature(self) -> dict[str, object]:
-        """The names that were given, and a file of names by its path and their number."""
+        """The names of the tasks; a file of names appears with its path and their number."""
         files = Counter(name.file for name in self.must_pass if isinstance(name, ListedTask))
         names = [name for name in self.must_pass if not isinstance(name, ListedTask)]
         lists = [f"{file} ({plural(number, 'task')})" for file, number in files.items()]
@@ -755,7 +760,7 @@ class MustPass(EachRule):
         return {**entries, "must_pass": ",".join([*names, *lists])} if entries else entries
 
     def judge_series(self, context: GateContext, rates: TaskValues) -> Judgement:
-        """The named tasks that pass, and those that pass too rarely or have no attempts."""
+        """The judgement by the number of named tasks that pass often enough."""
         import numpy as np
 
         places = context.sides.places
@@ -800,7 +805,7 @@ class MustPass(EachRule):
 
 @dataclass(frozen=True)
 class MinEach(EachRule):
-    """No task's pass rate is significantly below a number, or every task passes enough attempts."""
+    """The rule that no single task is significantly below a pass rate, or has too few passes."""
 
     min_each: Annotated[float | None, Option(
         "--min-each", "RATE|N/M", "Fail if any single task is significantly below RATE.",
@@ -819,7 +824,7 @@ class MinEach(EachRule):
     )
 
     def statements(self, context: GateContext) -> int:
-        """One per candidate's series: its tests are adjusted for the number of tasks."""
+        """One per candidate, because its tests are adjusted for the number of tasks."""
         return 0 if isinstance(self.value, PassesOfAttempts) else len(context.sides.series)
 
     def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
@@ -835,9 +840,9 @@ class MinEach(EachRule):
     def _judge_counts(
         self, context: GateContext, rates: TaskValues, least: PassesOfAttempts
     ) -> Judgement:
-        """The tasks that pass that many attempts, or the same share of more attempts.
+        """The judgement by the tasks with enough passes, or the same share of more attempts.
 
-        A task with fewer attempts has to pass as many: attempts that were lost are not passes.
+        A task with fewer attempts needs the same number of passes: lost attempts are not passes.
         """
         import numpy as np
 
@@ -853,7 +858,7 @@ class MinEach(EachRule):
         return replace(line, template=self.counting)
 
     def _judge_tests(self, context: GateContext, rates: TaskValues) -> Judgement:
-        """The tasks that reach a pass rate as observed, or are significantly below it."""
+        """The judgement by the tasks that are significantly below the pass rate, or reach it."""
         import numpy as np
 
         from passk_cli.inference.adjust import holm
@@ -876,7 +881,7 @@ class MinEach(EachRule):
 
 
 def _passes(context: GateContext, rates: TaskValues, places: Any, p: Any = None) -> str:
-    """As "t1 passed 2 of 4 (p = 0.01), t2 passed …"."""
+    """The passes of some tasks in words: "t1 passed 2 of 4 (p = 0.01), t2 passed …"."""
     names = context.sides.counts.tasks
     return first_few([
         f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,}"
@@ -888,9 +893,9 @@ def _passes(context: GateContext, rates: TaskValues, places: Any, p: Any = None)
 def _limited(
     metric: Metric | None, limits: Mapping[Any, float], unit: str = ""
 ) -> dict[str, Any]:  # fmt: skip
-    """The name of a metric, and the number that the user gave for it.
+    """The fields "metric" and "limit" of a clause; empty without a limit for the metric.
 
-    unit : "points" of a difference.
+    unit : "points" for a difference.
     """
     number: Any = limits.get(metric)
     if metric is None or number is None:
@@ -905,13 +910,13 @@ def _limited(
 
 
 def _change(estimate: Estimate) -> dict[str, Any]:
-    """What a metric did, and by how much: "fell", 0.140 [0.031, 0.249]."""
+    """The fields "did" and "size" of a clause, for example "fell" and 0.140 [0.031, 0.249]."""
     low, value, high = estimate.low, estimate.value, estimate.high
     if value is None:
         return {"did": "changed", "size": "an unknown amount"}
     even = low is not None and high is not None and low <= 0 <= high
     if even or abs(value) < ROUNDING:
-        # A difference that is not significant is neither a loss nor a gain.
+        # A difference that is not significant is called a change, and not a loss or a gain.
         size = Phrase(((replace(estimate, signed=True), POINTS),))
         return {"did": "changed", "size": size, "even": even}
     if value < 0:
@@ -921,14 +926,14 @@ def _change(estimate: Estimate) -> dict[str, Any]:
 
 
 def _for_better(limits: Estimate | Interval | None, sign: int) -> Ends:
-    """Limits of a difference, turned round where less is better, by the sign of the metric."""
+    """The limits of an improvement: those of the difference, negated if less is better."""
     if limits is None or limits.low is None or limits.high is None:
         return None, None
     return (limits.low, limits.high) if sign > 0 else (-limits.high, -limits.low)
 
 
 def _verdict(ends: Ends, limit: float) -> str:
-    """Whether an interval lies above a limit, below it, or around it."""
+    """PASS, FAIL or UNDECIDED, if an interval is above a limit, below it, or contains it."""
     low, high = ends
     if low is None or high is None:
         return ERROR
@@ -936,9 +941,9 @@ def _verdict(ends: Ends, limit: float) -> str:
 
 
 def _remedy(unknown: Sequence[str], tasks: Iterable[str]) -> str:
-    """A remedy for names that are no tasks: what is near, a missing file, or a comment in one."""
+    """What to do about unknown tasks: a similar name, a missing file, or a comment in a file."""
     if any(name.startswith("#") for name in unknown):
-        return "; a file of tasks has no comments"
+        return "; a file of tasks must not contain comments"
     if suggested := nearest(unknown[0], tasks):
         return f"; {did_you_mean(suggested)}"
     is_file = any(Path(name).suffix or os.sep in name for name in unknown)
@@ -946,7 +951,7 @@ def _remedy(unknown: Sequence[str], tasks: Iterable[str]) -> str:
 
 
 def _lower_limit(rates: TaskValues, context: GateContext, at: Any = ...) -> str:
-    """As "4 passes of 4 show a rate ≥ 0.473", of the fewest attempts at some of the tasks."""
+    """Words such as "4 passes of 4 show a rate ≥ 0.473", for the fewest attempts at the tasks."""
     from passk_cli.inference.binomial_rate import lower_limits
 
     fewest = int(rates.n[at].min())
@@ -956,22 +961,23 @@ def _lower_limit(rates: TaskValues, context: GateContext, at: Any = ...) -> str:
 
 
 def _default_distance(fact: Result) -> str:
-    """The distance from a limit that `_needed` takes where no other is asked for."""
+    """The default distance from a limit in `_needed_to_decide`, in words."""
     return f"{100 * _AWAY:g} points" if fact.estimate.unit == "share" else "10 %"
 
 
 def _needed_to_decide(
     fact: Result, context: GateContext, away: float, truth: str, of_runs: float = 0.0
 ) -> str:
-    """About how many tasks would decide with power 0.8, or attempts where the tasks are fixed.
+    """About how many tasks (or attempts, if the tasks are fixed) would decide with power 0.8.
 
-    The interval's half width h shrinks with their root, but for what is owed to runs, r.  A true
-    value `away` from the limit is decided where away ≥ h (1 + z₀.₈ / z₁₋α/₂).  The estimate has no
-    part in it: as far as it is from the limit, it may be by chance.  Where there are so many
-    already, the truth is probably nearer than `away`, and that is said.
+    The half width h of the interval shrinks with the root of their number, except for the part r
+    that comes from runs.  A true value at distance `away` from the limit is decided if
+    away ≥ h (1 + z₀.₈ / z₁₋α/₂).  The estimate is not used, because its distance from the limit may
+    be chance.  If there are that many tasks already, the true value is probably nearer than `away`,
+    and the words are "near the limit".
 
-    away : distance that is to be decided; where it is 0, 5 points, and for what attempts took a
-    tenth of the estimate.  truth : what is so far away.  Power: benchmarks/gate.md.
+    away : the distance that should be decided; for 0 it is 5 points, or for costs a tenth of the
+    estimate.  truth : the condition in words.  of_runs : r.  Power: benchmarks/gate.md.
     """
     from passk_cli.inference.exact import NORMAL
 
@@ -992,10 +998,10 @@ def _needed_to_decide(
 
 
 def _needed_if_all_agree(fact: Result, least: float, context: GateContext) -> str:
-    """About how many tasks, or attempts, would decide if all pass as all did; or fail; "" else.
+    """About how many tasks or attempts would decide if all pass (or all fail), as all did so far.
 
-    Of n of them the lower limit is then near α^{1/n}, which is at the minimum m where n is
-    n₀ ln(limit₀) / ln(m).
+    It is "" in all other cases.  With n of them the lower limit is about α^{1/n}.  It reaches the
+    minimum m at n = n₀ ln(limit₀) / ln(m).
     """
     estimate, (number, fixed) = fact.estimate, _sample_size(fact, context)
     if estimate.value is None or estimate.low is None or estimate.high is None:
@@ -1010,7 +1016,7 @@ def _needed_if_all_agree(fact: Result, least: float, context: GateContext) -> st
 
 
 def _sample_size(fact: Result, context: GateContext) -> tuple[int, bool]:
-    """The tasks of a number, or the fewest attempts where the tasks are fixed, and whether."""
+    """The number of tasks, or the fewest attempts if the tasks are fixed, and whether they are."""
     fixed = context.study.confidence.population == THESE_TASKS
     return (fact.size.n_min if fixed else fact.size.tasks) or 0, fixed
 
@@ -1024,8 +1030,11 @@ def _about(count: float, truth: str, *, fixed: bool) -> str:
 def verdicts_of(
     rules: Sequence[GateRule], contexts: Sequence[GateContext], places: Iterable[int] | None = None
 ) -> list[dict[Line, str]]:
-    """The verdicts of the rules at some places, of all without any, on each context; none of a rule
-    that drawn runs do not decide.  If outcomes are missing, the worse of both ends."""
+    """Key of a judgement → verdict, for each context.
+
+    places : the places of the rules; None for all rules. Rules that cannot be simulated are left
+    out. If outcomes are missing, the verdict is the worse one of the worst and the best case.
+    """
     lines: list[dict[Line, str]] = [{} for _ in contexts]
     ends = list(zip(*(context.cases for context in contexts), strict=True))
     for place in range(len(rules)) if places is None else places:
@@ -1040,8 +1049,10 @@ def verdicts_of(
 
 
 def extremes(rules: Sequence[GateRule], context: GateContext) -> dict[Line, tuple[str, str]]:
-    """Verdicts on a run that passes everything, and on one that passes nothing, of each line that
-    passes and failures decide."""
+    """Key of a judgement → its verdicts if every attempt passes, and if every attempt fails.
+
+    Rules that cannot be simulated are left out.
+    """
     context = context.for_simulation
     if not context.study.metrics or is_corrected(context.sides.counts):
         return {}

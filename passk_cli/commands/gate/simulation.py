@@ -1,4 +1,4 @@
-"""A gate rehearsed: its verdicts on drawn runs in which nothing changed, or a drop was planted."""
+"""Rehearsals: the verdicts of a gate on simulated runs without a change, or with a planted drop."""
 
 from __future__ import annotations
 
@@ -46,44 +46,59 @@ from passk_cli.study.rules import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 from passk_cli.study.section import data_field
 from passk_cli.study.values import Series
 
-# Rehearsals with nothing changed, and with each planted drop; fewer where an interval costs more.
+# The numbers of rehearsals without a change and with each planted drop, and the divisor of both if
+# intervals are slow.
 _UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
-# So many rehearsals share a set of estimated rates; so many sets are drawn from the posterior.
+# The rehearsals that share a set of estimated rates, and the sets drawn from the posterior.
 _OF_ESTIMATED, _DRAWN = 10, 50
-# A share of the planted runs is known to lie on one side of the power after so many of them, at so
-# many standard errors.
+# After at least _LEAST planted runs, a share that differs from the power by more than _CLEAR
+# standard errors is clearly above or below it.
 _LEAST, _CLEAR = 20, 3.0
 # Runs that are judged at once.
 _TOGETHER = 100
-# A drop that a rehearsal detects is one that fails with this power; its normal deviate.
+# A drop counts as detected if the rule fails with this power; the normal deviate of the power.
 POWER, _DEVIATE = 0.8, 0.8416
-# The planted drop is sought to this share of itself, and to this share of all passes.
+# The bisection of the drop stops at this share of the drop, or at this share of all passes.
 _NEAR, _NEAREST = 0.03, 1e-3
-# The largest variance of what lies between 0 and 1.
+# The largest variance of a number between 0 and 1.
 _LARGEST = 0.25
 WHOLE = "the whole gate"
 
 NOT_REHEARSED = DiagnosticType(
-    "not-rehearsed", WARNING, "{metrics} not rehearsed: passes and failures do not decide it", "",
-    "A rehearsal draws runs as passes and failures. Metrics of scores, answers or solutions, and"
-    " gain@k, are not decided by these.")  # fmt: skip
+    "not-rehearsed", WARNING, "{metrics} not rehearsed: passes and failures do not decide it",
+    meaning="A rehearsal draws runs as passes and failures. Metrics of scores, answers or"
+    " solutions, and gain@k, need more than these.",
+    why="The rehearsal does not show false alarms or the detected drop of this rule. The rule is"
+    " still judged on the run.",
+    example="warning[not-rehearsed]: maj@1 not rehearsed: passes and failures do not decide it",
+)  # fmt: skip
 RANGES_NOT_REHEARSED = DiagnosticType(
-    "ranges-not-rehearsed", WARNING, "{metrics} not rehearsed: drawn runs have no ranges", "",
-    "The range of a metric such as cover@0.8 takes too long to be computed for hundreds of drawn"
-    " runs. The rule is judged on the run itself, and the rehearsal leaves it out.")  # fmt: skip
+    "ranges-not-rehearsed", WARNING, "{metrics} not rehearsed: drawn runs have no ranges",
+    meaning="The range of a metric such as cover@0.8 takes too long to compute for hundreds of"
+    " simulated runs.",
+    why="The rehearsal does not show false alarms or the detected drop of this rule. The rule is"
+    " still judged on the run.",
+    example="warning[ranges-not-rehearsed]: cover@0.8 not rehearsed: drawn runs have no ranges",
+)  # fmt: skip
 ONE_ATTEMPT = DiagnosticType(
     "one-attempt-rehearsed", WARNING,
-    "one attempt per task does not show its success rate, so the rates come from a prior", "",
-    "With one attempt per task the data show the pass rate, and not how tasks differ. The rates of"
-    " the rehearsal come from a prior with this pass rate.")  # fmt: skip
+    "one attempt per task does not show its success rate, so the rates come from a prior",
+    meaning="With one attempt per task, the data show the pass rate, but not how much tasks differ."
+    " The rehearsal draws success rates from a prior with this pass rate.",
+    why="If tasks differ more or less than in the prior, the false alarms and the detected drop are"
+    " different.",
+    advice="Make at least two attempts per task, if you need exact numbers.",
+    example="warning[one-attempt-rehearsed]: one attempt per task does not show its success rate,"
+    " so the rates come from a prior",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class VerdictRates:
-    """How often a line failed and was undecided in rehearsals with nothing changed.
+    """How often a line failed and was undecided in rehearsals without a change.
 
-    both : the share of the pairs of rehearsals at the same rates in which both failed, a standard
-        error more than was seen: few rehearsals at the same rates show roughly how rates matter.
+    both_fail : the share of pairs of rehearsals at the same rates in which both failed, plus one
+        standard error, because few rehearsals at the same rates estimate it roughly.
     """
 
     failing: int
@@ -93,7 +108,7 @@ class VerdictRates:
 
     @classmethod
     def from_runs(cls, failing: Sequence[bool], undecided: int, sets: int) -> VerdictRates:
-        """From all rehearsals, which took the sets of rates in turn."""
+        """The rates from all rehearsals, which use the sets of success rates in turn."""
         size = len(failing) // sets
         count = np.reshape(failing, (size, sets)).sum(axis=0)
         pairs, observed = sets * size * (size - 1) / 2, float((count * (count - 1)).sum()) / 2
@@ -102,18 +117,20 @@ class VerdictRates:
 
     @property
     def share(self) -> float:
-        """The share that failed."""
+        """The share of rehearsals in which the line failed."""
         return self.failing / self.runs
 
 
 def false_alarm(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
-    """The share that fails at the estimated rates; limits hold the errors of both estimates.
+    """The false-alarm rate at the estimated success rates, with limits for all errors.
 
-    The Monte-Carlo error of both by the exact limits of Clopper and Pearson.  The error of the
-    rates by a Beta distribution of the share: how often a run fails gives its mean, and how often
-    two runs of the same rates both fail its spread.  The limits are the widest of these.
+    Exact Clopper–Pearson limits cover the Monte-Carlo error of both simulations.  A Beta
+    distribution of the false-alarm rate covers the error of the success rates: its mean is the
+    share of runs that fail, and its spread follows from the share of pairs at the same success
+    rates that both fail.  The result has the widest of these limits.
 
-    odds : at the estimated rates.  predicted : at rates drawn from their posterior.
+    odds : rehearsals at the estimated rates.  predicted : rehearsals at rates drawn from their
+    posterior.
     Coverage: benchmarks/gate.md.
     """
     from passk_cli.special import betaincinv
@@ -131,11 +148,12 @@ def false_alarm(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
 
 @dataclass(frozen=True)
 class DetectableDrop:
-    """The smallest planted drop that is detected with power 0.8: the gate fails.
+    """The smallest planted drop at which a rule fails with power 0.8.
 
-    lost : share of the passes that are lost at every task; None where losing all is not enough.
-    drop : the same in the metric, with the Monte-Carlo standard error.
-    reached : share of the runs that failed at that drop, or with every pass lost.
+    lost : the share of the passes that is lost at every task; None if the loss of all passes is not
+    detected.
+    drop : the drop of the metric, with its Monte-Carlo standard error.
+    reached : the share of runs that failed at this drop, or with all passes lost.
     """
 
     lost: float | None
@@ -145,12 +163,12 @@ class DetectableDrop:
 
 @dataclass(frozen=True)
 class SimulatedJudgement(Judgement):
-    """A judgement with its rehearsals.
+    """A judgement with the results of its rehearsals.
 
-    odds, predicted : at the estimated rates, and at rates as uncertain as the data leave them; None
-        if passes and failures do not decide it.
-    catch : the smallest drop that it detects; None for the whole gate.
-    best, worst : verdicts on a run that passes everything, and one that passes nothing.
+    odds : rehearsals at the estimated success rates; None if they cannot decide the rule.
+    predicted : rehearsals at success rates drawn from their posterior.
+    detectable : the smallest drop that the rule detects; None for the whole gate.
+    best, worst : the verdicts if every attempt passes, and if every attempt fails.
     """
 
     odds: VerdictRates | None = None
@@ -161,7 +179,7 @@ class SimulatedJudgement(Judgement):
 
     @cached_property
     def alarm(self) -> Estimate | None:
-        """The share of false alarms."""
+        """The false-alarm rate; None if the rule was not rehearsed."""
         if self.odds is None or self.predicted is None:
             return None
         return false_alarm(self.odds, self.predicted)
@@ -169,15 +187,14 @@ class SimulatedJudgement(Judgement):
 
 @dataclass(frozen=True)
 class SimulationSetup:
-    """Pairs of runs of a context's shape, drawn from success rates that both have.
+    """The simulation of a gate: pairs of runs with the same success rates.
 
     context : the run, with the metrics that passes and failures decide.  rules : its rules.
-    new, old : (sets × cells) rates of the cells of the new run's counts, and of the baseline's.
-    on_undecided : "fail" where undecided lines fail.
-    runs : rehearsals with nothing changed, which take the sets of rates in turn.
-    purpose : of its random numbers; suites of the same data draw the same runs.
-    scales : of a history, series of the baseline → (sets,) standard deviation of the effect of a
-        run, in logits.
+    new, old : (sets × cells) success rates of the new run and of the baseline.
+    on_undecided : "fail" if undecided lines fail.
+    runs : the number of rehearsals without a change, which use the sets of rates in turn.
+    purpose : names the random numbers, so that suites with the same data draw the same runs.
+    scales : series of a history → (sets,) standard deviation of the effect of a run, in logits.
     """
 
     context: GateContext
@@ -192,7 +209,7 @@ class SimulationSetup:
 
     @cached_property
     def unchanged_verdicts(self) -> tuple[dict[Line, VerdictRates], list[bool]]:
-        """The odds of each line with nothing changed, and whether each of these runs fails."""
+        """Line → verdict rates without a change, and for each rehearsal whether the gate fails."""
         verdicts: dict[Line, list[str]] = {}
         shut: list[bool] = []
         for first in steps(range(0, self.runs, _TOGETHER), "rehearsing", "parts"):
@@ -211,7 +228,8 @@ class SimulationSetup:
 
     @property
     def effects(self) -> list[float]:
-        """Standard deviations of the effect of a run on pass@1, where the baseline is a history."""
+        """Standard deviations of the effect of a run on pass@1; empty unless the baseline is a
+        history."""
         past, sides = self.context.study.past, self.context.sides
         if past is None or sides.baseline is None:
             return []
@@ -221,10 +239,9 @@ class SimulationSetup:
     def detectable_drop(self, line: Line) -> DetectableDrop:
         """The smallest planted drop at which the line fails with power 0.8, by bisection.
 
-        A drop is planted by losing the same share of the passes of every task, so that a rate p
-        becomes (1 − share) p.  All shares are tried on the same random numbers, so that a larger
-        one fails nearly always where a smaller one does.  A share is tried on more runs until the
-        power lies clearly on one side of 0.8.
+        A planted drop loses the same share of passes at every task: a rate p becomes (1 − share) p.
+        All shares use the same random numbers, so a larger share almost always fails if a smaller
+        one does.  Each share is tried on more runs until its power is clearly above or below 0.8.
         """
         low, high = 0.0, 1.0
         reached = self._power(line, high)
@@ -239,10 +256,13 @@ class SimulationSetup:
         return DetectableDrop(high, self._drop(line, high), self._power(line, high, all_runs=True))
 
     def _power(self, line: Line, lost: float, *, all_runs: bool = False) -> float:
-        """Share of the planted runs in which the line fails; of as few as tell, unless whole."""
+        """The share of planted runs in which the line fails.
+
+        Without all_runs it stops as soon as the share is clearly above or below the power.
+        """
         place, runs = line[0], self.planted if all_runs else _LEAST
         while True:
-            # Kept per rule and share, as other lines of the rule are judged on the same runs.
+            # The cache is per rule and share, because the lines of a rule use the same runs.
             judged = self._cache.setdefault((place, lost), [])
             if len(judged) < runs:
                 rule_metrics = self.rules[place].metrics_in(self.context)
@@ -261,7 +281,7 @@ class SimulationSetup:
 
     @property
     def planted(self) -> int:
-        """Rehearsals with each planted drop."""
+        """The number of rehearsals with each planted drop."""
         return min(self.runs, max(_LEAST, self.runs * _PLANTED // _UNCHANGED))
 
     def _fails(self, verdict: str) -> bool:
@@ -269,9 +289,10 @@ class SimulationSetup:
         return verdict in (FAIL, ERROR) or (undecided_fails and verdict == UNDECIDED)
 
     def run(self, lost: float, run: int) -> GateContext:
-        """A drawn new run that lost a share of its passes, with a drawn baseline.
+        """A simulated new run that lost a share of its passes, with a simulated baseline.
 
-        Of a history every run is drawn, each with an effect of its own, and so is the new run.
+        If the baseline is a history, all its runs are simulated. Each of these runs and the new run
+        has its own effect of the run.
         """
         sides, study, at = self.context.sides, self.context.study, run % len(self.new)
         generator = named_generator(study.confidence.seed, f"rehearsed run{self.purpose}", run)
@@ -294,10 +315,11 @@ class SimulationSetup:
         return context.with_counts(with_passes(sides.counts, passes), base)
 
     def _drop(self, line: Line, lost: float) -> Estimate:
-        """The fall of the metric when so many passes are lost, with its Monte-Carlo error.
+        """The drop of the metric if a share of the passes is lost, with its Monte-Carlo error.
 
-        The error of the share of runs that fail, √(power (1 − power) / runs), over the slope of the
-        power there, which is normal around the drop with the spread of the evidence.
+        The error is that of the share of failing runs, √(power (1 − power) / runs), divided by the
+        slope of the power at this drop.  The power is a normal function of the drop, with the
+        spread of the evidence.
         """
         place, series, name = line
         metric = next(
@@ -318,7 +340,7 @@ class SimulationSetup:
 
 
 def has_fast_intervals(context: GateContext) -> bool:
-    """Whether its intervals cost little, and leave time for many rehearsals."""
+    """Whether intervals are computed fast enough for many rehearsals."""
     confidence = context.study.confidence
     methods = {confidence.method, confidence.for_differences().method}
     return confidence.population == NEW_TASKS and methods <= {*GUARDED, GUARDED_T, "t"}
@@ -328,13 +350,15 @@ def simulation_setup(
     context: GateContext, rules: Sequence[GateRule], on_undecided: str, *, predictive: bool = False,
     fewer: bool = False, purpose: str = "",
 ) -> SimulationSetup:  # fmt: skip
-    """Rates of both runs, as the baseline shows them; without one, as the run does.
+    """The simulation of a gate, with success rates drawn from their posterior.
 
-    Of the posterior's draws those are taken at which the metrics are as they were observed: the
-    estimated rates, which differ between tasks by as much as the posterior says.
+    Both runs have the rates of the baseline, or of the new run if there is no baseline.  The
+    estimated rates are the posterior draws at which the metrics are closest to the observed
+    values.  They differ between tasks as much as the posterior does.
 
-    predictive : any draws, as uncertain as the data leave the rates, and twice as many rehearsals.
-    fewer : whether there are fewer in any case.  purpose : of the stage.
+    predictive : use all posterior draws, and twice as many rehearsals.
+    fewer : use fewer rehearsals in any case.
+    purpose : names the random numbers, so that suites with the same data draw the same runs.
     """
     context = context.for_simulation
     study, metrics = context.study, context.study.metrics
@@ -349,7 +373,7 @@ def simulation_setup(
             return draws
         rows = counts.rows_of(s)
         n, c = judged_attempts(counts)[rows], counts.c[rows]
-        # In standard deviations of the draws.
+        # The distance is in standard deviations of the draws.
         distance = np.zeros(len(draws))
         for metric in metrics:
             enough = n >= max(metric.k, 1)
@@ -386,12 +410,14 @@ def simulation_setup(
 def _with_effects(
     past: PooledBaseline, series: Series, rates: Floats, seed: tuple[int, str], *, uncertain: bool
 ) -> tuple[Floats, Floats]:
-    """Rates of a history's last runs, and the standard deviation of the effect of a run in logits,
-    of each set.
+    """The success rates of the last runs of a history, and the effect of a run.
 
-    uncertain : whether both are as uncertain as the history leaves them: its R last runs have an
-    effect of their own, σ/√R, and the variance of the means of its H runs, of which chance explains
-    v, is s² (H − 1) / χ² with H − 1 degrees; σ² is what is left of it above v.
+    Returns (sets × tasks) rates, and (sets,) standard deviations σ of the effect in logits.
+
+    uncertain : whether both get the uncertainty of the history.  The mean of its R last runs then
+    has an effect with standard deviation σ/√R.  The variance of the means of its H runs is drawn as
+    s² (H − 1) / χ² with H − 1 degrees of freedom, and σ² is this variance minus the variance v that
+    chance explains.
     """
     of_means, by_chance, runs = past.variances(series)
     slopes = (rates * (1 - rates)).mean(axis=1)
@@ -412,10 +438,10 @@ def rehearse(
     study: Analysis, runs: Sequence[JudgedRun], most: float | None, book: Rulebook | None,
     unread: Sequence[Judgement],
 ) -> Rehearsal:  # fmt: skip
-    """Every line with what its rehearsal showed, last the gate as a whole.
+    """The table of rehearsals: one row per line, and a last row for the whole gate.
 
-    most : the largest share of false alarms that is allowed, if any.
-    book : the file of the suites that the runs are.  unread : rows without a run.
+    most : the value of --max-false-alarms.
+    book : the file of rules, if the runs are its suites.  unread : rows without a run.
     """
     fewer = not all(has_fast_intervals(run.context) for run in runs)
     rows, pairs = list[SimulatedJudgement](), list[tuple[SimulationSetup, SimulationSetup]]()
@@ -446,7 +472,7 @@ def rehearse(
             any(run) for run in zip(*(setup.unchanged_verdicts[1] for setup in kind), strict=True)
         ]
         odds_of = VerdictRates.from_runs(failing, 0, len(kind[0].new))
-        # Lines that rehearsals leave as they are keep the gate shut in every one of them.
+        # A failing line that is not rehearsed fails the gate in every rehearsal.
         always = replace(odds_of, failing=odds_of.runs, both_fail=1.0)
         gate_rates.append(always if shut else odds_of)
     groups = [""] * (1 if book else len(study.counts.group_names))
@@ -464,7 +490,7 @@ ALARMS = (
 def _whole_gate_row(
     odds: VerdictRates, predicted: VerdictRates, groups: Sequence[str], most: float | None
 ) -> SimulatedJudgement:
-    """The gate as a whole, with a verdict where the rehearsal is judged."""
+    """The row of the whole gate, with a verdict if --max-false-alarms is given."""
     phrase, verdict = WHOLE, ""
     fields = {"failing": odds.failing, "runs": odds.runs, "alarm": false_alarm(odds, predicted)}
     if most is not None:
@@ -479,7 +505,7 @@ def _whole_gate_row(
 
 
 def _digest(context: GateContext) -> str:
-    """The data of a suite in a few letters."""
+    """A short digest of the data of a suite."""
     digest = hashlib.sha256()
     for counts in filter(None, (context.sides.counts, context.sides.baseline)):
         for part in ("\n".join(counts.tasks).encode(), counts.n.tobytes(), counts.c.tobytes()):
@@ -488,12 +514,12 @@ def _digest(context: GateContext) -> str:
 
 
 def judged_attempts(counts: Counts) -> Ints:
-    """Attempts of each cell that have an outcome."""
+    """(cells,) numbers of attempts with an outcome."""
     return counts.n if counts.missing is None else counts.n - counts.missing
 
 
 def _posterior_rates(counts: Counts, s: int, runs: int, seed: tuple[int, str]) -> Floats:
-    """Draws of the success rates of a series, (runs × tasks).  seed : with the stage's purpose."""
+    """(runs × tasks) draws of the success rates of a series.  seed : the seed and the purpose."""
     rows = counts.rows_of(s)
     n, c = judged_attempts(counts)[rows], counts.c[rows]
     has_outcome = n > 0
@@ -502,7 +528,7 @@ def _posterior_rates(counts: Counts, s: int, runs: int, seed: tuple[int, str]) -
     n, c = n[has_outcome], c[has_outcome]
     generator = named_generator(seed[0], f"rehearsed rates{seed[1]} {' '.join(counts.series[s])}")
     rates = draw_rates(n, c, runs, generator)
-    # A task without any outcome is like some other one.
+    # A task without any outcome gets the rates of a random other task.
     places = np.tile(
         np.flatnonzero(has_outcome).searchsorted(np.arange(len(has_outcome))), (runs, 1)
     )
@@ -526,60 +552,61 @@ _LOG_ONLY = "{verdict} on this run: {finding}; not rehearsed"
 
 
 def _simulated_cell(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement], Any]:
-    """A cell of the rehearsals; None if there are none, as of the row that counts further ones."""
+    """A cell function that gives None for rows without rehearsals."""
     return lambda line: cell(line) if getattr(line, "odds", None) is not None else None
 
 
 @dataclass(frozen=True)
 class Rehearsal(RuleTable):
-    """Each rule where nothing changed, and the smallest drop that it detects; last the whole gate,
-    with a verdict where the rehearsal is judged.
+    """One row per rule: its false alarms, and the smallest drop that it detects.
 
-    stages : the drawn runs of each run.  most : the largest share of false alarms that is allowed,
-    if any.
+    The last row is the whole gate, with a verdict if --max-false-alarms is given.
+
+    setups : the simulation of each run.  most : the value of --max-false-alarms.
     """
 
     title = "Rehearsal"
     reasons = False
     columns: ClassVar[tuple[Column, ...]] = (
         *LEADING,
-        Column("verdict", meaning="The rule's verdict on this run; of the whole gate, on its false"
-               " alarms.", cell=lambda line: line.verdict or "–"),
+        Column("verdict", meaning="Verdict of the rule on this run. The row of the whole gate has"
+               " the verdict of --max-false-alarms.", cell=lambda line: line.verdict or "–"),
         *FIELDS,
-        data_field("false_alarm", "Share of rehearsals with nothing changed that fail.",
+        data_field("false_alarm", "Share of rehearsals without a change that fail.",
                    _simulated_cell(lambda r: r.alarm.value)),
-        data_field("false_alarm_low", "Its lower 95 % limit.", _simulated_cell(
-        lambda r: r.alarm.low)),
-        data_field("false_alarm_high", "Its upper 95 % limit.", _simulated_cell(
-        lambda r: r.alarm.high)),
-        Column("false alarms", "share", meaning="Share of rehearsals with nothing changed in which"
-               " it fails, at the estimated success rates; 95 % limits hold the errors of the rates"
-               " and of the simulation.", cell=_simulated_cell(lambda r: r.alarm)),
+        data_field("false_alarm_low", "Lower 95 % limit of the false-alarm rate.",
+                   _simulated_cell(lambda r: r.alarm.low)),
+        data_field("false_alarm_high", "Upper 95 % limit of the false-alarm rate.",
+                   _simulated_cell(lambda r: r.alarm.high)),
+        Column("false alarms", "share", meaning="Share of rehearsals without a change in which the"
+               " rule fails, at the estimated success rates. The 95 % limits cover the errors of"
+               " the rates and of the simulation.", cell=_simulated_cell(lambda r: r.alarm)),
         Column("predicted failures", "share", name="predicted_failure", shown=FULL,
-               meaning="Share that fails where the success rates are drawn from their posterior, as"
-               " uncertain as the data leave them.", cell=_simulated_cell(
-               lambda r: r.predicted.share)),
+               meaning="Share that fails if success rates are drawn from their posterior, with the"
+               " uncertainty of the data.",
+               cell=_simulated_cell(lambda r: r.predicted.share)),
         Column("undecided", "share", name="undecided",
-               meaning="Share of rehearsals with nothing changed in which it is undecided.",
+               meaning="Share of rehearsals without a change in which the rule is undecided.",
                cell=_simulated_cell(lambda r: r.odds.undecided / r.odds.runs if r.detectable
                else None)),
-        data_field("drop", "Smallest drop of the metric that fails with power 0.8.",
+        data_field("drop", "Smallest drop of the metric that the rule detects with power 0.8.",
                    _simulated_cell(lambda r: r.detectable and r.detectable.drop.value)),
-        data_field("drop_se", "Its Monte-Carlo standard error.",
+        data_field("drop_se", "Monte-Carlo standard error of the drop.",
                    _simulated_cell(lambda r: r.detectable and r.detectable.drop.se)),
-        Column("drop detected", "share", meaning="Smallest drop that fails with power 0.8, every"
-               " task losing the same share of its passes ± Monte-Carlo standard error.",
+        Column("drop detected", "share", meaning="Smallest drop that the rule detects with power"
+               " 0.8, if every task loses the same share of its passes, ± Monte-Carlo standard"
+               " error.",
                cell=_simulated_cell(lambda r: r.detectable and r.detectable.drop)),
-        data_field("passes_lost", "The share of the passes that a drop of this size loses.",
+        data_field("passes_lost", "Share of the passes that is lost in a drop of this size.",
                    _simulated_cell(lambda r: r.detectable and r.detectable.lost)),
-        data_field("power", "Share of the runs that fail at this drop.",
+        data_field("power", "Share of runs with this drop in which the rule fails.",
                    _simulated_cell(lambda r: r.detectable and r.detectable.reached)),
-        Column("if all pass", name="if_all_pass", shown=FULL, cell=_simulated_cell(
-        lambda r: r.best),
-               meaning="The verdict if every attempt passes."),
-        Column("if all fail", name="if_all_fail", shown=FULL, cell=_simulated_cell(
-        lambda r: r.worst),
-               meaning="The verdict if every attempt fails."),
+        Column("if all pass", name="if_all_pass", shown=FULL,
+               cell=_simulated_cell(lambda r: r.best),
+               meaning="Verdict if every attempt passes."),
+        Column("if all fail", name="if_all_fail", shown=FULL,
+               cell=_simulated_cell(lambda r: r.worst),
+               meaning="Verdict if every attempt fails."),
     )  # fmt: skip
 
     setups: Sequence[SimulationSetup] = ()
@@ -591,7 +618,7 @@ class Rehearsal(RuleTable):
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """What each line would do, which nothing judges; last what is asked of the rehearsal."""
+        """The rows for CI systems: what each line would do, and the check of --max-false-alarms."""
         lines = [line for line in self.records[:-1] if isinstance(line, SimulatedJudgement)]
         checks = [
             replace(line.check, verdict=NOT_JUDGED, failing=False, finding=_log(line))
@@ -609,7 +636,7 @@ class Rehearsal(RuleTable):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The false alarms, and the verdict on this run."""
+        """The false alarms, and the verdict that the gate would have on this run."""
         would = "FAIL" if any(line.failing for line in self.lines) else "PASS"
         return {**self.records[-1].fields, "would": would}
 
@@ -650,7 +677,7 @@ class Rehearsal(RuleTable):
 
 
 def _log(line: SimulatedJudgement) -> Sentence:
-    """What a rule would do and how its rehearsals went, for logs of pipelines."""
+    """The verdict of a rule and the results of its rehearsals, for the logs of CI systems."""
     fields: dict[str, Any] = {"verdict": line.verdict, "finding": Phrase(line.finding)}
     if line.odds is None or line.predicted is None or line.detectable is None:
         return filled(_LOG_ONLY, fields)

@@ -1,4 +1,4 @@
-"""The suites of a file of rules: each is judged as a gate of its own, all at one level."""
+"""The suites of a file of rules: each is judged like a gate, and all share one level."""
 
 from __future__ import annotations
 
@@ -38,31 +38,45 @@ from passk_cli.study.section import VERSION, Section
 
 QUARANTINED = DiagnosticType(
     "quarantined", WARNING,
-    "{tasks:task} in quarantine {tasks:is|are} not judged, passed {c} of {n:attempt}: {names}", "",
-    "A file of rules names tasks that are known to be flaky, each with a reason and a last day."
-    " They are left out of every verdict of the suite, in the new run and in its baseline, and"
-    " counted in a row of their own.")  # fmt: skip
+    "{tasks:task} in quarantine {tasks:is|are} not judged, passed {c} of {n:attempt}: {names}",
+    meaning="The file of rules lists flaky tasks with a reason and a last day. All verdicts of the"
+    " suite leave them out, in the new run and in the baseline.",
+    why="A regression in these tasks is not detected.",
+    advice="Fix the tasks before their last day. A row of the table counts their passes.",
+    example="passk gate --rules sample_data/passk.toml\n"
+    "warning[quarantined]: airline: 1 task in quarantine is not judged, passed 1 of 4 attempts: 17",
+)  # fmt: skip
 QUARANTINE_OVER = DiagnosticType(
     "quarantine-over", WARNING,
     "the quarantine of {task} ended with {until} ({reason}), and it is judged again",
     "renew it or take it out",
-    "A quarantine has a last day, in UTC. After it the task counts as any other.")  # fmt: skip
+    meaning="The last day of the quarantine (in UTC) is over, so the task counts again.",
+    why="If the task is still flaky, it can fail the gate.",
+    advice="If the task is still flaky, set a later day in the file of rules. Otherwise remove its"
+    " entry.",
+    example="warning[quarantine-over]: the quarantine of t17 ended with 2026-10-31 (flaky"
+    " endpoint), and it is judged again; renew it or take it out",
+)  # fmt: skip
 QUARANTINE_ABSENT = DiagnosticType(
     "quarantine-absent", WARNING, "in quarantine, but not in the data: {names}",
     "check the names",
-    "The task has another name in the data, or was not run.")  # fmt: skip
+    meaning="The file of rules lists tasks in quarantine that the data does not contain.",
+    why="If the data uses another name, the flaky task is judged.",
+    advice="Compare the names in the file of rules with those in the data, or remove the entry.",
+    example="warning[quarantine-absent]: in quarantine, but not in the data: t71; check the names",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class SuiteRun(JudgedRun):
-    """The run of a suite.  held : its tasks in quarantine."""
+    """The run of a suite.  quarantined : its tasks in quarantine, with their attempts."""
 
     entry: SuiteEntry = None  # type: ignore[assignment]
     quarantined: tuple[Quarantined, ...] = ()
 
     @classmethod
     def from_entry(cls, entry: SuiteEntry, read: Read) -> SuiteRun:
-        """A suite's run and baseline, without the tasks in quarantine."""
+        """Read the run and the baseline of a suite, and leave out the tasks in quarantine."""
         runs, out = list[Counts](), entry.suite.quarantined
 
         def read_judged(request: Request, source: Any = None, /) -> Counts:
@@ -72,7 +86,7 @@ class SuiteRun(JudgedRun):
                 return counts.without_tasks({task.task for task in out})
             except ValueError:
                 raise DataError(
-                    entry.suite.name, "every task is in quarantine", "take some out of it",
+                    entry.suite.name, "all its tasks are in quarantine", "remove some entries",
                     name="unusable-data",
                 ) from None  # fmt: skip
 
@@ -90,7 +104,7 @@ class SuiteRun(JudgedRun):
 
     @property
     def name(self) -> str:
-        """The suite's name."""
+        """The name of the suite."""
         return self.entry.suite.name
 
     @property
@@ -103,7 +117,7 @@ class SuiteRun(JudgedRun):
             return super().judge(level)
 
     def row_of(self, line: Judgement) -> Judgement:
-        """A judgement under the suite's name."""
+        """The judgement as a row with the name of the suite."""
         several = len({line.name for line in self.lines}) > 1
         model = SeriesName(line.fact.series)
         fields = {**line.fields, "model": model, "suite": self.name}
@@ -115,7 +129,7 @@ class SuiteRun(JudgedRun):
 
     @property
     def rows_not_judged(self) -> list[Judgement]:
-        """Rules that wait for a baseline, and the tasks in quarantine."""
+        """Rows for rules that wait for a baseline, and a row for the tasks in quarantine."""
         rows = [
             row_without_number(words, (self.name,), "no baseline yet")
             for words in self.gate.waiting
@@ -145,16 +159,19 @@ class SuiteRun(JudgedRun):
 
 
 def quarantine_messages(entry: SuiteEntry) -> Iterator[Diagnostic]:
-    """Messages about the tasks of a suite after their quarantine."""
+    """Messages about tasks of a suite whose quarantine is over."""
     for task in entry.suite.quarantine:
         if not task.active:
             yield QUARANTINE_OVER(task=task.task, until=str(task.until), reason=task.reason)
 
 
 def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
-    """The report of all suites, each verdict at its share of one level.
+    """The report of all suites. The verdicts share one confidence level (Bonferroni).
 
-    A suite that cannot be read is a row with the verdict "error".  gate : the command's question.
+    A suite that cannot be read becomes a row with the verdict "error".
+
+    gate : the question of the command.
+    Errors: DataError if no suite can be read.
     """
     if gate.check:
         return _checked(book)
@@ -195,14 +212,15 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
     report: Report = gate.report_of_runs(
         _study([run.context.study for run in runs]), runs, book, further_rows
     )
-    # Each suite is read by options of its own, which are in the file.
+    # Suites may set these options differently, so the signature leaves them to the file.
     entry_of = {name: value for name, value in report.signature.items()
                 if name not in ("missing", "duplicates", "by")}  # fmt: skip
     return replace(report, sign=lambda: entry_of)
 
 
 def _reading_once(read: Read) -> Read:
-    """Reads each file once for all suites that read it alike; frames each time."""
+    """A reader that reads files once for all suites with the same request. It does not cache data
+    frames."""
     cache: dict[str, Counts] = {}
 
     def once(request: Request, source: Any = None, /) -> Counts:
@@ -218,9 +236,9 @@ def _reading_once(read: Read) -> Read:
 
 
 def _trend_rows(entry: TrendEntry | None, read: Read, *, first_run: bool) -> list[Judgement]:
-    """The verdicts of `passk trend --fail` on the history that a file of rules names.
+    """Rows with the verdicts of `passk trend --fail` on the history of a file of rules.
 
-    If the history cannot be read, the row is an error, and on a first night it is not judged.
+    If the history cannot be read, the row is an error; with --first-run it is not judged.
     """
     if entry is None:
         return []
@@ -240,7 +258,7 @@ def _trend_rows(entry: TrendEntry | None, read: Read, *, first_run: bool) -> lis
 
 
 def _trend_row(check: Check, *, several: bool) -> Judgement:
-    """The verdict on one trend.  several : whether the row has to name its model."""
+    """The row for the trend of one model.  several : whether it has to name the model."""
     fields = {"words": check.rule, "finding": Phrase(check.finding)}
     line = Judgement(
         "{words}", Result((check.model, TREND), "", None, Estimate(None)), check.verdict,
@@ -250,7 +268,7 @@ def _trend_row(check: Check, *, several: bool) -> Judgement:
 
 
 def _study(studies: Sequence[Analysis]) -> Analysis:
-    """The study behind a table of suites: messages of reading are about each suite."""
+    """The analysis behind a table of suites. Each suite has its own messages about reading."""
     study = studies[0]
     names = [(SeriesName(series), "") for series in study.counts.series]
     counts = replace(study.counts, facts=ReadFacts(), attempts={}, clusters=None)
@@ -260,15 +278,15 @@ def _study(studies: Sequence[Analysis]) -> Analysis:
 
 
 class SuiteList(Section[SuiteEntry]):
-    """The suites of a file of rules, as they would be run."""
+    """One row per suite of a file of rules, for --check."""
 
     view = "with --check"
     columns: ClassVar[tuple[Column, ...]] = (
         Column("suite", meaning="The suite.", cell=lambda entry: entry.suite.name),
-        Column("rules", meaning="Its rules, as options.", cell=lambda entry: _rules_of(entry)),
+        Column("rules", meaning="The rules as options.", cell=lambda entry: _rules_of(entry)),
         Column("runs", meaning="The files of the new run.",
                cell=lambda entry: ", ".join(map(str, entry.options.files))),
-        Column("baseline", meaning="What it is compared with.",
+        Column("baseline", meaning="The baseline.",
                cell=lambda entry: (
                    ", ".join(map(str, paths_of(entry.gate.baseline)))
                    or label_of(entry.gate.baseline)) if entry.gate.baseline else ""),
@@ -297,7 +315,7 @@ VALID = Answer(
 
 
 def _checked(book: Rulebook) -> Report:
-    """The report of a file of rules that nothing is wrong with; no data is read."""
+    """The report on a valid file of rules. No data is read."""
     (table,) = SuiteList(None, book.entries).tables()  # type: ignore[arg-type]
     over = [message.about(e.suite.name) for e in book.entries for message in quarantine_messages(e)]
     fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))

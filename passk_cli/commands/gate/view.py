@@ -1,4 +1,4 @@
-"""The verdict of a gate: its first sentence, the table of its rules, and its messages."""
+"""The report of a gate: the sentence with its verdict, the table of rules, and messages."""
 
 from __future__ import annotations
 
@@ -63,114 +63,181 @@ from passk_cli.study.rules import (
 from passk_cli.study.section import Section, data_field
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-# Rows of the table without --full and of a comment, columns of a screen.
+# The rows of the table without --full, the rows of a comment, and the columns of a screen.
 _ROWS, _COMMENTED, _SCREEN = 14, 20, 100
-# Characters of the first sentence, and those that a number with its interval takes.
+# The characters of the first sentence, and the characters of a number with its interval.
 _LONGEST, _NUMBER = 212, 23
-# The order of rows, and in which the verdict names what shuts the gate.
+# The order of rows, and the order in which the first sentence names failing rules.
 _ORDER = (FAIL, UNDECIDED, ERROR, PASS, NOT_JUDGED)
-# A cost that may rise to so many times the baseline's can hardly fail a rule.
+# A rule that allows a cost of this many times the baseline can hardly fail.
 _TIMES = 10.0
-# Runs of a history from which the effect of a run is known well enough.
+# From this many runs of a history on, the effect of a run is known well enough.
 _KNOWN = 5
 
 RUNS_POOLED = DiagnosticType(
     "runs-pooled", NOTE,
     "the baseline is the last {runs:run} of its history, and intervals allow for the effect of a"
-    " run", "",
-    "Every difference to a history has the variance of the effect of the run added,"
-    " σ² (1 + 1/R) for R runs, with σ² estimated from all runs of the history.")  # fmt: skip
+    " run",
+    meaning="The baseline pools several runs of a history. The variance of each difference contains"
+    " the effect of the run, σ² (1 + 1/R) for R runs, with σ² estimated from all runs of the"
+    " history.",
+    why="Without it, intervals would be too narrow if runs differ by more than chance within"
+    " tasks.",
+    example="note[runs-pooled]: the baseline is the last 5 runs of its history, and intervals allow"
+    " for the effect of a run",
+)  # fmt: skip
 FEW_RUNS_KNOWN = DiagnosticType(
     "few-runs-known", WARNING,
-    "the history has {runs:run}{?noun| with {noun}}, which tell little of how much runs differ:"
-    " limits may be too narrow", "record further runs",
-    "With fewer than five runs the effect of a run is known roughly: where it is as large as chance"
-    " within tasks or larger, intervals of 95 % covered in 91 to 96 % of simulated gates with two"
-    " or three runs, and in 95 to 97 % with twenty (benchmarks/trend.md).")  # fmt: skip
+    "the history has only {runs:run}{?noun| with {noun}}, so intervals may be too narrow",
+    "record further runs",
+    meaning="The effect of the run is estimated from fewer than five runs.",
+    why="The estimate is then rough. If the effect is at least as large as chance within tasks, 95"
+    " % intervals contained the truth in 91 to 96 % of simulated gates with two or three runs, and"
+    " in 95 to 97 % with twenty (benchmarks/trend.md).",
+    advice="Record further runs with `passk record`.",
+    example="warning[few-runs-known]: the history has only 3 runs, so intervals may be too narrow;"
+    " record further runs",
+)  # fmt: skip
 ONE_RUN_KNOWN = DiagnosticType(
     "one-run-known", WARNING,
     "the history has one run of a model, so intervals do not allow for the effect of a run",
     "record further runs",
-    "The effect of the run on a difference is estimated from two runs of a history or more.",
+    meaning="The effect of the run can only be estimated from at least two runs of a model.",
+    why="If runs differ by more than chance within tasks, the intervals are too narrow.",
+    advice="Record further runs with `passk record`.",
+    example="warning[one-run-known]: the history has one run of a model, so intervals do not allow"
+    " for the effect of a run; record further runs",
 )  # fmt: skip
 TASKS_NOT_RUN = DiagnosticType(
     "baseline-tasks-not-run", WARNING,
-    "{lost} of {tasks:baseline task} {lost:has|have} no attempts in {model}", "",
-    "With `--unpaired drop` a gate compares the tasks that the new run has. A task without any"
-    " attempt often crashed, so that what remains looks better than it is.")  # fmt: skip
+    "{lost} of {tasks:baseline task} {lost:has|have} no attempts in {model}",
+    meaning="With `--unpaired drop`, a gate compares only the tasks that both runs have, and the"
+    " new run lacks some tasks of the baseline.",
+    why="A task without any attempt often crashed. Without it, the new run looks better than it"
+    " is.",
+    advice="Run the missing tasks. Without `--unpaired drop`, the gate fails if tasks are missing.",
+    example="warning[baseline-tasks-not-run]: 3 of 50 baseline tasks have no attempts in gpt-4o",
+)  # fmt: skip
 MODELS_NOT_RUN = DiagnosticType(
     "baseline-models-not-run", WARNING,
     "{lost} of {models:model} of the baseline {lost:has|have} no attempts in the new run",
     (SuggestedFix({"--model": "{both}"}, "judges the model that both have"),
      SuggestedFix({"--unpaired": "{drop}"}, "compares what both have")),
-    "The baseline has models that the new run has not. A gate fails for that, unless --model names"
-    " the models that were to be run, or --unpaired drop says that others may be missing.",
+    meaning="The baseline has models that the new run does not have.",
+    why="A gate fails if models of the baseline are missing, because they may have crashed.",
+    advice="If the new run has only some models on purpose, select them with `--model NAME`, or"
+    " allow missing ones with `--unpaired drop`.",
+    example="note[baseline-models-not-run]: 1 of 2 models of the baseline has no attempts in the"
+    " new run; --model m1 judges the model that both have; --unpaired drop compares what both have",
 )  # fmt: skip
 OTHER_ATTEMPTS = DiagnosticType(
     "other-attempts-than-baseline", NOTE,
     "{models:model} {models:has|have} other tasks or attempts than {baseline}",
-    SuggestedFix({"--unpaired": "drop"}, "compares those that are there"),
-    "A gate fails where the new run lacks tasks or attempts of its baseline, or has more attempts:"
-    " lost ones often failed. Models of one file may have been given different numbers; `--unpaired"
-    " drop` compares them as they are, and the verdict says what they lack.",
+    SuggestedFix({"--unpaired": "drop"}, "compares what both have"),
+    meaning="The models are in one file, and some have other tasks or numbers of attempts than the"
+    " baseline.",
+    why="A gate fails in this case, because lost attempts often failed.",
+    advice="If the models were given different numbers on purpose, use `--unpaired drop`. The"
+    " verdict then reports what they lack.",
+    example="note[other-attempts-than-baseline]: 1 model has other tasks or attempts than m1;"
+    " --unpaired drop compares what both have",
 )  # fmt: skip
 RENAMED_MODEL = DiagnosticType(
     "renamed-model", WARNING, "{old} has no attempts, and {new} has its tasks and rates",
     SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one, if they are"),
-    "A model of the baseline is not in the new run, and another model has nine tenths of its tasks"
-    " or more and passes them as often as chance within tasks allows. Where a model was renamed,"
-    " --alias (aliases in a file of rules) says so, of baselines and histories as well.",
+    meaning="A model of the baseline is not in the new run. Another model has at least nine tenths"
+    " of its tasks, and passes them equally often, apart from chance within tasks.",
+    why="If the model was renamed, the gate compares it with nothing.",
+    advice="If the model was renamed, use `--alias OLD=NEW`, or aliases in a file of rules. It also"
+    " applies to baselines and histories.",
+    example="warning[renamed-model]: agent-v1 has no attempts, and agent-v2 has its tasks and"
+    " rates; --alias agent-v1=agent-v2 counts both as one, if they are",
 )  # fmt: skip
 OTHER_NAME = DiagnosticType(
     "other-model-name", WARNING, "{new} is compared with {old}, the only model of {baseline}",
     SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one, if the model was renamed"),
-    "One model is compared with one model, whatever they are named. A history keeps the runs of"
-    " each name apart: from the next night on a renamed model has no earlier runs. --alias (aliases"
-    " in a file of rules) counts both names as one.",
+    meaning="The new run and the baseline have one model each, with different names. The gate"
+    " compares them.",
+    why="If you record the run, a history separates models by their names. A renamed model then has"
+    " no earlier runs.",
+    advice="If the model was renamed, use `--alias OLD=NEW`, or aliases in a file of rules.",
+    example="warning[other-model-name]: agent-v2 is compared with agent-v1, the only model of"
+    " old.jsonl; --alias agent-v1=agent-v2 counts both as one, if the model was renamed",
 )  # fmt: skip
 NOT_COMPARED = DiagnosticType(
-    "not-compared", WARNING, "{model} is not compared: {reason}", "",
-    "A rule about differences needs the baseline's model and group of tasks. With `--unpaired drop`"
-    " what has none is left out; without it the gate fails.")  # fmt: skip
+    "not-compared", WARNING, "{model} is not compared: {reason}",
+    meaning="A rule about differences needs the same model and group in the baseline. With"
+    " `--unpaired drop`, models and groups without a baseline are left out.",
+    why="No rule about differences judges this model in this group.",
+    advice="Add the model or group to the baseline. Without `--unpaired drop`, the gate fails.",
+    example="warning[not-compared]: m2 · hard is not compared: old.jsonl is not in this group",
+)  # fmt: skip
 GROUP_NOT_RUN = DiagnosticType(
-    "group-not-run", WARNING, "{model} has no attempts in {group}", "",
-    "The model has no attempts in this group of `--by`, while other models have.")  # fmt: skip
+    "group-not-run", WARNING, "{model} has no attempts in {group}",
+    meaning="The model has no attempts in this group of `--by`, but other models have some.",
+    why="No rule judges this model in this group.",
+    advice="Check whether the group was run, and whether all files were read.",
+    example="warning[group-not-run]: m2 has no attempts in hard",
+)  # fmt: skip
 MISSING_DECIDE = DiagnosticType(
     "missing-outcomes-decide", WARNING,
-    "{rules:rule} would fail for some values of the missing outcomes, which fails the gate", "",
-    "With `--missing bounds` each rule is judged twice: with the missing outcomes as bad for the"
-    " new run as they can be, and as good. With a baseline the worst case is that those of the new"
-    " run fail and those of the baseline pass. A rule that fails in either case fails the gate: it"
-    " passes only what it would pass with any outcomes.")  # fmt: skip
+    "{rules:rule} would fail for some values of the missing outcomes, which fails the gate",
+    meaning="With `--missing bounds`, each rule is judged in the worst and the best case. In the"
+    " worst case, missing outcomes of the new run fail and those of the baseline pass.",
+    why="A gate with bounds passes only if it would pass whatever the missing outcomes are.",
+    advice="Find the missing outcomes, or choose how they count with `--missing fail` or `--missing"
+    " drop`.",
+    example="warning[missing-outcomes-decide]: 1 rule would fail for some values of the missing"
+    " outcomes, which fails the gate",
+)  # fmt: skip
 DECIDES_NOTHING = DiagnosticType(
     "rule-decides-nothing", WARNING,
     "{rule}: {verdict} if every attempt passes and if every attempt fails, so it decides nothing",
-    "",
-    "A rule is judged as well on a run in which every attempt passes and one in which every attempt"
-    " fails. If it says the same of both, it cannot tell runs of this size apart; it needs more"
-    " tasks, or another number.")  # fmt: skip
+    meaning="passk also judges the rule on a run in which every attempt passes, and on a run in"
+    " which every attempt fails. The verdict is the same.",
+    why="The rule has the same verdict for all runs of this size.",
+    advice="Use more tasks or attempts, or another limit.",
+    example="warning[rule-decides-nothing]: pass@1 ≥ 0.99: undecided if every attempt passes and if"
+    " every attempt fails, so it decides nothing",
+)  # fmt: skip
 CANNOT_DECIDE = DiagnosticType(
     "rule-cannot-decide", WARNING,
-    "{rule} cannot {verb}: {verdict} even if every attempt {run}", "",
-    "A rule is judged as well on a run in which every attempt passes, and on one in"
-    " which every attempt fails. A rule that does not pass the first, or does not fail the second,"
-    " never will with so many tasks and attempts.")  # fmt: skip
+    "{rule} cannot {verb}: {verdict} even if every attempt {run}",
+    meaning="passk also judges the rule on a run in which every attempt passes, and on a run in"
+    " which every attempt fails. With this number of tasks and attempts, the rule cannot pass, or"
+    " cannot fail.",
+    why="Such a rule does not protect you, or it never reports success.",
+    advice="Use more tasks or attempts, or another limit. `--rehearse` shows what each rule"
+    " detects.",
+    example="warning[rule-cannot-decide]: pass@1 ≥ 0.9 cannot pass: undecided even if every attempt"
+    " passes",
+)  # fmt: skip
 CANNOT_FAIL = DiagnosticType(
     "rule-cannot-fail", WARNING,
     "{rule} can hardly fail: one attempt of the baseline has {value} on average",
-    SuggestedFix({"--max-increase": {"{metric}": "10%"}}, "limits the share by which it rises"),
-    "A limit without % is an amount per attempt, in the unit of the metric: cost=20 is $20 and not"
-    " 20 %. The new run would have to reach more than ten times the baseline.")  # fmt: skip
+    SuggestedFix({"--max-increase": {"{metric}": "10%"}}, "limits the relative increase"),
+    meaning="A limit without % is an amount per attempt, in the unit of the metric. For example,"
+    " cost=20 means $20 and not 20 %.",
+    why="The rule fails only if the new run reaches more than ten times the baseline.",
+    advice="Write a share of the baseline, for example `--max-increase cost=10%`.",
+    example="warning[rule-cannot-fail]: cost increase ≤ $20 can hardly fail: one attempt of the"
+    " baseline has 0.31 on average; --max-increase cost=10% limits the relative increase",
+)  # fmt: skip
 NO_BASELINE_YET = DiagnosticType(
     "no-baseline-yet", NOTE,
     "{rules:rule} about changes {rules:is|are} not judged, since there is no"
     " baseline yet", "record this run, so that the next one has a baseline",
-    "With `--first-run` a gate has its first night: rules that compare the run with a baseline are"
-    " not judged, and do not fail. The other rules are judged.")  # fmt: skip
+    meaning="With `--first-run`, rules that compare the run with a baseline are not judged, and do"
+    " not fail. All other rules are judged.",
+    why="The gate does not detect regressions until there is a baseline.",
+    advice="Record this run with `passk record`, and leave out `--first-run` from then on.",
+    example="note[no-baseline-yet]: 1 rule about changes is not judged, since there is no baseline"
+    " yet; record this run, so that the next one has a baseline",
+)  # fmt: skip
 
 
 LEADING = (
-    Column("suite", meaning="The suite, with the model where it has several.",
+    Column("suite", meaning="The suite, with the model if it has several.",
            cell=lambda line: line.name, where=lambda section: section.book),
     Column("model", meaning="The model of the new run, with its groups.",
            cell=lambda line: line.name,
@@ -181,7 +248,7 @@ LEADING = (
 FIELDS = (
     data_field("rule", "The rule, in words.", lambda line: line.rule),
     data_field("limit", "The number of the rule.", lambda line: line.limit),
-    data_field("counted", 'What was counted, where that is the evidence: "24 of 60".',
+    data_field("counted", 'The count, if it is the evidence, for example "24 of 60".',
                lambda line: str(line.count) if line.count else None),
     data_field("shared_tasks", "Tasks of the baseline that the new run has attempts at.",
                lambda line: line.covered and line.covered.shared),
@@ -194,9 +261,9 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class FailingRules:
-    """Lines of one rule that shut the gate with one verdict.
+    """The lines of one rule that fail the gate with the same verdict.
 
-    lines : the largest change first, or the least number.  who : the models, in a few words.
+    lines : the largest change first, or the smallest value.  who : the models, in a few words.
     """
 
     lines: Sequence[Judgement]
@@ -204,8 +271,10 @@ class FailingRules:
 
     @classmethod
     def groups(cls, lines: Sequence[Judgement], noun: str) -> list[FailingRules]:
-        """Failing lines by their rule: what fails before what is undecided or cannot be checked,
-        changes first.  noun : what lines are about, "model", "group" or "suite"."""
+        """The failing lines by their rule: first rules that fail, then undecided ones, then errors.
+
+        Rules about changes come first.  noun : the subject of lines: "model", "group" or "suite".
+        """
 
         def merit(line: Judgement) -> float:
             value = line.fact.estimate.value or 0.0
@@ -225,7 +294,7 @@ class FailingRules:
 
     @property
     def note(self) -> str:
-        """As "pass@1 ≥ 0.5 fails for 12 of 24 models", or what was counted for one."""
+        """A clause such as "pass@1 ≥ 0.5 fails for 12 of 24 models", or the count for one model."""
         first, single = self.lines[0], len(self.lines) == 1
         if single and first.count is not None:
             return f"{first.name}: {first.reason}" if first.reason else first.clause
@@ -236,9 +305,9 @@ class FailingRules:
 
 
 class GateVerdict:
-    """What a gate comes to: the subject of its first sentence.
+    """The verdict of a gate, which its first sentence reports.
 
-    lines : the judgements.  noun : as of `Failing.groups`.
+    lines : the judgements.  noun : as in `FailingRules.groups`.
     """
 
     def __init__(self, lines: Sequence[Judgement], noun: str) -> None:
@@ -248,8 +317,8 @@ class GateVerdict:
         self.covered = next((c for x in lines if (c := x.covered) is not None and c.lost), None)
         measured = [line for line in lines if isinstance(line.evidence, Estimate)]
         single = len(measured) == 1 and self.covered is None
-        # The line that the sentence is about: the worst, the first that is undecided, or the only
-        # one with a number.
+        # The sentence is about this line: the worst, the first undecided one, or the only one with
+        # a number.
         self.line = self.undecided[0] if self.undecided else measured[0] if single else None
         if self.groups:
             worst = self.groups[0].lines
@@ -262,12 +331,12 @@ class GateVerdict:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """How many rules hold, and what the sentence is about."""
+        """The numbers of rules by verdict, and the fields of the line in the sentence."""
         lines, covered, line = self.lines, self.covered, self.line
         attempts = next(
             (count for x in lines if x.rule == EVERY_ATTEMPT and (count := x.count)), None
         )
-        # As many as were planned, and fewer than the baseline's: a pass that shows less.
+        # The run has all planned attempts, but fewer than the baseline. Its pass shows less.
         fewer = attempts is not None and attempts.part < attempts.total
         fields: dict[str, Any] = {
             "total": len(lines), "holds": sum(line.verdict == PASS for line in lines),
@@ -289,14 +358,14 @@ class GateVerdict:
         return fields
 
     def notes(self, omitted: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Clauses after the sentence as far as there is room, and those that it always has.
+        """The clauses after the sentence if there is room, and the clauses that it always has.
 
-        omitted : what the numbers lack.
+        omitted : clauses about tasks and attempts that the numbers leave out.
         """
         line_notes = [] if self.line is None else list(self.line.details)
         if not self.groups:
             return [*omitted, *line_notes], []
-        # What is counted, as attempts that are too many, makes the other numbers doubtful.
+        # Failing counts, such as too many attempts, come first: they make other numbers doubtful.
         other_groups = sorted(self.groups[1:], key=lambda group: group.lines[0].count is None)
         total, failing = len(self.lines), sum(len(group.lines) for group in self.groups)
         counts = [f"{failing} of {total} rules fail"] if len(self.groups) > 2 else []
@@ -342,11 +411,12 @@ def with_notes(
     counts: Sequence[str] = (),
     line: Judgement | None = None,
 ) -> AnswerSentence:
-    """A sentence with as many notes as its length allows, and the number of the others; then
-    counts.  A note that it says already is left out.
+    """The sentence with as many notes as fit, the number of further notes, and counts.
 
-    line : its reason comes first if the rule fails; else last if there is room, for the table
-    has it.
+    Notes that the sentence contains already are left out.
+
+    line : the reason of this line comes first if the rule fails. Otherwise it comes last if there
+    is room, because the table contains it.
     """
     text = "".join(piece if isinstance(piece, str) else " " * _NUMBER for piece in flatten(head))
     reason = "; ".join(r for r in line.reason.split("; ") if r not in text) if line else ""
@@ -370,28 +440,29 @@ def with_notes(
 
 @dataclass(frozen=True)
 class RuleTable(Section[Judgement]):
-    """Every rule for every candidate: its evidence and its verdict.
+    """One row per rule and candidate: the evidence and the verdict.
 
-    runs : the run that was judged, or one per suite.  book : the file of the suites.
-    reasons : whether the verdict has its reason next to it.
+    runs : the run that was judged, or one run per suite.  book : the file of the suites.
+    reasons : whether the verdict is shown with its reason.
     """
 
     reasons: ClassVar[bool] = True
     columns: ClassVar[tuple[Column, ...]] = (
         *LEADING,
         Column(
-            "evidence", "share", meaning="The number that decides, with its interval; a number with"
-            " a sign is a difference, model minus baseline. Or what was counted.",
+            "evidence", "share", meaning="The number that decides, with its interval, or a count. A"
+            " number with a sign is a difference, model minus baseline.",
             cell=lambda line: line.evidence.value_or_limits
             if isinstance(line.evidence, Estimate) else line.evidence),
         Column(
-            "verdict", meaning="pass, fail; undecided: the interval contains the limit; error: the"
-            " rule cannot be checked, which fails the gate.", cell=lambda line: line.verdict),
+            "verdict", meaning="pass, fail, undecided (the interval contains the limit) or error"
+            " (the rule cannot be checked, which fails the gate).",
+            cell=lambda line: line.verdict),
         Column(
-            "detail", meaning="What else the verdict rests on, and what it leaves out.", shown=FULL,
+            "detail", meaning="The reason for the verdict, and what it leaves out.", shown=FULL,
             cell=lambda line: "; ".join(line.notes)),
         *FIELDS,
-        data_field("fails", "Whether the row fails the gate; undecided ones by --on-undecided.",
+        data_field("fails", "Whether the row fails the gate (undecided: see --on-undecided).",
                    lambda line: line.failing),
     )  # fmt: skip
 
@@ -400,17 +471,17 @@ class RuleTable(Section[Judgement]):
 
     @property
     def lines(self) -> Sequence[Judgement]:
-        """The judgements that count."""
+        """The rows that are judged."""
         return [line for line in self.records if line.verdict != NOT_JUDGED]
 
     @property
     def several(self) -> bool:
-        """Whether a row says what it is about."""
+        """Whether rows name their model or suite."""
         return self.book is not None or len({line.name for line in self.lines}) > 1
 
     @property
     def noun(self) -> str:
-        """The thing that a row is about."""
+        """The subject of a row: "suite", "group" or "model"."""
         if self.book is not None:
             return "suite"
         return "group" if self.study.counts.group_names else "model"
@@ -420,7 +491,7 @@ class RuleTable(Section[Judgement]):
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """The rows for formats of pipelines."""
+        """The rows for the formats of CI systems."""
         return tuple(line.check for line in self.records)
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -429,7 +500,7 @@ class RuleTable(Section[Judgement]):
         yield with_notes(head, *verdict.notes(self.omitted()), verdict.line)
 
     def omitted(self) -> list[str]:
-        """Rules that are not judged, and what the numbers of each run lack."""
+        """Clauses about rules that are not judged, and about what the numbers leave out."""
         later = sum(len(run.gate.waiting) for run in self.runs)
         waiting = [f"{plural(later, 'rule')} not judged, no baseline yet"] if later else []
         if self.book is None:
@@ -439,7 +510,7 @@ class RuleTable(Section[Judgement]):
         return [*waiting, *self.book.omissions, *words]
 
     def context(self) -> Iterator[str | Hint]:
-        """Tasks and attempts behind the numbers, their level, and what undecided rules count as."""
+        """The tasks and attempts, the confidence level, and how undecided rules count."""
         book, tests = self.book, ""
         if book is None:
             yield self._sizes()
@@ -466,7 +537,7 @@ class RuleTable(Section[Judgement]):
         yield from book.omissions if book else ()
 
     def _sizes(self) -> str:
-        """The tasks and attempts of a run; of rules without numbers those of its models."""
+        """The tasks and attempts behind the numbers, or those of the models if there are none."""
         context = self.runs[0].context
         sized = [line.fact for line in self.lines if line.fact.size.n_min is not None]
         shared = bool(sized) and all(fact.against for fact in sized)
@@ -480,7 +551,7 @@ class RuleTable(Section[Judgement]):
         return self.study.sizes(sized).replace(" task", " shared task" if shared else " task", 1)
 
     def _tests(self) -> str:
-        """How p is adjusted, where several regressions were tested."""
+        """The adjustment of p-values if several regressions were tested, or ""."""
         tested = [line.fact for line in self.lines if line.fact.p_adjusted is not None]
         if len(tested) < 2:
             return ""
@@ -490,7 +561,7 @@ class RuleTable(Section[Judgement]):
         return f"{ADJUSTED[adjustment]} over {plural(len(tested), 'test')}"
 
     def details(self) -> Iterator[str]:
-        """The intervals, and which are adjusted; of suites those that are left out."""
+        """The methods of the intervals and their adjustment; for suites, the suites left out."""
         if self.book is not None:
             if self.book.other_suites:
                 yield f"left out: {', '.join(self.book.other_suites)}"
@@ -505,30 +576,33 @@ class RuleTable(Section[Judgement]):
             yield self.study.confidence.words(self.differences if True in kinds else None)
         adjustments = {line.fact.more.get("adjustment") for line in self.lines}
         if self._tests() and adjustments & {MIN_P, BONFERRONI}:
-            # Rules about one metric keep the interval of that metric alone.
+            # Rules about a single metric have the unadjusted interval of that metric.
             yield "several tests and their intervals are adjusted; those of other rules are not"
 
     @property
     def differences(self) -> Confidence:
-        """The confidence of differences, with the methods that they got."""
+        """The confidence options of differences, with the interval methods that were used."""
         facts = [line.fact for line in self.lines if line.fact.against and line.fact.method]
         methods = [(fact.name, fact.method) for fact in facts if fact.estimate.low is not None]
         return self.study.confidence.for_differences().with_methods_used(methods)
 
     def messages(self) -> Iterator[Diagnostic]:
-        """Messages of reading, and of what the verdicts leave out.
+        """Messages about the data, and about what the verdicts leave out.
 
-        A message about suites names those that it holds for: the same one appears once.
+        The same message for several suites appears once, and names them.
         """
         named_messages = [(message, run.name) for run in self.runs for message in _messages(run)]
         for message, names in gathered(named_messages).items():
             yield with_file_keys(message).about(first_few(names)) if self.book else message
 
     def tables(self) -> Iterator[Table]:
-        """Failing rows first, then undecided ones; as many rows as a screen has, and with --full
-        a row per rule and model.  In a comment those that do not pass, and what was measured."""
+        """The table for a screen, the full table with --full, and the table of a comment.
+
+        Failing rows come first, then undecided rows. A comment has the rows that do not pass, and
+        the rows with a measured number.
+        """
         rows = sorted(self.records, key=lambda line: (
-            # Rows that shut the gate first, changes before others; the whole gate last.
+            # Failing rows come first, and among them changes. The row of the whole gate is last.
             not line.name, not line.failing, _ORDER.index(line.verdict) if line.name else 0,
             line.failing and not line.fact.against,
         ))  # fmt: skip
@@ -547,7 +621,7 @@ class RuleTable(Section[Judgement]):
         yield replace(self.table(comment), shown=COMMENT)
 
     def _fold_passing(self, lines: Sequence[Judgement]) -> list[Judgement]:
-        """The lines, those that pass a counted rule as one."""
+        """The lines, with all lines that pass the same counted rule joined into one."""
         rows = list(lines)
         for judged in grouped(lines, lambda line: line.rule).values():
             passing = [line for line in judged if line.count and line.verdict == PASS]
@@ -567,8 +641,10 @@ class RuleTable(Section[Judgement]):
         return rows
 
     def _with_reasons(self, lines: Sequence[Judgement], room: int) -> list[Judgement]:
-        """The lines, each verdict with its reason as far as there is room; a number of tasks never
-        without the truth that it is for."""
+        """The lines with the reason next to each verdict, shortened to the room that there is.
+
+        "about 80 tasks would decide if …" is shown with its condition or not at all.
+        """
         rows = []
         for line in lines if self.reasons else ():
             reason = line.reason.removeprefix(UNCHECKED)
@@ -582,7 +658,7 @@ class RuleTable(Section[Judgement]):
         return rows or list(lines)
 
     def decided(self) -> dict[str, object]:
-        """Entries of the signature; of suites the file says the rest."""
+        """The entries of the signature. For suites, the file of rules contains the rest."""
         if (book := self.book) is not None:
             counts = [run.context.sides.counts for run in self.runs]
             n = np.concatenate([run_counts.n for run_counts in counts])
@@ -618,8 +694,10 @@ class RuleTable(Section[Judgement]):
         }
 
     def changes(self) -> tuple[ChangedTasks, ...]:
-        """The tasks that changed against the baseline, where outcomes are known; those of suites of
-        one run once."""
+        """The tasks that changed compared with the baseline, if all outcomes are known.
+
+        Suites of the same run share one entry.
+        """
         suites: dict[ChangedTasks, list[str]] = {}
         failed = any(line.failing for line in self.records)
         for run in self.runs:
@@ -642,9 +720,9 @@ class RuleTable(Section[Judgement]):
 
 
 def _cut(lines: Sequence[Judgement], room: int) -> list[Judgement]:
-    """So many lines; if there are more, the last but one says how many of which verdict they are.
+    """At most `room` lines; if there are more, one line counts the hidden lines by verdict.
 
-    Lines about no model stay.
+    Lines about the whole gate always stay.
     """
     last = [line for line in lines if not line.name]
     model_lines = [line for line in lines if line.name]
@@ -661,9 +739,10 @@ def _cut(lines: Sequence[Judgement], room: int) -> list[Judgement]:
 
 
 def _omitted(context: GateContext) -> list[str]:
-    """Tasks and attempts lacking or too many, with the series where it is not all of them.
+    """Clauses about missing or additional tasks and attempts, with the models they are about.
 
-    Of declared attempts without a baseline also at how many tasks: no rule asks for more.
+    If attempts are declared and there is no baseline, a clause reports the number of tasks, because
+    no rule checks it.
     """
     all_series, notes = context.sides.series, list[tuple[str, str]]()
     declared = (
@@ -683,7 +762,7 @@ def _omitted(context: GateContext) -> list[str]:
 
 
 def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
-    """Messages of reading, and of what the verdicts of one run leave out."""
+    """Messages about the data of one run, and about what its verdicts leave out."""
     context, sides, past = run.context, run.context.sides, run.context.study.past
     baseline = sides.baseline
     yield from run.messages
@@ -703,7 +782,7 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
     if sides.separate_file and baseline is not None and sides.label != ITSELF:
         for diagnostic in reading_notes(baseline):
             yield diagnostic.about(f"baseline {sides.label}")
-        # Whether the new run loses attempts more, or less often than its baseline.
+        # The messages compare how often the new run and its baseline lose attempts.
         facts_of_runs = sides.counts.facts, baseline.facts
         if any(facts.missing_outcomes is not None for facts in facts_of_runs):
             losses = sides.counts.missing_outcomes.joined_with(
@@ -727,7 +806,8 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
     models = {model for model, *_ in sides.series}
     gone = {s: coverage for s, coverage in sides.missing_series.items() if s[0] not in models}
     if gone and sides.separate_file:
-        # A model that only the run has stays an error, whatever is dropped.
+        # A model that only the run has stays an error even with --unpaired drop, so the message
+        # suggests it only if all models of the run are in the baseline.
         suggests_fix = not (run.name or dropped) and models <= sides.base_models
         shared = sorted(models & sides.base_models)
         diagnostic = MODELS_NOT_RUN(
@@ -735,7 +815,7 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
             both=shared[0] if suggests_fix and len(shared) == 1 else "", drop="drop" if suggests_fix
             else "",
         )  # fmt: skip
-        # A verdict that says it needs no warning beside it.
+        # If the verdict already fails for this reason, a note is enough.
         yield diagnostic if dropped else replace(diagnostic, severity=NOTE)
     covered = {**context.coverages, **sides.missing_series} if dropped else {}
     covered = {s: coverage for s, coverage in covered.items() if s not in gone}
@@ -752,7 +832,7 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
 
 
 def _unequal(context: GateContext) -> Iterator[Diagnostic]:
-    """Without a baseline, the groups that other candidates have."""
+    """Messages about groups that a model lacks and others have, for runs without a baseline."""
     tasks = context.sides.tasks
     for group in dict.fromkeys(series[1:] for series in tasks):
         for model in dict.fromkeys(series[0] for series in tasks):
@@ -761,7 +841,7 @@ def _unequal(context: GateContext) -> Iterator[Diagnostic]:
 
 
 def _useless_rules(run: JudgedRun) -> Iterator[Diagnostic]:
-    """Rules of a run that no run of so many tasks and attempts passes, or none fails."""
+    """Messages about rules that no run with these tasks and attempts could pass, or fail."""
     shut = (FAIL, ERROR, UNDECIDED) if run.gate.on_undecided == FAIL else (FAIL, ERROR)
     for rule in run.gate.active_rules:
         for rates, base in run.context.pairs(
