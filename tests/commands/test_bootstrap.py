@@ -16,7 +16,7 @@ def test_tasks_left_out_of_who_is_best_are_counted(passk: Passk, tmp_path: Path)
     path.write_text("model,task,kind,n,c\n" + "\n".join(rows) + "\n")
     base = ["bootstrap", path, "-m", "pass@1,pass@2", "--resamples", "200"]
     said = (
-        "warning[first-on-shared-tasks]: first in resamples at pass@1, pass@2 rests on the 12 tasks"
+        "warning[first-on-shared-tasks]: first in resamples at pass@1, pass@2 uses only the 12 tasks"
         " that all models have"
     )
     assert f"{said}, of 30\n" in passk(*base).err
@@ -44,7 +44,7 @@ def test_scores_without_a_range_have_no_guard() -> None:
     rows = {"task": list("abcdefgh"), "score": [3.0, 1.0, 2.5, 0.0, 4.0, 2.0, 1.5, 3.5]}
     report = passk_cli.bootstrap(rows, "mean", threshold=1).report
     said = {message.name: message.text for message in report.messages}
-    assert said["methods-without-bounds"].startswith("mean without guard, which need the range")
+    assert said["methods-without-bounds"].startswith("mean without guard intervals, which need the")
     assert [column.header for column in report.tables[0].columns][4:] == [
         "bca", "percentile", "t", "from tasks", "from attempts",
     ]  # fmt: skip

@@ -307,7 +307,7 @@ def test_attempts_that_differ_are_no_difference(passk: Passk, unequal: Path) -> 
 def test_bootstrap_names_no_best_where_attempts_differ(passk: Passk, unequal: Path) -> None:
     base = ["bootstrap", unequal, "-m", "pass@10", "--resamples", "200"]
     assert {row["leads"] for row in records(passk(*base, "-f", "csv").out)} == {""}
-    assert "first in resamples is empty where attempts differ" in passk(*base, "-v").err
+    assert "first in resamples is empty if attempts differ" in passk(*base, "-v").err
     alone = passk(*base, "--model", "A")
     assert "best is empty" not in alone.err
 

@@ -44,25 +44,51 @@ from passk_cli.study.values import TaskValues
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 WITHOUT_BOUNDS = DiagnosticType(
-    "methods-without-bounds", NOTE, "{metrics} without {methods}, which need the range of scores",
-    SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "says it"),
-    "Guard intervals need the lowest and highest possible value. Of a score without a known range"
-    " only the other methods give limits; BCa stands in for the guards.")  # fmt: skip
+    "methods-without-bounds", NOTE,
+    "{metrics} without {methods} intervals, which need the range of scores",
+    SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "sets it"),
+    "Guard intervals need the lowest and the highest possible value. For a score without a known"
+    " range, passk shows BCa intervals instead.",
+    why="BCa limits are less reliable if there are few tasks.",
+    advice="If you know the range of the scores, set it, for example `--bounds 0,10`.",
+    example="passk bootstrap sample_data/cyber.csv.gz -m best@1\n"
+    "note[methods-without-bounds]: best@1 without guard intervals, which need the range of scores;"
+    " --bounds LOW,HIGH sets it",
+)  # fmt: skip
 PARTICULAR = DiagnosticType(
     "particular-intervals", NOTE, "{methods} at {numbers}: {flaw}",
-    meaning="These intervals are made in another way than usual, or there is none, for the reason"
-    " given.")  # fmt: skip
+    meaning="passk computed these intervals in another way than usual, or there is none, for the"
+    " reason that the message gives.",
+    why="You cannot compare these limits with limits that the method gives elsewhere.",
+    advice="Read the reason. If all tasks have the same value, only more tasks or attempts help.",
+    example="passk bootstrap sample_data/agents.jsonl -k 1\n"
+    "note[particular-intervals]: guard, percentile, bca, t at pass@1 of claude-opus-4-8,"
+    " claude-sonnet-5, gpt-5.3-codex and 4 more: every task has the value 1: the interval is"
+    " one-sided",
+)  # fmt: skip
 FEWER_SHARED = DiagnosticType(
     "first-on-shared-tasks", WARNING,
-    "first in resamples at {metrics} rests on the {shared:task} that all models have"
+    "first in resamples at {metrics} uses only the {shared:task} that all models have"
     "{?group| in {group}}, of {every}",
-    meaning="Which model comes first can only be asked on tasks that all of them attempted. Their"
-    " estimates and intervals rest on all tasks of each.")  # fmt: skip
+    meaning="Which model comes first can only be found on tasks that all models attempted. Their"
+    " estimates and intervals use all tasks of each model.",
+    why="The share of resamples and the estimates are about different tasks, and may disagree.",
+    advice="Run the missing tasks, or keep the models that have all tasks with `--model`.",
+    example="passk bootstrap sample_data/cyber.csv.gz -m best@1\n"
+    "warning[first-on-shared-tasks]: first in resamples at best@1 uses only the 136 tasks that all"
+    " models have, of 291",
+)  # fmt: skip
 UNEQUAL_ATTEMPTS = DiagnosticType(
     "first-with-unequal-attempts", NOTE,
-    "first in resamples is empty where attempts differ between models",
-    meaning="A model with fewer attempts has coarser values, and would come first in more or fewer"
-    " resamples than its success rates give it.")  # fmt: skip
+    "first in resamples is empty if attempts differ between models",
+    meaning="A model with fewer attempts has coarser values. It would come first in more, or fewer,"
+    " resamples than its success rates alone would give it.",
+    why="The share of resamples would compare numbers of attempts, not models.",
+    advice="Use `passk compare`, whose tests allow for unequal attempts, or make the same number of"
+    " attempts with each model.",
+    example="note[first-with-unequal-attempts]: first in resamples is empty if attempts differ"
+    " between models",
+)  # fmt: skip
 
 _BIAS = "Mean of the resamples minus the estimate."
 

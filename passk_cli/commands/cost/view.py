@@ -56,28 +56,43 @@ _FRONTIER, _LOG, _STEPS = ("frontier", "frontier of all groups"), 4, 40
 # Models that a picture names.
 _MOST_NAMED = 7
 _OWN_TASKS = (
-    "Each row of the table is of all tasks that the model has. Pairs and the frontier are of tasks"
-    " that all models have or, where they have no two, pairs of those that both have. Cheaper tasks"
-    " make a model look cheaper: compare rows only where models have the same tasks."
+    "Each row of the table uses all tasks of its model. Pairs and the frontier use only the tasks"
+    " that all models have. If there are fewer than two of these, each pair uses the tasks that"
+    " both of its models have, and there is no frontier."
+)
+_CHEAPER_TASKS = "A model with cheaper tasks looks cheaper."
+_SAME_TASKS = (
+    "Compare rows only if the models have the same tasks. `--full` shows the pairs on shared tasks."
 )
 FEW_TASKS_COST = DiagnosticType(
     "few-tasks-cost", WARNING,
     "{models:and}: about {fewest:task} of {tasks} {fewest:carries|carry} the cost",
     "limits of costs may be too narrow; more tasks are the remedy",
-    "(Σx)² / Σx² of the mean costs x of tasks says how many tasks carry the cost; it is below 10"
-    " and below a quarter of the tasks. A sample may hold too few of such tasks: where one of"
-    " twenty or fifty tasks costs 50 or 100 times as much as the others, limits of costs covered in"
-    " 31 to 66 % of simulated runs of 20 tasks, 63 to 97 % of 60 and 86 to 96 % of 100. Where a run"
-    " holds none of them, nothing can tell.")  # fmt: skip
+    "The number of tasks that carry the cost is (Σx)² / Σx², with x the mean cost of each task. It"
+    " is below 10 and below a quarter of the tasks.",
+    why="A sample may contain too few of the expensive tasks. In simulations, one of 20 or 50 tasks"
+    " cost 50 or 100 times as much as the others. Limits of costs then contained the true cost in"
+    " 31 to 66 % of runs with 20 tasks, 63 to 97 % with 60 tasks and 86 to 96 % with 100 tasks. A"
+    " run that contains none of the expensive tasks cannot show this.",
+    advice="Add tasks. More attempts at the same tasks do not help.",
+    example="warning[few-tasks-cost]: alpha: about 2 tasks of 40 carry the cost; limits of costs"
+    " may be too narrow; more tasks are the remedy",
+)  # fmt: skip
 UNSHARED_TASKS = DiagnosticType(
     "unshared-tasks", WARNING,
-    "some models lack {tasks} of {every} tasks; each row uses its model's tasks, tests and the"
-    " frontier those that all have", "", _OWN_TASKS,
+    "some models lack {tasks} of {every} tasks; each row uses all tasks of its model, tests and the"
+    " frontier use only the tasks that all models have",
+    meaning=_OWN_TASKS, why=_CHEAPER_TASKS, advice=_SAME_TASKS,
+    example="warning[unshared-tasks]: some models lack 20 of 40 tasks; each row uses all tasks of"
+    " its model, tests and the frontier use only the tasks that all models have",
 )  # fmt: skip
 UNCOMMON_TASKS = DiagnosticType(
     "uncommon-tasks", WARNING,
-    "some models lack {tasks} of {every} tasks; each row uses its model's tasks, tests those that"
-    " both have, and there is no frontier", "", _OWN_TASKS,
+    "some models lack {tasks} of {every} tasks; each row uses all tasks of its model, tests use the"
+    " tasks that both models have, and there is no frontier",
+    meaning=_OWN_TASKS, why=_CHEAPER_TASKS, advice=_SAME_TASKS,
+    example="warning[uncommon-tasks]: some models lack 39 of 40 tasks; each row uses all tasks of"
+    " its model, tests use the tasks that both models have, and there is no frontier",
 )  # fmt: skip
 _WITHIN = Number(
     "pass@$B", "Probability that repeated attempts solve a task before the budget is spent. An"

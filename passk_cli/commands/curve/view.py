@@ -73,37 +73,65 @@ _RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven task
 
 CURVE_ENDS = DiagnosticType(
     "curve-ends", NOTE, "the curves of {models} end at k = {k}, before {most}",
-    meaning="A curve goes up to the fewest attempts at a task of its model; beyond that, pass@k of"
-    " that task is undefined.")  # fmt: skip
+    meaning="A curve goes up to the fewest attempts at a task of its model. Beyond that k, pass@k"
+    " of that task is undefined.",
+    why="At larger k, you can compare only the models with more attempts.",
+    advice="Make more attempts, or use a smaller `--max-k`.",
+    example="note[curve-ends]: the curves of alpha end at k = 5, before 10",
+)  # fmt: skip
 SHORT_CURVE = DiagnosticType(
     "short-curve", NOTE,
-    "curves of {models} end at k = {k}, the fewest attempts at a task, of up to {most}",
+    "the curves of {models} end at k = {k}, the fewest attempts at a task; other tasks have up to"
+    " {most}",
     SuggestedFix({"--short-tasks": "drop"}, "goes on with the other tasks"),
-    "A curve goes as far as every task has attempts, so that each of its points is about the same"
-    " tasks. With --short-tasks drop it goes on with the tasks that have more, and then a point may"
-    " be about fewer tasks than the point before it.")  # fmt: skip
+    "A curve goes as far as every task has attempts, so that all of its points are about the same"
+    " tasks.",
+    why="One task with few attempts ends the curve for all tasks.",
+    advice="Make more attempts at the short tasks. `--short-tasks drop` continues the curve with"
+    " the tasks that have more attempts. A point may then be about fewer tasks than the point"
+    " before it.",
+    example="note[short-curve]: the curves of alpha end at k = 2, the fewest attempts at a task;"
+    " other tasks have up to 4; --short-tasks drop goes on with the other tasks",
+)  # fmt: skip
 CHANGING_TASKS = DiagnosticType(
     "changing-tasks", WARNING,
     "beyond k = {k}, curves of {models} leave out tasks with too few attempts, and may turn",
-    meaning="With --short-tasks drop, points at larger k are about the tasks that have that many"
-    " attempts. These may be easier or harder than the others, so a step of the curve there may be"
-    " due to the tasks and not to k. Column tasks of --full and csv has their number.")  # fmt: skip
+    meaning="With --short-tasks drop, points at larger k use the tasks that have that many"
+    " attempts.",
+    why="These tasks may be easier or harder than the others, so a step of the curve may be due to"
+    " the tasks and not to k.",
+    advice="Look at the column tasks of `--full` or csv, or make more attempts at the short tasks.",
+    example="warning[changing-tasks]: beyond k = 2, curves of alpha leave out tasks with too few"
+    " attempts, and may turn",
+)  # fmt: skip
 NO_GAINS = DiagnosticType(
     "gains-without-range", NOTE, "gains of pass@k are left out: outcomes are missing",
     tuple(replace(settle, why="gives them") for settle in MISSING_FIXES),
-    "With --missing bounds every number is a range, from all missing outcomes failing to all"
-    " passing. A gain of pass@k need not lie between its values at these two ends: it may be"
-    " largest with some of them passing and others failing.")  # fmt: skip
+    "With --missing bounds, every number is a range, from all missing outcomes failing to all"
+    " passing.",
+    why="A gain of pass@k need not lie between its values at these two ends. It may be largest if"
+    " some of the missing outcomes pass and others fail.",
+    example="note[gains-without-range]: gains of pass@k are left out: outcomes are missing;"
+    " --missing fail gives them; --missing drop gives them",
+)  # fmt: skip
 MISSING_UNEVEN = DiagnosticType(
     "no-even-tasks", NOTE, "Δ_k and deficit are empty from k = {k} on: {reason}",
     meaning="Δ_k compares pass^k with μ^k, the pass^k of tasks that all have the mean success rate."
-    " μ^k is estimated from k attempts at k different tasks, and so needs k tasks or clusters.",
+    " μ^k is estimated from k attempts at k different tasks.",
+    why="The estimate needs at least k tasks or clusters.",
+    advice="Use a smaller k, or add tasks.",
+    example="note[no-even-tasks]: Δ_k and deficit are empty from k = 5 on: μ^k needs k different"
+    " tasks; there are 4",
 )  # fmt: skip
 MISSING_MOMENT = DiagnosticType(
     "no-moment", NOTE, "{moment} of {models}: {reason}",
-    meaning="The standard deviation and skewness of the tasks' success rates are corrected for the"
-    " noise of the attempts. They need two or three attempts at every task, and success rates that"
-    " differ by more than that noise.")  # fmt: skip
+    meaning="The standard deviation and the skewness of the tasks' success rates are corrected for"
+    " the noise of the attempts.",
+    why="They need two or three attempts at every task, and success rates that differ by more than"
+    " that noise.",
+    advice="Make more attempts at every task.",
+    example="note[no-moment]: skewness of alpha: it needs three attempts at every task",
+)  # fmt: skip
 
 
 class CurveColumn(NamedTuple):

@@ -41,27 +41,45 @@ _CURVE_POINTS = 16
 
 LITTLE_VARIETY = DiagnosticType(
     "little-variety", WARNING,
-    "gains of {models} from more attempts come with little variety", "",
-    "`--full` has the numbers. pass@k rises with k, and nearly all solutions behind the rise are"
-    " one that passes and one that fails: attempts repeat a guess instead of exploring. Said where"
-    " the interval of the gain lies above 0 and its variety is at most a tenth above the least that"
-    " a gain can have.",
+    "gains of {models} from more attempts come with little variety",
+    meaning="pass@k rises with k, but nearly all solutions behind the rise are one that passes and"
+    " one that fails. passk reports this if the interval of the gain lies above 0 and the variety"
+    " of the solutions is at most a tenth above the smallest variety that a gain can have.",
+    why="The model repeats a guess instead of exploring, so further attempts may add little.",
+    advice="`--full` shows the numbers. Try a higher temperature.",
+    example="warning[little-variety]: gains of alpha from more attempts come with little variety",
 )  # fmt: skip
 UNPARSED_SOLUTIONS = DiagnosticType(
     "unparsed-solutions", NOTE,
-    "{attempts:attempt} with a solution that is no Python: compared with single spaces", "",
-    "`--normalise python` compares programs without comments, docstrings and layout. A text that"
-    " Python cannot parse is compared as with `--normalise space`.")  # fmt: skip
+    "{attempts:attempt} {attempts:has|have} a solution that is not valid Python and is compared"
+    " with single spaces",
+    meaning="`--normalise python` compares programs without comments, docstrings and layout. If"
+    " Python cannot parse a text, passk compares it as with `--normalise space`.",
+    why="Two of these texts that differ only in comments count as different solutions.",
+    advice="If the solutions are not Python, use `--normalise space`.",
+    example="passk diversity sample_data/cruxeval.jsonl.gz --by temperature --normalise python\n"
+    "note[unparsed-solutions]: 471 attempts have a solution that is not valid Python and is"
+    " compared with single spaces",
+)  # fmt: skip
 MIXED_OUTCOMES = DiagnosticType(
     "mixed-outcomes", NOTE,
-    "{solutions:solution} passed in some attempts and failed in others", "",
-    "Equal solutions usually pass or fail together. Where they do not (flaky tests, time limits),"
-    " distinct-pass@k counts the solution by its share of passes.")  # fmt: skip
+    "{solutions:solution} passed in some attempts and failed in others",
+    meaning="Equal solutions usually pass or fail together. These solutions did not, for example"
+    " because of flaky tests or time limits. distinct-pass@k counts such a solution by its share of"
+    " passes.",
+    why="The checker, and not the solution, decides some of these outcomes.",
+    advice="Check whether the tests of these tasks are deterministic.",
+    example="note[mixed-outcomes]: 7 solutions passed in some attempts and failed in others",
+)  # fmt: skip
 GROWING_DUPLICATES = DiagnosticType(
     "growing-duplicates", NOTE,
-    "tasks have different numbers of attempts; duplicates grow with them, distinct@k does not", "",
-    "More attempts give more different solutions per task and more duplicates. Models with"
-    " different numbers of attempts are compared by distinct@k and the effective number.",
+    "tasks have different numbers of attempts; duplicates grow with them, distinct@k does not",
+    meaning="More attempts give more different solutions per task, and more duplicates.",
+    why="A model with more attempts has more duplicates even if it is as varied as the others.",
+    advice="Compare models with different numbers of attempts by distinct@k and the effective"
+    " number.",
+    example="note[growing-duplicates]: tasks have different numbers of attempts; duplicates grow"
+    " with them, distinct@k does not",
 )  # fmt: skip
 
 # Numbers of --full that are no metric.

@@ -61,14 +61,22 @@ _DRAWN = 24
 
 NO_PREDICTION = DiagnosticType(
     "no-prediction", WARNING, "no prediction for {models}: {reason}",
-    meaning="If attempts end with a pass, the number of attempts depends on the outcomes, and a"
-    " prediction would take easy tasks for hard ones. Models with such attempts have an empty row.",
+    meaning="If attempts end with a pass, the number of attempts depends on the outcomes. Models"
+    " with such attempts have an empty row.",
+    why="A prediction would take easy tasks for hard ones.",
+    advice="Make the same number of attempts at every task, whatever the outcomes are.",
+    example="warning[no-prediction]: no prediction for alpha: attempts end with the first pass",
 )  # fmt: skip
 HEURISTIC_FIT = DiagnosticType(
     "heuristic-fit", WARNING,
     "the log-logit line is a heuristic without an interval; trust the range",
-    meaning="The line of logit pass@k in log k is nearly straight in a few toy models. On real data"
-    " with thousands of attempts it was often far too high. The range makes no such assumption.",
+    meaning="The line assumes that logit pass@k is linear in log k. This is nearly true in a few"
+    " toy models.",
+    why="On real data with thousands of attempts, the line was often far too high.",
+    advice="Report the range, which makes no such assumption.",
+    example="passk extrapolate sample_data/counts.csv --to 100 --fit log-logit\n"
+    "warning[heuristic-fit]: the log-logit line is a heuristic without an interval; trust the"
+    " range",
 )  # fmt: skip
 
 

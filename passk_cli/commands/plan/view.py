@@ -66,96 +66,169 @@ _CURVE_POINTS = 20
 
 LEFT_OUT = DiagnosticType(
     "unplanned-metrics", WARNING, "{metrics} of {models} left out: {reason}",
-    meaning="A plan needs from its pilot how a metric differs from task to task. Where the pilot"
-    " has too few attempts for it, one task or one cluster only, or the same value on every task,"
-    " it does not show that, and the metric of this model is planned in no table and no row.",
+    meaning="The pilot must show how a metric differs from task to task. It does not show this if"
+    " it has too few attempts, only one task or cluster, or the same value on every task.",
+    why="The plan contains neither a table nor rows for this metric of this model.",
+    advice="Choose harder or easier tasks for the pilot, or make more attempts, as the reason"
+    " requires.",
+    example="warning[unplanned-metrics]: pass@1 of gpt-5.5 left out: every task has the value 1, so"
+    " the spread of new tasks is unknown",
 )  # fmt: skip
 UNCERTAIN = DiagnosticType(
     "uncertain-correlation", NOTE,
     "the correlation of {models:and} is uncertain at {metric}: {few} to {many:task} detect {points}"
     " points", "more pilot tasks narrow that",
-    "The tasks that detect a difference depend on how the true success rates of both models go"
-    " together over tasks. The pilot's differences estimate it, with chance taken out; the two"
-    " numbers are those at the ends of its 95 % interval.")  # fmt: skip
+    "The tasks that detect a difference depend on the correlation of the two models' true success"
+    " rates over tasks. The pilot estimates it. The two numbers of tasks belong to the ends of its"
+    " 95 % interval.",
+    why="If you plan with the estimate only, you may run too few tasks to detect the difference.",
+    advice="Add tasks to the pilot, or plan with the larger number.",
+    example="note[uncertain-correlation]: the correlation of alpha and beta is uncertain at pass@1:"
+    " 210 to 640 tasks detect 5 points; more pilot tasks narrow that",
+)  # fmt: skip
 CLUSTERED = DiagnosticType(
     "clustered-pilot", NOTE,
     "tasks related by {cluster} need {times:=amount} times as many tasks for {metric}",
-    meaning="Tasks of one cluster have something in common, so that each adds less than a task of"
-    " its own. The factor is that of the variance at the pilot's attempts; the plan's clusters have"
-    " the sizes of the pilot's.")  # fmt: skip
+    meaning="Tasks of one cluster have something in common. The factor is the ratio of the"
+    " variances with and without clusters, at the pilot's attempts.",
+    why="Each task of a cluster adds less information than an independent task.",
+    advice="Nothing: the plan accounts for it, with clusters of the pilot's sizes. Tasks from more"
+    " clusters are worth more than further tasks of the same clusters.",
+    example="note[clustered-pilot]: tasks related by repository need 2.3 times as many tasks for"
+    " pass@1",
+)  # fmt: skip
 ONE_ATTEMPT = DiagnosticType(
     "one-attempt-pilot", WARNING,
     "the pilot has one attempt per task, so designs with more attempts are empty",
     "make two attempts per task",
-    "One attempt per task does not separate chance from differences between tasks. Only designs of"
-    " one attempt per task can be planned from it.")  # fmt: skip
+    "One attempt per task cannot separate chance from differences between tasks.",
+    why="The pilot supports only plans with one attempt per task.",
+    advice="Make two attempts at every task of the pilot.",
+    example="passk plan sample_data/evalplus.csv.gz\n"
+    "warning[one-attempt-pilot]: the pilot has one attempt per task, so designs with more attempts"
+    " are empty; make two attempts per task",
+)  # fmt: skip
 MODELLED = DiagnosticType(
     "modelled-pilot", NOTE,
     "{n:attempt} per pilot task do not determine every number of {metric}; the others assume"
     " Beta-distributed success rates",
-    meaning="Designs with more attempts than the pilot's, and differences where it has fewer than"
-    " 2k attempts per task, rest on Beta-distributed success rates with the pilot's mean and"
-    " standard deviation. The column source says which numbers do.")  # fmt: skip
+    meaning="The pilot does not determine designs with more attempts than it has, nor differences"
+    " if it has fewer than 2k attempts per task. passk computes them from a Beta distribution with"
+    " the pilot's mean and standard deviation.",
+    why="These numbers are wrong if the true success rates have another distribution.",
+    advice="The column source shows which numbers they are. More attempts in the pilot replace the"
+    " assumption by data.",
+    example="note[modelled-pilot]: 4 attempts per pilot task do not determine every number of"
+    " pass@4; the others assume Beta-distributed success rates",
+)  # fmt: skip
 NO_SPREAD = DiagnosticType(
     "no-spread", WARNING,
     "{metrics}: the pilot's tasks differ no more than chance explains; planned as equally hard",
-    meaning="The estimated variance of true values over tasks is below 0, and the plan takes 0. If"
-    " tasks do differ, more of them are needed than it says.")  # fmt: skip
+    meaning="The estimated variance of true values over tasks is below 0, and the plan uses 0.",
+    why="If tasks do differ, you need more of them than the plan shows.",
+    advice="Use a pilot with more tasks or more attempts per task.",
+    example="warning[no-spread]: pass@1: the pilot's tasks differ no more than chance explains;"
+    " planned as equally hard",
+)  # fmt: skip
 LARGEST_SPREAD = DiagnosticType(
     "largest-spread", WARNING,
     "{metrics}: the pilot's tasks differ as much as their mean allows; planned with that spread",
     meaning="The estimated variance of true values over tasks is above the largest possible one,"
-    " m (1 − m) at a mean m, where each task always passes or always fails; the plan takes that.",
+    " m (1 − m) at a mean m. At this variance, each task always passes or always fails. The plan"
+    " uses this largest variance.",
+    why="If the true spread is smaller, you need fewer tasks than the plan shows.",
+    advice="Use a pilot with more tasks.",
+    example="passk plan sample_data/counts.csv\n"
+    "warning[largest-spread]: pass^10: the pilot's tasks differ as much as their mean allows;"
+    " planned with that spread",
 )  # fmt: skip
 UNSURE = DiagnosticType(
     "uncertain-plan", WARNING,
     "with {units} in the pilot, planned standard errors of {metric} are uncertain by ±{error} %",
-    meaning="A pilot estimates how much values vary, from few tasks only roughly: this is the"
-    " relative standard error of a planned standard error. Tasks needed are uncertain by twice as"
-    " much. The metric is the one of the answer; --full has the errors of the others.")  # fmt: skip
+    meaning="A pilot with few tasks estimates only roughly how much values vary. The number is the"
+    " relative standard error of a planned standard error. The metric is that of the answer, and"
+    " `--full` shows the others.",
+    why="The number of tasks that you need is uncertain by twice this percentage.",
+    advice="Use a pilot with more tasks, or plan for more tasks than the answer names.",
+    example="passk plan sample_data/counts.csv\n"
+    "warning[uncertain-plan]: with 40 tasks in the pilot, planned standard errors of pass@1 are"
+    " uncertain by ±27 %",
+)  # fmt: skip
 ROUGH = DiagnosticType(
     "rough-power", NOTE, "power and detected differences are rough {where}",
-    meaning="Predicted powers rest on a normal approximation. In simulations they were off below"
-    " 50 tasks, and where a mean is within 0.1 of 0 or 1.")  # fmt: skip
+    meaning="The plan predicts power from a normal approximation. In simulations it was off with"
+    " fewer than 50 tasks, and if a mean is within 0.1 of 0 or 1.",
+    why="A design may detect a somewhat larger or smaller difference than the table shows.",
+    advice="Plan with some reserve, or with at least 50 tasks.",
+    example="passk plan sample_data/answers.csv\n"
+    "note[rough-power]: power and detected differences are rough below 50 tasks",
+)  # fmt: skip
 PILOT_MODELS = DiagnosticType(
     "pilot-models", NOTE, "widths are for {model}, the most variable model",
     SuggestedFix({"--model": Placeholder("NAME")}, "chooses another"),
-    "Of a pilot of several models, intervals are planned for the model whose values vary most, and"
-    " differences for the pair whose differences vary most, metric by metric: other models and"
-    " pairs need no more tasks.")  # fmt: skip
+    "If the pilot has several models, the plan is for the model with the most variable values, and"
+    " for the pair with the most variable differences, metric by metric.",
+    why="All other models and pairs need no more tasks than these.",
+    advice="`--model NAME` plans for one model.",
+    example="passk plan sample_data/evalplus.csv.gz\n"
+    "note[pilot-models]: widths are for Meta-Llama-3-8B, the most variable model; --model NAME"
+    " chooses another",
+)  # fmt: skip
 PILOT_COST = DiagnosticType(
-    "pilot-cost", NOTE, "an attempt of {model} cost {cost}{?others|; of {others}}", "",
-    "Money is planned with the mean cost of the attempts of the pilot's model that is planned for,"
-    " every task counted once; runs of other models cost what their attempts do. What a design"
-    " costs is as uncertain as this mean, and a run varies around it: one that spends the whole"
-    " budget by the mean costs more about every second time.")  # fmt: skip
+    "pilot-cost", NOTE, "an attempt of {model} cost {cost}{?others|; of {others}}",
+    meaning="The plan uses the mean cost of an attempt of the pilot's model that it plans for, with"
+    " every task counted once. Runs of other models cost what their attempts cost.",
+    why="The cost of a design is as uncertain as this mean, and a run varies around it. About every"
+    " second run that should spend exactly the budget costs more.",
+    advice="Keep a reserve, or plan with the upper limit of the mean: `--cost-per-attempt`.",
+    example="note[pilot-cost]: an attempt of alpha cost $0.274 [0.0956, 0.645]; of beta $2.07",
+)  # fmt: skip
 MONEY_BUDGET = DiagnosticType(
     "money-budget", NOTE, "the budget of {number} is dollars, as the pilot's attempts have costs",
     (
         SuggestedFix({"--budget": "{number}usd"}, "says so"),
         SuggestedFix({"--budget": "{number}attempts"}, "is attempts"),
     ),
-    "A budget without a unit is dollars where an attempt has a cost, in the pilot's files or by"
-    " --cost-per-attempt; elsewhere it is attempts. '$200', 200usd and 200attempts say which.",
+    "A budget without a unit is in dollars if an attempt has a cost, in the pilot's files or by"
+    " --cost-per-attempt. Otherwise it is a number of attempts.",
+    why="The same number gives a different plan in the other unit.",
 )  # fmt: skip
 SMALL_BUDGET = DiagnosticType(
     "small-budget", WARNING,
     "{metrics}: {attempts:attempt} {attempts:is|are} too few for 2 tasks × k attempts",
-    meaning="A split needs at least two tasks, each with as many attempts as the metric's k.",
+    meaning="A split of the budget needs at least two tasks, and as many attempts per task as the"
+    " k of the metric.",
+    why="There is no best split for these metrics.",
+    advice="Use a larger budget or a smaller k.",
+    example="passk plan sample_data/tau_airline.csv --budget 3\n"
+    "warning[small-budget]: pass@4, pass^4: 3 attempts are too few for 2 tasks × k attempts",
 )  # fmt: skip
 NEW_TASKS_FIRST = DiagnosticType(
     "more-tasks-first", NOTE, "at k = 1 a new task narrows intervals more than another attempt",
     SuggestedFix({"--max-tasks": Placeholder("N")}, "limits the tasks"),
-    "Where tasks are unlimited, one attempt at each of as many tasks as the budget allows is best"
-    " at k = 1. With --max-tasks the rest of the budget goes to further attempts.")  # fmt: skip
+    "At k = 1, the best split of a budget is one attempt at each of as many tasks as it allows.",
+    why="You may not have that many tasks.",
+    advice="If you have only N tasks, use `--max-tasks N`. The rest of the budget then goes to"
+    " further attempts.",
+    example="passk plan sample_data/tau_airline.csv --budget 5000\n"
+    "note[more-tasks-first]: at k = 1 a new task narrows intervals more than another attempt;"
+    " --max-tasks N limits the tasks",
+)  # fmt: skip
 
 
 BY_OUTCOMES = DiagnosticType(
     "tasks-by-outcomes", NOTE,
-    "new tasks are drawn as the others were, never by their outcomes", "",
-    "More attempts at tasks that failed, or that went both ways, and tasks left out because they"
-    " always pass, make the mean one of other tasks: estimates were off by up to 5 points, and"
-    " errors 1.1 to 2.7 times as large. Repeat all tasks or none.")  # fmt: skip
+    "draw new tasks as the other tasks were drawn, never by their outcomes",
+    meaning="The plan assumes that you choose new tasks without looking at outcomes, and that you"
+    " repeat all tasks or none.",
+    why="If you repeat only tasks that failed or that went both ways, or leave out tasks that"
+    " always pass, the mean is about other tasks. In simulations, estimates were then off by up to"
+    " 5 points, and errors were 1.1 to 2.7 times as large.",
+    advice="Repeat all tasks or none.",
+    example="passk plan sample_data/tau_airline.csv --next\n"
+    "note[tasks-by-outcomes]: draw new tasks as the other tasks were drawn, never by their"
+    " outcomes",
+)  # fmt: skip
 
 
 _SPLIT = (
@@ -388,7 +461,7 @@ class DesignChoices(Section[DesignChoice]):
         small = any((choice.fact.size.tasks or _FEW_TASKS) < _FEW_TASKS for choice in self.records)
         if small or first.extreme:
             places = [f"below {_FEW_TASKS} tasks"] * small
-            places += [f"where {first.metric.name} is near 0 or 1"] * first.extreme
+            places += [f"if {first.metric.name} is near 0 or 1"] * first.extreme
             yield ROUGH(where=" and ".join(places))
         served = {goal for split in designs.splits for goal in goals(split)}
         if names := [o.metric.name for o in metric_components if o.metric.name not in served]:

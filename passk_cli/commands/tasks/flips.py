@@ -30,22 +30,41 @@ DRAWN, _LONGEST, _LINES = 30, 24, 20
 TASKS_OF_ONE_SIDE = DiagnosticType(
     "tasks-of-one-side", WARNING,
     "tasks that only one side has are left out: {only} of {model} and {only_base} of {against}"
-    "{?others|; the same holds for {others}}", "",
-    "A task can only flip where both runs or models have attempts at it. Tasks of one side are left"
-    " out of flips, expected flips and tests.")  # fmt: skip
+    "{?others|; the same holds for {others}}",
+    meaning="A task can only flip if both runs or models have attempts at it. Tasks of one side are"
+    " left out of flips, expected flips and tests.",
+    why="The result is about the shared tasks only, which may be easier or harder than the tasks"
+    " that are left out.",
+    advice="Run the missing tasks. If the same tasks have different names in the two files, rename"
+    " them.",
+    example="warning[tasks-of-one-side]: tasks that only one side has are left out: 8 of"
+    " claude-opus-4-7 and 18 of gpt-5.5; the same holds for 2 other pairs",
+)  # fmt: skip
 NO_TASK_SIGNIFICANT = DiagnosticType(
-    "no-task-significant", WARNING, "with {attempts} attempts each no task can be significant", "",
-    "The test of one task compares its passes in both runs. With few attempts even a change"
-    " from passed every attempt to failed every attempt has a p-value above the level. More"
-    " attempts per task help; more tasks do not.")  # fmt: skip
+    "no-task-significant", WARNING,
+    "with {attempts} attempts per task, no single task can be significant",
+    meaning="The test of a task compares its passes in both runs. With this many attempts, even a"
+    " change from all attempts passed to all attempts failed has a p-value above the significance"
+    " level.",
+    why="No task appears as improved or regressed, even if some tasks did change.",
+    advice="Make more attempts per task. More tasks do not help.",
+    example="warning[no-task-significant]: with 2 attempts per task, no single task can be"
+    " significant",
+)  # fmt: skip
 SIGNIFICANT_TOGETHER = DiagnosticType(
     "significant-together", NOTE,
-    "with {attempts:attempt} each, nothing is significant unless {alone:task} change completely",
-    "",
-    "Every task is tested, so p-values are adjusted for all tests (Benjamini and Hochberg). With"
-    " few attempts one task alone cannot reach the level after that, even when it passed every"
-    " attempt in one run and failed every attempt in the other; so many such tasks together can."
-    " More attempts, fewer models or fewer tasks lower that number.")  # fmt: skip
+    "with {attempts:attempt} per task, nothing is significant unless {alone:task} change"
+    " completely",
+    meaning="passk tests every task and adjusts the p-values for all tests (Benjamini and"
+    " Hochberg). With this few attempts, a single task cannot reach the significance level, even if"
+    " it passed all attempts in one run and failed all in the other. If that many tasks change in"
+    " this way, they are significant together.",
+    why="The table can call a task significant only if that many tasks change.",
+    advice="Make more attempts per task, or compare fewer models or fewer tasks.",
+    example="passk tasks sample_data/agents.jsonl --against gpt-5.5\n"
+    "note[significant-together]: with 3 attempts per task, nothing is significant unless 79 tasks"
+    " change completely",
+)  # fmt: skip
 
 
 def changed(fact: Result) -> bool:

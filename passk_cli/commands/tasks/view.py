@@ -86,31 +86,60 @@ LOOK = "look at the task's checker"
 
 FEW_MODELS = DiagnosticType(
     "few-models", WARNING, "a correlation over models needs {fewest} models; a group has {models}",
-    "",
-    "The item–rest correlation is computed over models. With fewer than four it says nothing, and"
-    " the tasks of that group are not tested.")  # fmt: skip
+    meaning="The item–rest correlation of a task is computed over models, and needs four of them.",
+    why="The tasks of a smaller group have no correlation and no test.",
+    advice="Add results of more models to this group, or leave out --by.",
+    example="warning[few-models]: a correlation over models needs 4 models; a group has 3",
+)  # fmt: skip
 _COARSE = (
-    "p-values of so few models are coarse, and are adjusted for the number of tasks. The"
-    " correlations still rank the tasks: look at the lowest ones first."
+    "With few models, a p-value can take only a few values, and p-values are adjusted for the"
+    " number of tasks."
+)
+_LOOK_AT_LOWEST = (
+    "The correlations still rank the tasks. Look at the tasks with the lowest correlations first,"
+    " or add results of more models."
 )
 NO_SUSPECT_POSSIBLE = DiagnosticType(
     "no-suspect-possible", NOTE,
-    "{models:model} {models:is|are} too few to flag a task (smallest possible p {smallest:=p})", "",
-    _COARSE)  # fmt: skip
+    "{models:model} {models:is|are} too few to flag a task (smallest possible p {smallest:=p})",
+    meaning=_COARSE,
+    why="No task can be significant, so an empty list of suspects does not show that all tasks are"
+    " sound.",
+    advice=_LOOK_AT_LOWEST,
+    example="passk tasks sample_data/agents.jsonl --suspects\n"
+    "note[no-suspect-possible]: 8 models are too few to flag a task (smallest possible p 0.13)",
+)  # fmt: skip
 SUSPECTS_TOGETHER = DiagnosticType(
     "suspects-together", NOTE,
     "with {models:model} the smallest p is {smallest:=p}: significant only if {alone:task} have it",
-    "", _COARSE)  # fmt: skip
+    meaning=_COARSE,
+    why="Tasks become significant only if that many of them have the smallest possible p-value.",
+    advice=_LOOK_AT_LOWEST,
+    example="passk tasks sample_data/evalplus.csv.gz --suspects\n"
+    "note[suspects-together]: with 6 models the smallest p is 0.050: significant only if 361 tasks"
+    " have it",
+)  # fmt: skip
 RELATED_MODELS = DiagnosticType(
     "related-models", NOTE,
-    "models are taken as independent; related models make intervals too narrow", "",
-    "Versions of one model, or models trained on the same data, tend to pass the same tasks. They"
-    " count here as if each were a new observation. Keep one of each family with --model.",
+    "models are taken as independent; related models make intervals too narrow",
+    meaning="Each model counts as an independent observation. Versions of one model, or models"
+    " trained on the same data, tend to pass the same tasks.",
+    why="If many models are related, the intervals of correlations are too narrow and the p-values"
+    " too small.",
+    advice="Keep one model of each family with `--model`.",
+    example="passk tasks sample_data/agents.jsonl --suspects\n"
+    "note[related-models]: models are taken as independent; related models make intervals too"
+    " narrow",
 )  # fmt: skip
 PAIRS_WITHOUT_ATTEMPTS = DiagnosticType(
-    "pairs-without-attempts", WARNING, "{pairs:model–task pair} without attempts left out", "",
-    "Some models have no attempts at tasks that other models have. Each task is judged by the"
-    " models that have attempts at it.")  # fmt: skip
+    "pairs-without-attempts", WARNING,
+    "{pairs:model–task pair} without attempts {pairs:is|are} left out",
+    meaning="Some models have no attempts at tasks that other models have.",
+    why="Each task is judged by the models that have attempts at it, so tasks are compared over"
+    " different models.",
+    advice="Run the missing tasks, or keep the models that have all tasks with `--model`.",
+    example="warning[pairs-without-attempts]: 12 model–task pairs without attempts are left out",
+)  # fmt: skip
 
 
 _FLAKY = "{flaky} of {tasks:task} {flaky:is|are} flaky"

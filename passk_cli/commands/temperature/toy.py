@@ -46,23 +46,47 @@ _SPREAD = "Standard deviation of the tasks."
 
 CUT_POWER_LAW = DiagnosticType(
     "cut-power-law", NOTE,
-    "the power law with gamma {gamma} is cut off at |c| = {largest} (spread {spreads})", "",
-    "For gamma ≤ 3 a power law has no standard deviation of its own: the largest |c| sets it.",
+    "the power law with gamma {gamma} is cut off at |c| = {largest} (spread {spreads})",
+    meaning="If gamma is 3 or less, a power law has no finite standard deviation. passk therefore"
+    " cuts it off at the |c| that gives the spread that you asked for.",
+    why="The best temperature depends on this largest |c| as well as on gamma.",
+    advice="For tasks without a cut, use a gamma above 3, for example `--gamma 4`.",
+    example="passk temperature --toy power-law\n"
+    "note[cut-power-law]: the power law with gamma 2 is cut off at |c| = 421 (spread 16.01)",
 )  # fmt: skip
 NOTHING_TO_CHOOSE = DiagnosticType(
     "nothing-to-choose", NOTE,
-    "no T* at {lost} of {points} points, from k = {k} at spread {spread} ({family})", "",
-    "At the best temperatures all but 1e-12 of the tasks pass: any of them is as good.",
+    "no T* at {lost} of {points} points, from k = {k} at spread {spread} ({family})",
+    meaning="At these points, all tasks except a share of 1e-12 pass at the best temperatures.",
+    why="Any of these temperatures is as good as another, so there is no best one.",
+    advice="Use a smaller k or a larger spread.",
+    example="passk temperature --toy gaussian --spread 1 -k 1,16384\n"
+    "note[nothing-to-choose]: no T* at 1 of 2 points, from k = 16,384 at spread 1 (gaussian)",
 )  # fmt: skip
 SCALES_OF_GRID = DiagnosticType(
     "scales-of-grid", NOTE,
     "exponential tasks: the grid is of scales b, the regression of standard deviations s ≈ √2·b",
-    "", "The article's grid is b = 2⁰ … 2⁹ in exp(−|c|/b).")  # fmt: skip
+    meaning="The article's grid for exponential tasks is b = 2⁰ … 2⁹ in exp(−|c|/b). The regression"
+    " uses the standard deviation s of the tasks.",
+    why="The spreads of the points are therefore √2 times the powers of two of the article.",
+    advice="Nothing. Divide a spread by √2 if you compare it with the scales of the article.",
+    example="passk temperature --toy exponential --fit\n"
+    "note[scales-of-grid]: exponential tasks: the grid is of scales b, the regression of standard"
+    " deviations s ≈ √2·b",
+)  # fmt: skip
 POWER_LAW_GRID = DiagnosticType(
     "power-law-grid", NOTE,
-    "power-law tasks: only k > {k}, and {spreads} of {all} spreads of the grid, are fitted", "",
-    "The article finds no power law of T* below that k, and prints no regression to compare. A cut"
-    " can give a power law of tasks only some standard deviations.")  # fmt: skip
+    "power-law tasks: only k > {k}, and {spreads} of {all} spreads of the grid, are fitted",
+    meaning="The article finds no power law of T* below that k. A power law of tasks that is cut"
+    " off can have only some standard deviations.",
+    why="The regression has fewer points than the regressions of the other families, and the"
+    " article prints none that you could compare it with.",
+    advice="Nothing. The rows of csv and json list all points, with the points of the regression"
+    " marked in the column kept.",
+    example="passk temperature --toy power-law --fit\n"
+    "note[power-law-grid]: power-law tasks: only k > 20, and 10 of 10 spreads of the grid, are"
+    " fitted",
+)  # fmt: skip
 
 
 class BestByK(Section[Sequence[Point]]):

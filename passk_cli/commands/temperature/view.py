@@ -55,24 +55,47 @@ from passk_cli.suggestions import meant
 
 NO_BEST_TEMPERATURE = DiagnosticType(
     "no-best-temperature", NOTE,
-    "no best temperature for {models}: it takes two temperatures with values on shared tasks", "",
-    "The best temperature is chosen on the tasks that all temperatures of a model share.",
+    "no best temperature for {models}: it takes two temperatures with values on shared tasks",
+    meaning="passk chooses the best temperature of a model on the tasks that all its temperatures"
+    " share. This model has one temperature, or no shared task.",
+    why="The model has no row in the table of best temperatures.",
+    advice="Run the model at a second temperature on the same tasks.",
+    example="note[no-best-temperature]: no best temperature for beta: it takes two temperatures"
+    " with values on shared tasks",
 )  # fmt: skip
 PART_OF_TASKS = DiagnosticType(
     "best-on-part-of-tasks", WARNING,
-    "best temperatures rest on the tasks that all temperatures share: {parts}", "",
-    "A task that one temperature lacks says nothing about which one is best, and is left out of the"
-    " choice. The estimates of --full are over all tasks of each temperature.")  # fmt: skip
+    "best temperatures use only the tasks that all temperatures share: {parts}",
+    meaning="A task that one temperature lacks cannot show which temperature is best. passk leaves"
+    " it out of the choice. The estimates of `--full` use all tasks of each temperature.",
+    why="The shared tasks may prefer another temperature than all tasks do.",
+    advice="Run the missing tasks at the other temperatures.",
+    example="warning[best-on-part-of-tasks]: best temperatures use only the tasks that all"
+    " temperatures share: alpha 90 of 120",
+)  # fmt: skip
 UNEQUAL_TEMPERATURES = DiagnosticType(
     "unequal-temperatures", NOTE,
-    "attempts of {models} differ between temperatures; first in resamples is empty", "",
-    "With more attempts pass@k takes finer values, and comes first in more, or fewer, resamples"
-    " than its success rates give it. Differences and their tests allow for it.")  # fmt: skip
+    "attempts of {models} differ between temperatures; first in resamples is empty",
+    meaning="With more attempts, pass@k takes finer values. A temperature with more attempts then"
+    " comes first in more, or fewer, resamples than its success rates alone would give it.",
+    why="The share of resamples would compare numbers of attempts, not temperatures. Differences"
+    " and their tests allow for unequal attempts.",
+    advice="Use the differences and their tests, or make the same number of attempts at each"
+    " temperature.",
+    example="note[unequal-temperatures]: attempts of alpha differ between temperatures; first in"
+    " resamples is empty",
+)  # fmt: skip
 RANK_FLIP = DiagnosticType(
     "rank-flip", NOTE,
     "{first} is significantly better at {where}, {second} at {elsewhere}{?more|; {more:more pair}"
-    " of models also {more:reverses|reverse}}", "",
-    "Which of two models is better depends on k and the temperature. `--full` has all pairs.",
+    " of models also {more:reverses|reverse}}",
+    meaning="Each of the two models is significantly better than the other at some temperature and"
+    " k.",
+    why="The answer to which model is better depends on k and on the temperature.",
+    advice="Compare the models at the k and the temperature that you will use. `--full` shows all"
+    " pairs.",
+    example="note[rank-flip]: alpha is significantly better at T 0.2 (k = 1), beta at T 0.8 (k ="
+    " 10)",
 )  # fmt: skip
 
 _FIRST = (
