@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 
 class CommandListing(NamedTuple):
-    """A command in the list of all.
+    """A command in the list of all commands.
 
-    section : of the help it stands in.
-    purpose : the first line of its help, here once more: the list of commands imports none of them.
+    section : its section of the list.
+    purpose : the first line of its help, repeated here because the list imports no command.
     """
 
     section: str

@@ -1,4 +1,4 @@
-"""The catalogue of messages, errors and answers: all that have a name."""
+"""The catalogue of all named messages, errors and answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from passk_cli.option import split
 from passk_cli.study.answer import ANSWERS, Answer
 from passk_cli.suggestions import meant
 
-# Modules that declare messages or errors, besides those of commands.
+# Modules that declare messages or errors and do not belong to a command.
 _DECLARING_MODULES = (
     "passk_cli.error_names", "passk_cli.files.counting.checks",
     "passk_cli.files.counting.outcome_words", "passk_cli.files.formats",
@@ -26,7 +26,7 @@ _DECLARING_MODULES = (
 
 
 def messages() -> dict[str, DiagnosticType]:
-    """Name → message, in the order of names."""
+    """Name → message, sorted by name."""
     for module in _DECLARING_MODULES:
         import_module(module)
     for name in COMMANDS:
@@ -35,7 +35,7 @@ def messages() -> dict[str, DiagnosticType]:
 
 
 def answers() -> dict[str, Answer]:
-    """Name → answer, in the order of the commands that say them."""
+    """Name → answer, in the order of the commands."""
     for name in COMMANDS:
         _ = command_of(name).question
     return ANSWERS
@@ -44,7 +44,7 @@ def answers() -> dict[str, Answer]:
 def message_of(name: str) -> DiagnosticType:
     """The message of a name.
 
-    Errors: ParameterError where there is none, with the nearest name.
+    Errors: ParameterError with the nearest name, if no message has this name.
     """
     declared = messages()
     if name in declared:
@@ -54,7 +54,10 @@ def message_of(name: str) -> DiagnosticType:
 
 
 def parse_names(names: Any) -> tuple[str, ...]:
-    """Names of messages, refused where there is no such one, or where it is an error's."""
+    """Parse names of messages.
+
+    Errors: ParameterError for a name that does not exist, or that names an error.
+    """
     message_names = split(names)
     for name in message_names:
         if message_of(name).severity == ERROR:
@@ -63,6 +66,6 @@ def parse_names(names: Any) -> tuple[str, ...]:
 
 
 def parse_names_or_all(names: Any) -> tuple[str, ...]:
-    """Names of messages, or "all", beside which others say nothing more."""
+    """Parse names of messages or "all". "all" includes every other name."""
     message_names = parse_names([name for name in split(names) if name != "all"])
     return ("all",) if "all" in split(names) else message_names

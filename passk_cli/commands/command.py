@@ -1,4 +1,4 @@
-"""Commands: the options a command has, alone and with others, and where its question is."""
+"""The declaration of a command: its options, its shared groups of options, and its question."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 # The title of the options that only one command has.
 DEFAULT_TITLE = "Options"
-# Opens a paragraph of a docstring that is an example: a comment, then a command line.
+# A paragraph of a docstring that starts with this is an example: a comment and a command line.
 _EXAMPLE = "# "
-# Options that all commands had, as of `Command.lacking`.
+# Options that all commands had once, in the form of `Command.lacking`.
 _FIRST = "count on the cluster first: "
 _SHELL = "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"
 _PYTHON = 'convert(ADDRESS, counts=True, engine="spark", map="passk.toml", output="counts.parquet")'
@@ -39,23 +39,23 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Command:
-    """The declaration of a command: its options, what they share with others, and its answer.
+    """The declaration of a command: its own options, the groups that it shares, and its question.
 
-    own : the options that it alone has, as fields of a dataclass, whose docstring is the help.
-    groups : of Request, Metrics, Confidence, Rules, those whose options it takes; those of
-        WantedMessages every command takes.  A field of its own stands instead of the group's field
-        of the same name.
-    without : fields of the groups that mean nothing to it.
+    options_type : dataclass of the options that only this command has. Its docstring is the help.
+    groups : which of Request, Metrics, Confidence and Rules the command takes. Every command also
+        takes WantedMessages. If options_type and a group have a field of the same name, the field
+        of options_type is used.
+    without : fields of the groups that the command does not take.
     files : whether it takes files: "needed", "optional" or "none".
-    streams : whether its answer is a table of any length, in the file that its option `output`
-        names, and the report only about it.
-    charts : whether its report can be drawn.  paged : whether it is a page.
-    judges : whether its report is a verdict, so that an error, which keeps it from one, has to show
-        where pipelines look.
-    methods : whether it says how its numbers were computed, as a paper does.
-    lacking : an option that other commands have, as it is written on the command line or in Python
-        → why this one has none, and what to use.
-    view : "module:class" of its question; the module has the sections and messages of its answer.
+    streams : whether it writes a table of any length to the file of its option `output`, so that
+        its report only describes that table.
+    charts : whether its report can be drawn.  paged : whether its report is a page.
+    judges : whether its report is a verdict. An error then has to appear where pipelines look for
+        the verdict.
+    methods : whether it can print how its numbers were computed, in the words of a paper.
+    lacking : an option of other commands, as written on the command line or in Python → why this
+        command does not have it, and what to use instead.
+    view : "module:class" of the question. The module contains the sections and messages.
     """
 
     options_type: type
@@ -72,18 +72,18 @@ class Command:
 
     @property
     def question(self) -> type[Question]:
-        """The question that the options make; only now is what it computes with imported."""
+        """The class that answers the options. Only this property imports what the answer needs."""
         question: type[Question] = loaded(self.view)
         return question
 
     @property
     def meaning(self) -> list[str]:
-        """Its purpose, in paragraphs; the first is one line, for lists of commands."""
+        """The purpose of the command, in paragraphs; lists of commands show the first one."""
         return [text for text in self._paragraphs if not text.startswith(_EXAMPLE)]
 
     @property
     def examples(self) -> list[Example]:
-        """Its most common uses, which run as they are next to `sample_data`."""
+        """The most common uses. Each runs as it is in a folder that contains `sample_data`."""
         texts = (text.split("\n", 1) for text in self._paragraphs if text.startswith(_EXAMPLE))
         return [Example(comment, " ".join(line.split())) for comment, line in texts]
 
@@ -92,12 +92,12 @@ class Command:
         return (inspect.getdoc(self.options_type) or "").split("\n\n")
 
     def options(self) -> list[DeclaredOption]:
-        """Every option, its own first."""
+        """All options; those of this command come first."""
         groups = sections_of((self.options_type, *self.groups, WantedMessages), self.without)
         return [option for _, options in groups for option in options]
 
     def sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
-        """Title and options of each group, its own first."""
+        """Title and options of each group; the groups of this command come first."""
         own_section, *shared = sections_of(
             (self.options_type, *self.groups, WantedMessages), self.without
         )
@@ -108,7 +108,7 @@ class Command:
 
     @property
     def titles(self) -> dict[str, list[str]]:
-        """Title → its own options: those of the classes that declare them, then OWN."""
+        """Title → fields of the command. Options of a base class have the title of that class."""
         titles: dict[str, list[str]] = {}
         for name in declared(self.options_type):
             owner = next(c for c in self.options_type.__mro__ if name in inspect.get_annotations(c))
@@ -124,7 +124,7 @@ class Command:
 
 
 def command_of(name: str) -> Command:
-    """The declaration of a command; only its own module is imported."""
+    """Load the declaration of a command. Only the module of this command is imported."""
     declaration: Command = loaded(f"passk_cli.commands.{name}:COMMAND")
     return declaration
 
@@ -132,9 +132,10 @@ def command_of(name: str) -> Command:
 def option_suggestion(
     command: str, word: str, value: Any, spelled: Callable[[str], Mapping[str, DeclaredOption]]
 ) -> str:
-    """The words in place of an option that a command does not have; "" where nothing is near.
+    """What to write instead of an option that a command does not have; "" if nothing is similar.
 
-    value : what it was given.  spelled : the options of a command by how their caller writes them.
+    value : the value that you gave.  spelled : the options of a command, by their spelling on the
+    command line or in Python.
     """
     if reason := {**_REMOVED, **command_of(command).lacking}.get(word):
         return reason
@@ -144,7 +145,7 @@ def option_suggestion(
     suggestions = nearest(word, options)
     share = share_meant(str(value))
     if share is not None and len(suggestions) == 1 and options[suggestions[0]].option.high == 1:
-        # Who names an error rate means what is left.
+        # An error rate such as 0.05 means the confidence level 0.95.
         share = 1 - share if word.strip("-") in ("alpha", "significance") else share
         suggestions = [f"{suggestions[0]} {share:g}"] if share >= 0.5 else suggestions
     elif suggestions and word.strip("-") in options[suggestions[0]].option.values:

@@ -1,4 +1,4 @@
-"""Which messages are wanted: those that are made errors, and those that are left out."""
+"""Which messages are left out, and which become errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from passk_cli.report.model import Report
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WantedMessages:
-    """Options of every command about its messages."""
+    """The options of every command about its messages."""
 
     title: ClassVar[str] = "Messages"
 
@@ -32,9 +32,9 @@ class WantedMessages:
     def require_none(
         self, messages: Iterable[Diagnostic], words: Callable[[Diagnostic], str]
     ) -> None:
-        """DataError for the first message that is made an error and not ignored.
+        """Raise a DataError for the first message that --error turns into an error.
 
-        words : of a message, as its reader spells options.
+        words : makes the text of a message, with options spelled for its reader.
         """
         for message in messages:
             applies_to_all = self.error == ("all",) and message.severity != NOTE
@@ -43,9 +43,9 @@ class WantedMessages:
                 raise DataError("", text, name=message.name, settles=message.settles)
 
     def judged(self, report: Report, words: Callable[[Diagnostic], str]) -> Report:
-        """The report without the messages that are ignored.
+        """The report without ignored messages.
 
-        Errors: DataError for the first message that is made an error.
+        Errors: DataError for the first message that --error turns into an error.
         """
         if not self.error and not self.ignore:
             return report

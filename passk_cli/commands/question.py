@@ -1,4 +1,4 @@
-"""Questions: how a command reads, computes and answers what its options ask for."""
+"""The base class of all questions: it reads the data, computes, and makes the report."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 class Read(Protocol):
-    """Reads what a request asks for, from whatever the caller gave: files, a frame, counts."""
+    """A function that reads the data of a request from files, a data frame or counts."""
 
     def __call__(self, request: Request, source: Any = None, /) -> Counts:
-        """source : data to read instead, as in `SharedOptions`."""
+        """source : data to read instead of that of the command, as in `SharedOptions`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SharedOptions:
-    """The shared options, by group, as the user set them.
+    """The shared options by group, with the values that the user set.
 
-    source : what the data is given as: paths, rows, columns, a table, Counts; None for no data.
-    earlier : the label of the first of two labelled runs; "" for none.
+    source : the data: paths, rows, columns, a table or Counts; None for no data.
+    earlier : the label of the first of two labelled runs; "" if there are no such runs.
     """
 
     request: Request
@@ -59,55 +59,55 @@ class SharedOptions:
 
     @property
     def once(self) -> bool:
-        """Whether it can be read only once, as a pipe can."""
+        """Whether the data can be read only once, for example from a pipe."""
         return is_read_once(self.source)
 
     @property
     def files(self) -> list[str]:
-        """Where it lies; none for data that lies in no files."""
+        """The paths of the data; empty if the data does not come from files."""
         return paths_of(self.source)
 
 
 class Question:
-    """Base of the questions: a subclass has the options of its command, and `report` answers.
+    """Base class of questions. A subclass has the options of its command, and `report` answers.
 
-    sections : those of its answer, in reading order: what its columns and fields mean.
+    sections : the sections of the answer in reading order. They declare columns and fields.
     """
 
     sections: ClassVar[tuple[type[Section[Any]], ...]] = ()
 
-    # Whether outcomes that are neither pass nor fail are counted instead of refused.
+    # Whether outcomes that neither pass nor fail are counted; otherwise they are an error.
     tolerant: ClassVar[bool] = False
-    # Whether counts that Python has read are read again for what they lack, as the order.
+    # Whether Counts given in Python are read again if they lack something, such as the order.
     reads_again: ClassVar[bool] = False
-    # Whether its numbers are metrics at some k; tasks, laws and whole curves are none.
+    # Whether its numbers are metrics at one k. Tasks, power laws and curves are not.
     of_metrics: ClassVar[bool] = True
-    # Why it says nothing of missing outcomes that may pass or fail; "" where it does.
+    # Why it has no answer for missing outcomes that may pass or fail; "" if it has one.
     unbounded: ClassVar[str] = ""
-    # Option → why it says nothing of them, and what to do.
+    # Option → why the option has no answer for them, and what to do.
     unbounded_options: ClassVar[Mapping[OptionValue, str]] = {}
-    # Why it takes no labels; "" where it corrects a judge's verdicts by them.
+    # Why it takes no labels; "" if it corrects a judge's verdicts by them.
     uncorrected: ClassVar[str] = (
         "labels correct the rates of a judge, and this is about each verdict"
     )
-    # Option → why it takes none, and what to do.
+    # Option → why labels do not correct it, and what to do.
     uncorrected_options: ClassVar[Mapping[str, str]] = {}
-    # Groups of an answer: of more it takes minutes, or nobody reads it.
+    # The most groups of an answer. More would take minutes, and nobody would read them.
     most_groups: ClassVar[float] = math.inf
     # Whether it answers for metrics that counts leave a range, as cover@0.8.
     ranged: ClassVar[bool] = False
-    # Whether attempts and tasks are tested for what its intervals take as independent.
+    # Whether to test that attempts and tasks are independent, as its intervals assume.
     sampled: ClassVar[bool] = False
 
     @classmethod
     def ask(
         cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
     ) -> tuple[Self, SharedOptions]:
-        """The question and the shared options, from what was given for them.
+        """Make the question and the shared options from field values.
 
-        given : field → value, as text from the command line or as Python has it.
-        source : the data, as in `SharedOptions`.  needed : whether it must be there.
-        Errors: ParameterError for a value that an option does not know, or files that are missing.
+        values : field → value, as text from the command line or as a Python value.
+        source : the data, as in `SharedOptions`.  requires_data : whether data must be given.
+        Errors: ParameterError for an invalid value of an option, or if required files are missing.
         """
         own_fields = declared(cls)
         question = filled(cls, {k: v for k, v in values.items() if k in own_fields})
@@ -130,7 +130,7 @@ class Question:
 
     @classmethod
     def answer_columns(cls) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Whose columns a table has, and their headers and meanings; each column once."""
+        """For each table, its title and the headers and meanings of its columns, without repeats."""
         columns_before: set[tuple[str, str]] = set()
         for section in cls.sections:
             columns = [column.with_example for column in section.columns if column.shown != DATA]
@@ -141,16 +141,16 @@ class Question:
 
     @classmethod
     def answer_fields(cls) -> dict[str, str]:
-        """Name → meaning, of the fields of its rows in csv, json and Python.
+        """Name → meaning of the fields of the rows in csv, json and Python.
 
-        Of sections with a field of one name, the first says what it is.
+        If several sections have a field of one name, the first section defines its meaning.
         """
         common = {column.name: column.meaning for column in FIELDS}
         meanings: dict[str, str] = {}
         for column in (column for section in cls.sections for column in section.columns):
             if column.name:
                 meanings.setdefault(column.name, column.meaning or common.get(column.name, ""))
-        # Rows of sections without facts are their records.
+        # Sections without facts use their records as rows.
         facts = not cls.sections or any(
             (section.facts, section.facts_of) != (Section.facts, Section.facts_of)
             for section in cls.sections
@@ -159,36 +159,36 @@ class Question:
 
     @classmethod
     def answer_messages(cls) -> dict[str, DiagnosticType]:
-        """Name → message, of those that its answer may come with besides those of reading."""
+        """Name → message, for the messages of this answer, without those of reading."""
         names = vars(sys.modules[cls.__module__]).values()
         return {message.name: message for message in names if isinstance(message, DiagnosticType)}
 
     def request(self, options: SharedOptions) -> Request:
-        """The request to read."""
+        """What to read for this question."""
         return replace(
             options.request, cluster=options.confidence.cluster, **options.metrics.reading
         )
 
     @property
     def inputs(self) -> list[str]:
-        """Files that it reads besides those that its caller names."""
+        """Files that the question reads in addition to those that its caller names."""
         return []
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The report where no data is needed; None where it is."""
+        """The report if the question needs no data, else None."""
         return None
 
     def report_from(self, options: SharedOptions, read: Read) -> Report:
-        """The report of what `read` finds, or of no data."""
+        """The report, from the data that `read` returns or without data."""
         report = self.report_without_data(options)
         return self.report(self.study(options, read)) if report is None else report
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Any, ...]:
-        """The metrics it is about, of those the data supports."""
+        """The metrics of the answer, of those that the data supports."""
         return options.metrics.choose(counts) if self.of_metrics else ()
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The data and what is asked of it."""
+        """The data with the metrics, confidence and rules of the question."""
         _ = options.confidence.method  # refused before anything is read
         counts = read(self.request(options))
         metrics = self.metrics_of(options, counts)
@@ -204,15 +204,19 @@ class Question:
         )  # fmt: skip
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """PasskError for counts that it has no answer for, whose remedies are not offered."""
+        """Raise a PasskError for counts that the question cannot answer; it then offers no
+        remedies.
+        """
 
     def report(self, study: Analysis) -> Report:
-        """The answer."""
+        """Compute the answer."""
         raise NotImplementedError
 
     def refuse_ranges(self) -> None:
-        """ParameterError where it, or an option that is given, has no answer for missing outcomes
-        that may pass or fail."""
+        """Raise a ParameterError for missing outcomes that may pass or fail, if the question or one
+        of
+        its options has no answer for them.
+        """
         names = changed_options(self)
         refuse(
             "no-bounds",
@@ -225,7 +229,7 @@ class Question:
 
 
 def refuse_labels(question: Question) -> None:
-    """ParameterError where a question, or an option that is given, does not correct by labels."""
+    """Raise a ParameterError if labels cannot correct this question or one of its options."""
     names = changed_options(question)
     refuse(
         "no-labels",
@@ -250,9 +254,9 @@ def _answerable(question: Question, report: Report) -> Report:
 
 
 def require_met(names: Collection[tuple[str, str]], data: Sequence[Counts]) -> None:
-    """ParameterError for a model or a task that an option names and no data has.
+    """Raise a ParameterError for a model or task that an option names and the data lacks.
 
-    names : options and names, as `Request.chosen_names`.  every : the data that was read.
+    names : pairs of an option and a name, as in `Request.chosen_names`.  data : all counts read.
     """
     nearest_names = {
         name: [c.facts.option_names.get(name, "there are none") for c in data] for name in names
@@ -263,7 +267,7 @@ def require_met(names: Collection[tuple[str, str]], data: Sequence[Counts]) -> N
 
 
 def require_few_groups(counts: Counts, most: float) -> None:
-    """ParameterError where the data is split into more groups than an answer is given for."""
+    """Raise a ParameterError if the data has more groups than the question answers."""
     names, groups = counts.group_names, {series[1:] for series in counts.series}
     condition = " AND ".join(
         f"{quote_name(name)} = {quote_text(value)}"
@@ -283,11 +287,12 @@ def answer(
     read: Read,
     judged: Callable[[Report], Report] = lambda report: report,
 ) -> Report:
-    """The report of a question about what `read` finds; its exports are written.
+    """Answer a question about the data that `read` returns, and write its exports.
 
-    Outcomes that may pass or fail are refused where it, or one of its options, has no answer for
-    them.
-    judged : the report with the messages that are wanted, or an error, before anything is written.
+    Errors: ParameterError for outcomes that may pass or fail, if the question or one of its options
+    has no answer for them.
+    judged : makes the report with only the wanted messages, or raises an error, before anything is
+    written.
     """
 
     def counts_of(request: Request, source: Any = None) -> Counts:
@@ -315,7 +320,7 @@ def answer(
     require_met(names, counts_read)
     report = judged(_answerable(question, report))
     if options.request.by:
-        # A group of the name of a column is refused whatever is shown.
+        # This raises the error for a group that is named like a column, whatever is shown.
         _ = report.data
     for path, columns in report.exports.items():
         write_columns(Path(path), columns)

@@ -1,4 +1,4 @@
-"""The table of commands that write counts or attempts: how many there are of whom."""
+"""The table of commands that write counts or attempts: how many were written per model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from passk_cli.suggested_fix import OptionValue
 
 
 class WrittenModel(NamedTuple):
-    """One model's tasks and attempts, and passes where each attempt passes or fails."""
+    """Tasks and attempts of one model, and its passes if every attempt passes or fails."""
 
     series: Series
     tasks: int
@@ -23,7 +23,7 @@ class WrittenModel(NamedTuple):
 
 
 class WrittenTable(Section[WrittenModel]):
-    """The tasks and attempts that were written of each model."""
+    """The tasks and attempts that were written per model."""
 
     separate_schema = True
     columns = (
@@ -34,12 +34,15 @@ class WrittenTable(Section[WrittenModel]):
         Column("attempts", "count", name="attempts", cell=lambda model: model.attempts,
                meaning="Attempts that were written."),
         Column("passed", "count", name="passed", cell=lambda model: model.passed,
-               meaning="Attempts that passed; empty of scores, of which none passes or fails."),
+               meaning="Attempts that passed; empty for scores, which neither pass nor fail."),
     )  # fmt: skip
 
 
 def refuse_reserved(names: Collection[str], reserved: Collection[str], table_name: str) -> None:
-    """ParameterError for a group that has the name of another column of what is written."""
+    """Raise a ParameterError for a group that is named like a column of the output.
+
+    reserved : names of the columns.  table_name : what is written, in words.
+    """
     refuse("reserved-column", *(
         (name.lower() in reserved, OptionValue("--by", name),
          f"{table_name} has a column of that name; rename it in the data", ())
@@ -48,7 +51,7 @@ def refuse_reserved(names: Collection[str], reserved: Collection[str], table_nam
 
 
 def written_models(counts: Counts) -> list[WrittenModel]:
-    """The rows of `Written`."""
+    """The rows of `WrittenTable`."""
     models = []
     for place, series in enumerate(counts.series):
         n, c = (values[counts.rows_of(place)] for values in (counts.n, counts.c))

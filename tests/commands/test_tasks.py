@@ -149,7 +149,7 @@ def test_tasks_that_one_side_lacks_are_said() -> None:
         {"model": "new", "task": "a", "n": 1, "c": 1},
         {"model": "old", "task": "b", "n": 1, "c": 1},
     ]
-    with pytest.raises(ParameterError, match="no task that both have"):
+    with pytest.raises(ParameterError, match="the two share no task"):
         passk_cli.tasks(apart, against="old")
 
 

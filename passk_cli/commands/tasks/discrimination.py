@@ -1,4 +1,4 @@
-"""Tasks that separate models: item–rest correlation of each task, and its share."""
+"""The item–rest correlation of each task: which tasks separate better models from weaker ones."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from passk_cli.arrays import Floats, Ints, blocks
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.ranking import tied_places
 
-# Fewer models have no correlation; up to so many, every order of them is tried.
+# With fewer than FEWEST models there is no correlation. Up to MOST_ORDERED, all orders are tried.
 FEWEST, MOST_ORDERED = 4, 7
 # Sums this close are equal.
 _ROUNDING = 1e-9
-# Numbers held at once.
+# The most numbers in memory at once.
 _CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
 class ItemRest:
-    """One row per task.
+    """The item–rest correlations, with one value per task in each array.
 
-    correlation : Spearman's, over models, of the pass rate at the task and the mean pass rate at
-        the model's other tasks; NaN where it does not exist.
-    low, high : its interval.  p : one-sided, of a correlation of 0 or more; NaN without one.
-    smallest : no p of this task can be smaller.
-    share : of the variance between the models' means that the task makes up; shares add up to 1
-        where every model has every task.  models : how many have attempts at the task.
+    correlation : Spearman's, over models, between the pass rate at the task and the mean pass rate
+        at the model's other tasks; NaN if it does not exist.
+    low, high : its interval.  p : one-sided p-value of a correlation of 0 or more; NaN without one.
+    smallest : the smallest p-value that this task can have.
+    share : the task's share of the variance between the models' means. Shares add up to 1 if every
+        model has every task.  models : how many models have attempts.
     """
 
     correlation: Floats
@@ -42,22 +42,22 @@ class ItemRest:
 
 
 def item_rest(rates: Floats, level: float = 0.95) -> ItemRest:
-    """Whether better models pass each task more often.
+    """Measure for each task whether better models pass it more often.
 
-    rates : (models × tasks), pass rates in [0, 1]; NaN where a model has no attempts.
+    rates : (models × tasks), pass rates in [0, 1]; NaN if a model has no attempts.
 
-    x is a task's rates, r the mean rates of the same models at their other tasks; both are ranked
-    (ties share their mean rank), and the correlation is Pearson's of the ranks.  Its interval is
-    tanh(artanh ρ ± z √((1 + ρ²/2)/(M − 3))).  Null hypothesis of p: which model has which x has
-    nothing to do with r (or better models pass more often); then all M! orders are equally likely.
-    Up to 7 models every order is tried; beyond, t = ρ √((M − 2)/(1 − ρ²)) has M − 2 degrees of
-    freedom; p is then at least Π ties! / M!, the share of orders that no statistic can part from
-    the observed one.  The models are taken as independent.
+    x are the rates at a task, r the mean rates of the same models at their other tasks. Both are
+    ranked (ties share their mean rank), and the correlation is Pearson's of the ranks. Its interval
+    is tanh(artanh ρ ± z √((1 + ρ²/2)/(M − 3))). The null hypothesis of p is that x does not depend
+    on r, or that better models pass more often; then all M! orders are equally likely. Up to 7
+    models, every order is tried. Beyond that, t = ρ √((M − 2)/(1 − ρ²)) has M − 2 degrees of
+    freedom, and p is at least Π ties! / M!, the share of orders that no statistic can separate from
+    the observed one. The models are taken as independent.
 
-    A task has no correlation where fewer than 4 models have attempts, where all of them pass it
-    equally often, or where their rests are equal.
-    Share of a task: cov(x, S) / Σ cov, S the mean over all tasks of each model; negative where
-    better models pass less often.
+    A task has no correlation if fewer than 4 models have attempts, if all of them pass it equally
+    often, or if their rests are equal.
+    The share of a task is cov(x, S) / Σ cov, with S the mean over all tasks of each model. It is
+    negative if better models pass less often.
     Source: Spearman 1904; Bonett & Wright 2000 for the interval; Lord & Novick 1968 for the
     item–rest correlation; Pitman 1937 for the test.
 
@@ -72,7 +72,7 @@ def item_rest(rates: Floats, level: float = 0.95) -> ItemRest:
     total, number = filled.sum(axis=1, keepdims=True), has_attempts.sum(axis=1, keepdims=True)
     rests = np.full(rates.shape, np.nan)
     np.divide(total - filled, number - 1, out=rests, where=has_attempts & (number > 1))
-    # Equal rests must not be parted by rounding.
+    # Rounding must not separate equal rests.
     x, y = _ranked(rates), _ranked(np.round(rests, 12))
     scale = np.sqrt((x**2).sum(axis=0) * (y**2).sum(axis=0))
     count = has_attempts.sum(axis=0)
@@ -80,8 +80,8 @@ def item_rest(rates: Floats, level: float = 0.95) -> ItemRest:
     correlation = np.full(tasks, np.nan)
     np.divide((x * y).sum(axis=0), scale, out=correlation, where=defined)
     correlation = np.clip(correlation, -1.0, 1.0)
-    # Bonett and Wright's; at ±1, where the transform is infinite, as for the next value that M
-    # models can have.
+    # Bonett and Wright's limits. At ±1 the transform is infinite; there the next value that M
+    # models can have is used.
     z = NORMAL.inv_cdf((1 + level) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = z * np.sqrt((1 + correlation**2 / 2) / np.maximum(count - 3, 1))
@@ -106,7 +106,7 @@ def _ranked(values: Floats) -> Floats:
 
 
 def _tests(x: Floats, y: Floats, correlation: Floats, count: Ints) -> tuple[Floats, Floats]:
-    """One-sided p-values of correlations of 0 or more, and the smallest there can be."""
+    """One-sided p-values of correlations of 0 or more, and the smallest possible p-values."""
     from passk_cli.special import stdtr
 
     p, smallest = np.full(len(count), np.nan), np.full(len(count), np.nan)
@@ -119,7 +119,7 @@ def _tests(x: Floats, y: Floats, correlation: Floats, count: Ints) -> tuple[Floa
             tails = stdtr(models - 2, inside * np.sqrt((models - 2) / (1 - inside**2)))
             p[at] = np.maximum(tails, smallest[at])
             continue
-        # Without attempts a model's centred ranks are 0 in both: only the others are put in order.
+        # A model without attempts has centred ranks of 0 in both, so only the others are ordered.
         absent = (x[:, at] == 0.0) & (y[:, at] == 0.0)
         places = np.argsort(absent, axis=0, kind="stable")[:models]
         present_x, present_y = (
@@ -130,10 +130,10 @@ def _tests(x: Floats, y: Floats, correlation: Floats, count: Ints) -> tuple[Floa
 
 
 def _least_share(ranks: Floats, models: int) -> float:
-    """Smallest p over all orders: models of equal rank can change places, Π ties! / M!."""
+    """The smallest p over all orders, Π ties! / M!: models of equal rank can change places."""
     ties = np.unique(ranks, return_counts=True)[1].tolist()
     absent = len(ranks) - models
-    # The models without attempts stand among those of the middle rank.
+    # The models without attempts have the middle rank.
     if absent:
         middle = int((ranks == 0.0).sum())
         ties[ties.index(middle)] -= absent

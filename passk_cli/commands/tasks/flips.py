@@ -1,4 +1,4 @@
-"""Flips: tasks that pass in one run or model and fail in another, and what chance alone flips."""
+"""Tasks that flip between two runs or models, and how many flips chance alone explains."""
 
 from __future__ import annotations
 
@@ -73,19 +73,19 @@ def changed(fact: Result) -> bool:
 
 
 def _rank(fact: Result) -> tuple[bool, bool, float, float]:
-    """Significant changes first, then flips, then the rest by p and by the change."""
+    """Sort key: significant changes first, then flips, then the other tasks by p and change."""
     p, change = fact.p or 0.0, fact.estimate.value or 0.0
     return not fact.verdict, not fact.more["flip"], p, -abs(change)
 
 
 def _passed(fact: Result, side: int) -> str:
-    """ "3 of 4" on the first or second side."""
+    """Passes on the first or second side, for example "3 of 4"."""
     against = ("", "_against")[side]
     return f"{fact.more[f'passes{against}']:,} of {fact.more[f'n{against}']:,}"
 
 
 class FlippedPairs(Section[Flips]):
-    """How many tasks of each pair flipped, and how many would with no change."""
+    """How many tasks of each pair flipped, and how many would flip without a change."""
 
     title = "Flips"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -94,13 +94,13 @@ class FlippedPairs(Section[Flips]):
         Column("against", cell=lambda flips: flips.against,
                meaning="The model or run that it is compared with."),
         Column("tasks", "count", cell=lambda flips: len(flips.tasks),
-               meaning="Tasks that both have attempts at."),
+               meaning="Tasks at which both have attempts."),
         Column("flipped", "count", cell=lambda flips: flips.number,
                meaning="Tasks whose two pass rates differ by more than one half."),
         Column("expected", cell=lambda flips: _expected(flips),
-               meaning="Flips expected with no change, all passes of a task dealt at random among"
-               " its attempts; in brackets their range in most such runs (at the level). With one"
-               " attempt each only a range is known, 0 to its upper end."),
+               meaning="Flips expected without a change, if the passes of a task fall on its"
+               " attempts at random; in brackets their range at the confidence level. With one"
+               " attempt per task, only a range from 0 is known."),
         Column("to passing", "count", cell=lambda flips: flips.signs.tolist().count(1),
                meaning="Tasks that flipped to passing."),
         Column("to failing", "count", cell=lambda flips: flips.signs.tolist().count(-1),
@@ -126,7 +126,7 @@ class FlippedPairs(Section[Flips]):
         )
         yield (
             f"more flips than chance explains: above the {100 * level:g} % range of their exact"
-            f" law, Holm over {plural(len(self.records), 'pair')}"
+            f" distribution, Holm over {plural(len(self.records), 'pair')}"
         )
 
     def messages(self) -> Iterator[Diagnostic]:
@@ -152,18 +152,17 @@ class FlippedPairs(Section[Flips]):
             )
 
     def tables(self) -> Iterator[Table]:
-        # Of one pair, the answer says it.
+        # The answer already contains the numbers of a single pair.
         for table in super().tables():
             yield replace(table, shown=ALWAYS if len(self.records) > 1 else FULL)
 
 
 @dataclass(frozen=True)
 class FlippedTasks(Section[Result]):
-    """The tasks that flipped, or whose pass rates differ significantly.
+    """The tasks that flipped, or that have significantly different pass rates.
 
-    records : every shared task of every pair, of which those that changed are shown.
-    asked : whether a number of rows was asked for, so that tasks of several pairs are shown as
-        well.
+    records : all shared tasks of all pairs; the table shows those that changed.
+    rows_requested : whether --rows is set, so that the tasks of several pairs are shown too.
     """
 
     rows_requested: bool = False
@@ -189,16 +188,16 @@ class FlippedTasks(Section[Result]):
         Column("adjusted p", "p", cell=lambda fact: fact.p_adjusted,
                meaning="The p-value by Benjamini and Hochberg over the tasks of all pairs."),
         Column("verdict", cell=lambda fact: fact.verdict,
-               meaning="improved or regressed where the adjusted p-value is at most 1 − level."),
+               meaning="improved or regressed if the adjusted p-value is at most 1 − level."),
         Column("attempts", "strip", shown=FULL,
                cell=lambda fact: strip_cell(fact.more["attempts"]),
                where=lambda section: section.in_order, meaning="The attempts in their order."),
         Column("attempts against", "strip", shown=FULL,
                cell=lambda fact: strip_cell(fact.more["attempts_against"]),
                where=lambda section: section.in_order,
-               meaning="The attempts in their order of what it is compared with."),
+               meaning="The attempts of the other side in their order."),
         data_field("passes", "Attempts that passed."),
-        data_field("passes_against", "Attempts that passed of what it is compared with."),
+        data_field("passes_against", "Attempts that passed on the other side."),
     )  # fmt: skip
 
     @property
@@ -221,7 +220,7 @@ class FlippedTasks(Section[Result]):
 
     @property
     def changes(self) -> list[Result]:
-        """The tasks that are shown, as they are read."""
+        """The tasks of the table, in its order."""
         return sorted(filter(changed, self.records), key=_rank)
 
     def facts_of(self, record: Result) -> Iterator[Result]:
@@ -237,7 +236,7 @@ class FlippedTasks(Section[Result]):
     def plots(self) -> tuple[Plot, ...]:
         largest = self.changes[: max(self.first, DRAWN)]
         if self.several:
-            # A picture has the tasks of a pair side by side.
+            # The picture shows the tasks of a pair next to each other.
             largest = sorted(largest, key=lambda fact: (SeriesName(fact.series), fact.against))
         rows = [
             {
@@ -262,17 +261,17 @@ class FlippedTasks(Section[Result]):
 
 
 class ComparedTasks(FlippedTasks):
-    """Every shared task of every pair, also where nothing changed."""
+    """All shared tasks of all pairs, including those without a change."""
 
     title = ""
     view = "with --against"
     columns: ClassVar[tuple[Column, ...]] = (
         *FlippedTasks.columns,
         data_field("n", "Attempts at the task."),
-        data_field("n_against", "Attempts at it of what it is compared with."),
+        data_field("n_against", "Attempts at the task on the other side."),
         data_field("flip_by_chance", "Probability that the task flips with no change."),
         data_field("attempts", "The attempts in their order."),
-        data_field("attempts_against", "The attempts in their order of what it is compared with."),
+        data_field("attempts_against", "The attempts of the other side in their order."),
     )
 
     @property
@@ -284,7 +283,7 @@ class ComparedTasks(FlippedTasks):
 
 
 def strip_cell(strip: str) -> str:
-    """A strip as people see it: of a long one the first attempts, and how many there are.
+    """A strip of attempts for a table: a long strip is cut, with the number of attempts.
 
     >>> strip_cell("+-" * 2), strip_cell("+" * 50)[-6:]
     ('+-+-', ' of 50')
@@ -295,7 +294,7 @@ def strip_cell(strip: str) -> str:
 
 
 def _expected(flips: Flips) -> str:
-    """As "12.3 (6–19)", or "0 to 40" where there is one attempt each."""
+    """The expected flips, for example "12.3 (6–19)", or "0 to 40" with one attempt per task."""
     if flips.single.all():
         return f"0 to {flips.most_single:.0f}"
     several = f"{flips.expected:.1f} ({number_range(*flips.range)})"
@@ -303,7 +302,9 @@ def _expected(flips: Flips) -> str:
 
 
 def flips_answer(pairs: Sequence[Flips]) -> Iterator[AnswerSentence]:
-    """How many flipped, how many chance alone would flip, and which differ significantly."""
+    """The answer: how many tasks flipped, how many chance explains, and which changed
+    significantly.
+    """
     totals = FlipTotals(pairs)
     yield from first_true(FLIPS, totals)
     yield from first_true(BEYOND_CHANCE, totals)
@@ -311,7 +312,7 @@ def flips_answer(pairs: Sequence[Flips]) -> Iterator[AnswerSentence]:
 
 
 class FlipTotals:
-    """The flips of all pairs together, and the pairs that chance does not explain."""
+    """The flips of all pairs together, and the pairs with more flips than chance explains."""
 
     def __init__(self, pairs: Sequence[Flips]) -> None:
         self.pairs, self.first = pairs, pairs[0]
@@ -323,7 +324,7 @@ class FlipTotals:
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The flips of the first pair and of all, and the tasks that changed significantly."""
+        """The flips of the first pair and of all pairs, and the number of significant changes."""
         first = self.first
         verdicts = [verdict for flips in self.pairs for verdict in flips.verdicts.tolist()]
         improved, regressed = verdicts.count(1), verdicts.count(-1)
@@ -335,12 +336,12 @@ class FlipTotals:
 
     @property
     def beyond_fields(self) -> Mapping[str, Any]:
-        """The pair with the most flips beyond chance, and how many more there are."""
+        """The pair with the most flips beyond chance, and how many more such pairs there are."""
         return {**_pair_fields(self.beyond[0]), "more": len(self.beyond) - 1}
 
 
 def _pair_fields(flips: Flips) -> dict[str, Any]:
-    """How many tasks of a pair flipped, and how many chance alone flips."""
+    """How many tasks of a pair flipped, and how many chance alone explains."""
     gains, losses = (flips.signs.tolist().count(sign) for sign in (1, -1))
     return {
         "model": flips.name, "against": flips.against, "flips": flips.number,
@@ -360,14 +361,14 @@ FLIPS = (
     Answer("flips-of-pairs", lambda totals: len(totals.pairs) > 1,
            "{pairs:pair} of models: {all_flips:flip}."),
     Answer("flips-of-single-attempts", lambda totals: totals.first.single.all(),
-           _FLIPPED + "one attempt each: 0 to {most} expected with no change."),
+           _FLIPPED + "0 to {most} expected with no change, as each task has one attempt."),
     Answer("flips-of-some-single-attempts", lambda totals: totals.first.single.any(),
            _FLIPPED + "of {several:task} with several attempts {repeated}, " + _EXPECTED),
     Answer("flips", lambda _: True, _FLIPPED + _EXPECTED),
 )  # fmt: skip
 BEYOND_CHANCE = (
     Answer("flips-beyond-chance", lambda totals: totals.beyond and len(totals.pairs) == 1,
-           "Chance does not explain so many."),
+           "Chance does not explain that many."),
     Answer("pairs-beyond-chance", lambda totals: totals.beyond,
            "More than chance explains: {model} against {against} ({repeated:flip}, {expected}"
            " expected){?more| and {more:more pair}}.", lambda totals: totals.beyond_fields),
@@ -386,16 +387,16 @@ CHANGED = (
 
 
 def _loss(fact: Result) -> tuple[bool, float]:
-    """Losses first, the largest before the others; then gains."""
+    """Sort key: losses first, from the largest; then gains."""
     change = fact.estimate.value or 0.0
     return change >= 0, -abs(change)
 
 
 def changes_of(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks]:
-    """For a pipeline: what changed in each pair, with a line for each of the first tasks, losses
-    before gains.
+    """The changes of each pair for the log of a pipeline, with a line per task, losses first.
 
-    failed : whether the gate fails, so that every change counts; else significant ones come first.
+    failed : whether the gate fails. If so, every change counts; otherwise significant changes come
+    first.
     """
     for flips in pairs:
         answer = " ".join("".join(map(str, sentence)) for sentence in flips_answer([flips]))
@@ -415,20 +416,20 @@ def changes_of(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks
 
 
 def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
-    """Every model of the data against another run or model.
+    """The report of every model of the data against another run or model.
 
-    asked : whether so many rows were asked for.
+    rows_requested : whether --rows is set.
     """
     pairs, against = compared_sides(study), str(study.decided["against"])
     if not pairs:
         raise ParameterError(
             OptionValue("--against", against),
-            "no model of the data is there as well, in the same groups", name="no-such-model",
+            "the data has no model that is also there, in the same groups", name="no-such-model",
         )  # fmt: skip
     all_flips = find_flips(pairs, study.confidence.level)
     if not any(flips.tasks for flips in all_flips):
         raise ParameterError(
-            OptionValue("--against", against), "no task that both have", name="nothing-to-compare"
+            OptionValue("--against", against), "the two share no task", name="nothing-to-compare"
         )
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
     n = [attempts for flips in all_flips for attempts in (*flips.n, *flips.n_base)]

@@ -1,4 +1,4 @@
-"""Models at tasks: a matrix of attempts per group, its classes and its order, suspect tasks."""
+"""Models at tasks: a matrix of attempts per group, the classes of tasks, and suspect tasks."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from passk_cli.study.result import Result, Size
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
-# The classes of a task, the one that says most about chance first.
+# The classes of a task. The class in which chance matters most comes first.
 CLASSES = (FLAKY, MISSING, FAILED, PASSED) = (
     "flaky", "missing", "failed every attempt", "passed every attempt"
 )  # fmt: skip
-# What a task says of differences between models.
+# What a task shows about differences between models.
 KINDS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
     "weaker models pass it more often", "nobody solves it", "everybody solves it", "",
 )  # fmt: skip
@@ -37,10 +37,10 @@ KINDS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
 
 @dataclass(frozen=True)
 class TaskRates:
-    """The models of one group at every task that some of them has attempts at.
+    """The pass rates of the models of one group at all tasks that one of them has.
 
-    series : of the models, as places in Counts.series.  tasks : names.
-    cells : rows of Counts, (models × tasks); −1 where a model has no attempts at a task.
+    series : the models, as places in Counts.series.  tasks : names.
+    cells : rows of Counts, (models × tasks); −1 if a model has no attempts at a task.
     """
 
     counts: Counts
@@ -59,22 +59,22 @@ class TaskRates:
         return tuple(self.counts.series[s][0] for s in self.series)
 
     def at(self, values: NDArray[Any], missing: Any) -> NDArray[Any]:
-        """Values of the rows of Counts, (models × tasks).  missing : where there are none."""
+        """Values of the rows of Counts, (models × tasks).  missing : the value of empty cells."""
         return np.where(self.cells < 0, missing, values[self.cells])
 
     @cached_property
     def n(self) -> Ints:
-        """Attempts of each model at each task; 0 where missing."""
+        """Attempts of each model at each task; 0 if there are none."""
         return self.at(self.counts.n, 0)
 
     @cached_property
     def c(self) -> Ints:
-        """Passes among these."""
+        """Passes of each model at each task; 0 if there are no attempts."""
         return self.at(self.counts.c, 0)
 
     @cached_property
     def rates(self) -> Floats:
-        """c/n; NaN where missing."""
+        """Pass rates c/n; NaN if there are no attempts."""
         return self.at(self.counts.c / self.counts.n, np.nan)
 
     @property
@@ -83,16 +83,17 @@ class TaskRates:
         return np.select([self.n == 0, self.c == 0, self.c == self.n], [1, 2, 3], 0)
 
     def ordered(self) -> TaskRates:
-        """The matrix by the mean rates of models and of tasks, the highest first.
+        """The matrix sorted by the mean rates of models and of tasks, the highest first.
 
-        Tasks that are equally hard are sorted by which models pass them, so that those with one
-        pattern stand together.
+        Equally hard tasks are sorted by the models that pass them, so that tasks with the same
+        pattern
+        are next to each other.
         """
         rates = self.rates.T.copy()
         best = np.argsort(-np.nanmean(rates, axis=0).round(12), kind="stable")
         rates = rates[:, best]
         means = np.asarray(np.nanmean(rates, axis=1)).round(12).tolist()
-        # A pass of a better model weighs more, each model more than all that are worse together.
+        # A model weighs more than all weaker models together.
         pattern = (np.nan_to_num(rates) @ 0.5 ** np.arange(len(best))).round(12).tolist()
         hard = sorted(
             range(len(means)), key=lambda t: (-means[t], -pattern[t], natural_key(self.tasks[t]))
@@ -104,7 +105,7 @@ class TaskRates:
 
 
 def task_rates(counts: Counts) -> list[TaskRates]:
-    """Every group's models at its tasks.
+    """The pass rates of each group of models at its tasks.
 
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [("m", "a", 2, 0), ("m", "b", 2, 2), ("o", "a", 2, 1), ("o", "b", 2, 2)]
@@ -114,7 +115,7 @@ def task_rates(counts: Counts) -> list[TaskRates]:
     >>> rates.ordered().models, rates.ordered().tasks
     (('o', 'm'), ('b', 'a'))
 
-    Errors: ParameterError where nearly all models lack nearly all tasks, of thousands.
+    Errors: ParameterError if nearly all models lack nearly all of thousands of tasks.
     """
     by_group = grouped(range(len(counts.series)), lambda s: counts.series[s][1:])
     largest, tasks_in_all = max(map(len, by_group.values())), len(counts.tasks)
@@ -139,7 +140,7 @@ def task_rates(counts: Counts) -> list[TaskRates]:
 
 @dataclass(frozen=True, eq=False)
 class LazyResults(Sequence[Result]):
-    """Facts that are made when they are looked at, and none is held.  make : that at a place."""
+    """Results that are computed when they are used and not stored.  make : the one at a place."""
 
     number: int
     make: Callable[[int], Result]
@@ -155,11 +156,12 @@ class LazyResults(Sequence[Result]):
 def facts_by_task(
     study: Analysis, rate: float | None = None, *, by_name: bool = False
 ) -> Sequence[Result]:
-    """A fact per model and task: nearest to the rate first, then those that vary most.
+    """A result per model and task, sorted for reading.
 
-    Of tasks that vary alike the one with more attempts stands first.
+    Tasks near the rate come first, then those that vary most, and among these those with more
+    attempts.
 
-    rate : that tasks are asked to pass above; None to leave it.  by_name : tasks by their names.
+    rate : the rate that tasks should pass above; None for no such rate.  by_name : sort by name.
     """
     counts, level = study.counts, study.confidence.level
     low, high = rate_limits(counts.n, counts.c, level)
@@ -201,14 +203,14 @@ def facts_by_task(
 
 
 class SuspectTask(NamedTuple):
-    """One task of a group of models, and its evidence of differences between these.
+    """One task of a group of models, and its evidence of differences between these models.
 
-    groups : values of the group columns.  models : of the group; tried : those with attempts.
-    n, c : attempts and passes of all of them.  mean : of their pass rates.
-    correlation, low, high, p, smallest, share : as in `item_rest`; None
-        where there is none.
+    groups : values of the group columns.  models : models of the group.
+    models_with_attempts : models with attempts at the task.
+    n, c : their attempts and passes.  mean : the mean of their pass rates.
+    correlation, low, high, p, smallest, share : as in `item_rest`; None if it does not exist.
     adjusted : p by Benjamini and Hochberg over all tasks of all groups.  kind : one of KINDS.
-    level : of limits and tests.
+    level : the confidence level of limits and tests.
     """
 
     groups: Series
@@ -230,9 +232,9 @@ class SuspectTask(NamedTuple):
 
 
 def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
-    """Every group's tasks: smallest p first, then the lowest correlation, undefined ones last.
+    """The tasks of every group, sorted by p, then by correlation; undefined ones come last.
 
-    A task is suspect where its adjusted p is at most 1 − level.
+    A task is suspect if its adjusted p is at most 1 − level.
 
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [(f"m{i}", t, 1, int(i > 2)) for i in range(5) for t in "abc"]
