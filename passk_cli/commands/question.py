@@ -130,7 +130,7 @@ class Question:
 
     @classmethod
     def answer_columns(cls) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """For each table, its title and the headers and meanings of its columns, without repeats."""
+        """For each table, its title, and headers and meanings of its columns, without repeats."""
         columns_before: set[tuple[str, str]] = set()
         for section in cls.sections:
             columns = [column.with_example for column in section.columns if column.shown != DATA]

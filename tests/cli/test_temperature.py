@@ -44,11 +44,14 @@ def test_charts_are_written(passk: Passk, tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--gamma", "2", "x.jsonl"], "--gamma: it is for the toy model"),
-        (["--toy", "normal"], "no family 'normal'; there are gaussian, exponential, power-law"),
+        (
+            ["--toy", "normal"],
+            "there is no family 'normal'; there are gaussian, exponential, power-law",
+        ),
         (["--toy", "gaussian", "--temperature", "t"], "reads no data"),
         (["--toy", "gaussian", "--seed", "3"], "draws nothing"),
         (["--toy", "gaussian", "--fit", "--spread", "2"], "a fit uses the k and spreads"),
-        (["--toy", "gaussian", "--spread", "wide"], "write numbers, as 4,16"),
+        (["--toy", "gaussian", "--spread", "wide"], "write numbers, for example 4,16"),
         (["--toy", "gaussian", "--spread", "0"], "must be above 0 and at most 16384; got 0"),
         (["--toy", "gaussian", "-k", "0"], "write a whole number, at least 1"),
         (
@@ -78,7 +81,7 @@ def test_wrong_options_are_refused(passk: Passk, options: list[object], message:
         ([CRUX, "--temperature", "heat"], "no column 'heat'; there are model"),
         (
             [CRUX, "--temperature", "task_id", "--pool", "temperature"],
-            "a temperature is 'sample_0'; expected a number",
+            "a temperature must be a number of at least 0; one is 'sample_0'",
         ),
     ],
 )

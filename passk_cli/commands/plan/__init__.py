@@ -14,9 +14,9 @@ from passk_cli.study.metrics import Metrics
 class PlanOptions(PlanTargets):
     """How many tasks and attempts the next run needs.
 
-    From a pilot file or from assumed success rates: the tasks that a difference needs, the
-    difference that designs not yet run detect, their interval widths, and the best split of a
-    budget.
+    From a pilot file or from assumed success rates, the plan shows the tasks that a difference
+    needs,
+    the difference that new designs detect, their interval widths, and the best split of a budget.
 
     # find the number of tasks that detects a difference of 5 points
     passk plan sample_data/tau_airline.csv --detect 0.05

@@ -1,4 +1,4 @@
-"""Designs not yet run: errors and widths, best splits of a budget, what detection needs."""
+"""Designs of runs: errors and widths, the best splits of a budget, and what detection needs."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _USUAL_TASKS = (50, 200, 800)
 class DesignChoice:
     """A design with the numbers of one metric.
 
-    fact : of that design; its tasks are None where no number of tasks is enough.
-    remarks : what distinguishes the design.  cost : of its attempts; None where it is not known.
+    fact : the numbers. Its tasks are None if no number of tasks is enough.
+    remarks : what distinguishes the design.  cost : cost of its attempts; None if it is not known.
     """
 
     fact: Result
@@ -48,9 +48,9 @@ class DesignChoice:
 
 @dataclass(frozen=True, eq=False)
 class Designs:
-    """Every metric in the designs asked for, in the best splits, and in those that detect.
+    """Every metric in the requested designs, in the best splits, and in the designs that detect.
 
-    metric_components : one per metric.  targets : the plan's options.
+    metric_components : one per metric.  targets : the options of the plan.
     several : whether the pilot has several models.
     cost : the mean cost of an attempt of the pilot, if it was measured.
     """
@@ -62,10 +62,13 @@ class Designs:
 
     @cached_property
     def aims(self) -> PlanTargets:
-        """The plan asked for, with the usual designs and budget where none are asked for.
+        """The targets, with usual designs and a usual budget if none are set.
 
-        Around a pilot: a quarter of its tasks, as many, and four times as many; 1, k, its own and
-        twice its attempts; what it spent on a model.  Never more tasks than there are.
+        The usual designs have a quarter of the pilot's tasks, as many, and four times as many; and
+        1, k,
+        the pilot's and twice the pilot's attempts. The usual budget is what the pilot spent on one
+        model.
+        There are never more tasks than --max-tasks.
         """
         targets, pilots = (
             self.targets,
@@ -91,7 +94,7 @@ class Designs:
 
     @cached_property
     def designs(self) -> list[Result]:
-        """Each design asked for, with all metrics."""
+        """Each requested design, with all metrics."""
         aims = self.aims
         return [
             self.in_design(DESIGN, components, tasks, n)
@@ -111,7 +114,7 @@ class Designs:
             standard_errors = [
                 math.sqrt(components.variances(n)[0] / tasks) for tasks, n in options
             ]
-            # Infinite where there is none.
+            # An error that does not exist is infinite.
             errors[components.metric.name] = [
                 math.inf if math.isnan(error) else max(error, 1e-300) for error in standard_errors
             ]
@@ -125,7 +128,10 @@ class Designs:
 
     @cached_property
     def facts(self) -> list[Result]:
-        """All of them, with the widths of their intervals, those of as many attempts together."""
+        """All designs and splits with the widths of their intervals.
+
+        The widths of all designs with the same number of attempts are computed together.
+        """
         detecting = [
             self.detecting_design(components, n)
             for n in self.aims.attempts
@@ -149,8 +155,12 @@ class Designs:
 
     @property
     def reference(self) -> int:
-        """The attempts per task that the answer is about: the pilot's, else the largest k; of those
-        asked for, the most."""
+        """The attempts per task of the answer.
+
+        They are the pilot's, or the largest k without a pilot, if these are among the requested
+        ones;
+        otherwise the most requested.
+        """
         first, ks = (
             self.metric_components[0],
             [components.metric.k for components in self.metric_components],
@@ -160,7 +170,7 @@ class Designs:
 
     @property
     def correlations(self) -> str:
-        """The correlation of each metric: "measured; assumed 0.5 for pass@4"."""
+        """The correlation of each metric, for example "measured; assumed 0.5 for pass@4"."""
         metrics = gathered(
             (f"{source} {components.correlation:g}" if source == ASSUMED else source,
              components.metric.name)
@@ -175,10 +185,11 @@ class Designs:
 
     @property
     def decisive_choices(self) -> list[DesignChoice]:
-        """The designs of the first metric that change a decision.
+        """The designs of the first metric that matter for a decision.
 
-        Those asked for, or of the usual ones those not smaller than the pilot and with its
-        attempts; the best splits of a budget asked for; those that detect the difference.
+        These are the requested designs, or the usual ones with the pilot's attempts and at least
+        its
+        tasks; the best splits of a requested budget; and the designs that detect the difference.
         """
         first, targets = self.metric_components[0], self.targets
         least = len(first.pilot.n) if first.pilot else 0
@@ -197,7 +208,7 @@ class Designs:
     def choices(
         self, metric: str, include: Callable[[Result], bool] = lambda fact: True
     ) -> list[DesignChoice]:
-        """The designs with the numbers of a metric, by tasks and attempts, each once."""
+        """The designs with the numbers of a metric, by tasks and attempts, without repeats."""
         aims, pilot = self.aims, self.metric_components[0].pilot
         pilot_size = (len(pilot.n), pilot.fewest) if pilot else None
         facts = (fact for fact in self.facts if fact.name == metric and include(fact))
@@ -222,7 +233,7 @@ class Designs:
             )
             difference = fact.more["difference"]
             points = 100 * difference if isinstance(difference, float) else 0.0
-            # What rounds to the difference asked for need not detect it.
+            # A design may miss the target by so little that both look equal after rounding.
             short = points > 100 * aims.detect and f"{points:.2g}" == f"{100 * aims.detect:.2g}"
             remarks = {
                 "pilot": size == pilot_size,
@@ -242,11 +253,11 @@ class Designs:
     def smallest_difference(
         self, components: VarianceComponents, tasks: int, n: int
     ) -> tuple[float | None, str]:
-        """The smallest difference that a design detects; None where there is none, and why."""
+        """The smallest difference that a design detects; None and the reason if there is none."""
         if reason := components.unknown_difference(n):
             return None, reason
         if components.largest_difference <= ROUNDING:
-            # Both pass every attempt, or fail every one.
+            # Both models pass every attempt, or fail every attempt.
             return None, f"two models around {components.values.expected:.4g} cannot differ"
         difference = components.test(n, self.aims.level).detectable(tasks, self.aims.power)
         if difference > components.largest_difference:
@@ -256,15 +267,17 @@ class Designs:
     def in_design(
         self, kind: str, components: VarianceComponents, tasks: int, n: int, best_for: str = ""
     ) -> Result:
-        """A metric in a design: its standard error and the smallest difference it detects."""
+        """A metric in a design: its standard error and the smallest difference that the design
+        detects.
+        """
         difference, reason = self.smallest_difference(components, tasks, n)
         return self._fact(kind, components, tasks, n, difference, reason, best_for)
 
     def detecting_design(self, components: VarianceComponents, n: int) -> Result:
-        """The tasks that detect the difference asked for, with n attempts of either model."""
+        """The design with n attempts of either model that detects the target difference."""
         aims, tasks, reason = self.aims, None, components.unknown_difference(n)
         if not reason and aims.detect > components.largest_difference:
-            reason = f"two models around {components.values.expected:.4g} cannot differ so much"
+            reason = f"two models around {components.values.expected:.4g} cannot differ that much"
         if not reason:
             tasks = components.test(n, aims.level).tasks_needed(aims.detect, aims.power)
             reason = "" if tasks else "more than a billion tasks"
@@ -276,10 +289,11 @@ class Designs:
         | None,
         reason: str, best_for: str = "",
     ) -> Result:  # fmt: skip
-        """A metric in a design, where it has one: no number of tasks may be enough.
+        """The result of a metric in a design; tasks are None if no number of tasks is enough.
 
-        difference : the smallest one detected, or the one asked for.  reason : why a number is
-        missing.  best_for : the metrics, or "all", that a split is best for.
+        difference : the smallest detected difference, or the target.  reason : why a number is
+        missing.
+        best_for : the metrics that a split is best for, or "all".
         """
         metric, aims, se = components.metric, self.aims, None
         if tasks is not None and not components.unknown(n):

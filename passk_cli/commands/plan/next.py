@@ -1,4 +1,4 @@
-"""Designs to run next: the same budget as new tasks, as more attempts, or as those of one model."""
+"""What to run next with a budget: new tasks, more attempts, or more attempts of one model."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ NOW = "nothing more"
 
 @dataclass(frozen=True)
 class Step:
-    """A way to go on.
+    """A way to continue a run.
 
-    way : in words.  tasks : of the run afterwards, and n : attempts of each model at each.
-    more : attempts to make.  cost : of these, in dollars; None where it is not known.
+    way : in words.  tasks : tasks of the run afterwards.  n : attempts of each model at each task.
+    more : attempts to make.  cost : their cost in dollars; None if it is not known.
     error : standard error of the mean, or of the difference of two models, afterwards.
     """
 
@@ -35,7 +35,7 @@ class Step:
 
     @property
     def size(self) -> str:
-        """As "68 × 3", of two models "8 × 12 and 3"."""
+        """Tasks × attempts, for example "68 × 3", or "8 × 12 and 3" for two models."""
         return f"{self.tasks:,} × {' and '.join(map(str, dict.fromkeys(self.n)))}"
 
 
@@ -44,12 +44,13 @@ def next_steps(
 ) -> list[Step]:
     """The run as it is, and the ways to spend a budget on it, the smallest error first.
 
-    The variance of a mean over T tasks with n attempts each is (σ_b² + σ_w² / n) / T, of the
-    difference of two models (σ_Δ² + σ_A²(n_A) + σ_B²(n_B)) / T.  Tasks are new ones like those
-    there are, or all there are: tasks that are chosen by their outcomes make the mean wrong.
+    The variance of a mean over T tasks with n attempts each is (σ_b² + σ_w² / n) / T, and that of
+    the
+    difference of two models (σ_Δ² + σ_A²(n_A) + σ_B²(n_B)) / T. A step adds new tasks like the old
+    ones, or attempts at all tasks. Tasks chosen by their outcomes would make the mean wrong.
 
-    budget : dollars where there are prices, else attempts, of all models; as much as the run took
-        when None.  prices : model → dollars of an attempt.
+    budget : dollars if there are prices, otherwise attempts, of all models together; None for the
+        cost of the run so far.  prices : model → dollars of an attempt.
     """
     values = (components.difference.first, components.difference.second)
     pilots = (
@@ -110,7 +111,7 @@ _FALLS = (
 
 @dataclass(frozen=True)
 class Next(Section[Step]):
-    """The run as it is, and the ways to go on, the best first."""
+    """The run as it is, and the ways to continue it, the best first."""
 
     components: VarianceComponents
     costs: bool = False

@@ -1,4 +1,4 @@
-"""A plan for a fixed suite: the attempts with which two runs of one model hardly differ."""
+"""A plan for a fixed suite: the attempts at which two runs of one model hardly differ by chance."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class SuiteDesign(NamedTuple):
 
 @dataclass(frozen=True)
 class FixedSuite(Section[SuiteDesign]):
-    """Attempts per task, and how far apart two runs of one model are by chance.
+    """Attempts per task, and the difference of two runs of one model that chance makes.
 
-    within : the difference that chance may make.
+    allowed_difference : the largest difference that chance may make.
     """
 
     allowed_difference: float
@@ -50,7 +50,7 @@ class FixedSuite(Section[SuiteDesign]):
                meaning="Attempts of each run at each task."),
         Column("two runs differ by up to", "points", cell=lambda design: Estimate(design.floor),
                meaning="The difference of the pass rates of two runs of one model at these tasks"
-               " that chance exceeds in 5 % of cases, or as --level says."),
+               " that chance exceeds in 5 % of cases, or in 1 − --level of them."),
     )  # fmt: skip
 
     answers = (
@@ -96,8 +96,10 @@ class FixedSuite(Section[SuiteDesign]):
 def suite_designs(
     noises: Iterable[NoiseOfModel], allowed_difference: float, attempts: Sequence[int]
 ) -> Iterator[SuiteDesign]:
-    """These numbers of attempts for each series; when none are given, each twice the one before, up
-    to those needed."""
+    """The designs of each series: the given numbers of attempts.
+
+    Without given numbers, they double from 1 up to the attempts that are needed.
+    """
     for noise in noises:
         attempts_needed = noise.attempts_needed(allowed_difference)
         usual = [

@@ -1,4 +1,4 @@
-"""Targets of a plan: the designs asked for, what they are to detect, and at what cost."""
+"""Targets of a plan: the requested designs, the difference to detect, and the budget."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BUDGET = re.compile(r"([$]?)([0-9.]+(?:e[+-]?[0-9]+)?) ?(usd|dollars?|attempts?
 
 
 def parse_tasks(value: Any) -> tuple[int, ...]:
-    """Numbers of tasks from numbers or texts as "200,50", ascending and each once.
+    """Parse numbers of tasks from numbers or texts such as "200,50", ascending and without repeats.
 
     >>> parse_tasks(["200,50"])
     (50, 200)
@@ -31,12 +31,12 @@ def parse_tasks(value: Any) -> tuple[int, ...]:
 
 
 def parse_attempts(value: Any) -> tuple[int, ...]:
-    """Numbers of attempts per task, likewise."""
+    """Parse numbers of attempts per task, ascending and without repeats."""
     return _sizes("--attempts", value, *_ATTEMPTS)
 
 
 def parse_most_tasks(value: Any) -> str:
-    """A number of tasks as text, or "pilot" for those of the pilot.
+    """Parse a number of tasks, as text, or "pilot" for the number of tasks of the pilot.
 
     >>> parse_most_tasks(115), parse_most_tasks("pilot")
     ('115', 'pilot')
@@ -50,7 +50,7 @@ def parse_most_tasks(value: Any) -> str:
 
 
 def parse_budget(value: Any) -> str:
-    """A budget above 0 with its unit, where one is written.
+    """Parse a budget above 0, with its unit if it has one.
 
     >>> [parse_budget(x) for x in (200, "$200", "0.5 usd", "200attempts")]
     ['200', '$200', '$0.5', '200 attempts']
@@ -61,18 +61,18 @@ def parse_budget(value: Any) -> str:
     dollars, attempts = bool(sign) or unit[:1].lower() in ("u", "d"), unit[:1].lower() == "a"
     amount = _positive(number)
     if not amount or (dollars and attempts) or (sign and unit):
-        # A shell makes "00" of an unquoted $200, and ",000" of $1,000.
+        # A shell turns an unquoted $200 into "00", and $1,000 into ",000".
         quoted = " (a shell needs the quotes)" if text[:1] in ("0", ",") else ""
         raise ParameterError(
             OptionValue("--budget", text),
-            f"write an amount above 0, dollars as '$200'{quoted} or 200usd,"
+            f"it must be an amount above 0; write dollars as '$200'{quoted} or 200usd,"
             " attempts as 200attempts",
         )
     return f"{'$' * dollars}{amount:.12g}{' attempts' * attempts}"
 
 
 def parse_cost(value: Any) -> str:
-    """Dollars above 0 as text, or "pilot" for what an attempt of the pilot cost.
+    """Parse dollars above 0, as text, or "pilot" for the mean cost of an attempt of the pilot.
 
     >>> parse_cost("$0.25"), parse_cost(0.25), parse_cost("pilot")
     ('0.25', '0.25', 'pilot')
@@ -81,7 +81,7 @@ def parse_cost(value: Any) -> str:
     number = text.removeprefix("$")
     if text != PILOT and not _positive(number):
         raise ParameterError(
-            OptionValue("--cost-per-attempt", text), "write an amount above 0, or pilot"
+            OptionValue("--cost-per-attempt", text), "it must be an amount above 0, or pilot"
         )
     return number
 
@@ -101,19 +101,20 @@ def _sizes(option: str, value: Any, least: int, most: int) -> tuple[int, ...]:
         sizes = {whole_number("", part, least, most) for part in text.split(",")}
     except ParameterError:
         raise ParameterError(
-            OptionValue(option, text), f"whole numbers from {least} to {most:,}, as in 50,200"
+            OptionValue(option, text),
+            f"it must be whole numbers from {least} to {most:,}, for example 50,200",
         ) from None
     return tuple(sorted(sizes))
 
 
 @dataclass(frozen=True)
 class PlanTargets:
-    """Assumptions where no pilot shows them, and what is asked of the designs.
+    """Assumptions for a plan without a pilot, and the targets of the designs.
 
-    tasks, attempts : the designs; usual ones when empty.
-    budget : of one model, as `parse_budget` writes it; without a unit it is dollars where an
-        attempt has a cost, else attempts.  A usual one when None.
-    level : of intervals and tests.
+    tasks, attempts : the designs; empty for usual ones.
+    budget : for one model, as `parse_budget` writes it. Without a unit it is dollars if an attempt
+        has a cost, otherwise attempts.  None for a usual budget.
+    level : the confidence level of intervals and tests.
     """
 
     # fmt: off
@@ -165,7 +166,7 @@ class PlanTargets:
     # fmt: on
 
     def check(self) -> None:
-        """ParameterError for values that no plan can have."""
+        """Raise a ParameterError for values that no plan can have."""
         if self.cost_per_attempt is not None:
             parse_cost(self.cost_per_attempt)
         if self.budget is not None:
@@ -178,8 +179,10 @@ class PlanTargets:
             )
 
     def check_budget(self) -> None:
-        """ParameterError for a budget that pays for no attempt, or for too many; once its unit and
-        the cost of an attempt are known."""
+        """Raise a ParameterError for a budget that pays for no attempt, or for too many.
+
+        The unit of the budget and the cost of an attempt must be known.
+        """
         if self.budget is not None and not 1 <= self.spend < 10**12:
             price = f"; an attempt costs ${self.unit_cost:.3g}" if self.in_dollars else ""
             problem = f"it must pay for 1 to 10¹² attempts{price}"
@@ -187,19 +190,19 @@ class PlanTargets:
 
     @property
     def unit_cost(self) -> float | None:
-        """Dollars of an attempt, once "pilot" is an amount; None where they are not known."""
+        """Dollars of an attempt; None if they are not known, or before "pilot" is an amount."""
         has_amount = self.cost_per_attempt not in (None, PILOT)
         return float(str(self.cost_per_attempt)) if has_amount else None
 
     @property
     def has_open_unit(self) -> bool:
-        """Whether the pilot decides if the budget is dollars or attempts."""
+        """Whether the pilot decides if the budget is in dollars or attempts."""
         text = str(self.budget)
         return self.cost_per_attempt is None and text[:1].isdigit() and text[-1:].isdigit()
 
     @property
     def in_dollars(self) -> bool:
-        """Whether the budget is dollars."""
+        """Whether the budget is in dollars."""
         text = str(self.budget)
         return text[:1] == "$" or (self.cost_per_attempt is not None and text[-1:].isdigit())
 
@@ -210,7 +213,10 @@ class PlanTargets:
 
     @property
     def most_tasks(self) -> int | None:
-        """Tasks that the budget is split over at most, once "pilot" is a number; None for any."""
+        """The most tasks that the budget is split over; None for any number.
+
+        "pilot" must already be a number.
+        """
         return None if self.max_tasks is None else int(self.max_tasks)
 
     @property
@@ -220,18 +226,18 @@ class PlanTargets:
         return math.floor(self.amount / unit * (1.0 + 1e-12))
 
     def remainder(self, attempts: int) -> float:
-        """Rest of the budget after so many attempts, in its unit."""
+        """The part of the budget that is left after a number of attempts, in its unit."""
         if self.in_dollars:
             return max(self.amount - attempts * (self.unit_cost or 0.0), 0.0)
         return self.spend - attempts
 
     def words(self, amount: float) -> str:
-        """An amount in the unit of the budget: "$200", "2,000 attempts"."""
+        """An amount in the unit of the budget, for example "$200" or "2,000 attempts"."""
         return (
             amount_text(amount, "$") if self.in_dollars else plural(math.floor(amount), "attempt")
         )
 
     def cost(self, attempts: int | None) -> float | None:
-        """Dollars of so many attempts; None where they are not known."""
+        """Dollars of a number of attempts; None if they are not known."""
         unit = self.unit_cost
         return None if attempts is None or unit is None else attempts * unit

@@ -1,5 +1,7 @@
-"""Variance components of a metric in a run not yet made, and of a difference of two models;
-assumed, or estimated from a pilot."""
+"""Variance components of a metric in a new run, and of a difference of two models.
+
+They are assumed, or estimated from a pilot.
+"""
 
 from __future__ import annotations
 
@@ -36,25 +38,26 @@ USUAL_CORRELATION = 0.5
 MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"
 # Families whose values are numbers of subsets over C(n, k).
 _COUNTS_SUBSETS = ("pass@", "pass^", "gpass@")
-# Predicted powers are rough nearer to 0 or 1 than this: benchmarks/plan.md.
+# Predicted powers are rough closer to 0 or 1 than this (benchmarks/plan.md).
 _ROUGH = 0.1
-# A variance of values between 0 and 1 below this is rounding.
+# A smaller variance of values between 0 and 1 is only rounding.
 _NO_VARIANCE = 1e-15
 _ONE_ATTEMPT = "the pilot has one attempt per task, which cannot separate chance from spread"
 
 
 @dataclass(frozen=True, eq=False)
 class VarianceComponents:
-    """One metric: the variation of a task's value, and of the difference of two models.
+    """The variation of one metric over tasks and attempts, and of the difference of two models.
 
-    series : the model and its groups; of several models, the one whose values vary most.
-    pair : the two models whose difference varies most; None when a second model like the first,
-        with the assumed correlation, stands for all.
-    ends : 95 % limits of the variance of their true differences; None where it is not estimated.
-    excess : variance that clusters of tasks add, of a task's value and of its difference.
+    series : the model and its groups; with several models, the one whose values vary most.
+    pair : the two models whose difference varies most; None if the second model is assumed to be
+    like
+        the first.
+    ends : 95 % limits of the variance of their true differences; None if it is not estimated.
+    excess : variance that clusters of tasks add, to a task's value and to its difference.
     cluster_size : tasks in the cluster of an average task; 1 without clusters.
-    clusters : the cluster of each of the pilot's tasks; none without clusters.
-    correlation : of the two models' true values over tasks; None where the pilot cannot tell.
+    clusters : the cluster of each task of the pilot; empty without clusters.
+    correlation : of the true values of the two models over tasks; None if the pilot cannot show it.
     """
 
     metric: Metric
@@ -70,17 +73,17 @@ class VarianceComponents:
 
     @property
     def name(self) -> str:
-        """The model and its groups, for people."""
+        """The model and its groups, as text."""
         return SeriesName(self.series)
 
     @property
     def pilot(self) -> PilotEstimate | None:
-        """The pilot's values, when there is one."""
+        """The pilot's values, if there is a pilot."""
         return self.values if isinstance(self.values, PilotEstimate) else None
 
     @property
     def correlation_source(self) -> str:
-        """Origin of the correlation: "measured", "assumed", or "unknown" where there is none."""
+        """Source of the correlation: "measured", "assumed", or "unknown" if there is none."""
         if self.correlation is None:
             return UNKNOWN
         return ASSUMED if self.pair is None else MEASURED
@@ -91,7 +94,7 @@ class VarianceComponents:
 
     @property
     def correlations(self) -> tuple[float, float] | None:
-        """95 % limits of the correlation; None where it was not estimated."""
+        """95 % limits of the correlation; None if it was not estimated."""
         if self.ends is None or self.correlation is None:
             return None
         high, low = (self.at(end).difference.correlation for end in self.ends)
@@ -99,21 +102,22 @@ class VarianceComponents:
 
     @property
     def deviation(self) -> float | None:
-        """Standard deviation of the true values over tasks; None where it is not known."""
+        """Standard deviation of the true values over tasks; None if it is not known."""
         return None if math.isnan(self.values.between) else math.sqrt(self.values.between)
 
     @property
     def extreme(self) -> bool:
-        """Whether a mean is so near to 0 or 1 that predicted powers are rough."""
+        """Whether a mean is so close to 0 or 1 that predicted powers are rough."""
         means = (self.difference.first.expected, self.difference.second.expected)
         return not all(_ROUGH <= mean <= 1.0 - _ROUGH for mean in means)
 
     @property
     def uncertainty(self) -> tuple[str, float]:
-        """The units that a pilot drew independently, in words, and the relative standard error of
-        the standard errors planned from them.
+        """The number of independent units of the pilot in words, and the relative standard error of
+        standard
+        errors that are planned from them.
 
-        Units are tasks with their values, or clusters with what each adds.
+        Units are tasks with their values, or clusters with their sums.
         """
         if self.pilot is None:
             return "", 0.0
@@ -123,31 +127,35 @@ class VarianceComponents:
         return plural(len(values), noun), float(difference_distribution(values).spread_error[0])
 
     def modelled(self, attempts: Sequence[int]) -> bool:
-        """Whether designs with so many attempts rest on Beta rates beside the pilot's values."""
+        """Whether designs with these numbers of attempts use Beta rates in addition to the pilot's
+        values.
+        """
         if self.pilot is None or self.pilot.rates is None:
             return False
         beyond = any(not self.pilot.is_measured(n) for n in attempts)
         return beyond or (self.pair is None and not self.pilot.measures_between)
 
     def source(self, n: int) -> str:
-        """Origin of the standard error at n attempts: "assumed", "pilot" or "pilot and model"."""
+        """Where the standard error at n attempts comes from: "assumed", "pilot" or "pilot and
+        model".
+        """
         if self.pilot is None:
             return ASSUMED
         return "pilot" if self.pilot.is_measured(n) else "pilot and model"
 
     def unknown(self, n: int) -> str:
-        """Why there is no standard error at n attempts; empty when there is one."""
+        """Why there is no standard error at n attempts; empty if there is one."""
         if n < self.metric.k:
             return f"n={n} < k={self.metric.k}"
         return _ONE_ATTEMPT if math.isnan(self.variances(n)[0]) else ""
 
     def unknown_difference(self, n: int) -> str:
-        """Why there is no standard error of a difference at n attempts; empty when there is one."""
+        """Why there is no standard error of a difference at n attempts; empty if there is one."""
         return self.unknown(n) or (_ONE_ATTEMPT if math.isnan(self.variances(n)[1]) else "")
 
     @property
     def largest_difference(self) -> float:
-        """The largest difference that two models can have, around the expected value or at all."""
+        """The largest difference that two models can have around the expected value, or at all."""
         expected = self.values.expected
         return 1.0 if self.pair else 2.0 * min(expected, 1.0 - expected)
 
@@ -161,9 +169,11 @@ class VarianceComponents:
     def variances(self, n: int) -> tuple[float, float]:
         """Variances of a task's value and of its difference, at n attempts; computed once.
 
-        T times the variance of a mean over T tasks, so with what clusters add to it: what the tasks
-        of a cluster share are true values, so more attempts do not make it smaller.  0 where it is
-        rounding.
+        This is T times the variance of a mean over T tasks, including the excess of clusters. The
+        tasks
+        of a cluster share true values, so more attempts do not reduce the excess. A variance that
+        is only
+        rounding is 0.
         """
         if n not in self._variances:
             sampling_variances = (self.values.variance(n), self.difference.variance(n))
@@ -175,9 +185,9 @@ class VarianceComponents:
         return self._variances[n]
 
     def widths(self, n: int, tasks: Sequence[int], level: float) -> list[float | None]:
-        """Widths of the default interval for new tasks; None where there is no standard error.
+        """Widths of the default interval for new tasks; None if there is no standard error.
 
-        tasks : of each design.
+        tasks : number of tasks of each design.
         """
         if self.unknown(n) or self.metric.bounds is None:
             return [None] * len(tasks)
@@ -199,7 +209,7 @@ def similar_models(
     correlation: float | None = None,
     series: tuple[str, ...] = ("",),
 ) -> VarianceComponents:
-    """A model and a second one similar to it; with the usual correlation where none is given."""
+    """The components of a model and a second model like it; default: the usual correlation."""
     correlation = USUAL_CORRELATION if correlation is None else correlation
     difference = Difference(values, values, correlation * values.between)
     return VarianceComponents(metric, values, difference, correlation, series)
@@ -207,11 +217,11 @@ def similar_models(
 
 @dataclass(frozen=True)
 class Pilot:
-    """Every metric that a pilot says something about, and what it does not say.
+    """The metrics that a pilot can plan, and those that it cannot.
 
-    silent : why values say nothing about others → these values.
-    clustering : so many times as many tasks does the first metric need because they are related;
-        None without clusters.
+    silent : why values cannot be planned → these values.
+    clustering : how many times as many tasks the first metric needs because tasks are related; None
+        without clusters.
     """
 
     metric_components: list[VarianceComponents]
@@ -220,10 +230,10 @@ class Pilot:
 
 
 def analyse_pilot(study: Analysis, correlation: float | None) -> Pilot:
-    """The metric_components of a study's metrics.
+    """Estimate the components of a study's metrics.
 
-    correlation : for a pilot of one model.
-    Errors: ParameterError when several models make an assumed correlation superfluous.
+    correlation : the correlation for a pilot of one model.
+    Errors: ParameterError if a pilot of several models makes an assumed correlation superfluous.
     """
     refuse_many_steps("the pilot", int(study.counts.n.max()))
     silent = grouped(study.values(), _silence)
@@ -241,7 +251,7 @@ def analyse_pilot(study: Analysis, correlation: float | None) -> Pilot:
 
 
 def _silence(values: TaskValues) -> str:
-    """Why these values say nothing about others; empty when they do."""
+    """Why these values cannot be planned; empty if they can."""
     if not values.has_values:
         return values.reason
     if len(values.values) < 2:
@@ -259,10 +269,10 @@ def _one_cluster(values: TaskValues) -> bool:
 
 
 def _components(usable: Sequence[TaskValues], correlation: float | None) -> VarianceComponents:
-    """One metric, by the model whose values vary most and the pair whose differences do.
+    """The components of one metric: the model and the pair of models that vary most.
 
-    With one attempt per task the correlation is not known and not needed: only designs of one
-    attempt are planned, whose differences the pilot itself shows.
+    With one attempt per task, the correlation is neither known nor needed: only designs with one
+    attempt are planned, and the pilot itself shows their differences.
     """
     widest = max(usable, key=lambda values: float(values.values.var()))
     values, clusters = PilotEstimate(widest.metric, widest.n, widest.c), widest.clusters
@@ -270,7 +280,7 @@ def _components(usable: Sequence[TaskValues], correlation: float | None) -> Vari
     if pairs := _pairs(usable):
         if correlation is not None:
             raise ParameterError(
-                OptionValue("--correlation"), "it is for a pilot of one model; here it is measured",
+                OptionValue("--correlation"), "it is for a pilot of one model; this pilot shows it",
                 name="contradicting-options", settles=[
                     SuggestedFix({"--correlation": None}),
                     SuggestedFix({"--model": (widest.series[0],)}, "plans with one"),
@@ -303,9 +313,10 @@ def _components(usable: Sequence[TaskValues], correlation: float | None) -> Vari
 
 
 def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
-    """Two models of one group on the tasks that both have, where these say how others differ.
+    """Pairs of models of one group on their shared tasks, without pairs that never differ or that
+    share
+    one cluster.
 
-    Not those that never differ, or share one cluster.
     Errors: ParameterError for too many models.
     """
     groups = grouped(usable, lambda values: values.series[1:])
@@ -324,6 +335,6 @@ def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
 
 
 def _spread(pair: tuple[TaskValues, TaskValues]) -> float:
-    """Variance of the pair's differences as the pilot shows them."""
+    """Variance of the pair's differences in the pilot."""
     first, second = pair
     return float((first.values - second.values).var())

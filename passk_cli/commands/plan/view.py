@@ -56,11 +56,11 @@ _NEW_TASKS_OPTIONS = frozenset({
     "--mean", "--spread", "--correlation", "--tasks", "--budget", "--max-tasks", "--cluster",
     "--power", "--next", "--cost-per-attempt",
 })  # fmt: skip
-# Predicted powers are rough with fewer tasks: benchmarks/plan.md.
+# Predicted powers are rough with fewer tasks (benchmarks/plan.md).
 _FEW_TASKS = 50
-# Standard errors more uncertain than this are worth a warning.
+# Standard errors that are more uncertain than this get a warning.
 _UNSURE = 0.2
-# The tasks at both ends of a correlation differ by more than this factor: worth a note.
+# If the tasks at both ends of a correlation differ by more than this factor, there is a note.
 _APART = 1.5
 _CURVE_POINTS = 20
 
@@ -275,23 +275,23 @@ class DesignChoices(Section[DesignChoice]):
         data_field("fact", "Kind of row: design, split (best of the budget), detect (the tasks"
                    " that detect the difference asked for), or next (--next)."),
         data_field("best_for", "The metrics that a split is best for; all: for all at once."),
-        data_field("attempts_in_all", "Attempts of one model; of next, those to make."),
+        data_field("attempts_in_all", "Attempts of one model; with --next, the attempts to make."),
         data_field("cost", "Cost of these attempts, in US dollars."),
         data_field("cost_low", "Cost at the lower limit of the mean cost that was measured."),
         data_field("cost_high", "Cost at its upper limit."),
-        data_field("left", "Rest of the budget that a split does not spend: US dollars where the"
-                   " budget is, else attempts."),
+        data_field("left", "Rest of the budget that a split does not spend, in dollars if the"
+                   " budget is in dollars, else in attempts."),
         data_field("power", "Power of the test."),
         data_field("correlation_source", "Origin of the correlation: measured, assumed, unknown."),
     )  # fmt: skip
 
     @property
     def components(self) -> VarianceComponents:
-        """The first metric as it is expected to vary."""
+        """The components of the first metric."""
         return self.designs.metric_components[0]
 
     def facts(self) -> list[Result]:
-        """The designs asked for, the best splits, the designs that detect; every metric."""
+        """The requested designs, the best splits and the designs that detect, for every metric."""
         return self.designs.facts
 
     def tables(self) -> Iterator[Table]:
@@ -332,7 +332,7 @@ class DesignChoices(Section[DesignChoice]):
 
     @cached_property
     def headline_design(self) -> Result | None:
-        """The best split of the budget, or the largest design asked for; None where none is."""
+        """The best split of the budget, or the largest requested design; None if there is none."""
         designs, name = self.designs, self.components.metric.name
         if designs.targets.budget is not None:
             return next((f for f in designs.splits if f.name == name and name in goals(f)), None)
@@ -346,7 +346,7 @@ class DesignChoices(Section[DesignChoice]):
         """The budget, what its best split or the design detects, and the design that is needed.
 
         planned : whether a design has a standard error.  untestable : whether the pilot shows no
-        differences.  sized : whether it is said what one design detects.
+        differences.  sized : whether the answer is about the size of one design.
         """
         designs, components, headline = self.designs, self.components, self.headline_design
         aims, targets, budget = designs.aims, designs.targets, designs.targets.budget is not None
@@ -472,10 +472,10 @@ class DesignChoices(Section[DesignChoice]):
             yield NEW_TASKS_FIRST()
 
     def plots(self) -> tuple[Plot, ...]:
-        """The smallest difference that is detected against tasks, a line per number of attempts;
-        the design that detects the difference asked for is where two lines cross.
+        """The smallest detected difference over tasks, with a line per number of attempts.
 
-        The designs asked for are marked.
+        Requested designs are marked. Two lines cross at the design that detects the target
+        difference.
         """
         designs, components, aims = self.designs, self.components, self.designs.aims
         headline = self.headline_design
@@ -513,7 +513,7 @@ class DesignChoices(Section[DesignChoice]):
 
 
 class VarianceTable(Section[VarianceComponents]):
-    """Mean, standard deviation and correlation that each metric is planned with."""
+    """Mean, standard deviation and correlation that the plan uses for each metric."""
 
     title = "Planned for"
     shown = FULL
@@ -534,22 +534,22 @@ class VarianceTable(Section[VarianceComponents]):
         Column("model", meaning="The model whose values vary most.",
                where=lambda section: bool(section.records[0].name),
                cell=lambda components: components.name),
-        Column("pair", meaning="The models whose differences are planned: of several pairs the one"
-               " whose differences vary most.",
+        Column("pair", meaning="The models of the planned difference. If there are several pairs,"
+               " it is the pair with the most variable differences.",
                where=lambda section: bool(section.records[0].name),
                cell=lambda components: " − ".join(components.pair or ("two similar to it",))),
     )  # fmt: skip
 
     @property
     def relative(self) -> list[tuple[str, int, float]]:
-        """The first of several metrics, the largest k, and its variance at as many attempts."""
+        """The first of several metrics, the largest k, and its variance at that many attempts."""
         first, n = self.records[0], max(components.metric.k for components in self.records)
         variance = first.variances(n)[0]
         return [(first.metric.name, n, variance)] * (len(self.records) > 1 and variance > 0)
 
 
 def _decisions(designs: Designs) -> dict[str, Any]:
-    """Entries of the signature."""
+    """The entries of the signature."""
     aims = designs.aims
     return {
         "level": aims.level, "power": aims.power, "difference": aims.detect,
@@ -560,7 +560,7 @@ def _decisions(designs: Designs) -> dict[str, Any]:
 
 
 def _basis_words(designs: Designs) -> str:
-    """The pilot's size, or the assumed success rates, in words."""
+    """The size of the pilot, or the assumed success rates, in words."""
     pilots = [
         components.pilot for components in designs.metric_components if components.pilot is not None
     ]
@@ -575,7 +575,7 @@ def _rates_words(rates: BetaRates | PlanTargets) -> str:
 
 
 def _design_words(fact: Result) -> str:
-    """A design in a sentence."""
+    """A design in words, for example "200 tasks × 4 attempts"."""
     return f"{plural(fact.size.tasks or 0, 'task')} × {plural(fact.size.n_min or 0, 'attempt')}"
 
 
@@ -588,7 +588,7 @@ class Plan(Question, PlanOptions):
     unbounded: ClassVar[str] = "a plan needs one success rate of each task"
 
     def request(self, options: SharedOptions) -> Request:
-        # Designs are known for passes and failures.
+        # Designs are planned for passes and failures only.
         request = replace(super().request(options), cluster=self.cluster)
         in_dollars = (self.in_dollars and self.unit_cost is None) or self.cost_per_attempt == PILOT
         priced = in_dollars or (self.has_open_unit and not options.once)
@@ -596,7 +596,7 @@ class Plan(Question, PlanOptions):
 
     @property
     def uses_pilot_costs(self) -> bool:
-        """Whether an attempt costs what the pilot's attempts did, whatever it holds."""
+        """Whether an attempt costs what the pilot's attempts cost."""
         return self.cost_per_attempt == PILOT or (self.in_dollars and self.unit_cost is None)
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
@@ -604,8 +604,8 @@ class Plan(Question, PlanOptions):
         self.check()
         metrics = (*standard_metrics(options.metrics.k), *options.metrics.metrics)
         refuse("unknown-metric", *(
-            (metric.kind.needs, "", f"{metric.name}: designs are known for metrics of passes and"
-             " failures, as pass@10, pass^4 and gpass@8:0.5", ())
+            (metric.kind.needs, "", f"{metric.name}: plans are for metrics of passes and failures,"
+             " for example pass@10, pass^4 and gpass@8:0.5", ())
             for metric in metrics
         ))  # fmt: skip
         # The cost grows by k².
@@ -634,11 +634,11 @@ class Plan(Question, PlanOptions):
         refuse(
             "no-pilot",
             (None in assumptions, "", "nothing to plan from; give the FILE of a pilot",
-             (SuggestedFix(rates, "says what there would be"),)),
+             (SuggestedFix(rates, "assumes success rates"),)),
             (self.in_dollars and self.cost_per_attempt is None, OptionValue("--budget",
             self.budget),
-             "without a pilot nothing says what an attempt costs",
-             (SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "does"),)),
+             "without a pilot, the cost of an attempt is not known",
+             (SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "sets it"),)),
             (self.max_tasks == PILOT, OptionValue("--max-tasks", PILOT), number, ()),
             (self.cost_per_attempt == PILOT, OptionValue("--cost-per-attempt", PILOT), number, ()),
             (read, "", "without a pilot there is nothing to read or leave out; name its FILE", ()),
@@ -647,7 +647,7 @@ class Plan(Question, PlanOptions):
         return self.report_from_assumptions(metrics)
 
     def _check_fixed(self, options: SharedOptions) -> None:
-        """ParameterError for what a plan for a fixed suite has no use for."""
+        """Raise a ParameterError for options that a plan for a fixed suite does not use."""
         useless_options = [name for name in changed_options(self) if name in _NEW_TASKS_OPTIONS]
         useless_options += ["-k"] * (options.metrics.k not in ((), (1,)))
         useless_options += ["-m"] * any(
@@ -664,7 +664,7 @@ class Plan(Question, PlanOptions):
         )
 
     def report_from_assumptions(self, metrics: Sequence[Metric]) -> Report:
-        """The plan for a model, and a second one similar to it, with Beta success rates."""
+        """The plan for a model and a second model like it, with Beta success rates."""
         rates = BetaRates(self.mean or 0.0, self.spread or 0.0)
         metric_components = [
             similar_models(metric, AssumedModel(metric, rates), self.correlation)
@@ -676,8 +676,11 @@ class Plan(Question, PlanOptions):
         return replace(_report(nothing, designs), sign=lambda: signature(metrics, entries))
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The pilot, with its costs where the budget is dollars, or has no unit and there are some;
-        of the usual k's only the smallest and the largest are planned for."""
+        """The pilot, with its costs if the budget is in dollars, or if it has no unit and there are
+        costs.
+
+        If you name no k, only the smallest and the largest of the usual k's are planned.
+        """
         refusal = None
         try:
             pilot = super().study(options, read)
@@ -711,7 +714,7 @@ class Plan(Question, PlanOptions):
     def report(self, study: Analysis) -> Report:
         """The plan for the model and the pair of models that vary most in a pilot.
 
-        Errors: ParameterError when the pilot says nothing about any metric.
+        Errors: ParameterError if the pilot cannot plan any metric.
         """
         if self.population == THESE_TASKS:
             return self._suite_report(study)
@@ -743,7 +746,7 @@ class Plan(Question, PlanOptions):
         return _report(study, designs, (*study.messages(()), *messages))
 
     def _suite_report(self, study: Analysis) -> Report:
-        """The attempts at each task of a fixed suite."""
+        """The plan of attempts at each task of a fixed suite."""
         noises = [noise for noise in noise_of(study.counts, self.level) if noise.flaky]
         if not noises:
             problem = "no attempts at one task differ, or they stopped because of outcomes"
@@ -762,7 +765,7 @@ class Plan(Question, PlanOptions):
         targets: PlanTargets,
         messages: Sequence[Diagnostic],
     ) -> Report:
-        """The ways to spend a budget on a run that there is."""
+        """The ways to spend a budget on an existing run."""
         prices: dict[str, float] | None = None
         unit = targets.unit_cost
         if unit is not None:
@@ -785,13 +788,15 @@ class Plan(Question, PlanOptions):
         return view(study, [section], messages=all_messages, interval=None, budget=self.budget)
 
     def price_error(self, model: str, cost: Estimate) -> ParameterError:
-        """The error of a plan of dollars for a model whose attempts have no cost, or not all."""
+        """The error for a plan in dollars if attempts of the model have no cost, or not all have
+        one.
+        """
         place = (
             OptionValue("--budget", self.budget)
             if self.budget
             else OptionValue("--cost-per-attempt", PILOT)
         )
-        why = "lack their cost" if cost.value else "cost 0, as where a model has no price"
+        why = "lack their cost" if cost.value else "cost 0, probably because the price is unknown"
         settles = [SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "gives one")]
         settles += [self._attempts_fix] * self.has_open_unit
         problem = f"attempts of {model} {why}"
@@ -812,8 +817,10 @@ def _report(study: Analysis, designs: Designs, messages: Sequence[Diagnostic] = 
 
 
 def _mean_costs(study: Analysis, level: float) -> dict[Series, Estimate]:
-    """The mean cost of an attempt of each model, with its limits; no upper end where costs are
-    missing."""
+    """The mean cost of an attempt of each model with its limits.
+
+    There is no upper limit if costs are missing.
+    """
     counts, costs = study.counts, dict[Series, Estimate]()
     for place, series in enumerate(counts.series):
         rows = counts.rows_of(place)
@@ -830,7 +837,7 @@ def _mean_costs(study: Analysis, level: float) -> dict[Series, Estimate]:
 
 
 def _pilot_messages(pilot: Pilot, cluster: str | None) -> Iterator[Diagnostic]:
-    """Messages on what the pilot cannot tell."""
+    """Messages about what the pilot cannot show."""
     for reason, silent in pilot.silent.items():
         metrics = list(dict.fromkeys(values.metric.name for values in silent))
         models = list(dict.fromkeys(values.name for values in silent))

@@ -1,4 +1,4 @@
-"""How wide the confidence interval of a design not yet run will be."""
+"""The width of the confidence interval of a design before it is run."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from passk_cli.arrays import ArrayLike, Floats
 from passk_cli.inference.exact import dirichlet_quantiles
 from passk_cli.inference.intervals import distances, guard_weights
 
-# The most distinct values a law is kept with: neighbours are merged, their mean kept.
+# The most distinct values of a distribution. Neighbours beyond that are merged into their mean.
 _ATOMS = 64
-# A variance of shares below this is rounding.
+# A smaller variance of shares is only rounding.
 _ROUNDING = 1e-12
 
 
@@ -20,19 +20,19 @@ def guard_widths(
     values: Floats, shares: Floats, tasks: ArrayLike, level: float = 0.95, *,
     bounds: tuple[float, float] = (0.0, 1.0), variance: float | None = None, unit: float = 1.0,
 ) -> Floats:  # fmt: skip
-    """Widths of the guard intervals of T tasks whose values follow their law exactly.
+    """Widths of the guard intervals of T tasks with values that follow their distribution exactly.
 
-    The sample has T·share tasks of each value, which need not be a whole number: Dirichlet weights
-    take any amount.  The mean width of random samples is within a tenth of this
+    The sample has T·share tasks of each value, which need not be a whole number, because Dirichlet
+    weights take any amount. The mean width of random samples is within a tenth of this
     (benchmarks/plan.md).
 
     values, shares : (atoms,), a task's value and its probability.  tasks : T > 0, (designs,).
-    bounds : finite, no value lies beyond.
-    variance : of a task's value, where the law does not have it: a smaller one moves the values
-        towards their mean, a larger one is that of fewer independent tasks.  That of the law when
-        None.
-    unit : tasks in the cluster of an average task; what a guard atom stands for.
-    Returns widths, from 0 to the distance of the bounds, (designs,); one for a single number.
+    bounds : finite; no value lies beyond them.
+    variance : of a task's value, if the distribution does not have it. A smaller variance moves the
+        values towards their mean, a larger one means fewer independent tasks.  None for that of the
+        distribution.
+    unit : tasks in the cluster of an average task, which a guard atom represents.
+    Returns widths, from 0 to the distance of the bounds, (designs,).
 
     >>> guard_widths(np.array([0.0, 1.0]), np.array([0.5, 0.5]), [10, 1000]).round(4).tolist()
     [0.6227, 0.0628]
@@ -45,7 +45,7 @@ def guard_widths(
         values = mean + min(math.sqrt(max(variance, 0.0) / distribution_variance), 1.0) * (
             values - mean
         )
-        # One independent task is the least there is.
+        # There is at least one independent task.
         amounts = np.maximum(amounts / max(variance / distribution_variance, 1.0), 1.0)
     tail = (1.0 - level) / 2.0
     counts = amounts * shares
@@ -67,11 +67,11 @@ def guard_widths(
 
 
 def _merge_atoms(values: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """At most about `_ATOMS` values: neighbours of little probability become their mean."""
+    """Merge neighbours of little probability into their mean, to at most about `_ATOMS` values."""
     order = np.argsort(values, kind="stable")
     values, shares = values[order], shares[order] / shares.sum()
     before = np.cumsum(shares) - shares
-    # A rounding's worth below 0 or above 1 would make bins of their own.
+    # Rounding below 0 or above 1 would otherwise make extra bins.
     bins = np.clip((before + shares / 2) * _ATOMS, 0, _ATOMS - 1).astype(np.int64)
     mass = np.bincount(bins, shares).astype(np.float64)
     sums = np.bincount(bins, shares * values).astype(np.float64)

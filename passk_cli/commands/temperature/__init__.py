@@ -16,13 +16,16 @@ from passk_cli.suggested_fix import OptionValue
 
 
 def parse_spreads(value: Any) -> tuple[float, ...]:
-    """Spreads from several numbers or texts as "4,16"; ParameterError for anything else."""
+    """Parse spreads from numbers or texts such as "4,16".
+
+    Errors: ParameterError for anything else.
+    """
     parts = split([str(spread) for spread in value])
     try:
         return tuple(dict.fromkeys(map(float, parts)))
     except ValueError:
         raise ParameterError(
-            OptionValue("--spread", ",".join(parts)), "write numbers, as 4,16"
+            OptionValue("--spread", ",".join(parts)), "write numbers, for example 4,16"
         ) from None
 
 
@@ -47,7 +50,7 @@ class TemperatureOptions:
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,10,100", "pass@k at these k (pass^k: use -m).", parse=parse_k,
-        detail="Default: those of 1, 10, 100 that every task of most models supports; of the toy"
+        detail="Default: those of 1, 10, 100 that every task of most models supports; for the toy"
         " model 1, 2, 4, … 16384.")] = ()
     temperature: Annotated[str | None, Option(
         "--temperature", "COLUMN", "Column of temperatures.",

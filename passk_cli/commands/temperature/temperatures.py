@@ -31,22 +31,26 @@ from passk_cli.study.rules import SECONDARY
 from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-# k's at which T* is taken for a power law: all of them up to about twenty, then so many per curve.
+# The number of k's, on a logarithmic scale, at which T* is taken for a power law.
 _KS = 64
-# An interval needs the law in nearly every resample, else it would be one of the lucky ones.
+# The share of resamples that must have a power law. An interval from only the resamples that
+# happen to have one would be biased.
 _MOSTLY = 0.95
-# Differences closer to zero are rounding: the two means are equal.
+# Means that differ by less are equal, except for rounding.
 _EQUAL = 1e-12
 TEMPERATURE = "temperature"
 _PLAIN = re.compile(r"\d+(\.\d*)?|\.\d+")
 
 
 def by_temperature(counts: Counts, column: str) -> Counts:
-    """The counts with their temperatures, the group of this name, as first group.
+    """The counts with temperatures as the first group, from the group of this name.
 
-    Temperatures are written shortly, "0.20" as "0.2"; what is then equal adds up.
-    Errors: DataError for a temperature that is no number ≥ 0; ParameterError when another group is
-    called temperature.
+    Temperatures are written shortly, for example "0.20" as "0.2", and counts that then have the
+    same
+    temperature are added up.
+    Errors: DataError for a temperature that is not a number of at least 0; ParameterError if
+    another
+    group is named temperature.
     """
     place = 1 + counts.group_names.index(column)
     temperatures = [
@@ -56,7 +60,7 @@ def by_temperature(counts: Counts, column: str) -> Counts:
         values = {series[1 + counts.group_names.index(TEMPERATURE)] for series in counts.series}
         settle = SuggestedFix({"--temperature": TEMPERATURE, "--by": None})
         raise ParameterError(
-            OptionValue("--by", TEMPERATURE), f"the output's column of that name holds {column}",
+            OptionValue("--by", TEMPERATURE), f"in the output, this column contains {column}",
             name="reserved-column", settles=[settle] * all(map(_PLAIN.fullmatch, values)),
         )  # fmt: skip
     other_groups = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
@@ -70,9 +74,9 @@ def by_temperature(counts: Counts, column: str) -> Counts:
 
 
 def format_temperature(temperature: float) -> str:
-    """A temperature as text, the shortest that is the same number.
+    """A temperature as the shortest text of the same number.
 
-    >>> degrees(0.2), degrees(1.0)
+    >>> format_temperature(0.2), format_temperature(1.0)
     ('0.2', '1')
     """
     return repr(temperature).removesuffix(".0")
@@ -87,21 +91,22 @@ def _parse_temperature(column: str, text: str) -> float:
         value_text = repr(text) if text else "empty"
         keep_others = {"--where": f"CAST({column} AS VARCHAR) <> {quote_text(text)}"}
         raise DataError(
-            f"column {column}", f"a temperature is {value_text}; expected a number of at least 0",
-            "correct it", name="no-temperature", settles=[SuggestedFix(keep_others,
-            "leaves its rows out")],
+            f"column {column}",
+            f"a temperature must be a number of at least 0; one is {value_text}", "correct it",
+            name="no-temperature", settles=[SuggestedFix(keep_others, "leaves its rows out")],
         )  # fmt: skip
     return value + 0.0
 
 
 @dataclass(frozen=True)
 class TemperatureVerdict:
-    """T* against the other temperatures of the same model at the same metric.
+    """The best temperature T* of a model at a metric, and its lead over the others.
 
-    ranked : T* first, as of `rankings`.
+    ranked : the temperatures, T* first, as in `rankings`.
     shares : series → share of the resamples of the tasks in which its temperature comes first;
-        None where attempts differ between the temperatures.
-    against : T* against each other one, the runner-up first; lead : the first as a fact.
+        None if attempts differ between the temperatures.
+    against : T* against each other temperature, the second best first.  lead : the first of these
+        comparisons as a result.
     """
 
     ranked: Sequence[TaskValues]
@@ -116,26 +121,26 @@ class TemperatureVerdict:
 
     @property
     def best(self) -> list[str]:
-        """The temperatures with the highest mean: one, or several that are equal; increasing."""
+        """The temperatures with the highest mean, increasing: one, or several with equal means."""
         differences = ((temperature_text(c.second), c.difference) for c in self.against)
         equal = [temperature for temperature, d in differences if d is not None and abs(d) < _EQUAL]
         return sorted((temperature_text(self.ranked[0]), *equal), key=float)
 
     @property
     def leads(self) -> bool:
-        """Whether T* is significantly better than the next temperature."""
+        """Whether T* is significantly better than the second-best temperature."""
         return self.against[0].verdict == BETTER
 
     @property
     def ties(self) -> list[str]:
-        """The temperatures that tie with T*, as they are not significantly worse, increasing."""
+        """The temperatures that are not significantly worse than T*, increasing."""
         return sorted(
             (temperature_text(c.second) for c in self.against if c.verdict != BETTER), key=float
         )
 
 
 def temperature_text(rates: TaskValues) -> str:
-    """The temperature, which is the first group."""
+    """The temperature of a series: its first group."""
     return rates.series[1]
 
 
@@ -149,10 +154,10 @@ def without_temperature(series: Series) -> Series:
 
 
 def rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
-    """Per model and metric the temperatures that have values, where there are two or more.
+    """Rank the temperatures of each model at each metric, if there are two or more with values.
 
-    T* comes first: the highest mean on the tasks that all of them share, and of equal ones the
-    lowest temperature.  The others follow by their means.
+    T* comes first: the highest mean on the tasks that all of them share, and the lowest temperature
+    if means are equal. The others follow by their means.
     """
     estimable = filter(lambda rates: rates.has_values, values)
     cells = grouped(estimable, lambda rates: (without_temperature(rates.series), rates.metric))
@@ -170,9 +175,11 @@ def rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """Two models (of one group) at every metric and temperature that both have.
+    """Two models of one group at all metrics and temperatures that both have.
 
-    same : at one temperature, increasing.  own : metric → each at its own T*, first − second.
+    at_equal : comparisons at one temperature, by temperature.  at_best : metric → comparison of
+    both
+    models at their own T*, first − second.
     """
 
     first: Series
@@ -182,16 +189,16 @@ class ModelComparison:
 
     @property
     def flips(self) -> bool:
-        """Whether each of the two leads somewhere."""
+        """Whether each model is significantly better than the other at some point."""
         return {BETTER, WORSE} <= {c.verdict for c in self.at_equal}
 
 
 def model_pairs(
     values: Sequence[TaskValues], best: Sequence[TaskValues]
 ) -> list[tuple[TaskValues, TaskValues]]:
-    """Two models of a group at each metric: at the same temperature, and each at its T*.
+    """All pairs of models of a group at each metric: at equal temperatures, and at their own T*.
 
-    best : of each model and metric.  The model that is better over all its metrics and
+    best : T* of each model and metric. The model with the better mean over all metrics and
     temperatures comes first.
     """
     comparable: dict[tuple[Metric, Series], list[TaskValues]] = {}
@@ -215,7 +222,7 @@ def model_pairs(
 def model_comparisons(
     comparisons: Sequence[Comparison], best: Sequence[TaskValues]
 ) -> list[ModelComparison]:
-    """The comparisons of `model_pairs`, per pair of models; pairs that flip first."""
+    """The comparisons of `model_pairs` by pair of models; pairs that flip come first."""
     stars = {(rates.metric, rates.series) for rates in best}
     by_pair = grouped(
         comparisons,
@@ -241,11 +248,11 @@ def model_comparisons(
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """T* = factor · k^exponent of one model, or why there is none.
+    """The power law T* = factor · k^exponent of one model, or the reason why there is none.
 
     series : the model and its groups, without the temperature.
-    best : the temperatures that are T* at some k, increasing.  k_max : up to which k.
-    exponent : with its limits, and why there are none.
+    best : the temperatures that are T* at some k, increasing.  k_max : the largest k.
+    exponent : the exponent with its limits, or the reason why there are none.
     """
 
     series: Series
@@ -255,11 +262,11 @@ class PowerLaw:
 
 
 def fit_power_laws(values: Sequence[TaskValues], confidence: Confidence) -> list[PowerLaw]:
-    """The power law of pass@k's best temperature, for each model with two temperatures or more.
+    """Fit the power law of pass@k's best temperature for each model with two temperatures or more.
 
-    T*(k) is taken at every k up to the fewest attempts any of the temperatures has (64 of them
-    when they are more); temperatures with one attempt somewhere have no k to vary and are left
-    out.  The limits are those of resampled tasks.
+    T*(k) is taken at every k up to the fewest attempts of any temperature, or at 64 of them.
+    Temperatures with one attempt at some task have no k to vary and are left out. The limits come
+    from resampled tasks.
     """
     models: dict[Series, dict[str, TaskValues]] = {}
     for rates in values:
@@ -279,7 +286,7 @@ def fit_power_laws(values: Sequence[TaskValues], confidence: Confidence) -> list
 def _fit_power_law(
     model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Confidence
 ) -> PowerLaw:
-    """The law of one model.  shared : its temperatures, increasing, on the tasks of all."""
+    """Fit one model.  shared : its temperatures, increasing, on the tasks that they share."""
     ks = np.unique(np.geomspace(1, k_max, _KS).round().astype(np.int64))
     curves = [curve(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
     values = np.stack(curves, axis=1)  # tasks × temperatures × k's
@@ -325,17 +332,17 @@ def temperatures_of(
 ) -> tuple[
     list[Result], list[Comparison], list[TemperatureVerdict], list[ModelComparison], list[PowerLaw]
 ]:
-    """Best temperatures with their tests, models against each other, power laws.
+    """Find the best temperatures with their tests, compare models, and fit power laws.
 
-    study : of counts with the temperature as first group, as `by_temperature` makes them.
-    shown : metrics whose leads the table shows.  These leads are a family; all other tests, which
-        only --full shows, are a secondary one.
-    Returns the means of each series × metric; all comparisons, of two temperatures of a model and
-    of two models; and what follows from them.
-    Errors: ParameterError when no model has values at two temperatures.
+    study : counts with the temperature as first group, from `by_temperature`.
+    table_metrics : metrics in the table. The leads at these metrics are one family of tests. All
+        other tests, which only --full shows, are a second family.
+    Returns the means of each series and metric; all comparisons, of two temperatures of a model and
+    of two models; and the results that follow from them.
+    Errors: ParameterError if no model has values at two temperatures.
     """
     confidence, series = study.confidence, study.counts.series
-    # By model, the one with the best pass rate at some temperature first, then by temperature.
+    # Models are sorted by their best pass rate at any temperature, then by temperature.
     top: dict[Series, float] = {}
     for name, rate in zip(series, study.pass_rates, strict=True):
         top[without_temperature(name)] = max(rate, top.get(without_temperature(name), 0.0))
@@ -387,8 +394,11 @@ def temperatures_of(
 
 
 def _estimates(facts: Sequence[Result], verdicts: Sequence[TemperatureVerdict]) -> list[Result]:
-    """The estimates with the shares of resamples in which they come first; best temperatures say
-    so, and are marked when they are significantly better than every other."""
+    """The estimates with the shares of resamples in which their temperature comes first.
+
+    The best temperatures have a verdict, and a mark if they are significantly better than all
+    others.
+    """
     shares = {(v.lead.name, series): s for v in verdicts for series, s in v.shares.items()}
     is_sole_best = {(v.lead.name, v.ranked[0].series): not v.ties for v in verdicts}
     words = {None: "", False: "best", True: "best, alone"}

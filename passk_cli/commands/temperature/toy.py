@@ -1,4 +1,4 @@
-"""The toy model of pass@k and temperature: T*(k), and the regression of the article."""
+"""The toy model of pass@k and temperature: T*(k), and the regression of its article."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from passk_cli.version import __version__
 DEFAULT_KS = tuple(1 << i for i in range(15))
 DEFAULT_SPREADS = (16.0,)
 DEFAULT_GAMMA = 2.0
-# Columns of k in the table that is always shown.
+# The most columns of k in the table without --full.
 _KS_SHOWN = 5
 # Factor, exponents of k and s, and R² as the article prints them.
 _ARTICLE = {
@@ -90,7 +90,7 @@ POWER_LAW_GRID = DiagnosticType(
 
 
 class BestByK(Section[Sequence[Point]]):
-    """A row per set of tasks, the points of one: T* at some k."""
+    """A row per set of tasks, with T* at some k."""
 
     view = "with --toy"
     columns = (
@@ -103,7 +103,7 @@ class BestByK(Section[Sequence[Point]]):
 
     @property
     def ks(self) -> list[int]:
-        """All k, or some of them from the first to the last."""
+        """The k's with a column: all, or some from the first to the last."""
         ks = list(dict.fromkeys(p.k for p in self.records[0]))
         last, columns = len(ks) - 1, min(len(ks), _KS_SHOWN)
         return [ks[round(i * last / max(columns - 1, 1))] for i in range(columns)]
@@ -129,7 +129,7 @@ class BestByK(Section[Sequence[Point]]):
 
     @property
     def points_at_common_k(self) -> list[Point]:
-        """The points at the k that most tasks have, the lowest T* first."""
+        """The points at the k that most sets of tasks have, the lowest T* first."""
         ks = Counter(p.k for p in self.points_with_best)
         k = max(ks, key=lambda k: (ks[k], k))
         points_at_k = (p for p in self.points_with_best if p.k == k)
@@ -137,7 +137,7 @@ class BestByK(Section[Sequence[Point]]):
 
 
 def _end_fields(points: Sequence[Point]) -> dict[str, Any]:
-    """The fields of the first and of the last point."""
+    """The fields of the first and the last point."""
     return {
         f"{end}{name}": value
         for end, p in (("low", points[0]), ("high", points[-1]))
@@ -148,7 +148,7 @@ def _end_fields(points: Sequence[Point]) -> dict[str, Any]:
 
 
 class ToyPoints(Section[Point]):
-    """T* and pass@k there, at every k."""
+    """T* and pass@k at T*, for every k."""
 
     title = "T* at each k"
     shown = FULL
@@ -165,7 +165,7 @@ class ToyPoints(Section[Point]):
         yield "exact sums"
 
     def plots(self) -> tuple[Plot, ...]:
-        """T* and pass@k there, over k."""
+        """T* and pass@k at T*, over k."""
         several = len({p.family for p in self.records}) > 1
         rows = [
             {"k": p.k, "T*": p.temperature or None, "pass@k at T*": p.pass_at_k,
@@ -189,10 +189,10 @@ class ToyPoints(Section[Point]):
 
 
 class FittedPoints(ToyPoints):
-    """The points of a regression."""
+    """The points that the regression uses."""
 
     def plots(self) -> tuple[Plot, ...]:
-        """T* over k by spread, and over spread by k, as the article draws them."""
+        """T* over k by spread, and over spread by k, as in the article."""
         charts = []
         fourfold = {1 << i for i in range(0, 15, 2)}
         for family in dict.fromkeys(p.family for p in self.records):
@@ -217,7 +217,7 @@ class FittedPoints(ToyPoints):
 
 
 class Regression(NamedTuple):
-    """A fit of one family of tasks, of exact sums or of the article."""
+    """A regression for one family of tasks, from exact sums or from the article."""
 
     family: str
     gamma: float | None
@@ -226,7 +226,7 @@ class Regression(NamedTuple):
 
 
 class Regressions(Section[Regression]):
-    """T* = factor · k^power · s^power, beside what the article prints."""
+    """T* = factor · k^power · s^power, next to the numbers of the article."""
 
     title = "T* = factor · k^power · s^power"
     columns = (
@@ -236,12 +236,12 @@ class Regressions(Section[Regression]):
         data_field("largest", "Largest |c| of a power law of tasks."),
         data_field("spread", _SPREAD),
         data_field("k", "Number of attempts."),
-        data_field("temperature", "T*; empty where every task passes."),
+        data_field("temperature", "T*; empty if every task passes."),
         data_field("pass_at_k", "pass@k at T*."),
-        data_field("kept", "Whether the regression takes the point."),
+        data_field("kept", "Whether the regression uses the point."),
         Column("source", name="source", meaning="Exact sums, or the article.",
                cell=lambda line: line.source),
-        Column("factor", "number", name="factor", meaning="Factor of the law.",
+        Column("factor", "number", name="factor", meaning="Factor of the power law.",
                cell=lambda line: line.fit.factor),
         Column("power of k", "number", name="k_exponent", meaning="Exponent of k.",
                cell=lambda line: line.fit.k_exponent),
@@ -249,7 +249,7 @@ class Regressions(Section[Regression]):
                meaning="Exponent of the standard deviation s.",
                cell=lambda line: line.fit.s_exponent),
         Column("R²", "number", name="r2", cell=lambda line: line.fit.r2,
-               meaning="Share of the variance of log T* that the law explains."),
+               meaning="Share of the variance of log T* that the power law explains."),
         Column("points", "count", name="points", meaning="Points of the regression.",
                cell=lambda line: line.fit.points),
         data_field("note", "Why a value is missing."),
@@ -266,18 +266,18 @@ FITTED = Answer(
                   "k_exponent": line.fit.k_exponent, "s_exponent": line.fit.s_exponent},
 )  # fmt: skip
 SECTIONS = (BestByK, ToyPoints, Regressions)
-# The toy model has no data.
+# The sections need an analysis, although the toy model has no data.
 NO_STUDY = Analysis(Counts.from_cells([("", "", 1, 0)]))
 
 
 def _row(p: Point) -> dict[str, Any]:
-    """A point as a tidy row."""
+    """A point as a row of csv and json."""
     lost = "" if p.temperature is not None else "every task passes at the best temperatures"
     return {**p._asdict(), "note": lost}
 
 
 def _cutoff_messages(all_points: Sequence[Point]) -> Iterator[Diagnostic]:
-    """Where power laws of tasks are cut off."""
+    """The message about power laws of tasks that are cut off, if there are any."""
     cut = sorted({(p.largest, p.spread, p.gamma) for p in all_points if p.largest is not None})
     if cut:
         ends, between = (cut, ", ") if len(cut) < 4 else ((cut[0], cut[-1]), " to ")
@@ -291,7 +291,7 @@ def _report(
     sections: Sequence[Section[Any]], points: Sequence[Point], rows: Sequence[Mapping[str, Any]],
     messages: Sequence[Diagnostic], options: Mapping[str, str],
 ) -> Report:  # fmt: skip
-    """The report of two sections, the second one in full only, and the tidy rows."""
+    """The report of two sections, the second one with --full only, and the rows of csv and json."""
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
     fields = [c.name for c in Regressions.columns if any(c.name in row for row in rows)]
     table = Table(tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows])
@@ -303,11 +303,11 @@ def _report(
 def toy_report(
     families: Sequence[str], spreads: Sequence[float], gamma: float, ks: Sequence[int]
 ) -> Report:
-    """T*(k) and pass@k there, for each family × spread × k.
+    """T*(k) and pass@k at T*, for each family × spread × k.
 
-    families : of "gaussian", "exponential", "power-law".  spreads : standard deviations of the
-    tasks.  gamma : of the power law.  ks : each ≥ 1.
-    Errors: ParameterError for what the model does not have.
+    families : some of "gaussian", "exponential", "power-law".  spreads : standard deviations of the
+    tasks.  gamma : exponent of the power law.  ks : numbers of attempts, at least 1.
+    Errors: ParameterError for values that the model does not have.
     """
     sets = [points(f, family_of_spread(f, s, gamma), ks, gamma) for f in families for s in spreads]
     all_points = [p for set_points in sets for p in set_points]
@@ -326,10 +326,13 @@ def toy_report(
 
 
 def fit_report(families: Sequence[str], gamma: float) -> Report:
-    """The regression log T* on log k and log s over the article's grid, beside what it prints.
+    """The regression of log T* on log k and log s over the article's grid, next to the article's
+    numbers.
 
-    The grid is scales 2⁰ … 2⁹ (of a power law: the spreads it has among these) and k = 2 … 16, 32,
-    64, … 16384; points with 0.03 < pass@k < 0.98 are kept, of a power law those with k > 20.
+    The grid has the scales 2⁰ … 2⁹ (for a power law, those of them that it can have as spreads) and
+    k = 2 … 16, 32, 64, … 16384. The regression uses points with 0.03 < pass@k < 0.98, and for a
+    power
+    law only those with k > 20.
     """
     all_points: list[Point] = []
     lines = []

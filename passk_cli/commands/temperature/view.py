@@ -102,20 +102,20 @@ _FIRST = (
     "Share of the resamples of the tasks in which it comes first, ties split; no test, and not the"
     " probability of being best."
 )
-# Groups beside the temperature, which is the first.
+# The groups without the temperature, which is the first group.
 _GROUPS = replace(GROUPS, across=lambda section: enumerate(section.study.counts.group_names[1:]))
 _TOY = SuggestedFix({"--toy": "gaussian"}, "is the toy model")
 
 
 class BestTemperature(NamedTuple):
-    """The best temperatures of one model: a verdict by the name of each metric."""
+    """The best temperatures of one model: metric name → verdict."""
 
     series: Series
     verdicts: dict[str, TemperatureVerdict]
 
 
 class BestColumn(NamedTuple):
-    """A column of a metric: the best temperature, or by how much it is ahead."""
+    """A column of a metric: the best temperature, or its lead over the second best."""
 
     header: str
     meaning: str
@@ -123,7 +123,7 @@ class BestColumn(NamedTuple):
     kind: str
 
     def cell(self, choice: BestTemperature) -> Cell:
-        """The cell of a model."""
+        """The cell of a model in this column."""
         v = choice.verdicts.get(self.metric.name)
         if v is None:
             return Estimate(None, reason="no two temperatures have it")
@@ -134,7 +134,7 @@ class BestColumn(NamedTuple):
 
 
 class TablePlace(NamedTuple):
-    """The temperatures that are best for most models: for how many, and of how many."""
+    """The temperatures that are best for most models, and for how many models of how many."""
 
     temperatures: tuple[str, ...]
     number: int
@@ -142,7 +142,7 @@ class TablePlace(NamedTuple):
 
     @property
     def models(self) -> str:
-        """As "all 4 models", "3 of 4 models"."""
+        """How many models, for example "all 4 models" or "3 of 4 models"."""
         return _part_words(self.number, self.total, "model")
 
 
@@ -165,8 +165,8 @@ class BestTemperatures(Section[BestTemperature]):
         data_field("leads", _FIRST),
         data_field("test", "Test of the difference."),
         data_field("adjustment", "Adjustment of p for the number of tests."),
-        data_field("temperature_against", "The temperature that is compared with."),
-        data_field("factor", "Of a power law: T* at k = 1."),
+        data_field("temperature_against", "The other temperature of the comparison."),
+        data_field("factor", "T* at k = 1, if the row is a power law."),
     )  # fmt: skip
     estimates: Sequence[Result]
     adjustment: Adjustment
@@ -187,7 +187,7 @@ class BestTemperatures(Section[BestTemperature]):
 
     @property
     def table_verdicts(self) -> list[TemperatureVerdict]:
-        """The verdicts of the table."""
+        """The verdicts that the table shows."""
         names = [metric.name for metric in self.metrics]
         return [
             choice.verdicts[n] for n in names for choice in self.records if n in choice.verdicts
@@ -206,7 +206,7 @@ class BestTemperatures(Section[BestTemperature]):
 
     @cached_property
     def places(self) -> dict[TablePlace, list[str]]:
-        """The temperatures that are best for most models, and at which metrics."""
+        """The temperatures that are best for most models, and the metrics at which they are."""
         places: dict[TablePlace, list[str]] = {}
         for metric in self.metrics:
             verdicts = [v for v in self.table_verdicts if v.lead.name == metric.name]
@@ -218,13 +218,15 @@ class BestTemperatures(Section[BestTemperature]):
 
     @property
     def two(self) -> bool:
-        """Whether two temperatures are best, for the same number of models."""
+        """Whether two temperatures are best, for equally many models."""
         return len(self.places) == 2 and len({place[1:] for place in self.places}) == 1
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The best temperatures, at which metrics and for how many models, and how many leads are
-        significant."""
+        """The fields of the answer: the best temperatures, their metrics and models, and how many
+        leads are
+        significant.
+        """
         first, *other_places = self.places
         verdicts, plain = self.table_verdicts, _all_pass(self.metrics)
         significant = sum(v.leads for v in verdicts)
@@ -309,7 +311,7 @@ class BestTemperatures(Section[BestTemperature]):
 
 
 def _part_words(count: int, total: int, noun: str) -> str:
-    """A part of a number of things: "all 4 models", "3 of 4 models", "no lead"."""
+    """A part of a number of things, for example "all 4 models", "3 of 4 models" or "no lead"."""
     if count == 0:
         return f"no {noun}"
     if count < total:
@@ -333,7 +335,7 @@ class ByTemperature(NumberTable):
 
 @dataclass(frozen=True)
 class Margins(Section[TemperatureVerdict]):
-    """T* of each model at each metric, and how it stands against the next best temperature."""
+    """T* of each model at each metric, and its difference to the second-best temperature."""
 
     title = "Best temperature T*, and its difference to the next best"
     shown = FULL
@@ -366,7 +368,7 @@ class Margins(Section[TemperatureVerdict]):
 
 
 class PowerLawTable(Section[PowerLaw]):
-    """T* = factor · k^exponent of each model, or why there is none."""
+    """T* = factor · k^exponent of each model, or the reason why there is no power law."""
 
     title = "T* = factor · k^exponent"
     shown = FULL
@@ -380,10 +382,10 @@ class PowerLawTable(Section[PowerLaw]):
                cell=lambda law: law.exponent.estimate.high),
         Column("factor", "number", meaning="T* at k = 1.",
                cell=lambda law: law.exponent.more["factor"]),
-        Column("T* takes", meaning="The temperatures that are best at some k.",
+        Column("T* takes", meaning="The temperatures that are the best at some k.",
                cell=lambda law: ", ".join(law.best)),
         Column("k up to", "count", meaning="Largest k.", cell=lambda law: law.k_max),
-        Column("reason", meaning="Why there is no law, or no interval.",
+        Column("reason", meaning="Why there is no power law, or no interval.",
                cell=lambda law: law.exponent.estimate.reason),
     )  # fmt: skip
 
@@ -392,7 +394,7 @@ class PowerLawTable(Section[PowerLaw]):
 
 
 class Superiority(NamedTuple):
-    """Where one model is better than another, or tied with it."""
+    """The temperatures and metrics at which one model is better than another, or tied with it."""
 
     series: Series
     verdict: str
@@ -402,7 +404,7 @@ class Superiority(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelPairs(Section[Superiority]):
-    """Two models at every metric and temperature, and each at its own best temperature."""
+    """Two models at every metric and temperature, and at their own best temperatures."""
 
     title = "Models against each other (own T*: each at its best temperature)"
     shown = FULL
@@ -411,10 +413,10 @@ class ModelPairs(Section[Superiority]):
         Column("verdict", meaning="Better: significantly, after adjustment over all tests but the"
                " leads.",
                cell=lambda row: row.verdict),
-        Column("other model", meaning="The model that is compared with.",
+        Column("other model", meaning="The other model of the comparison.",
                cell=lambda row: row.rival),
         _GROUPS,
-        Column("at", meaning="Temperatures and metrics where the verdict holds.",
+        Column("at", meaning="Temperatures and metrics at which the verdict holds.",
                cell=lambda row: row.where),
     )  # fmt: skip
     leads: Sequence[ModelComparison]
@@ -432,7 +434,10 @@ class ModelPairs(Section[Superiority]):
 
 
 def _places(lead: ModelComparison, verdict: str, *, plain: bool, with_best: bool = True) -> str:
-    """ "T 0.2, 0.8 (k = 1, 10), own T* (k = 10)"; metrics by name where not all are pass@k."""
+    """Places of a verdict, for example "T 0.2, 0.8 (k = 1, 10), own T* (k = 10)".
+
+    plain : whether all metrics are pass@k, so that k names them.
+    """
     ks_of = gathered((temperature_text(c.first), _short(c.first.metric, plain))
                      for c in lead.at_equal if c.verdict == verdict)  # fmt: skip
     same = gathered((", ".join(ks), temperature) for temperature, ks in ks_of.items())
@@ -463,11 +468,14 @@ def _short(metric: Metric, plain: bool) -> str:
 
 
 def parse_families(value: Any) -> tuple[str, ...]:
-    """Families of tasks from "gaussian,power-law"; ParameterError says which there are."""
+    """Parse families of tasks from "gaussian,power-law".
+
+    Errors: ParameterError with the families that exist.
+    """
     families = split(value)
     for family in families:
         if family not in FAMILIES:
-            problem = f"no family {family!r}; {meant(family, FAMILIES)}"
+            problem = f"there is no family {family!r}; {meant(family, FAMILIES)}"
             raise ParameterError(OptionValue("--toy", ",".join(families)), problem)
     return families
 
@@ -483,7 +491,10 @@ class Temperature(Question, TemperatureOptions):
     )
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The toy model, which needs no data; ParameterError for options that contradict it."""
+        """The report of the toy model, which needs no data.
+
+        Errors: ParameterError for options that contradict the toy model.
+        """
         options_set = changed_options(self)
         needless = ["[FILE...]"] * options.data + ["--temperature"] * (
             "--temperature" in options_set
@@ -528,7 +539,7 @@ class Temperature(Question, TemperatureOptions):
         try:
             counts = read(replace(request, by=(*other_groups, column)))
         except DataError as error:
-            # What comes through a pipe cannot be read a second time.
+            # A pipe cannot be read a second time.
             if not further or options.once or error.problem != f"no column {first!r}":
                 raise
             [column] = further
@@ -550,7 +561,7 @@ class Temperature(Question, TemperatureOptions):
         )  # fmt: skip
 
     def report(self, study: Analysis) -> Report:
-        """Estimates by temperature, the best ones, which model is better where, the power law."""
+        """Best temperatures, estimates by temperature, comparisons of models, and power laws."""
         metrics = _extreme_metrics(study.metrics)
         facts, compared, verdicts, leads, power_law_fits = temperatures_of(study, metrics)
         confidence, plain = study.confidence, _all_pass(study.metrics)
