@@ -381,7 +381,7 @@ def test_rough_predictions_are_called_so() -> None:
     assert said(report)["rough-power"].endswith("rough below 50 tasks")
     assert "power is rough: pass@10 near 0 or 1" in " · ".join(report.explain())
     near = said(assumed("pass@10,pass@1", tasks=(400,), attempts=(10,)))
-    assert near["rough-power"].endswith("rough where pass@10 is near 0 or 1")
+    assert near["rough-power"].endswith("rough if pass@10 is near 0 or 1")
     assert "rough-power" not in said(assumed(tasks=(400,), attempts=(10,)))
 
 

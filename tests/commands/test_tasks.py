@@ -127,7 +127,7 @@ def test_one_attempt_each_does_not_tell_what_chance_makes() -> None:
     counts = passk_cli.read(rows)
     (flips,) = find_flips([(RunSide(counts, 0, "new"), RunSide(counts, 1, "old"))])
     assert (flips.number, flips.expected, flips.most_single) == (2, 0.0, 2.0)
-    with pytest.warns(passk_cli.PasskWarning, match="no task can be significant"):
+    with pytest.warns(passk_cli.PasskWarning, match="no single task can be significant"):
         findings = passk_cli.tasks(rows, against="old")
     said, _ = findings.report.answer
     assert (said.name, said.fields["most"]) == ("flips-of-single-attempts", 2)
@@ -164,7 +164,7 @@ def test_another_file_is_compared_model_by_model(passk: Passk, tmp_path: Path) -
     }  # fmt: skip
     alone = passk("tasks", tmp_path, "--against", old, "--model", "x", "-f", "csv")
     assert alone.out.count("\n") == 2
-    assert "no model of the data is there" in passk_error(passk, tmp_path, old)
+    assert "the data has no model that is also there" in passk_error(passk, tmp_path, old)
 
 
 def passk_error(passk: Passk, folder: Path, old: Path) -> str:

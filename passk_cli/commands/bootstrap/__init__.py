@@ -16,7 +16,10 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 def parse_draws(name: str) -> str:
-    """The name of a file for the draws; ParameterError for another, and for a number of draws."""
+    """Parse the name of a file for the draws.
+
+    Errors: ParameterError for another file, and for a number of draws.
+    """
     from passk_cli.files.export import parse_file
 
     if str(name).isdecimal():

@@ -35,13 +35,14 @@ USUAL = {
 
 @dataclass(frozen=True)
 class Distribution:
-    """A model × metric: its draws and what follows from them.
+    """The draws of a metric of a model, and the results from them.
 
-    estimates : its mean with the limits of each method.
-    rivals : how many models (of its group) have the metric.  shared, every : tasks that all of
-        these have, and that some has.
-    leads : share of the draws in which the model is first among them, ties shared; None where
-        attempts differ between them.
+    estimates : the mean with the limits of each method.
+    rivals : how many models of the group have the metric.  shared_tasks, total_tasks : tasks that
+    all
+        of these have, and that any of them has.
+    leads : share of the draws in which the model is first among them, ties shared; None if attempts
+        differ between them.
     """
 
     values: TaskValues
@@ -75,7 +76,7 @@ class Distribution:
 
 
 def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence) -> tuple[str, ...]:
-    """Methods of intervals: those named, "all" that apply, or the usual ones without names."""
+    """The methods of intervals: those named, "all" that apply, or the usual ones without names."""
     population, level = confidence.population, confidence.level
     if tuple(names) == ("all",):
         single = int(counts.n.max()) == 1 and counts.clusters is None
@@ -88,7 +89,9 @@ def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence)
 
 
 def applicable(metric: Metric, methods: Sequence[str], confidence: Confidence) -> tuple[str, ...]:
-    """The methods that a metric allows; without known bounds BCa replaces those that need them."""
+    """The methods that a metric allows. Without known bounds, BCa replaces methods that need
+    bounds.
+    """
     if metric.bounds is not None or confidence.bounds is not None:
         return tuple(methods)
     return tuple(dict.fromkeys("bca" if m in GUARDED else m for m in methods))
@@ -99,7 +102,7 @@ def distributions(
 ) -> list[Distribution]:
     """The distributions of all numbers that have a value, in their order.
 
-    methods : of intervals.  kind : of the weights of resamples.
+    methods : methods of intervals.  kind : the weights of resamples.
     """
     confidence = study.confidence
     fixed = confidence.population != NEW_TASKS

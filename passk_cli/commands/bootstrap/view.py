@@ -115,12 +115,12 @@ class MethodComparison:
                 least, most = limits.index(min(limits)), limits.index(max(limits))
                 gap = limits[most] - limits[least]
                 gaps.append(Gap(gap, d.values, bounded[least], bounded[most]))
-        # The first of gaps that are equal except for rounding.
+        # If gaps are equal except for rounding, the first one is used.
         self.gap = max(gaps, key=lambda gap: round(gap.size, 12), default=None)
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The first number; the largest gap, and its two methods with their limits."""
+        """The first number, the largest gap, and the two methods of the gap with their limits."""
         first, gap, unit = self.models[0], self.gap, self.metric.unit
         fields: dict[str, Any] = {
             "metric": self.metric.name, "model": first.values.name, "unit": unit,
@@ -148,10 +148,10 @@ METHODS = (
 
 @dataclass(frozen=True)
 class Distributions(Section[Distribution]):
-    """Estimates with the limits of every method, a table per metric.
+    """Estimates with the limits of every method, in a table per metric.
 
-    lines : the numbers without limits, also those that have no value.  methods : of intervals.
-    kind : of the weights of resamples.  metric : of the one table that is made.
+    lines : the numbers without limits, including those without a value.  methods : of intervals.
+    kind : the weights of resamples.  metric : the metric of a single table.
     """
 
     lines: Sequence[Result]
@@ -195,7 +195,7 @@ class Distributions(Section[Distribution]):
     def units(self, share: str) -> tuple[str]:
         """The kind of the table's numbers.
 
-        share : where they are shares.
+        share : the kind to use if they are shares.
         """
         unit = (self.metric or self.study.metrics[0]).unit
         return (share if unit == "share" else unit,)
@@ -216,8 +216,10 @@ class Distributions(Section[Distribution]):
         return [d for d in self.records if d.values.metric == metric]
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """The largest change of a limit of the first metric from method to method; of one method,
-        the first interval.  Without any value, why there is none."""
+        """The largest change of a limit of the first metric between methods.
+
+        With one method it is the first interval, and without any value the reason for that.
+        """
         if not self.records:
             yield range_of(self.lines[:1], self.study.counts.group_names)
             return
@@ -226,7 +228,7 @@ class Distributions(Section[Distribution]):
 
     @property
     def resampled_units(self) -> str:
-        """The units that a resample draws: "tasks", or "attempts"."""
+        """What a resample draws: "tasks" or "attempts"."""
         return "tasks" if self.study.confidence.population == NEW_TASKS else "attempts"
 
     def context(self) -> Iterator[str | Hint]:
@@ -317,7 +319,8 @@ class Bootstrap(Question, BootstrapOptions):
         metrics: tuple[Metric, ...] = super().metrics_of(options, counts)
         if ratio := next((metric.name for metric in metrics if metric.kind.ratio), ""):
             raise ParameterError(
-                OptionValue("-m", ratio), "a ratio of means has no values per task to resample",
+                OptionValue("-m", ratio), "it is a ratio of means, without values per task to"
+                " resample",
                 name="unknown-metric", settles=[SuggestedFix({}, "has its interval", "estimate")],
             )  # fmt: skip
         return metrics
@@ -328,11 +331,11 @@ class Bootstrap(Question, BootstrapOptions):
         if confidence.method_overrides == {LOGIT_T: ("all",)}:
             refuse("invalid-method", (
                 self.interval, OptionValue("--interval"),
-                f"corrected numbers have intervals of their own, {LOGIT_T}",
+                f"corrected numbers always have {LOGIT_T} intervals",
                 (SuggestedFix({"--interval": None}),),
             ))  # fmt: skip
             methods = (LOGIT_T,)
-        # The signature names all methods; a number by itself has none yet.
+        # The signature names all methods, so these numbers have no method yet.
         plain = replace(study, confidence=replace(confidence, interval="none"))
         values = plain.values()
         lines = [plain.fact(model_values) for model_values in values]

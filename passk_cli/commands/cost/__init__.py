@@ -14,19 +14,23 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Completeness
 from passk_cli.suggested_fix import OptionValue
 
-# What attempts use, as in `metrics.registry.AMOUNTS`, which the help need not import.
+# The amounts of `metrics.registry.AMOUNTS`, which the help does not import.
 OF = ("cost", "tokens", "tokens_in", "tokens_out", "duration", "turns")
 
 
 def parse_budgets(value: Any) -> tuple[float, ...]:
-    """Budgets from numbers or texts as "0.05,$2", ascending; ParameterError for others."""
+    """Parse budgets from numbers or texts such as "0.05,$2", ascending.
+
+    Errors: ParameterError for anything that is not an amount above 0.
+    """
     text = ",".join(map(str, value))
     try:
         budgets = {float(part.strip().removeprefix("$")) for part in text.split(",")}
     except ValueError:
         budgets = {math.nan}
     if not all(0 < budget < math.inf for budget in budgets):
-        raise ParameterError(OptionValue("--at", text), "write amounts above 0, e.g. 0.05,0.50,2")
+        problem = "it must be amounts above 0, for example 0.05,0.50,2"
+        raise ParameterError(OptionValue("--at", text), problem)
     return tuple(sorted(budgets))
 
 
@@ -49,7 +53,7 @@ class CostOptions:
 
     # fmt: off
     of: Annotated[str, Option(
-        "--of", help="What is counted.", choices=OF,
+        "--of", help="The amount to analyse.", choices=OF,
         detail="cost is in US dollars, duration in seconds. --field cost=COLUMN names the column.",
     )] = "cost"
     at: Annotated[tuple[float, ...], Option(

@@ -1,4 +1,4 @@
-"""Who leads at which cost: the Pareto frontier of cost and pass rate, and where curves cross."""
+"""The Pareto frontier of cost and pass rate, and the budgets at which two curves cross."""
 
 from __future__ import annotations
 
@@ -12,21 +12,25 @@ from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.ranking import code_runs, possible_crossings
 from passk_cli.inference.weights import bootstrap_means
 
-# Costs and rates that differ by so small a share are equal.
+# Costs and rates that differ by a smaller share are equal.
 _TIE = 1e-12
-# Numbers compared at once.
+# The most numbers that are compared at once.
 _TOGETHER = 1 << 22
 
 
 class Frontier(NamedTuple):
-    """The Pareto frontier of mean cost and mean rate: one entry per model.
+    """The Pareto frontier of mean cost and mean rate, with one entry per model.
 
-    on : whether no other model is at least as good in both and better in one; equal ones all are.
-    share : of the resamples of the tasks in which it is on.  It describes the draws; it is no
-        probability and no test.
-    p : of the test that it is on the frontier, against another one being cheaper and better: the
-        larger one-sided p of both, the smallest over the others, times all pairs.  1 of one model.
-    behind : place of that other model; −1 where none is cheaper and better in the estimates.
+    on : whether no other model is at least as good in both and better in one. Equal models are all
+    on
+        the frontier.
+    share : share of the resamples of the tasks in which the model is on the frontier. It describes
+        the draws and is neither a probability nor a test.
+    p : p-value of the test that the model is on the frontier, against a model that is cheaper and
+        better: the larger one-sided p of both, the smallest over the other models, times the number
+        of
+        pairs. It is 1 for a single model.
+    behind : place of that other model; −1 if none is cheaper and better in the estimates.
     """
 
     on: Bools
@@ -36,9 +40,10 @@ class Frontier(NamedTuple):
 
 
 def frontier(cost: Floats, rate: Floats) -> Bools:
-    """Whether no other model costs at most as much, passes as often, and is better in one.
+    """Whether no other model costs at most as much, passes at least as often, and is better in one.
 
-    cost, rate : (… × models).  What differs by 1e-12 of itself is equal; equals are on together.
+    cost, rate : (… × models). Values that differ by 1e-12 of themselves are equal, and equal models
+    are on the frontier together.
 
     >>> frontier(np.array([1.0, 2.0, 3.0, 1.0]), np.array([0.5, 0.4, 0.9, 0.5])).tolist()
     [True, False, True, True]
@@ -55,15 +60,15 @@ def frontier(cost: Floats, rate: Floats) -> Bools:
 def frontier_shares(
     cost: Floats, rate: Floats, clusters: Ints | None = None, resamples: int = 10_000, seed: int = 0
 ) -> Frontier:
-    """The frontier of mean costs and rates over tasks, and how certain each place on it is.
+    """The frontier of mean costs and rates over tasks, and how certain each model's place on it is.
 
-    cost, rate : (tasks × models), of the tasks that all models share.  clusters : a code per task;
-    then whole clusters are drawn.  Models share the draws.
+    cost, rate : (tasks × models), on the tasks that all models share.  clusters : a code per task;
+    whole clusters are then drawn. All models use the same draws.
     Source: the intersection–union test of both differences, Berger 1982; Bonferroni over pairs.
 
     >>> cost = np.array([[1.0, 2.0], [1.2, 2.5], [0.9, 1.8], [1.1, 2.1]])
-    >>> found = frontier_shares(cost, np.array([[1, 0], [1, 1], [0, 1], [1, 0]]))
-    >>> found.on.tolist(), found.behind.tolist()
+    >>> result = frontier_shares(cost, np.array([[1, 0], [1, 1], [0, 1], [1, 0]]))
+    >>> result.on.tolist(), result.behind.tolist()
     ([True, False], [-1, 0])
     """
     models = cost.shape[1]
@@ -91,7 +96,7 @@ def frontier_shares(
 
 
 class BudgetLead(NamedTuple):
-    """Neighbouring budgets low … high with one leader: 1 the first model, −1 the second, 0 tied."""
+    """A range of budgets with one leader: 1 for the first model, −1 for the second, 0 for a tie."""
 
     low: float
     high: float
@@ -99,7 +104,7 @@ class BudgetLead(NamedTuple):
 
 
 class BudgetCrossing(NamedTuple):
-    """Budgets between which the lead may change; certain where it must."""
+    """A range of budgets in which the lead may change.  certain : whether it must change."""
 
     low: float
     high: float
@@ -107,13 +112,15 @@ class BudgetCrossing(NamedTuple):
 
 
 class LeadCrossings(NamedTuple):
-    """Where one of two curves over budgets overtakes the other.
+    """The budgets at which one of two curves over budgets overtakes the other.
 
-    at : budgets at which the lead in the estimates has changed, ascending; none, one or several.
-    sets : which hold every crossing, all together, at the level asked for.
-    leads : who is significantly ahead where, at the same level.
-    gap, low, high : (budgets,) the first model's curve minus the second's, with a simultaneous
-        band: both ends of the gap lie in it where money is left and nothing is known.
+    at : budgets at which the lead in the estimates changes, ascending.
+    sets : ranges that contain all crossings together at the confidence level.
+    leads : ranges in which one model is significantly ahead, at the same level.
+    gap, low, high : (budgets,), the first model's curve minus the second's, with a simultaneous
+    band.
+        If the attempts end before the budget, the gap is a range, and the band contains both of its
+        ends.
     """
 
     at: tuple[float, ...]
@@ -129,17 +136,18 @@ def lead_crossings(
     clusters: Ints | None = None, *, highest: tuple[Floats, Floats] | None = None,
     resamples: int = 10_000, seed: int = 0,
 ) -> LeadCrossings:  # fmt: skip
-    """The budgets at which the lead may change between two models' pass@$b over shared tasks.
+    """Find the budgets at which the lead between two models' pass@$b over shared tasks may change.
 
-    The band of the difference is simultaneous over the budgets: limits of `difference_distribution`
-    at a pointwise level at which the share `level` of the resampled curves lies inside everywhere.
-    The lead changes only where the band leaves its sign open, or between two budgets of either
-    sign.
+    The band of the difference is simultaneous over the budgets: it has the limits of
+    `difference_distribution` at the pointwise level at which the share `level` of the resampled
+    curves
+    lies inside everywhere. The lead can change only if the band contains 0, or between two budgets
+    at
+    which the band has opposite signs.
 
-    budgets : ascending.  first, second : (budgets × tasks), lowest values as of `pass_within`.
-    highest : the highest values of both; then a model leads where it does against any values
-    between.
-    Nothing is said of budgets beyond the last or before the first.
+    budgets : ascending.  first, second : (budgets × tasks), lowest values from `pass_within`.
+    highest : the highest values of both. A model then leads if it does for all values between.
+    There is no result for budgets before the first or beyond the last.
 
     >>> budgets, early = np.array([1.0, 2.0, 3.0]), np.array([[0.5], [0.5], [0.5]])
     >>> late, noise = np.array([[0.0], [0.4], [1.0]]), np.linspace(-0.1, 0.1, 20)
@@ -149,7 +157,7 @@ def lead_crossings(
     """
     tops = (first, second) if highest is None else highest
     ends = [first - tops[1], tops[0] - second]
-    # Where both ends are one curve, it is drawn once.
+    # If both ends are the same curve, it is resampled once.
     ranged = (tops[0] != first).any(axis=1) | (tops[1] != second).any(axis=1)
     end_curves = np.concatenate([ends[0], ends[1][ranged]])
     draws = bootstrap_means(end_curves.T, resamples, seed, clusters=clusters)

@@ -1,4 +1,4 @@
-"""What `passk cost` says above its tables: which model solves a task for least."""
+"""The answer of `passk cost`: which model has the lowest cost per solved task."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import group_words, name_with_groups
 from passk_cli.study.values import Series
 
-# Amount → what a model does that needs least of it for a solved task.
+# Amount → the words for the model that needs least of it per solved task.
 _LEAST = {
     "cost": "is cheapest", "tokens": "needs fewest tokens",
     "tokens_in": "needs fewest input tokens", "tokens_out": "needs fewest output tokens",
@@ -31,12 +31,14 @@ def cost_fields(
     study: Analysis, records: Sequence[CostSummary], pairs: Sequence[CostComparison],
     ties: Mapping[Series, CostComparison], amount: str,
 ) -> dict[str, Any]:  # fmt: skip
-    """Who solves a task for least, which models tie with it, and which have no number.
+    """The fields of the answer: the cheapest model, the models that tie with it, and those without
+    a
+    number.
 
     records : the cheapest first.  pairs : of models that have a price.  ties : the models that tie
-    with the first of their group, each with its pair.
-    An estimate that was picked from several has no interval, and none is said of other tasks than
-    those of the test.
+    with the first of their group → their pair.
+    An estimate that was chosen from several has no interval. If models have different tasks, the
+    answer contains only numbers from the tasks of the test.
     """
     groups, noun, least = study.counts.group_names, NOUNS[amount], _LEAST[amount]
     message_names = {message.name for message in study.counts.facts.messages}
@@ -58,7 +60,7 @@ def cost_fields(
     if not ranked:
         return fields
     best, first = ranked[0], grouped(ranked, lambda summary: summary.series[1:])
-    # The cheapest with the others of its group that solved something, the next one first.
+    # Pairs of the cheapest model with the models of its group that solved a task.
     best_pairs = [pair for pair in pairs if pair.first is best and pair.second.has_known_cost]
     tied = [pair for pair in best_pairs if pair.second.series in ties]
     tested = [pair for pair in best_pairs if pair.difference.p_adjusted is not None]
@@ -106,7 +108,7 @@ _CHEAPEST = _CONDITION + "{model} {least} per solved task"
 _BY = "{?shared| on shared tasks}{?alike|: {estimate}}"
 CHEAPEST = (
     Answer("no-price", lambda fields: not fields["known"] and fields["unpriced"],
-           "Every attempt costs 0: without a price a solved task has no cost."),
+           "Every attempt costs 0: without a price, a solved task has no cost."),
     Answer("no-attempt-passed", lambda fields: not fields["known"] and not fields["passed"],
            "No attempt passed: the cost of a solved task has only a lower limit."),
     Answer("costs-not-known", lambda fields: not fields["known"],

@@ -1,4 +1,4 @@
-"""Costs of models: per attempt, per solved task, and pass@$b of budgets."""
+"""Costs of models: per attempt, per solved task, and pass@$b at budgets."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from passk_cli.study.result import Result, range_between, ratio_estimate
 from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes, known_cells
 
 FRONTIER = "frontier"
-# Budgets are chosen among these multiples of powers of ten.
+# Usual budgets are these multiples of powers of ten.
 _ROUND = (1.0, 2.0, 5.0, 10.0)
-# The largest of them lies as far above the smallest, or further.
+# The largest usual budget is at least this many times the smallest.
 _REACH = 4.0
-# Budgets at which the lead is looked at; of more models than so many, only the cheapest's lead.
+# The number of budgets at which leads are computed, and the most models with a lead for each pair.
 _BUDGETS, _MOST_CROSSED = 48, 8
 
 
@@ -40,10 +40,11 @@ _BUDGETS, _MOST_CROSSED = 48, 8
 class CostSummary:
     """Costs of the attempts of a model.
 
-    tasks : its tasks.  attempts : at each of them, with their costs.
-    rate : pass@1.  cost : of an attempt.  per_success : of a solved task, the cost of an attempt
-        divided by pass@1.  within : pass@$b of each budget, a range where attempts ended before the
-        money did.
+    tasks : its tasks.  attempts : its attempts at each task, with their costs.
+    rate : pass@1.  cost : cost of an attempt.  per_success : cost of a solved task, which is the
+    cost
+        of an attempt divided by pass@1.
+    within : pass@$b at each budget, a range if the attempts ended before the budget.
     """
 
     series: Series
@@ -65,26 +66,31 @@ class CostSummary:
 
     @property
     def few_carry(self) -> int:
-        """Number of tasks that carry its costs where these are few; else 0."""
+        """Number of tasks that carry its costs if these are few, otherwise 0."""
         return _spending(self.attempts, None).few_carry
 
     @property
     def has_known_cost(self) -> bool:
-        """Whether a solved task has a cost: some attempt passed, and every one has its price."""
+        """Whether the cost of a solved task is known: an attempt passed, and every attempt has a
+        cost.
+        """
         estimate = self.per_success.estimate
         return estimate.value is not None and estimate.upper is None
 
     def may_be_below(self, rival: CostSummary) -> bool:
-        """Whether missing prices leave open that a solved task costs less than another's."""
+        """Whether its cost per solved task may be below a rival's because of missing costs."""
         estimate, least = self.per_success.estimate, rival.per_success.estimate.value
         unknown = estimate.upper is not None and estimate.value is not None
         return unknown and least is not None and (estimate.value or 0.0) < least
 
     def sort_key(self, shared: float | None) -> tuple[bool, bool, bool, float, Series]:
-        """Sort key by the cost of a solved task: those with prices missing follow, then those that
-        solved nothing, then those without a price.
+        """Sort key by the cost of a solved task.
 
-        shared : that cost on the tasks that all models have; None where it has no others.
+        Models with missing costs come after those with known costs, then models that solved
+        nothing, then
+        models without a price.
+        shared : that cost on the tasks that all models have; None if the model has only these
+        tasks.
         """
         estimate = self.per_success.estimate
         value = estimate.low if estimate.value is None else estimate.value
@@ -94,11 +100,12 @@ class CostSummary:
 
 
 def cost_summaries(study: Analysis, amount: str, budgets: Sequence[float]) -> list[CostSummary]:
-    """Costs of the attempts of each series, the cheapest solved task first, on the tasks that all
-    models of a group have.
+    """Costs of each series, sorted by the cost of a solved task on the tasks that all models of a
+    group
+    have.
 
     amount : one of AMOUNTS.  budgets : above 0, ascending.
-    Errors: ParameterError where the counts were read without the amount.
+    Errors: ParameterError if the counts were read without the amount.
     """
     rates = study.facts(study.values((Metric("pass@", 1),)))
     summaries = [
@@ -158,7 +165,7 @@ def _mean_costs(
     blank = replace(
         rate, k=None, values=None, flaw="", se=None, method=FIELLER, level=confidence.level
     )
-    # As of `estimate -m cost`.
+    # The same interval as in `estimate -m cost`.
     method = "guard" if confidence.population == NEW_TASKS else "jackknife"
     mean = ratio_estimate(mean_cost(spending, *about), unit)
     cost = replace(blank, name=amount, estimate=mean, method=method)
@@ -178,10 +185,11 @@ def _mean_costs(
 
 
 def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
-    """Up to three round amounts: near the least mean cost of an attempt, near the most that all
-    attempts at a task cost, and between.
+    """Up to three round budgets, from the least mean cost of an attempt to the most that all
+    attempts at
+    a task cost.
 
-    costs : of each model, the mean cost of an attempt and of all attempts at a task.
+    costs : for each model, the mean cost of an attempt and of all attempts at a task.
 
     >>> usual_budgets([np.array([0.27, 0.8]), np.array([2.1, 6.2])])
     (0.2, 1.0, 5.0)
@@ -200,7 +208,7 @@ def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
     high = max(high, _REACH * low)
     budgets = []
     for amount in (low, math.sqrt(low * high), high):
-        # The nearest round one, by ratio.
+        # The nearest round amount, by ratio.
         power = 10.0 ** math.floor(math.log10(amount))
         nearest = min(_ROUND, key=lambda step: abs(math.log(step * power / amount)))
         budgets.append(float(f"{nearest * power:.3g}"))
@@ -209,11 +217,12 @@ def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class CostComparison:
-    """Two models on the tasks that all of their group have.
+    """Two models on the tasks that all models of their group have.
 
-    difference, ratio : of the costs of a solved task, first to second, with p; at the level that
-        their family leaves them.
-    lead : who solves more within which budgets; None where it was not asked.
+    difference, ratio : of the costs of a solved task, first to second, with p, at the level that
+    the
+        adjustment leaves.
+    lead : which model solves more at which budgets; None if it was not computed.
     """
 
     first: CostSummary
@@ -229,7 +238,7 @@ class CostComparison:
 
     @property
     def crossing(self) -> Estimate:
-        """The budget from which on the other one solves more, with the limits of that budget."""
+        """The budget from which the other model solves more, with its limits."""
         unit = self.difference.estimate.unit
         if self.lead is None or not self.lead.at:
             return Estimate(None, unit=unit)
@@ -239,9 +248,10 @@ class CostComparison:
         return Estimate(at, low=low, high=high, unit=unit)
 
     def ahead(self, first: bool) -> tuple[float, float] | None:
-        """The budgets from which to which one of the two solves significantly more; None for none.
+        """The lowest and highest budget at which one model solves significantly more; None if there
+        is none.
 
-        first : whether the first one.
+        first : whether this is the first model.
         """
         leads = [] if self.lead is None else [
             lead for lead in self.lead.leads if lead.leader == (1 if first else -1)
@@ -250,7 +260,7 @@ class CostComparison:
 
 
 def cost_comparisons(study: Analysis, summaries: Sequence[CostSummary]) -> list[CostComparison]:
-    """Every pair of each group that has a price, the one that comes first in `every` first.
+    """All pairs of models with a price in each group, in the order of `summaries`.
 
     Errors: ParameterError for too many pairs.
     """
@@ -262,8 +272,11 @@ def cost_comparisons(study: Analysis, summaries: Sequence[CostSummary]) -> list[
 
 
 def _group_comparisons(study: Analysis, rivals: Sequence[CostSummary]) -> Iterator[CostComparison]:
-    """Every pair, the cheapest model's first, on the tasks that all have, as one family; where
-    there are no two of them, each pair on its own, adjusted by their number (Bonferroni)."""
+    """All pairs of a group on the tasks that all models have, as one family of tests.
+
+    If there are fewer than two of these tasks, each pair uses its own shared tasks, adjusted by the
+    number of pairs (Bonferroni).
+    """
     confidence, common = study.confidence, shared_tasks(rivals)
     pairs = list(combinations(rivals, 2))
     together = len(common) > 1 or len(pairs) == 1
@@ -306,10 +319,10 @@ def _lead_crossings(
     rivals: Sequence[CostSummary], *,
     together: bool,
 ) -> Iterator[LeadCrossings | None]:  # fmt: skip
-    """Who solves more within which budgets, of each pair; None where it is not asked.
+    """For each pair, which model solves more at which budgets; None if it is not computed.
 
-    A band needs tasks as a sample; of many models, only the cheapest is compared.
-    together : whether all pairs are over the same tasks, and so over the same budgets.
+    A band needs tasks that are a sample. With many models, only the cheapest is compared.
+    together : whether all pairs have the same tasks, and therefore the same budgets.
     """
     confidence = study.confidence
     solved: dict[Series, tuple[Floats, Floats]] = {}
@@ -322,7 +335,7 @@ def _lead_crossings(
         if not together:
             solved = {}
         if not solved:
-            # From the least cost of an attempt to the most that all attempts at a task cost.
+            # Budgets go from the least cost of an attempt to the most for all attempts at a task.
             group_attempts = [rival.attempts_at(tasks) for rival in (rivals if together else pair)]
             least = min(
                 model_attempts.value[model_attempts.value > 0].min()
@@ -346,10 +359,10 @@ def _lead_crossings(
 
 
 def frontiers(study: Analysis, summaries: Sequence[CostSummary]) -> dict[Series, Result]:
-    """Series → the share of the resamples in which none is both cheaper and better.
+    """Series → the share of the resamples in which no model is both cheaper and better.
 
-    Of the models of each group whose cost is known, on the tasks that all of them have; p is that
-    of being on the frontier against one that is cheaper and better.
+    This uses the models of each group with known costs, on the tasks that all of them have. p tests
+    that a model is on the frontier against a model that is cheaper and better.
     """
     priced = [o for o in summaries if not o.unpriced and o.cost.estimate.upper is None]
     groups = grouped(priced, lambda summary: summary.series[1:])
@@ -360,7 +373,7 @@ def frontiers(study: Analysis, summaries: Sequence[CostSummary]) -> dict[Series,
             continue
         clusters = cluster_codes(study.counts, shared)
         spent = [_spending(rival.attempts_at(shared), clusters) for rival in rivals]
-        # Which attempts have a cost says nothing of how often the model passes.
+        # The pass rate uses all attempts, also those without a cost.
         rates = [rival.rate.values for rival in rivals]
         cost = np.stack([spending.cost for spending in spent], axis=1)
         rate = np.stack(

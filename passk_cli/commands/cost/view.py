@@ -1,4 +1,4 @@
-"""Costs of solved tasks, and pass@$b of budgets: the table, pairs and policies, the chart."""
+"""Costs of solved tasks, and pass@$b at budgets: the table, the pairs and the chart."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import listed
 
 _UNITS = {"$": "US dollars", "s": "seconds"}
-# Names of the line of the best in a chart; costs that differ by more are drawn on a log scale; how
-# many points a curved line has.
+# Names of the frontier in a chart; the ratio of costs from which the scale is logarithmic; points
+# of a curved line.
 _FRONTIER, _LOG, _STEPS = ("frontier", "frontier of all groups"), 4, 40
-# Models that a picture names.
+# The most models with a name in a picture.
 _MOST_NAMED = 7
 _OWN_TASKS = (
     "Each row of the table uses all tasks of its model. Pairs and the frontier use only the tasks"
@@ -96,8 +96,8 @@ UNCOMMON_TASKS = DiagnosticType(
 )  # fmt: skip
 _WITHIN = Number(
     "pass@$B", "Probability that repeated attempts solve a task before the budget is spent. An"
-    " attempt counts only if all of its cost fits. A range where the attempts made ended before the"
-    " money did.", "share",
+    " attempt counts only if all of its cost fits. It is a range if the attempts ended before the"
+    " budget was spent.", "share",
 )  # fmt: skip
 
 
@@ -123,10 +123,11 @@ _SOLVED = Column(
 
 @dataclass(frozen=True)
 class CostTable(Section[CostSummary]):
-    """Cost of an attempt and of a solved task, and pass@$b of each budget, the cheapest solved task
-    first.
+    """Cost of an attempt and of a solved task, and pass@$b at each budget, sorted by the cost of a
+    solved
+    task.
 
-    amount : what is counted.  chosen : whether the budgets were chosen from the data.
+    amount : what is counted.  budgets_from_data : whether the budgets were chosen from the data.
     pairs : of models that have a price.  frontiers : by model.
     """
 
@@ -138,9 +139,9 @@ class CostTable(Section[CostSummary]):
                 if summary.series not in ties
                 else replace(summary.per_success.estimate, verdict="~")),
         _RATE, _COST, _SOLVED,
-        Column("frontier", shown=FULL, meaning="Of cost per attempt and pass@1. on: no model is"
-               " both cheaper and better; behind: one is, significantly after adjusting for the"
-               " number of pairs; undecided: one is, not significantly.",
+        Column("frontier", shown=FULL, meaning="The frontier of cost per attempt and pass@1. on: no"
+               " model is both cheaper and better; behind: a model is, significantly after"
+               " adjustment for the number of pairs; undecided: a model is, not significantly.",
                across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
                cell=lambda summary, facts: _frontier_part(summary, facts, "verdict")),
         Column("in resamples", "share", joined=True, shown=FULL, meaning="Share of the resamples of"
@@ -157,7 +158,7 @@ class CostTable(Section[CostSummary]):
 
     @property
     def numbers(self) -> list[Number]:
-        """pass@$b of each budget; the first says what it means."""
+        """pass@$b at each budget. Only the first column has the explanation."""
         names = [fact.name for fact in self.records[0].within]
         return [
             Number(name, "" if place else _WITHIN.meaning, "share")
@@ -166,7 +167,7 @@ class CostTable(Section[CostSummary]):
 
     @cached_property
     def ties(self) -> dict[Series, CostComparison]:
-        """The models that tie with the one of their group that comes first, each with the pair."""
+        """The models that tie with the first model of their group → their pair."""
         first = {
             summary.series[1:]: summary
             for summary in reversed(self.records)
@@ -206,7 +207,7 @@ class CostTable(Section[CostSummary]):
             if end
         ]
         log = max(costs) > _LOG * min(costs)
-        # The number of the answer is a line: below it a solved task takes more.
+        # A line shows the number of the answer. Below it, a solved task costs more.
         least = next((o.per_success.estimate.value for o in self.records if o.has_known_cost), None)
         rows: list[dict[str, Any]] = []
         if least:
@@ -243,13 +244,13 @@ class CostTable(Section[CostSummary]):
             x_title=noun + " of an attempt" * (unit in _UNITS) + f" ({scale})" * bool(scale),
             y_title="pass@1",
         )  # fmt: skip
-        # Of a long frontier not all can be told apart: those from one end to the other.
+        # A long frontier has too many colours, so only some models from end to end get one.
         places = np.linspace(0, len(frontier) - 1, min(len(frontier), _MOST_NAMED)).round()
         leading = tuple(frontier[int(place)][-1] for place in places)
         return (replace(chart, scattered=True, leading=leading, x_unit="$" * (unit == "$")),)
 
     def context(self) -> Iterator[str | Hint]:
-        # Dollars and seconds have their sign in every cell.
+        # Every cell already shows the sign of dollars and seconds.
         unit = AMOUNTS[self.amount][0]
         yield "" if unit in _UNITS else unit
         if self.ties:
@@ -283,7 +284,7 @@ class CostTable(Section[CostSummary]):
 
 
 def _frontier(records: Sequence[CostSummary]) -> list[tuple[float, float, str]]:
-    """Cost of an attempt, pass@1 and name of models; none is cheaper and better than these."""
+    """Cost of an attempt, pass@1 and name of the models on the frontier."""
     points = sorted(
         (
             summary.cost.estimate.value or 0.0,
@@ -305,8 +306,10 @@ def _frontier_part(summary: CostSummary, facts: Mapping[Series, Result], part: s
 
 
 def _ahead(pair: CostComparison, *, first: bool) -> str | None:
-    """The budgets at which one of two models solves significantly more: "$0.05–$0.30";
-    None for none."""
+    """The budgets at which one of two models solves significantly more, for example "$0.05–$0.30";
+    None
+    if there are none.
+    """
     texts = (
         amount_text(float(f"{end:.3g}"), pair.difference.estimate.unit)
         for end in pair.ahead(first) or ()
@@ -323,9 +326,10 @@ class CostPairs(Section[CostComparison]):
         Column("model", cell=lambda pair: pair.first.series[0]),
         Column("against", meaning=AGAINST.meaning, cell=lambda pair: pair.second.series[0]),
         replace(GROUPS, cell=lambda pair, item: pair.first.series[1 + item[0]]),
-        Column("difference", "$", meaning="Of the cost of a solved task, on shared tasks.",
+        Column("difference", "$", meaning="Difference of the costs per solved task, on shared"
+               " tasks.",
                cell=lambda pair: pair.difference.estimate),
-        Column("ratio", "ratio", meaning="Of the costs of a solved task.",
+        Column("ratio", "ratio", meaning="Ratio of the costs per solved task.",
                cell=lambda pair: pair.ratio.estimate),
         Column("p", "p", joined=True, meaning="p-value of equal costs of a solved task, adjusted"
                " for the number of pairs.", cell=lambda pair: pair.difference.p_adjusted),
@@ -360,7 +364,7 @@ class CostQuestion(Question, CostOptions):
         return replace(options.request, cluster=options.confidence.cluster, attempts=(self.of,))
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The data; where they lack the amount, the refusal says which ones there are."""
+        """The data. If it lacks the amount, the error names the amounts that it has."""
         try:
             return super().study(options, read)
         except DataError as error:
@@ -370,7 +374,7 @@ class CostQuestion(Question, CostOptions):
             try:
                 inputs = read(replace(self.request(options), attempts=())).facts.inputs
             except DataError:
-                # Whatever else is wrong, it comes after this.
+                # Report the first problem, whatever else is wrong.
                 raise error from None
             amounts_in_data = [
                 name for name in AMOUNTS if any(name in file.offered for file in inputs)
@@ -404,7 +408,7 @@ class CostQuestion(Question, CostOptions):
 
 
 def _cost_scales(counts: Counts, amount: str) -> list[Any]:
-    """Of each series, the mean cost of an attempt and of all attempts at a task."""
+    """For each series, the mean cost of an attempt and of all attempts at a task."""
     attempts = counts.attempts[amount]
     total = np.bincount(attempts.cell, attempts.count * attempts.value, len(counts.n))
     attempt_counts = np.bincount(attempts.cell, attempts.count, len(counts.n))

@@ -37,7 +37,7 @@ class DiversityOptions:
         detail="none: as they are; space: with white space as single spaces; python: without"
         " comments, docstrings and layout.")] = "none"
     similarity: Annotated[float | None, Option(
-        "--similarity", "X", "Count solutions with similarity X or more as one.",
+        "--similarity", "X", "Count solutions of similarity X or more as one.",
         detail="Similarity: the share of common runs of three tokens, e.g. 0.8.")] = None
     k: Annotated[tuple[int, ...], Option(
         "-k", "2,10,100", "distinct@k at these k.", parse=parse_k,

@@ -1,4 +1,4 @@
-"""Variety of solutions: how many of a model's differ, its repeats, and what a gain comes with."""
+"""The variety of a model's solutions: how many differ or repeat, and the variety of a gain."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from passk_cli.study.section import SeriesRow
 from passk_cli.study.values import attempts_of
 
 DISTINCT, CORRECT = "distinct@", "distinct-correct@"
-# Variety within a tenth of the least that a gain can come with is little, unless little more than
-# that least is possible: then within a tenth of what is possible beyond it.
+# Variety is little if it is within a tenth of the least variety of a gain, or within a tenth of
+# what is possible beyond that least variety.
 _LITTLE = 0.1
 FLAG = "little variety"
 
 
 def metrics_at(ks: Sequence[int]) -> list[Metric]:
-    """distinct@k and distinct-correct@k; for k > 1 the gain over one attempt."""
+    """distinct@k and distinct-correct@k, and for k > 1 the gain over one attempt."""
     beyond = [k for k in ks if k > 1]
     return [
         *(Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks),
@@ -34,11 +34,14 @@ def metrics_at(ks: Sequence[int]) -> list[Metric]:
 
 
 def variety(study: Analysis, place: int) -> SeriesRow:
-    """The numbers of the series at a place of the counts.
+    """The numbers of one series.
 
-    The metrics of the study; variety@k and least variety@k of each gain@k; solutions per task
-    (distinct), their effective number and the share of duplicates, and these of correct ones.
-    Errors: ParameterError for a k that no task supports, or counts read without solutions.
+    These are the metrics of the study; variety@k and least variety@k of each gain@k; solutions per
+    task (distinct), their effective number and the share of duplicates, for all and for correct
+    ones.
+    place : of the series in the counts.
+    Errors: ParameterError for a k that no task supports, or counts that were read without
+    solutions.
     """
     metrics = study.facts(study.values(only=[place]))
     kinds = {fact.k: fact for fact in metrics if fact.name.startswith(DISTINCT)}
@@ -51,10 +54,10 @@ def variety(study: Analysis, place: int) -> SeriesRow:
 
 
 def _gain_variety(gain: Result, kinds: Result) -> Iterator[Result]:
-    """The variety that comes with a gain, and the least that can.
+    """The variety that comes with a gain, and the smallest possible one.
 
-    variety@k : distinct@k, each task weighted by its gain; None where nothing is gained.
-    least variety@k : pass@k + 1 − pass^k in the same weights: a gain takes at least one solution
+    variety@k : distinct@k, each task weighted by its gain; None if nothing is gained.
+    least variety@k : pass@k + 1 − pass^k with the same weights. A gain needs at least one solution
         that passes and one that does not.
     """
     value = least = None
@@ -75,14 +78,14 @@ def _gain_variety(gain: Result, kinds: Result) -> Iterator[Result]:
 
 
 def _solutions(study: Analysis, place: int) -> Iterator[Result]:
-    """Solutions per task, their effective number and the share of repeats; of passes as well."""
+    """Solutions per task, their effective number and the share of repeats, for all and passes."""
     counts = study.counts
     rows = counts.rows_of(place)
     series, tasks, n = counts.series[place], counts.task_codes[rows], counts.n[rows]
     bag, most = attempts_of(counts, "solution", rows), float(n.max())
     for kind, times, least in (("", bag.count, 1.0), (" correct", bag.passed, 0.0)):
         kinds = distinct(bag.start, times).astype(np.float64)
-        # Two attempts agree, or one repeats another: nothing to say of tasks with too few passes.
+        # Tasks with too few passes have no pairs of attempts, and are left out.
         pairs, repeats = agreement(bag.start, times), duplicates(bag.start, times)
         yield study.mean(series, f"distinct{kind}", kinds, tasks, n, bounds=(least, most))
         yield _effective_number(study.mean(series, f"effective{kind}", pairs, tasks, n))

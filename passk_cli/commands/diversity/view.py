@@ -82,15 +82,15 @@ GROWING_DUPLICATES = DiagnosticType(
     " with them, distinct@k does not",
 )  # fmt: skip
 
-# Numbers of --full that are no metric.
+# Numbers of --full that are not metrics.
 _MEANINGS = {
     "duplicates": "Share of the attempts that repeat an earlier one.",
     "distinct": "Different solutions per task, among all attempts.",
-    "effective": "1 / probability that two attempts agree: as varied as so many equally frequent"
+    "effective": "1 / probability that two attempts agree: as varied as that many equally frequent"
     " solutions.",
     "distinct correct": "Different solutions per task that pass, among all attempts.",
-    "effective correct": "Effective number of the solutions that pass, of tasks with two passes.",
-    "duplicates correct": "Share of the passes that repeat an earlier one, of tasks with a pass.",
+    "effective correct": "Effective number of the solutions that pass, on tasks with two passes.",
+    "duplicates correct": "Share of the passes that repeat an earlier one, on tasks with a pass.",
 }
 
 # The numbers of different and of correct solutions of one model.
@@ -107,9 +107,9 @@ DIFFERENT_SOLUTIONS = Answer(
 
 @dataclass(frozen=True)
 class Solutions(NumberTable):
-    """Different solutions and different correct ones among k attempts, and duplicates.
+    """Different solutions and different correct solutions among k attempts, and duplicates.
 
-    compared : when two solutions are one.
+    compared : how two solutions are compared.
     """
 
     columns = (
@@ -128,7 +128,7 @@ class Solutions(NumberTable):
 
     @cached_property
     def top(self) -> tuple[str, str, str]:
-        """The numbers at the largest k that has one, and the duplicates."""
+        """The names of the numbers at the largest k that has values, and of the duplicates."""
         kinds = [fact for fact in self.facts() if fact.name.startswith(DISTINCT)]
         valued = [fact for fact in kinds if fact.estimate.value is not None]
         k = max(fact.k or 0 for fact in valued or kinds)
@@ -136,7 +136,7 @@ class Solutions(NumberTable):
 
     @cached_property
     def numbers(self) -> list[Number]:
-        """The numbers of solutions, in their order; those at other k only with --full."""
+        """The numbers of solutions in their order. Those at smaller k need --full."""
         return [
             Number(
                 number.name, _MEANINGS.get(number.name, number.meaning), number.unit,
@@ -267,10 +267,10 @@ class Diversity(Question, DiversityOptions):
 
 
 def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:
-    """The k's asked for; else those of 2, 10, 100 that every task of most models supports; where
-    these are fewer than three, half and all of its attempts as well.
+    """The given k's, or those of 2, 10, 100 that every task of most models supports.
 
-    Errors: ParameterError where no model has two attempts at every task.
+    If these are fewer than three, half and all of the attempts are added.
+    Errors: ParameterError if no model has two attempts at every task.
     """
     if ks:
         return tuple(ks)
@@ -280,6 +280,6 @@ def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:
             "no model has two attempts at every task, and diversity needs them; make more attempts",
             name="too-few-attempts",
         )
-    # distinct@1 is 1 for everyone.
+    # distinct@1 is always 1.
     usual = {k for k in (2, 10, 100) if k <= most}
     return tuple(sorted(usual if len(usual) == 3 else usual | {max(most // 2, 2), most}))
