@@ -212,7 +212,7 @@ def test_a_curve_of_ranges_falls_over_the_success_rate(passk: Passk, tmp_path: P
         ("report -m cover@0.8", "for `passk estimate`, `passk compare`"),
         ("judge -m cover@0.8", "for `passk estimate`, `passk compare`"),
         ("temperature -m cover@0.8", "for `passk estimate`, `passk compare`"),
-        ("extrapolate -m cover@0.8", "pass@k and pass^k can be extrapolated"),
+        ("extrapolate -m cover@0.8", "only pass@k and pass^k can be extrapolated"),
         ("trend -m cover@0.8", "cover@0.8"),
         ("watch --min cover@0.8=0.2 --planned 50 --attempts 4", "`passk gate --min` only"),
         ("gate --max-drop cover@0.8=0.2", "`passk gate --min` only"),

@@ -225,7 +225,7 @@ def test_a_refusal_is_an_error_for_all_models_and_a_row_for_some(
     assert done.code == 0
     assert "[no-prediction]: no prediction for a: sampling seems to have stopped" in done.err
     assert [line.split()[0] for line in done.out.splitlines()[3:5]] == ["good", "a"]
-    assert "1 of 2 models: no prediction of the others" in done.out
+    assert "1 of 2 models: no prediction for the others" in done.out
     first = [(10, c if n == 10 else 0) for n, c in cells]
     path = write("y.csv", "model,task,n,c\n" + rows_of("a", first))
     assert passk("extrapolate", path).code == 0
@@ -279,9 +279,9 @@ def test_the_log_logit_line_is_named_a_heuristic(passk: Passk) -> None:
     [
         (
             ["--fit", "beta"],
-            "--fit beta: this fit was removed, and the range needs no fit",
+            "--fit beta: this fit was removed; the range needs no fit",
         ),
-        (["--fit", "weighed"], "--fit weighed: this fit was removed, and the range needs no fit"),
+        (["--fit", "weighed"], "--fit weighed: this fit was removed; the range needs no fit"),
         (["--fit", "gamma"], "--fit gamma: the only fit is log-logit"),
         (["--resamples", "100"], "no such option: --resamples; the range needs no random draws"),
         (["--seed", "1"], "no such option: --seed; the range needs no random draws"),
@@ -291,7 +291,7 @@ def test_the_log_logit_line_is_named_a_heuristic(passk: Passk) -> None:
         (["--to", ""], "--to: it is empty"),
         (["--target", "90"], "--target 90: it must lie between 0 and 1"),
         (["--target", "nan"], "--target nan: write a number"),
-        (["-m", "maj@3"], "-m maj@3: pass@k and pass^k can be extrapolated"),
+        (["-m", "maj@3"], "-m maj@3: only pass@k and pass^k can be extrapolated"),
         (["--bounds", "0,1"], "no such option: --bounds"),
         (["--level", "2"], "--level 2: it must lie between 0 and 1, as 0.95"),
     ],

@@ -1,4 +1,4 @@
-"""The table that is written, and what it holds."""
+"""The table that `passk convert` writes, and the report about it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from passk_cli.study.benchmarks import POOLED_BENCHMARKS
 from passk_cli.study.section import view
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Of what --with can name, those that the reader finds under many names.
+# Roles of --with that the reader finds under many column names.
 _ROLES = ("answer", "solution", *sorted(UNITS))
 _REPORT_COLUMNS = ("tasks", "attempts", "passed")
 _COUNTS = (SuggestedFix({"--counts": True}, "adds them up"),)
@@ -44,7 +44,7 @@ WRITTEN = (
 
 
 class Converted(WrittenTable):
-    """The table that `passk convert` prints of what it wrote."""
+    """The table that `passk convert` prints about the output."""
 
     def context(self) -> Iterator[str]:
         if self.study.counts.facts.not_understood:
@@ -58,13 +58,13 @@ class Convert(Question, ConvertOptions):
 
     of_metrics: ClassVar[bool] = False
 
-    unbounded: ClassVar[str] = "a table of counts holds one number of passes"
+    unbounded: ClassVar[str] = "a table of counts contains one number of passes"
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The data that was read, when the table is written."""
+        """The data that was read; the table is written here."""
         if self.output is None:
             output_fix = SuggestedFix({"--output": Placeholder("FILE")}, "names it")
-            raise ParameterError("no file to write", name="bad-output", settles=[output_fix])
+            raise ParameterError("no output file is given", name="bad-output", settles=[output_fix])
         refuse_reserved(options.request.by, _REPORT_COLUMNS, "the output")
         path = Path(self.output)
         _require_outside(options.source, path)
@@ -130,7 +130,7 @@ class Convert(Question, ConvertOptions):
     def report(self, study: Analysis) -> Report:
         counts = study.counts
         sections = [Converted(study, written_models(counts))]
-        # A table keeps benchmarks apart, so that nothing is pooled in it.
+        # The table keeps benchmarks separate, so nothing is pooled.
         messages = [
             message for message in study.messages(()) if message.name != POOLED_BENCHMARKS.name
         ]
@@ -144,14 +144,16 @@ class Convert(Question, ConvertOptions):
 
 
 def _require_outside(source: Any, output: Path) -> None:
-    """ParameterError for a table in a folder that is read: the next reading would count it too."""
+    """Raise a ParameterError for a table in a folder that is read, as the next reading would count
+    it.
+    """
     folder = output.resolve().parent
     for argument in paths_of(source):
         read = split_label(argument)[1]
         inside = os.path.isdir(read) and folder.is_relative_to(Path(read).resolve())
         if inside and is_result(output.name):
             raise ParameterError(
-                f"{output} lies in {read}, so that the next reading would count its attempts"
-                " again; write it elsewhere",
+                f"{output} is in {read}, so the next reading would count its attempts again;"
+                " write it elsewhere",
                 name="bad-output",
             )

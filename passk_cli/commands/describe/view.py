@@ -1,4 +1,4 @@
-"""How files were read: facts of all, of each file and of each model."""
+"""How files were read: facts about all files, about each file and about each model."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import shortened
 
-# Groups of files that are read alike, models, and columns of names, that are shown without --full.
+# Without --full: groups of files that are read in the same way, models, and width of lists of
+# names.
 _GROUPS, _MODELS, _WIDE = 4, 8, 80
 # Columns that are shown without --full.
 _COLUMNS = 10
@@ -62,7 +63,7 @@ Fact = tuple[str, Cell]
 
 
 class ReadingSummary(Section[Fact]):
-    """How the files were read, and what is in them."""
+    """How the files were read, and what they contain."""
 
     columns = (
         Column("fact", cell=lambda fact: fact[0], meaning="What the line is about."),
@@ -100,7 +101,7 @@ class ReadingSummary(Section[Fact]):
         """The sizes of the data, its problems, and the options that decide them."""
         counts = self.study.counts
         facts = counts.facts
-        # A message that says what is missing says how to decide it.
+        # The message about missing outcomes also shows how to decide them.
         has_message = any(message.name == "missing-outcome" for message in facts.messages)
         return {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
@@ -114,7 +115,7 @@ class ReadingSummary(Section[Fact]):
 
     @property
     def clean(self) -> bool:
-        """Whether no problem was found."""
+        """Whether the data has none of these problems."""
         return not any(self.fields[name] for name in ("settings", "missing", "unclear", "repeated"))
 
 
@@ -127,7 +128,7 @@ class FileTable(ReadingSummary):
 
 
 class Columns(Section[tuple[str, Cell, str]]):
-    """The columns in use, other candidates with the option for each, and the rest."""
+    """The columns in use, other candidates with the option for each, and the other columns."""
 
     title = "Columns by role"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -139,10 +140,11 @@ class Columns(Section[tuple[str, Cell, str]]):
 
 
 class ModelSize(NamedTuple):
-    """One model's tasks and attempts.
+    """The tasks and attempts of one model.
 
-    n : attempts at each task.  rate : passes among attempts, a range where outcomes are missing
-    that may pass or fail; None where some attempts neither pass nor fail.
+    n : attempts at each task.  rate : passes among attempts, a range if outcomes are missing that
+    may
+    pass or fail; None if some attempts neither pass nor fail.
     """
 
     series: Series
@@ -168,8 +170,8 @@ class ModelTable(Section[ModelSize]):
                    lambda size: float(median(size.n.tolist()))),
         data_field("n_max", "", lambda size: int(size.n.max())),
         Column("pass rate", "share", name="pass_rate", cell=lambda size: size.rate,
-               meaning="Passes among all attempts. pass@1 is the mean over tasks: the two differ"
-               " where tasks differ in attempts."),
+               meaning="Passes among all attempts. pass@1 is the mean over tasks; the two differ"
+               " if tasks have different numbers of attempts."),
         replace(data_field("pass_rate_low", "Pass rate if every missing outcome failed.",
                            lambda size: _end(size, 0)), where=lambda section: section.bounded),
         replace(data_field("pass_rate_high", "Pass rate if every missing outcome passed.",
@@ -231,7 +233,7 @@ class Describe(Question, DescribeOptions):
         return Report((table,), lambda: table, commit=commit, answer=answer)
 
     def report(self, study: Analysis) -> Report:
-        # Its labels stand among the columns; nothing is corrected.
+        # Labels are shown as columns, but they correct nothing here.
         study = replace(study, counts=replace(study.counts, attempts={}))
         counts = study.counts
         ends = [counts.filled(passing=passing).c for passing in (False, True)]
@@ -276,7 +278,7 @@ def _end(size: ModelSize, at: int) -> Cell:
 
 
 def _reading_facts(inputs: Sequence[InputFacts], *, columns: bool) -> Iterator[Fact]:
-    """How the files were read: of all that are read alike, or a line for each folder of these."""
+    """How the files were read, once for all files that were read in the same way."""
     groups = grouped(inputs, lambda file: (dirname(file.name), file.format, _roles(file)))
     if len(groups) == 1 and inputs:
         (_, name), *facts = _file_facts(inputs[0], _WIDE, columns=columns)
@@ -295,7 +297,8 @@ def _reading_facts(inputs: Sequence[InputFacts], *, columns: bool) -> Iterator[F
 def _file_facts(file: InputFacts, width: int = 0, *, columns: bool = False) -> Iterator[Fact]:
     """How one file was read.
 
-    width : columns for lists of names; 0 for all names.  columns : whether these are shown apart.
+    width : the width of lists of names; 0 for all names.  columns : whether a table shows the
+    columns.
     """
 
     def names(words: Sequence[str]) -> str:
@@ -311,7 +314,7 @@ def _file_facts(file: InputFacts, width: int = 0, *, columns: bool = False) -> I
         yield "from paths", names(file.in_path)
     facts = [(role, column) for role, column in file.offered.items() if role not in UNITS]
     if facts:
-        # Each with the metrics that need to know it of attempts.
+        # Each fact with the metrics that need it.
         yield "when asked", names([
             f"{role} = {column} ("
             + (", ".join(name + "k" * kind.has_k for name, kind in FAMILIES.items()
@@ -319,7 +322,7 @@ def _file_facts(file: InputFacts, width: int = 0, *, columns: bool = False) -> I
             for role, column in facts
         ])  # fmt: skip
     if len(facts) < len(file.offered):
-        # What attempts took, the dearest first.
+        # Costs come first, then tokens, duration and turns.
         amounts = [(role, file.offered[role]) for role in UNITS if role in file.offered]
         yield "amounts", names([r if r == column else f"{r} = {column}" for r, column in amounts])
 
@@ -332,7 +335,7 @@ def _roles(file: InputFacts) -> str:
 
 
 def _count_facts(counts: Counts) -> Iterator[Fact]:
-    """Attempts, outcomes and duplicates, after remarks on what could have been read otherwise."""
+    """Attempts, outcomes and duplicates, after remarks on what could be read in another way."""
     facts = counts.facts
     yield from _first(
         "read as", [message.text for message in facts.messages if message.severity == NOTE]

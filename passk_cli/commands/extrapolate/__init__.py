@@ -18,7 +18,10 @@ CURVES = ("pass@k", "pass^k")
 
 
 def parse_to(value: Any) -> tuple[int, ...]:
-    """k's, increasing, from numbers or texts as "100,1000"; ParameterError for anything else."""
+    """Parse numbers of attempts, increasing, from numbers or texts such as "100,1000".
+
+    Errors: ParameterError for anything else.
+    """
     text = ",".join(map(str, value))
     return tuple(
         sorted({whole_number(OptionValue("--to", text), part) for part in text.split(",")})
@@ -26,7 +29,7 @@ def parse_to(value: Any) -> tuple[int, ...]:
 
 
 def parse_curves(value: Any) -> tuple[str, ...]:
-    """pass@k, pass^k or both, from their names; pass@k where none is named.
+    """Parse pass@k, pass^k or both; pass@k if there is no name.
 
     >>> parse_curves(["pass^k, pass@k"]), parse_curves([","])
     (('pass^k', 'pass@k'), ('pass@k',))
@@ -36,18 +39,20 @@ def parse_curves(value: Any) -> tuple[str, ...]:
         if name not in CURVES:
             raise ParameterError(
                 OptionValue("-m", name),
-                "pass@k and pass^k can be extrapolated",
+                "only pass@k and pass^k can be extrapolated",
                 name="unknown-metric",
             )
     return names or CURVES[:1]
 
 
-# Fits that there were, whose question the range answers for any distribution of success rates.
+# Fits of earlier versions. The range replaces them, for any distribution of success rates.
 _REMOVED = ("ex-gaussian", "smooth", "beta", "beta+0", "beta+0+1", "power", "weighed")
 
 
 def parse_fit(value: Any) -> str:
-    """The name of a fit; ParameterError for another one.
+    """Parse the name of a fit.
+
+    Errors: ParameterError for another name.
 
     >>> parse_fit("log-logit")
     'log-logit'
@@ -55,7 +60,7 @@ def parse_fit(value: Any) -> str:
     name = str(value)
     if name in _REMOVED:
         raise ParameterError(
-            OptionValue("--fit", name), "this fit was removed, and the range needs no fit",
+            OptionValue("--fit", name), "this fit was removed; the range needs no fit",
             settles=[SuggestedFix({"--fit": None})],
         )  # fmt: skip
     if name != "log-logit":

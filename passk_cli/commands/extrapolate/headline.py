@@ -1,4 +1,4 @@
-"""What `passk extrapolate` says above its tables: the number at the largest k, or a target's k."""
+"""The answer of `passk extrapolate`: the number at the largest k, or the k of a target."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from passk_cli.report.model import Cell, Estimate, Limits, Phrase
 from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import all_series
 
-# Numbers that differ by less look alike.
+# Numbers that differ by less look equal after rounding.
 _ALIKE = 0.0005
 
 
 class RankedPredictions:
-    """The number of each model at one k, the highest first.
+    """The numbers of all models at one k, the highest first.
 
-    where : the tasks, if these are not all.
+    where : the tasks in words, if these are not all.
     """
 
     def __init__(self, models: Sequence[Prediction], k: int, where: str) -> None:
@@ -33,13 +33,13 @@ class RankedPredictions:
 
     @property
     def look_equal(self) -> bool:
-        """Whether all numbers look the same."""
+        """Whether all numbers look the same after rounding."""
         values = [estimate.value or 0.0 for estimate in (self.top, *self.lower_estimates)]
         return values[0] - values[-1] < _ALIKE
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The highest and the lowest number; of undetermined ones the widest range."""
+        """The highest and the lowest number, or the widest range if some are not determined."""
         best, last = self.models[0], self.models[-1]
         fields: dict[str, Any] = {
             "number": f"{best.family}{self.k}", "model": best.rates.name, "where": self.where,
@@ -85,9 +85,10 @@ TOO_FEW_SHARED = Answer(
 
 
 class TargetReached:
-    """The k of a target: the models in the order in which they reach it, for pass^k the last first.
+    """The k's that reach a target, with the models in the order in which they reach it.
 
-    where : the tasks, if these are not all.
+    For pass^k, the model that keeps the target longest comes first.
+    where : the tasks in words, if these are not all.
     """
 
     def __init__(self, models: Sequence[Prediction], target: float, where: str) -> None:
@@ -97,7 +98,7 @@ class TargetReached:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The first model and its k, and those whose range overlaps with that."""
+        """The first model and its k, and the models with overlapping ranges."""
         best, (low, high) = self.models[0], self.ends[0]
         rivals = [
             row.rates.name for row, (start, end) in zip(self.models[1:], self.ends[1:], strict=True)
@@ -125,7 +126,7 @@ REACHED = (
 
 
 def rank(prediction: Prediction, k: int) -> float:
-    """The value at k, or the middle of its range: models are listed by it."""
+    """The value at k, or the middle of its range. Models are sorted by it."""
     estimate = prediction.numbers[k].estimate
     middle = ((estimate.low or 0.0) + (estimate.high or 0.0)) / 2
     return middle if estimate.value is None else estimate.value
@@ -136,7 +137,7 @@ def _width(estimate: Estimate) -> float:
 
 
 def _k_range(prediction: Prediction) -> tuple[float, float]:
-    """The ends of the target's k; without an upper one, infinity."""
+    """The limits of the target's k. A missing upper limit is infinity."""
     [fact] = prediction.reaches
     low, high = (math.inf if end is None else end
                  for end in (fact.estimate.low, fact.estimate.high))  # fmt: skip
@@ -144,7 +145,7 @@ def _k_range(prediction: Prediction) -> tuple[float, float]:
 
 
 def target_k_text(prediction: Prediction) -> Iterator[Cell]:
-    """A target's k: "17 [12, 26]", "94 to 3,400", "not before 94; no k is certain"."""
+    """A target's k, such as "17 [12, 26]", "94 to 3,400" or "not before 94; no k is certain"."""
     [fact] = prediction.reaches
     value, low, high = (
         None if k is None else int(k)

@@ -1,4 +1,4 @@
-"""Predictions of one series at larger k, or the reason why there is none."""
+"""Predictions of one series at larger k, or the reason why there is no prediction."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, Size
 from passk_cli.study.values import Series, TaskValues
 
-# A target is sought up to here, in digits and in words.
+# The largest k at which a target is searched, as a number and as text.
 LARGEST_SEARCH_K, LARGEST_SEARCH_K_WORDS = 1_000_000, "10⁶"
-# The one fit by name, a heuristic; and the method of its interval.
+# The name of the only fit, a heuristic, and the method of the average.
 LOG_LOGIT, AVERAGE = "log-logit", "average"
 
 
 @dataclass(frozen=True)
 class PredictionTarget:
-    """The question: curves, k's, target and fit.
+    """What to predict: curves, k's, a target and a fit.
 
-    curves : of "pass@k" and "pass^k".  ks : where to predict, increasing.
-    target : a value in (0, 1) whose k is sought, or None.
+    curves : of "pass@k" and "pass^k".  ks : the k's of predictions, increasing.
+    target : a value in (0, 1) for which to find k, or None.
     fit : LOG_LOGIT for that line in addition, or None.
     """
 
@@ -44,7 +44,7 @@ class PredictionTarget:
 
 @dataclass(frozen=True)
 class _PredictedCurve:
-    """A curve that is predicted: rates are the tasks of its series at k = 1."""
+    """A curve that is predicted.  rates : the tasks of its series at k = 1."""
 
     rates: TaskValues
 
@@ -61,7 +61,7 @@ class _PredictedCurve:
 
 @dataclass(frozen=True)
 class Refusal(_PredictedCurve):
-    """A curve of which nothing can be predicted.  facts : the reason, at each k asked for."""
+    """A curve without a prediction.  facts : the reason, at each requested k."""
 
     reason: str
     facts: tuple[Result, ...]
@@ -71,9 +71,9 @@ class Refusal(_PredictedCurve):
 class Prediction(_PredictedCurve):
     """The predictions of one curve.
 
-    source : the number at any k.
-    numbers : k → the number there, at the largest k known and at those asked for.
-    further : the average of models at each predicted k, and the log-logit line if it is asked for.
+    source : computes the number at any k.
+    numbers : k → the number, at the largest known k and at the requested k's.
+    further : the average of models at each predicted k, and the log-logit line if it is requested.
     reaches : the k that reaches the target, in whole attempts; empty without a target.
     """
 
@@ -84,33 +84,33 @@ class Prediction(_PredictedCurve):
 
     @property
     def extrapolation(self) -> Extrapolation:
-        """What the counts say of any k."""
+        """What the counts show about any k."""
         return self.source.extrapolation
 
     @property
     def known_k(self) -> int:
-        """The largest k that nine tasks in ten have attempts for."""
+        """The largest k that at least nine of ten tasks have attempts for."""
         return self.extrapolation.largest_known_k
 
     @property
     def measured(self) -> Result:
-        """The number at the largest k known."""
+        """The number at the largest known k."""
         return self.numbers[self.known_k]
 
     @property
     def open(self) -> int:
-        """Tasks that never passed; for pass^k, that never failed."""
+        """The number of tasks that never passed, or for pass^k never failed."""
         return int((self.extrapolation.passes == 0).sum())
 
     @property
     def facts(self) -> Iterator[Result]:
-        """Its numbers, further ones, and the target's k."""
+        """All numbers, further numbers and the target's k."""
         yield from self.numbers.values()
         yield from self.further
         yield from self.reaches
 
     def at(self, k: int) -> Result:
-        """The number at k; the one of `passk estimate` if every task has n ≥ k."""
+        """The number at k. It is that of `passk estimate` if every task has n ≥ k."""
         return self.source.at(k)
 
     def line(self, k: int) -> Estimate:
@@ -124,7 +124,7 @@ class Prediction(_PredictedCurve):
 
 
 def predict(study: Analysis, rates: TaskValues, aim: PredictionTarget) -> Prediction | Refusal:
-    """The predictions of a series.  rates : its values of the family's metric at k = 1."""
+    """Predict one series.  rates : its values of the family's metric at k = 1."""
     family, n, level = rates.metric.family, rates.n, study.confidence.level
     blank = Result(
         rates.series, "", None, Estimate(None), size=Size(len(n), *rates.span), method=RANGE,
@@ -144,7 +144,7 @@ def predict(study: Analysis, rates: TaskValues, aim: PredictionTarget) -> Predic
 
 @dataclass(frozen=True)
 class _PredictedNumbers:
-    """The number of a series at any k: measured if attempts suffice, else predicted."""
+    """The number of a series at any k: measured if there are enough attempts, else predicted."""
 
     study: Analysis
     rates: TaskValues
@@ -152,7 +152,7 @@ class _PredictedNumbers:
     blank: Result
 
     def at(self, k: int) -> Result:
-        """The number at k; beyond the attempts a point only if the range is narrow enough."""
+        """The number at k. Beyond the attempts, it is a point only if the range is narrow."""
         metric, known_k = Metric(self.rates.metric.family, k), self.extrapolation.largest_known_k
         if k <= self.rates.n.min():
             values = metric.values(self.rates.n, self.rates.c)
@@ -175,7 +175,7 @@ class _PredictedNumbers:
     def limits(self, k: int) -> tuple[float, float]:
         """The range at k, or the interval of a measured number.
 
-        pass@k never falls with k, and pass^k never rises: nor may their limits.
+        pass@k never falls with k, and pass^k never rises. The limits do not either.
         """
         least = int(self.rates.n.min())
         if k <= least:
@@ -189,7 +189,8 @@ class _PredictedNumbers:
 def _further(numbers: _PredictedNumbers, ks: Sequence[int], fit: str | None) -> Iterator[Result]:
     """The average of models, and the log-logit line, at each of ks, which are beyond the attempts.
 
-    They have names of their own, as "pass@100 by average", and k in `fit_k`: a k has one answer.
+    They have their own names, for example "pass@100 by average", and their k is in `fit_k`, so that
+    each k has one answer.
     """
     if not ks:
         return
@@ -221,8 +222,9 @@ def _further(numbers: _PredictedNumbers, ks: Sequence[int], fit: str | None) -> 
 def _target_k(numbers: _PredictedNumbers, target: float) -> Result:
     """The k of the target: by the average, and by both ends of the range, as attempts.
 
-    For pass@k the first k that reaches it, for pass^k the last one that still has it, 0 if none
-    has.  None beyond SOUGHT.
+    For pass@k it is the first k that reaches the target, for pass^k the last k that still has it,
+    or
+    0 if none has. It is None beyond LARGEST_SEARCH_K.
     """
     ahead, family = numbers.extrapolation, numbers.rates.metric.family
     ks = _search_ks(ahead.largest_known_k)
@@ -251,7 +253,7 @@ def _target_k(numbers: _PredictedNumbers, target: float) -> Result:
 
 
 def _search_ks(known_k: int) -> list[int]:
-    """The k's among which a target's k is sought: all known ones, then those of two digits."""
+    """The k's among which a target's k is searched: all known ones, then those of two digits."""
     beyond = {two_digits(k) for k in np.geomspace(1, LARGEST_SEARCH_K, 2_000).tolist()}
     return sorted({*range(1, known_k + 1), *(k for k in beyond if k > known_k)})
 
@@ -259,8 +261,12 @@ def _search_ks(known_k: int) -> list[int]:
 def _crossing(
     ks: Sequence[int], value: Callable[[int], float], target: float, *, falling: bool
 ) -> int | None:
-    """The first k at which a rising value is at least the target, None if none is; the last k at
-    which a falling value is, 0 if none is and None if all are."""
+    """The first k at which a rising value reaches the target, or None if none does.
+
+    For a falling value, it is the last k at which the value is at least the target, 0 if there is
+    none
+    and None if all are.
+    """
     if not falling:
         place = bisect_left(ks, target, key=value)
         return ks[place] if place < len(ks) else None

@@ -54,7 +54,7 @@ from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 
-# By how much a prediction goes beyond the attempts when no k is named.
+# If no k is given, a prediction goes this many times beyond the attempts.
 _TIMES = 10
 # Points of a line of a chart.
 _DRAWN = 24
@@ -82,9 +82,10 @@ HEURISTIC_FIT = DiagnosticType(
 
 @dataclass(frozen=True)
 class Predictions(Section[Prediction]):
-    """A row per model: one curve at the attempts made and beyond, the highest at the last k first.
+    """A row per model: one curve at the attempts made and beyond, sorted by the value at the last
+    k.
 
-    family : "pass@" or "pass^".  aim : what is asked for.  every : the results of all families.
+    family : "pass@" or "pass^".  aim : what to predict.  results : the results of all families.
     """
 
     family: str
@@ -124,7 +125,7 @@ class Predictions(Section[Prediction]):
 
     @property
     def leads(self) -> bool:
-        """Whether it is the first of the curves, which speaks for all."""
+        """Whether this is the first curve, which has the context for all curves."""
         return self.family == self.aim.curves[0].removesuffix("k")
 
     @property
@@ -134,18 +135,18 @@ class Predictions(Section[Prediction]):
 
     @property
     def several(self) -> bool:
-        """Whether models differ in their attempts."""
+        """Whether models have different numbers of attempts."""
         return len({row.known_k for row in self.records}) > 1
 
     @property
     def measured(self) -> str:
-        """The measured number, by name."""
+        """The name of the measured number."""
         names = [row.measured.name for row in self.records]
         return f"{self.family}n" if self.several or not names else names[0]
 
     @property
     def lines(self) -> list[str]:
-        """The numbers that the log-logit line has a column for."""
+        """The numbers with a column for the log-logit line."""
         known_k = max((row.known_k for row in self.records), default=0)
         return [f"{self.family}{k}" for k in self.aim.ks if self.aim.fit and k > known_k]
 
@@ -164,7 +165,7 @@ class Predictions(Section[Prediction]):
         yield replace(table, rows=(*table.rows, *refused))
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """The k of the target, else the value at the largest k; on tasks that all models have."""
+        """The k of the target, or the value at the largest k, on the tasks that all models have."""
         models, k = list(self.records), self.aim.ks[-1]
         facts = self.study.facts([row.rates for row in models])
         shared, where = self.study.on_shared_tasks(facts)
@@ -191,7 +192,7 @@ class Predictions(Section[Prediction]):
             yield self.study.sizes(row.measured for row in self.records)
             if self.refused:
                 models_text = plural(len(self.refused) + len(self.records), "model")
-                yield f"{len(self.records)} of {models_text}: no prediction of the others"
+                yield f"{len(self.records)} of {models_text}: no prediction for the others"
         sampled = confidence.population == NEW_TASKS
         about = "tasks as a sample" if sampled else "for these tasks"
         clusters = f", clustered by {confidence.cluster}" if confidence.cluster else ""
@@ -233,14 +234,14 @@ class Predictions(Section[Prediction]):
 
 
 class Averages(Section[Result]):
-    """A row per prediction: the average of models, with its interval."""
+    """A row per prediction: the average of models with its interval."""
 
     title = "Average of models"
     shown = FULL
     columns = (
         MODEL,
         GROUPS,
-        Column("prediction", meaning="The number, and what it is by.",
+        Column("prediction", meaning="The number and its method.",
                cell=lambda fact: fact.name),
         Column("value", "share", meaning="Its value and interval if success rates of tasks have a"
                " beta or logit-normal distribution, with or without a lump of tasks at one rate.",
@@ -259,7 +260,7 @@ def _estimate_or_range(estimate: Estimate) -> Cell:
 
 
 def _curve_points(prediction: Prediction, end: int) -> list[dict[str, Any]]:
-    """Points of one series up to k = end: measured, then the average where it is determined."""
+    """Points of one series up to k = end: measured, then the average if it is determined."""
     least = int(prediction.rates.n.min())
     ks = np.unique(np.geomspace(1, end, _DRAWN).round().astype(np.int64)).tolist()
     marks = {f * 10**d for d in range(7) for f in (1, 2, 5) if f * 10**d <= least}
@@ -289,17 +290,17 @@ class Extrapolate(Question, ExtrapolateOptions):
     )
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """DataError if the counts of no series allow a prediction."""
+        """Raise a DataError if the counts of no series allow a prediction."""
         rows = [counts.rows_of(place) for place in range(len(counts.series))]
         reasons = [refusal(counts.n[part], counts.c[part]) for part in rows]
         if all(reasons):
             raise DataError(SeriesName(counts.series[0]), reasons[0])
 
     def report(self, study: Analysis) -> Report:
-        """Predictions of every model at larger k, with what they rest on.
+        """Predictions of every model at larger k.
 
-        Errors: DataError when no series' counts allow a prediction; ParameterError for attempts
-        that are too many.
+        Errors: DataError if the counts of no series allow a prediction; ParameterError for too many
+        attempts.
         """
         most, confidence = int(study.counts.n.max()), study.confidence
         refuse_many_steps("extrapolation", most, remedy="thin out the attempts")

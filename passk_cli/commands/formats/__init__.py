@@ -13,8 +13,9 @@ from passk_cli.option import Option
 class FormatsOptions:
     """The formats that are recognised; NAME: an example.
 
-    Of each format: what passes in it, the source of its layout, where its files lie, a small
-    example and the command that reads it. A file is recognised by its content, whatever its name.
+    For each format, the output shows what passes, the source of the layout, where the files are, a
+    small example and the command that reads it. passk recognises a file by its content, not by its
+    name.
 
     # list all formats
     passk formats

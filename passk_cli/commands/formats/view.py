@@ -1,4 +1,4 @@
-"""The formats that are recognised, by kind and one by one, and one of them with an example."""
+"""The recognised formats by kind and in full, and the page of one format with an example."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from passk_cli.study.section import VERSION, Section, data_field
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, meant
 
-# Columns for names of formats and sentences, so that with their kind they fit a terminal of 80.
+# Width of names and sentences, so that with the kind they fit a terminal of 80 columns.
 _WIDE = 66
 _KINDS = (
     "harness: of an evaluation harness; general: records and tables; refused: recognised, but"
@@ -30,10 +30,10 @@ _REFUSED = "refused"
 
 
 class KnownFormat(NamedTuple):
-    """A format.
+    """A format that passk recognises.
 
     kind : "harness", "general" (records and tables) or "refused".  rule : what passes in it.
-    source : where its layout was read.  example : a small file of it.
+    source : the source of its layout.  example : a small file of it.
     """
 
     name: str
@@ -44,7 +44,7 @@ class KnownFormat(NamedTuple):
 
 
 def known_formats() -> list[KnownFormat]:
-    """Every format, in the order in which a file is tried."""
+    """Every format, in the order in which passk tries them on a file."""
     formats = []
     for name, form in FORMATS.items():
         source = form.source or "written by scripts, not by one harness"
@@ -55,7 +55,7 @@ def known_formats() -> list[KnownFormat]:
 
 
 def unknown_format(name: str) -> ParameterError:
-    """Error for what is no format; it names the nearest ones."""
+    """The error for the name of an unknown format, with the nearest names."""
     word = name.lower()
     inside = [known_name for known_name in NAMES if word in known_name]
     question = meant(word, NAMES, "`passk formats` lists them")
@@ -64,7 +64,7 @@ def unknown_format(name: str) -> ParameterError:
 
 
 def names(incomplete: str) -> list[str]:
-    """Names of formats that begin with a text."""
+    """Names of formats that begin with a text, for shell completion."""
     return [name for name in sorted(NAMES) if name.startswith(incomplete)]
 
 
@@ -73,7 +73,7 @@ class Kinds(Section[tuple[str, str]]):
 
     columns = (
         Column("kind", cell=lambda line: line[0], meaning=_KINDS),
-        Column("formats", cell=lambda line: line[1], meaning="Names, as --from takes them."),
+        Column("formats", cell=lambda line: line[1], meaning="Names, for --from."),
     )
 
     def context(self) -> Iterator[str | Hint]:
@@ -82,23 +82,23 @@ class Kinds(Section[tuple[str, str]]):
 
 
 class FormatTable(Section[KnownFormat]):
-    """The outcomes that pass in each format, and where its layout was read."""
+    """The outcomes that pass in each format, and the source of its layout."""
 
     shown = FULL
     view = "with --full"
     columns = (
         Column("format", name="format", cell=lambda form: form.name,
-               meaning="Its name, as --from takes it."),
+               meaning="Its name, for --from."),
         Column("kind", name="kind", cell=lambda form: form.kind, meaning=_KINDS),
         Column("what passes", name="passes", cell=lambda form: form.rule,
                meaning="Which outcomes of a file pass."),
         Column("layout from", name="source", cell=lambda form: form.source,
-               meaning="Where its layout was read."),
-        data_field("files", "Where its files lie; words in capitals stand for what differs.",
+               meaning="The source of its layout."),
+        data_field("files", "Where its files are; words in capitals are placeholders.",
                    lambda form: ", ".join(form.example.paths)),
-        data_field("use", "The command that reads the example; of a refused format what to do"
+        data_field("use", "The command that reads the example; for a refused format, what to do"
                    " instead.", lambda form: form.example.use),
-        data_field("example", "A small file of it, as its harness writes it; of a binary one the"
+        data_field("example", "A small file of it, as its harness writes it; for a binary file, the"
                    " JSON in it.", lambda form: form.example.text),
     )  # fmt: skip
 
@@ -116,14 +116,14 @@ class FormatTable(Section[KnownFormat]):
 
 
 class OneFormat(Section[KnownFormat]):
-    """A format, and a small file of it."""
+    """A format and a small file of it."""
 
     view = "of one format"
     columns = (
         Column("fact", cell=lambda line: line[0], meaning="What the line is about."),
         Column("of the format", cell=lambda line: line[1],
-               meaning="Where its files lie (words in capitals stand for what differs), which"
-               " outcomes pass, where its layout was read, and the command."),
+               meaning="Where its files are (words in capitals are placeholders), which outcomes"
+               " pass, the source of its layout, and the command."),
     )  # fmt: skip
 
     answers = (
