@@ -343,7 +343,7 @@ def test_bands_need_the_same_tasks_at_every_k() -> None:
         ({"band": "wide"}, "--band wide"), ({"points": "1"}, "--points 1"),
         ({"points": "²"}, "--points ²"), ({"max_k": "0"}, "--max-k 0"),
         ({"max_k": "9" * 23}, "--max-k 9"), ({"metrics": "best@2"}, "best@2: did you mean best@k"),
-        ({"metrics": "mean"}, "a curve is named as pass@k"),
+        ({"metrics": "mean"}, "write a curve like pass@k"),
     ],
 )  # fmt: skip
 def test_refusals(options: dict[str, str], word: str) -> None:

@@ -46,7 +46,7 @@ def test_a_curve_of_every_metric_equals_estimate(passk: Passk, graded: Path, nam
     if name == "mean":
         result = passk("curve", graded, *PASSED, "-m", name)
         assert result.code == 2
-        assert "-m mean: a curve is named as pass@k, best@k or gpass@k:0.5" in result.err
+        assert "-m mean: write a curve like pass@k, best@k or gpass@k:0.5" in result.err
         return
     curve = re.sub(r"@\d", "@k", name)
     rows = records(passk("curve", graded, *PASSED, "--bounds", "0,1", "-m", curve, "-f", "csv").out)

@@ -1,4 +1,4 @@
-"""Pairs of models at metrics that counts leave a range: disjoint ranges make a difference."""
+"""Pairs of models at metrics that are ranges: models with disjoint ranges differ significantly."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ FIRST = 10
 
 @dataclass(frozen=True)
 class CoverPair(PairRecord):
-    """Two models at a ranged metric.
+    """Two models at a metric that is a range.
 
-    sides : the number of each, on the tasks that both have.
+    sides : the number of each model, on the tasks that both have.
     """
 
     sides: tuple[Result, Result]
 
     @property
     def ranged(self) -> bool:
-        """Whether both have a range."""
+        """Whether both models have a range."""
         return all(side.ranged for side in self.sides)
 
     @cached_property
     def fact(self) -> Result:
-        """The difference, between those of the nearest and of the farthest ends of both ranges."""
+        """The difference, as a range between the differences of opposite ends of both ranges."""
         c, (first, second) = self.comparison, self.sides
         nothing = Result(
             self.series, c.first.metric.name, None, Estimate(None, signed=True),
@@ -70,8 +70,10 @@ class CoverPair(PairRecord):
 
 
 def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
-    """Every pair of models, or each against the baseline, at the ranged metrics of a study; pairs
-    that differ come first."""
+    """Every pair of models, or each model against the baseline, at the metrics that are ranges.
+
+    Pairs that differ significantly come first.
+    """
     metrics = tuple(metric for metric in study.metrics if metric.kind.ranged)
     facts_of_sides: dict[tuple[Any, ...], Result] = {}
     pairs = []
@@ -80,7 +82,7 @@ def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
         keys = [(values.series, values.metric, c.tasks.tobytes()) for values in rivals]
         for key, values in zip(keys, rivals, strict=True):
             if key not in facts_of_sides:
-                # Of no shared task: a fact without a range.
+                # Without shared tasks, the result has no range.
                 shared = (
                     values.restrict(c.tasks) if len(c.tasks) else replace(values, values=c.d[:0])
                 )
@@ -93,7 +95,7 @@ def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
 
 
 class CoverComparison:
-    """The pairs at one ranged metric, as the subject of a sentence."""
+    """The pairs at one metric that is a range, for the answer."""
 
     def __init__(self, pairs: Sequence[CoverPair], groups: Sequence[str]) -> None:
         self.pairs, self.groups = [pair for pair in pairs if pair.ranged], groups
@@ -102,12 +104,12 @@ class CoverComparison:
 
     @property
     def verdict(self) -> str:
-        """The verdict on the only pair; "" of several."""
+        """The verdict on the only pair; "" if there are several."""
         return self.pairs[0].fact.verdict if len(self.pairs) == 1 else ""
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """How many differ; of one pair the ranges, that of the better model first."""
+        """How many pairs differ, or the ranges of the only pair, with the better model first."""
         fields: dict[str, Any] = {
             "metric": self.metric, "differ": self.differ, "pairs": len(self.pairs),
             "reason": self.without.fact.note,
@@ -136,7 +138,7 @@ COMPARED = (
 
 
 class CoverPairs(Section[CoverPair]):
-    """A row per pair and ranged metric: both ranges, and that of the difference."""
+    """A row per pair and metric: both ranges, and the range of the difference."""
 
     title = "Ranges"
     columns = (

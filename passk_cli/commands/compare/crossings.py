@@ -28,11 +28,11 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 @dataclass(frozen=True)
 class Crossing:
-    """The k at which one curve overtakes the other; infinity where it does not up to k_max.
+    """The k at which one curve overtakes the other; infinity if it does not up to k_max.
 
-    series, against : the two.  family : of the metrics.
-    low, high : NaN where attempts differ: the values of one model are then coarser than those of
-        the other, and resampled curves cross too often.
+    series, against : the two models.  family : of the metrics.
+    low, high : limits of k; NaN if attempts differ. The values of one model are then coarser than
+        those of the other, and resampled curves would cross too often.
     means : of both curves at k = 1 … k_max.
     """
 
@@ -47,12 +47,12 @@ class Crossing:
 
     @property
     def at(self) -> str:
-        """As "k = 6"."""
+        """The k in words, for example "k = 6"."""
         return f"none up to k = {self.k_max}" if math.isinf(self.k) else f"k = {self.k:.0f}"
 
     @property
     def limits(self) -> str | None:
-        """As "[3, none]"."""
+        """The limits of k in words, for example "[3, none]"."""
         if math.isnan(self.low):
             return None
         low, high = (f"{v:.0f}" if math.isfinite(v) else "none" for v in (self.low, self.high))
@@ -60,7 +60,7 @@ class Crossing:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Which model overtakes which, and where."""
+        """Which model overtakes which, and at which k."""
         return {
             "curve": f"{self.family}k", "model": SeriesName((self.against, *self.series[1:])),
             "against": SeriesName(self.series), "k": int(self.k), "limits": self.limits,
@@ -70,7 +70,9 @@ class Crossing:
 def find_crossings(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> dict[tuple[Series, Series, str], Crossing]:
-    """(first, second, family of metrics) → where the two curves cross, from resampled tasks."""
+    """(first, second, family of metrics) → the k at which the two curves cross, from resampled
+    tasks.
+    """
     crossings: dict[tuple[Series, Series, str], Crossing] = {}
     tail = (1 - confidence.level) / 2
     for c in comparisons:
@@ -96,7 +98,7 @@ def find_crossings(
 
 
 def _curve(rates: TaskValues, k_max: int) -> Floats:
-    """The metric's family at k = 1 … k_max: (tasks × k_max)."""
+    """The values of the metric's family at k = 1 … k_max: (tasks × k_max)."""
     metric = rates.metric
     if metric.family in ("pass@", "pass^"):
         at, hat = curve(rates.n, rates.c, k_max)
@@ -145,7 +147,7 @@ class Crossings(Section[Crossing]):
 
     @property
     def has_two(self) -> bool:
-        """Whether there are two, which are both named."""
+        """Whether there are exactly two crossings, which the answer names both."""
         return len(self.crossed) == 2
 
     def context(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What `passk compare` says above its tables: who leads, who ties, and by how much two differ."""
+"""The answer of `passk compare`: who leads, who ties, and by how much two models differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from passk_cli.study.headlines import group_words
 from passk_cli.study.pairs import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.rank_resampling import Rank
 
-# Models that a sentence names; groups of a model that are named in place of their number.
+# The most models that a sentence names, and the most groups of a model that it names.
 _NAMED, _FEW_GROUPS = 3, 2
 _WORDS = {
     BETTER: "significantly better", WORSE: "significantly worse", EQUIVALENT: EQUIVALENT,
@@ -26,7 +26,7 @@ _WORDS = {
 
 
 def testable_pairs(pairs: Sequence[Pair]) -> list[Pair]:
-    """Those of the pairs that a test can be made of."""
+    """The pairs that have a test."""
     return [pair for pair in pairs if pair.comparison.testable]
 
 
@@ -36,9 +36,9 @@ def differing(pairs: Sequence[Pair]) -> int:
 
 
 class LeadingPlaces:
-    """The places of models at the first metric, and the pairs that decide them.
+    """The ranks of models at the first metric, and the pairs that decide them.
 
-    standings : models in the order of their places.  pairs : all of them.
+    standings : models in the order of their ranks.  pairs : all pairs.
     metric : the first metric.  groups : the columns that split the models.
     """
 
@@ -61,18 +61,18 @@ class LeadingPlaces:
 
     @cached_property
     def leader_pairs(self) -> list[Pair]:
-        """The pairs of the model that comes first, as seen from it."""
+        """The pairs of the model that comes first, with this model first."""
         series = self.top[0].values.series
         return [pair.of(series) for pair in self.tested if series in pair.models]
 
     @property
     def leads(self) -> bool:
-        """Whether one model comes first and is significantly better than every other one."""
+        """Whether one model comes first and is significantly better than all others."""
         return len(self.top) == 1 and all(p.fact.verdict == BETTER for p in self.leader_pairs)
 
     @property
     def pair_fields(self) -> Mapping[str, Any]:
-        """How many pairs differ, at which metric."""
+        """How many pairs differ, and at which metric."""
         return {
             "metric": self.metric.name, "differ": differing(self.tested), "pairs": len(self.tested),
             "model": self.top[0].values.series[0] if self.top else "",
@@ -80,7 +80,7 @@ class LeadingPlaces:
 
     @property
     def leader_fields(self) -> Mapping[str, Any]:
-        """The least lead of the model that comes first, and how many other pairs tie."""
+        """The smallest lead of the model that comes first, and how many other pairs tie."""
         nearest = min(self.leader_pairs, key=lambda pair: pair.margin.value or 0.0)
         ties, p = len(self.tested) - differing(self.tested), nearest.fact.p_adjusted or 0.0
         return {
@@ -90,7 +90,7 @@ class LeadingPlaces:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The models that tie for first, and the others."""
+        """The models that tie for first, and the other models."""
         names = [rank.values.series[0] for rank in self.top]
         first = {rank.values.series for rank in self.top}
         separating = [p for p in self.tested if len(first.intersection(p.models)) == 1]
@@ -108,7 +108,7 @@ class LeadingPlaces:
 
     @cached_property
     def firsts(self) -> dict[str, list[str]]:
-        """Model → groups in which it comes first by itself, most groups first."""
+        """Model → groups in which it comes first without a tie, most groups first."""
         names: dict[str, list[str]] = {}
         for group, ranks in grouped(self.ranked, lambda rank: rank.values.series[1:]).items():
             top = [rank.values.series[0] for rank in ranks if rank.low == 1]
@@ -129,7 +129,7 @@ class LeadingPlaces:
 
 
 def _ends(ranks: Sequence[Rank]) -> list[float]:
-    """The estimates of models, both ends of those that are ranges."""
+    """The estimates of models, or both ends of estimates that are ranges."""
     ends: list[float] = []
     for rank in ranks:
         estimate = rank.values.estimate
@@ -147,7 +147,7 @@ PLACES = (
     Answer("ties-by-group", lambda places: bool(places.groups),
            "At {metric}, no model comes first by itself in {groups:group}; " + _DIFFER + ".",
            lambda places: places.group_fields),
-    # Not all pairs share tasks, or differences go round in a circle.
+    # Not all pairs share tasks, or the differences form a circle.
     Answer("pairs-that-differ", lambda places: not places.all_tested,
            _DIFFER + " at {metric}.", lambda places: places.pair_fields),
     Answer("leads-ties-below", lambda places: places.leads and places.leader_fields["ties"],
@@ -174,9 +174,10 @@ PLACES = (
 
 
 def against(baseline: str, pairs: Sequence[Pair], groups: Sequence[str]) -> Mapping[str, Any]:
-    """The verdicts against a baseline; the best difference of models that one group compares.
+    """The verdicts against a baseline, and the best difference if there are no groups.
 
-    It has its interval only if there is one: that of the best of several is too short.
+    The difference has its interval only if there is one model. The interval of the best of several
+    would be too short.
     """
     count = Counter(pair.fact.verdict for pair in pairs)
     sign = pairs[0].metric.sign
@@ -194,7 +195,7 @@ def against(baseline: str, pairs: Sequence[Pair], groups: Sequence[str]) -> Mapp
 class TwoModels:
     """The difference of two models.
 
-    pair : the first of their pairs; the others are at other metrics.
+    pair : their pair at the first metric.
     """
 
     def __init__(self, pair: Pair) -> None:
@@ -259,7 +260,7 @@ class Reversals:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The metrics at which the order is another one, and the better model there."""
+        """The metrics at which the order is reversed, and the better model there."""
         return {
             "metrics": list(dict.fromkeys(pair.metric.name for pair in self.turned)),
             "better": SeriesName(self.turned[0].winner or ()), "pairs": self.pairs,

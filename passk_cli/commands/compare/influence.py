@@ -12,17 +12,18 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.study.comparison import Comparison, difference_samples, match_tasks
 from passk_cli.study.confidence import Confidence
 
-# The share of the difference that is left without them, below which they decide it.
+# A few tasks decide a difference if a smaller share of it is left without them.
 _LEFT = 0.5
-# Rounding of means.
+# A margin for the rounding of means.
 _NEAR = 1.0 + 1e-9
 
 
 @dataclass(frozen=True)
 class Influence:
-    """A significant difference that is none without the tasks that changed most.
+    """A difference that is significant only because of the tasks that changed most.
 
-    tasks : indices of these ⌈T/100⌉ + 1 tasks.  rest : the mean difference of the others.
+    tasks : indices of these ⌈T/100⌉ + 1 tasks.  remaining_difference : the mean difference without
+    them.
     """
 
     comparison: Comparison
@@ -33,17 +34,18 @@ class Influence:
 def decided_by_few(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> Iterator[Influence]:
-    """Significant differences that less than half is left of without a few tasks, and no longer so.
+    """Find significant differences that a few tasks decide.
 
-    Honest differences lose significance without their largest tasks often (28 % with 13 tasks), but
-    half their size rarely (benchmarks/difference.md): hence both.
+    Without these tasks, less than half of the difference is left, and it is not significant. Sound
+    differences often lose significance without their largest tasks (28 % with 13 tasks), but rarely
+    half their size (benchmarks/difference.md), so both are required.
     """
     from passk_cli.inference.intervals import difference_distributions
 
     if confidence.population != NEW_TASKS:
         return
     for c in comparisons:
-        # Of corrected values the largest are those of labelled tasks.
+        # The largest of corrected values are those of labelled tasks.
         if c.hidden[1] is not None or c.missing_bounds or c.ratio:
             continue
         if not c.testable or not c.adjusted <= 1 - confidence.level + 1e-12:
@@ -53,7 +55,7 @@ def decided_by_few(
         if count < few + 2 or c.clusters is not None:
             continue
         least, most = c.first.bounds(confidence)
-        # So few tasks cannot carry half of a large difference, whichever they are.
+        # This few tasks cannot carry half of a large difference, whichever they are.
         if (abs(mean) * count - few * (most - least)) / (count - few) > abs(mean) * _LEFT * _NEAR:
             continue
         d = c.d

@@ -29,7 +29,7 @@ from passk_cli.study.section import GROUPS, MODEL, Section
 
 @dataclass(frozen=True, eq=False)
 class Submissions(Sequence[Submission]):
-    """Submissions of several boards, which are computed when the first is looked at."""
+    """The submissions of several boards, computed when the first one is used."""
 
     boards: Sequence[SubmissionBoard]
 
@@ -45,7 +45,7 @@ class Submissions(Sequence[Submission]):
 
 
 def _figure_text(name: str) -> Callable[[Submission], str]:
-    """The cell of a figure: "594 of 600; 420 expected"."""
+    """The cell of a figure, for example "594 of 600; 420 expected"."""
 
     def cell(row: Submission) -> str:
         figure = row.figures.get(name)
@@ -119,7 +119,7 @@ class Integrity(Section[Submission]):
 
 
 def texts_of(counts: Counts, request: Request, read: Read) -> Callable[[], Counts | None] | None:
-    """What reads the same attempts with their solutions, or else their answers.
+    """A function that reads the same attempts with their solutions, or else with their answers.
 
     None if not all files have them.
     """

@@ -1,4 +1,4 @@
-"""The table of where the noise of a difference comes from: tasks or attempts."""
+"""The table that splits the noise of differences into tasks and attempts."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class Noise(Section[NoisyPair]):
 
 
 def noisy_pairs(study: Analysis, compared: Sequence[Comparison]) -> list[NoisyPair]:
-    """The pairs at pass@1 whose variance can be split.
+    """The pairs at pass@1 with a variance that can be split.
 
-    For these tasks all noise comes from attempts, and labels and missing outcomes add other noise.
+    For these tasks, all noise comes from attempts. Labels and missing outcomes add other noise.
     """
     if study.confidence.population == THESE_TASKS:
         return []

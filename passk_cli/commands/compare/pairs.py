@@ -1,4 +1,4 @@
-"""Pairs of models that are compared, and the place of each model among its rivals."""
+"""Pairs of models that are compared, and the rank of each model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TURNED = {BETTER: WORSE, WORSE: BETTER}
 
 @dataclass(frozen=True)
 class PairRecord:
-    """A record about two models.  comparison : of them."""
+    """A record about two models.  comparison : their comparison."""
 
     comparison: Comparison
 
@@ -42,16 +42,16 @@ class PairRecord:
 
     @property
     def against(self) -> str:
-        """The model it is compared with."""
+        """The other model of the comparison."""
         return self.comparison.second.series[0]
 
 
 @dataclass(frozen=True)
 class Pair(PairRecord):
-    """Two models at a metric: their difference, and where each of them stands.
+    """Two models at a metric: their difference and their ranks.
 
-    ranks : of the model and of the one it is compared with, where there is a ranking.
-    crossing : where one overtakes the other, where that was asked.
+    ranks : of the two models, if there is a ranking.
+    crossing : where one overtakes the other, if it was computed.
     """
 
     fact: Result
@@ -65,25 +65,29 @@ class Pair(PairRecord):
 
     @property
     def models(self) -> tuple[Series, Series]:
-        """Both of them, with the groups."""
+        """Both models with their groups."""
         return self.series, self.comparison.second.series
 
     @property
     def difference(self) -> Estimate:
-        """The difference with the sign of its verdict; one that is significant and lies within
-        the margin has the sign of equivalence, for its limits say the other."""
+        """The difference with the sign of its verdict.
+
+        A significant difference within the margin has the sign of equivalence, because its limits
+        already
+        show that it is significant.
+        """
         verdict = EQUIVALENT if self.comparison.equivalent else self.fact.verdict
         return replace(self.fact.estimate, verdict=SIGNS.get(verdict, ""))
 
     @property
     def margin(self) -> Estimate:
-        """How far the model is ahead of the other one, also where less is better."""
+        """How far the model is ahead of the other one, also if less is better."""
         ahead = self.fact.estimate if self.metric.sign > 0 else _negated(self.fact.estimate)
         return replace(ahead, signed=False)
 
     @property
     def equivalence(self) -> float | None:
-        """The p of equivalence; None without a margin."""
+        """The p-value of equivalence; None without a margin."""
         p = self.comparison.equivalence
         return None if math.isnan(p) else p
 
@@ -93,12 +97,12 @@ class Pair(PairRecord):
         return {BETTER: self.series, WORSE: self.models[1]}.get(self.fact.verdict)
 
     def crosses(self, name: str) -> float | None:
-        """The k at which they cross, or a limit of it; None where there is none."""
+        """The k at which they cross, or a limit of it; None if there is none."""
         at = math.inf if self.crossing is None else getattr(self.crossing, name)
         return at if math.isfinite(at) else None
 
     def of(self, series: Series) -> Pair:
-        """The pair as seen from one of its two models: its difference, and its verdict."""
+        """The pair with one of its two models first."""
         if series == self.series:
             return self
         fact = self.fact
@@ -118,14 +122,14 @@ def _negated(e: Estimate) -> Estimate:
 def change_values(study: Analysis, change: Change) -> Iterator[TaskValues]:
     """The change of each series, on the tasks that have values of both metrics.
 
-    Errors: ParameterError where attempts would have to change places in two ways.
+    Errors: ParameterError if attempts would have to be permuted in two ways.
     """
     if study.confidence.population == THESE_TASKS and " and " in change.kind.needs:
         raise ParameterError(
             OptionValue("--change"),
-            f"{change.start.name} and {change.end.name} look at different things of an"
+            f"{change.start.name} and {change.end.name} use different values of an"
             " attempt, and the test for these tasks permutes attempts",
-            settles=[SuggestedFix({"--population": "new-tasks"}, "asks about new tasks")],
+            settles=[SuggestedFix({"--population": "new-tasks"}, "tests for new tasks")],
         )
     values = study.values((change.start, change.end))
     for start, end in zip(values[::2], values[1::2], strict=True):
@@ -144,7 +148,7 @@ def change_values(study: Analysis, change: Change) -> Iterator[TaskValues]:
 
 @dataclass(frozen=True)
 class ModelRank:
-    """A model among its rivals: its rank at each metric, and the pair with the next below it."""
+    """A model with its rank at each metric, and the pair with the next model below it."""
 
     series: Series
     ranks: dict[Metric, Rank] = field(default_factory=dict)
@@ -162,7 +166,7 @@ def paired(
     crossings: Mapping[tuple[Series, Series, str], Crossing],
     confidence: Confidence,
 ) -> list[Pair]:
-    """Each comparison as a pair, with its ranks and its crossing."""
+    """Each comparison as a pair with its ranks and its crossing."""
     rank_of = {(rank.values.series, rank.values.metric): rank for rank in ranks}
     return [
         Pair(
@@ -176,7 +180,7 @@ def paired(
 
 
 def first_metric(pairs: Sequence[Pair]) -> Metric:
-    """The first metric that can be tested; the first one where none can."""
+    """The first metric that can be tested, or the first metric if none can."""
     return next((p.metric for p in pairs if p.comparison.testable), pairs[0].metric)
 
 
@@ -187,8 +191,10 @@ def at_first(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def standings(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRank]:
-    """Models by their rank at the first metric that can be tested, group by group; those without a
-    value there at the end."""
+    """Models by their rank at the first metric that can be tested, in each group.
+
+    Models without a value at that metric come last.
+    """
     first = at_first(pairs)
     model_ranks: dict[Series, dict[Metric, Rank]] = {}
     for rank in sorted(ranks, key=lambda rank: rank.values.metric != first[0].metric):
@@ -203,7 +209,7 @@ def standings(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRank]:
 
 
 def sides(study: Analysis, comparisons: Sequence[Comparison]) -> list[tuple[RunSide, RunSide]]:
-    """Both models of every pair once, as flips are found between them."""
+    """Both models of every pair once, to find flips between them."""
     counts = study.counts
     places = {series: place for place, series in enumerate(counts.series)}
     pairs = dict.fromkeys((c.first.series, c.second.series) for c in comparisons if len(c.tasks))

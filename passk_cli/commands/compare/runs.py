@@ -1,4 +1,4 @@
-"""One model in several files or columns: what makes a model of each."""
+"""One model in several files or columns: how to compare its runs as models."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from passk_cli.study.duplicate_runs import require_no_copies
 from passk_cli.study.pairs import OneModelError, require_several
 from passk_cli.suggested_fix import SuggestedFix, quoted
 
-# How many columns are tried.
+# The most columns that are tried as models.
 _TRIED = 6
 
 
 @dataclass(frozen=True, eq=False)
 class OneModelRuns:
-    """Data of one model, in which runs may be told apart.
+    """Data of one model that may contain several runs.
 
-    files : the arguments that it is given by.  read : reads, with a request.
+    files : the arguments of the data.  read : reads the data of a request.
     """
 
     counts: Counts
@@ -36,7 +36,7 @@ class OneModelRuns:
     read: Read
 
     def explained_error(self, error: OneModelError) -> ParameterError:
-        """The error with what makes models of files or columns, of which each was tried."""
+        """The error with options that make models of files or columns. Each option was tested."""
         files = all_of_count(plural(len(self.files), "file"))
         labels, paths = zip(*map(split_label, self.files), strict=True) if self.files else ((), ())
         if len(paths) > 1 and labels[0] and len({*labels}) == 1:
@@ -67,7 +67,9 @@ class OneModelRuns:
         return len(self.files) > 1 and all(map(os.path.isfile, self.files))
 
     def _ways(self) -> Iterator[SuggestedFix]:
-        """Columns of outcomes as models; the column that files differ in, or a label for each."""
+        """Columns of outcomes as models; the column that differs between files; or a label for each
+        file.
+        """
         file = self.counts.facts.inputs[0]
         if "," in file.roles.get("outcome", ""):
             yield from self._tested_fix({"--field": {"model": COLUMN}})
@@ -79,7 +81,7 @@ class OneModelRuns:
     def _tested_fix(
         self, options: dict[str, object], labels: Mapping[str, str] | None = None
     ) -> Iterator[SuggestedFix]:
-        """A remedy, if there are models that share tasks with it, and one in each file."""
+        """A fix, if it makes models that share tasks, with one model per file."""
         settle = SuggestedFix(options, labels=labels or {})
         request = self.request.with_fix(settle)
         try:

@@ -28,8 +28,9 @@ _EMPTY, _LONE = "not computed", "n = 1"
 class VerdictStability:
     """A verdict, and what changes it.
 
-    kept : the groups without which it stays, as "4 of 5".  changed : the others, with the verdict
-    without them.  half : the verdict with half of the attempts.
+    stable_groups : how many groups can be left out without a change, for example "4 of 5".
+    changed : the other groups, with the verdict without them.
+    half : the verdict with half of the attempts.
     """
 
     series: Series
@@ -57,7 +58,8 @@ class Sensitivity(Section[VerdictStability]):
         Column("verdict", meaning="Verdict on all tasks.", cell=lambda row: row.verdict),
         Column("verdict kept", meaning="Groups without which the verdict is the same.",
                cell=lambda row: row.stable_groups),
-        Column("changes without", meaning="Groups without which it is another, which is named.",
+        Column("changes without", meaning="Groups without which the verdict changes, and the"
+               " verdict then.",
                cell=lambda row: row.changed),
         Column("half the attempts", meaning="Verdict with half of the attempts, drawn at random.",
                cell=lambda row: row.half),
@@ -73,7 +75,7 @@ class Sensitivity(Section[VerdictStability]):
 def sensitivities(study: Analysis, group: str, baseline: str | None) -> Iterator[VerdictStability]:
     """Each pair and metric with what changes its verdict.
 
-    study : its counts are split by `group`; leaving a group out leaves its cells out.
+    study : its counts are split by `group`; leaving out a group leaves out its cells.
     """
     counts = study.counts
     place = 1 + counts.group_names.index(group)
@@ -115,7 +117,7 @@ def _verdicts(study: Analysis, baseline: str | None) -> dict[tuple[Series, Serie
 
 
 def halved(counts: Counts, seed: int) -> Counts:
-    """Cells with n // 2 of their attempts, drawn without replacement."""
+    """Counts with n // 2 of the attempts of each cell, drawn without replacement."""
     n = counts.n // 2
     rng = named_generator(seed, "half the attempts")
     fewer = rng.hypergeometric(counts.c, counts.n - counts.c, n)

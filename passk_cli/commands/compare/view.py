@@ -105,14 +105,14 @@ from passk_cli.study.section import (
 from passk_cli.study.values import Series, TaskValues, TooFewAttempts, common_reason
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-# A metric, where a reference describes columns without data.
+# A metric for references, which describe columns without data.
 _METRIC = Number("METRIC", "A metric of -k or -m.", "share")
-# Pairs that a chart has room for, and rows of changes that people read.
+# The most pairs of a chart, and the most rows of changes.
 _FIRST = 28
-# A picture of more models than this has the pairs of the leader alone.
+# A picture of more models shows only the pairs of the leader.
 _MOST_DRAWN = 8
 _SIGNIFICANT = (BETTER, WORSE)
-# Verdicts on changes: a model that changes by more is not a better one.
+# Verdicts on changes. A model that changes more is not better.
 _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
 
 NOT_COMPARED = DiagnosticType(
@@ -178,7 +178,7 @@ def _level(section: Section[Pair] | Ranking | Baseline) -> str:
 
 
 def _number(cell: Cell, metric: Metric, letters: str = "") -> Estimate:
-    """A mean as a number that knows whether it is a share."""
+    """A mean as a number with its unit."""
     if isinstance(cell, Estimate):
         return replace(cell, letters=letters)
     value = cell if isinstance(cell, float) else None
@@ -211,7 +211,7 @@ _PLAIN = replace(
     cell=lambda standing, metric: _number(
         getattr(standing.ranks.get(metric), "values", None)
         and standing.ranks[metric].values.estimate, metric))  # fmt: skip
-# Columns of the metrics after the first: those that stand there, and those that wait for --full.
+# Columns of the metrics after the first: those without --full, and those with --full only.
 _FURTHER: tuple[tuple[str, Callable[[RankedModel[Any]], list[Metric]]], ...] = (
     (ALWAYS, lambda section: section.brief_metrics),
     (FULL, lambda section: section.full_metrics),
@@ -225,9 +225,9 @@ def in_brief(study: Analysis, metric: Metric | Change) -> bool:
 
 @dataclass(frozen=True)
 class RankedModel(Section[Record]):
-    """A line per model: its first metric at length, the others in a number each.
+    """A row per model: its first metric in detail, and one number for each other metric.
 
-    pairs : all that were compared.
+    pairs : all pairs that were compared.
     """
 
     pairs: Sequence[Pair]
@@ -244,20 +244,20 @@ class RankedModel(Section[Record]):
 
     @property
     def brief_metrics(self) -> list[Metric]:
-        """The other metrics that stand there without --full."""
+        """The other metrics with a column without --full."""
         return [m for m in self.other_metrics if in_brief(self.study, m)]
 
     @property
     def full_metrics(self) -> list[Metric]:
-        """Those that wait for --full."""
+        """The other metrics with a column only with --full."""
         return [m for m in self.other_metrics if not in_brief(self.study, m)]
 
 
 @dataclass(frozen=True)
 class Ranking(RankedModel[ModelRank]):
-    """Models by the first metric, the best first; those that tie share a letter.
+    """Models by the first metric, the best first. Models that tie share a letter.
 
-    alone : whether there are two models, whose difference stands in its own table.
+    single_model : whether there are only two models, whose difference has its own table.
     """
 
     columns = (
@@ -294,7 +294,7 @@ class Ranking(RankedModel[ModelRank]):
 
     @property
     def differ(self) -> bool:
-        """Whether models have other tasks."""
+        """Whether models have different tasks."""
         return len({standing.first.values.tasks.tobytes() for standing in self.records}) > 1
 
     def tables(self) -> Iterator[Table]:
@@ -306,7 +306,7 @@ class Ranking(RankedModel[ModelRank]):
             yield f"~ or same letter: tied at {_level(self)}"
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """The model that comes first, and whether others tie."""
+        """The model that comes first, and whether other models tie."""
         groups = self.study.counts.group_names
         places = LeadingPlaces(self.records, self.pairs, self.metric, groups)
         if places.tested and not self.single_model:
@@ -315,21 +315,23 @@ class Ranking(RankedModel[ModelRank]):
 
 @dataclass(frozen=True)
 class BaselineRow:
-    """A model beside the baseline: its pairs by metric; of the baseline itself its values."""
+    """A model compared with the baseline: its pairs by metric. The row of the baseline has its
+    values.
+    """
 
     series: Series
     pairs: Mapping[Metric, Pair]
     baseline_values: Mapping[Metric, TaskValues]
 
     def difference(self, metric: Metric) -> Estimate:
-        """To the baseline; of the baseline, its estimate."""
+        """The difference to the baseline; for the baseline itself, its estimate."""
         if metric in self.pairs:
             return self.pairs[metric].difference
         values = self.baseline_values.get(metric)
         return _number(values.estimate if values and values.has_values else None, metric)
 
     def of(self, metric: Metric, value: Callable[[Pair], Cell]) -> Cell:
-        """Something about a pair; "" of the baseline."""
+        """A value of the pair at a metric; "" for the baseline."""
         return value(self.pairs[metric]) if metric in self.pairs else ""
 
 
@@ -341,7 +343,7 @@ _TO_BASELINE = Column(
 
 @dataclass(frozen=True)
 class Baseline(RankedModel[BaselineRow]):
-    """Each model's difference to the baseline, on shared tasks; the baseline on all its own."""
+    """Each model's difference to the baseline on shared tasks, and the baseline's estimates."""
 
     view = "with --baseline"
     columns = (
@@ -382,7 +384,7 @@ class Baseline(RankedModel[BaselineRow]):
 
 
 def baseline_rows(pairs: Sequence[Pair], baseline: str) -> list[BaselineRow]:
-    """The baseline of each group and the models beside it."""
+    """The rows of each group: the baseline, then the models compared with it."""
     rows: list[BaselineRow] = []
     for group in dict.fromkeys(pair.series[1:] for pair in pairs):
         group_pairs = [pair for pair in pairs if pair.series[1:] == group]
@@ -404,12 +406,12 @@ def _tasks(sizes: Sequence[int]) -> str:
 
 
 _DIFFERENCE = Column(
-    "difference", "share", meaning="The model minus the other one, on the tasks that both have,"
+    "difference", "share", meaning="The model minus the other model, on the tasks that both have,"
     " with its interval; ~ not significant, = equivalent.", cell=lambda pair: pair.difference,
 )  # fmt: skip
 _RATIO = Column(
-    "ratio", "ratio", meaning="Of a ratio of means, as cost-per-success: the model's divided by the"
-    " other one's, with its interval.",
+    "ratio", "ratio", meaning="The model's value divided by the other model's, with its interval,"
+    " for a ratio of means such as cost-per-success.",
     cell=lambda pair: ratio_estimate(pair.comparison.ratio, "ratio")
     if pair.comparison.ratio else "",
     where=lambda section: any(pair.comparison.ratio for pair in section.records))  # fmt: skip
@@ -426,7 +428,7 @@ _SHARED = Column(
 
 
 def _side(place: int) -> Column:
-    """The estimate of one of the two."""
+    """The column with the estimate of one of the two models."""
     return Column(
         "{}", "share",
         meaning=f"Estimate of the {('model', 'other model')[place]} on the tasks that both have.",
@@ -453,8 +455,9 @@ _FIELDS = (
     data_field("letters_against", "Letters of the other model.",
                lambda pair: getattr(pair.ranks[1], "letters", None)),
     data_field("leads", "Share of the resamples of the tasks in which the model comes first, ties"
-               " split; empty where attempts differ between models, which alone can put one first,"
-               " or no task is shared by all.", lambda pair: getattr(pair.ranks[0], "leads", None)),
+               " split; empty if attempts differ between models, which can put a model first by"
+               " itself, or if the models share no task.",
+               lambda pair: getattr(pair.ranks[0], "leads", None)),
     data_field("leads_against", "Share of the resamples in which the other model comes first.",
                lambda pair: getattr(pair.ranks[1], "leads", None)),
     data_field("rank_low", "Best place that the tests leave open.",
@@ -469,11 +472,11 @@ _FIELDS = (
 
 
 class PairSection(Section[Pair]):
-    """Pairs of models with their tests: their rows, and what cannot be said of them."""
+    """Pairs of models with their tests: their rows, and messages about pairs without a test."""
 
     @property
     def names(self) -> tuple[str, str]:
-        """Above the estimates of both."""
+        """The headers of the two columns of estimates."""
         return "estimate", "of other"
 
     def facts_of(self, record: Pair) -> Iterator[Result]:
@@ -512,9 +515,10 @@ class PairSection(Section[Pair]):
 class AllPairs(PairSection):
     """The difference of every pair at every metric.
 
-    adjustment : of all that was tested together.  baseline : the model that all are compared with;
-    "" for all pairs.  alone : whether there are two models, whose difference is what is asked.
-    drawn : whether the picture is that of the differences.
+    adjustment : of all tests together.  baseline : the model that all models are compared with; ""
+    for
+    all pairs.  single_model : whether there are only two models.
+    draws_differences : whether the picture shows the differences.
     """
 
     title = "Pairs"
@@ -538,12 +542,12 @@ class AllPairs(PairSection):
 
     @property
     def names(self) -> tuple[str, str]:
-        """Above the estimates of both: the models, of two."""
+        """The headers of the two columns of estimates: the two models, if there are only two."""
         first = self.records[0]
         return (first.series[0], first.against) if self.single_model else super().names
 
     def tables(self) -> Iterator[Table]:
-        """All pairs with --full; of two models the one table."""
+        """All pairs with --full. With only two models, their table is always shown."""
         brief = (
             [p for p in self.records if in_brief(self.study, p.metric)] if self.single_model else ()
         )
@@ -555,7 +559,7 @@ class AllPairs(PairSection):
         )
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """Of two models the difference; where another metric says the opposite; no test."""
+        """The difference of only two models, metrics with a reversed order, or "no test"."""
         first = at_first(self.records)
         if not testable_pairs(first):
             yield NO_TEST.about(first)
@@ -627,7 +631,7 @@ class AllPairs(PairSection):
             of = first_few([SeriesName(series) for series in leaders.values()])
             part = f"the {plural(len(names), 'pair')} of {of}, of {len(all_pairs):,}"
         chart_pairs = [pair for pair in brief if pair.models in names]
-        # A difference that is a range has a point at each end.
+        # A difference that is a range gets a point at each end.
         points = [
             (pair.fact, value)
             for pair in chart_pairs
@@ -651,7 +655,7 @@ class AllPairs(PairSection):
                 }
             )  # fmt: skip
         margin, level = self.study.rules.margin, self.study.confidence.interval_level
-        # Pairs of one model stand under its name.
+        # Pairs of one model are listed under its name.
         heads = {} if self.baseline else {"head": "head", "tail": "tail"}
         chart = forest(
             rows, label="pair", value="difference", low="low", high="high", facet="metric",
@@ -686,7 +690,7 @@ class Changes(PairSection):
 
     @property
     def names(self) -> tuple[str, str]:
-        """Above the changes of both."""
+        """The headers of the two columns of changes."""
         return "change", "change of other"
 
     def tables(self) -> Iterator[Table]:
@@ -702,12 +706,12 @@ class Changes(PairSection):
 
     @property
     def verdict(self) -> str:
-        """The verdict on the only pair that is tested; "" if it is not the only one."""
+        """The verdict on the only tested pair; "" if there are several."""
         return self.tested[0].fact.verdict if len(self.tested) == 1 else ""
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """How many changes differ; of one pair by how much."""
+        """How many changes differ, or by how much the changes of one pair differ."""
         tested = self.tested
         first = tested[0]
         return {
@@ -718,7 +722,7 @@ class Changes(PairSection):
 
 
 def _nothing_shared(counts: Counts, pair: Comparison) -> ParameterError:
-    """The error of models none of which shares a task with another, with tasks of the first two."""
+    """The error if no two models share a task, with some tasks of the first two models."""
     tasks = (
         f"{rates.name} has {first_few([counts.tasks[t] for t in rates.tasks])}"
         for rates in (pair.first, pair.second)
@@ -730,8 +734,10 @@ def _nothing_shared(counts: Counts, pair: Comparison) -> ParameterError:
 
 
 def _causes(lacking: Sequence[Comparison]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """Why pairs are not compared, and how many of them; what models have too few attempts for is
-    one reason, and comes with that of each model."""
+    """Why pairs are not compared, and how many of them.
+
+    All models with too few attempts have one common reason, which comes with that of each model.
+    """
     short, models, other_reasons = list[str](), dict[Series, str](), list[str]()
     for c in lacking:
         few = [
@@ -749,7 +755,7 @@ def _causes(lacking: Sequence[Comparison]) -> Iterator[tuple[str, int, tuple[str
 
 
 def _incomplete_results(compared: Sequence[Comparison]) -> Iterator[Result]:
-    """The numbers of models that leave out tasks with too few attempts, with the reason."""
+    """The results of models that leave out tasks with too few attempts, with the reason."""
     values = {
         (r.series, r.metric): r for c in compared for r in (c.first, c.second) if r.has_values
     }
@@ -760,7 +766,7 @@ def _incomplete_results(compared: Sequence[Comparison]) -> Iterator[Result]:
 
 
 def parse_change_name(value: Any) -> str:
-    """A change as one writes it, "pass@1:pass@100"; refused unless it is one."""
+    """Check a change such as "pass@1:pass@100" and return it as text."""
     try:
         parse_change(value)
     except ParameterError as error:
@@ -771,7 +777,7 @@ def parse_change_name(value: Any) -> str:
 class Compare(Question, CompareOptions):
     """The question of `passk compare`.
 
-    pairs : the section that the pairs stand in.
+    pairs : the section of the pairs.
     """
 
     pairs: ClassVar[type[AllPairs]] = AllPairs
@@ -802,13 +808,13 @@ class Compare(Question, CompareOptions):
     }  # fmt: skip
 
     def request(self, options: SharedOptions) -> Request:
-        """The request: the baseline as well, and the groups that are left out in turn."""
+        """What to read, including the baseline and the groups of --sensitivity."""
         request = super().request(self._options_with_change(options))
         groups = (self.sensitivity,) if self.sensitivity else ()
         return replace(request, by=tuple(dict.fromkeys((*request.by, *groups))))
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """The metrics, of those that the data as a whole supports."""
+        """The metrics of the answer, of those that all data together supports."""
         all_counts = self._unsplit(counts)
         if self._change is None:
             return super().metrics_of(options, all_counts)
@@ -819,7 +825,7 @@ class Compare(Question, CompareOptions):
         return super().metrics_of(options, all_counts) if names_metrics else metrics
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The data and what is asked of it; the intervals are those of differences."""
+        """The data with the metrics and rules; the intervals are those of differences."""
         confidence = options.confidence.require_intervals().for_differences()
         options = replace(options, confidence=confidence)
         runs = (
@@ -846,7 +852,7 @@ class Compare(Question, CompareOptions):
         return replace(study, baseline=counts_of_baseline, reading=(*runs.notes, *notes))
 
     def report_from(self, options: SharedOptions, read: Read) -> Report:
-        """The report; where there is one model, its error with what makes models of its runs."""
+        """The report. With only one model, the error shows how to compare its runs."""
         try:
             return super().report_from(options, read)
         except OneModelError as error:
@@ -858,7 +864,7 @@ class Compare(Question, CompareOptions):
             ) from None
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """ParameterError where there is one model, and no other file to compare it with."""
+        """Raise a ParameterError if there is only one model and no file to compare it with."""
         if (
             self.baseline is None
             or RunAndBaseline.from_arguments(options.files, self.baseline).baseline is None
@@ -866,7 +872,7 @@ class Compare(Question, CompareOptions):
             require_several(self._unsplit(counts))
 
     def report(self, study: Analysis) -> Report:
-        """The ranking or the baseline's table, the pairs, and what was asked for besides."""
+        """The ranking or the baseline's table, the pairs, and the requested further sections."""
         baseline, change = self.baseline, self._change
         if study.baseline is not None:
             baseline = study.baseline.series[0][0]
@@ -889,7 +895,7 @@ class Compare(Question, CompareOptions):
         if self.crossings and not crossings:
             raise ParameterError(
                 OptionValue("--crossings"),
-                "it needs two models with shared tasks and a metric of k, as pass@k",
+                "it needs two models with shared tasks and a metric of k, for example pass@k",
                 settles=[
                     SuggestedFix({"-m": ("pass@1",)}, "is one"),
                     SuggestedFix({"--crossings": None}),
@@ -940,15 +946,15 @@ class Compare(Question, CompareOptions):
         )  # fmt: skip
 
     def _range_report(self, study: Analysis, baseline: str | None) -> Report:
-        """The pairs at metrics that counts leave a range, if there are no other metrics.
+        """The pairs at metrics that are ranges, if there are no other metrics.
 
-        Errors: ParameterError for an option that is about tests.
+        Errors: ParameterError for an option about tests.
         """
         name, options_set = (
             study.metrics[0].name,
             [*changed_options(self), *changed_options(study.rules)],
         )
-        problem = f"{name} is a range, which has no test; name another metric as well, as pass@1"
+        problem = f"{name} is a range, which has no test; add another metric, for example pass@1"
         refuse("contradicting-options", *(
             (option not in ("--baseline", "--unpaired"), OptionValue(option), problem, ())
             for option in options_set
@@ -968,19 +974,19 @@ class Compare(Question, CompareOptions):
         return None if self.change is None else parse_change(self.change)
 
     def _options_with_change(self, options: SharedOptions) -> SharedOptions:
-        """The options with the metrics of the change among those asked for."""
+        """The options, with the metrics of --change among the requested metrics."""
         if (change := self._change) is None:
             return options
         metrics = (*options.metrics.metrics, change.start, change.end)
         return replace(options, metrics=replace(options.metrics, metrics=metrics))
 
     def _unsplit(self, counts: Counts) -> Counts:
-        """The counts not split by the groups that are left out in turn."""
+        """The counts without the split by the groups of --sensitivity."""
         return counts.without_group(self.sensitivity) if self.sensitivity else counts
 
 
 class UnlistedPairs(AllPairs):
-    """The answer about all pairs, without a row for each."""
+    """The answer about all pairs, without a row per pair."""
 
     def tables(self) -> Iterator[Table]:
         return iter(())
@@ -990,6 +996,6 @@ class UnlistedPairs(AllPairs):
 
 
 class RankedModels(Compare):
-    """The ranking of many models, whose pairs are too many to be listed."""
+    """The ranking of many models, with too many pairs to list."""
 
     pairs = UnlistedPairs

@@ -18,7 +18,10 @@ _MOST_POINTS = 100_000
 
 
 def parse_points(value: Any) -> str:
-    """A number of points, or "all"; ParameterError for anything else."""
+    """Parse a number of points, or "all".
+
+    Errors: ParameterError for anything else.
+    """
     text = str(value)
     if text == "all":
         return text
@@ -42,16 +45,16 @@ class CurveOptions:
     passk curve sample_data/toy_families.csv --max-k 20 --chart curves.svg
     """
 
-    # The types of families and metrics cost too much to be named here.
+    # The types of families and metrics would take too long to import here.
     # fmt: off
     rates: Annotated[tuple[Any, ...], Option(
         "--rates", "NAME=P,P,…", "Exact success rates, e.g. mixed=0,1.",
         parse="passk_cli.commands.curve.view:parse_families",
-        detail="They stand instead of files; a file may have a column rate as well. Repeatable.",
+        detail="They replace files; a file may also have a column rate. Repeatable.",
     )] = ()
     points: Annotated[str, Option(
         "--points", "N|all", "How many k's: all up to N, else about N.", parse=parse_points,
-        detail="Beyond N they lie on a log scale.")] = "40"
+        detail="Beyond N they are on a log scale.")] = "40"
     max_k: Annotated[int | None, Option(
         "--max-k", "K", "The last k.", low=1, high=MOST_ATTEMPTS,
         detail="Default: the smallest n of each model (the largest with --short-tasks drop); 10 for"
@@ -61,11 +64,11 @@ class CurveOptions:
         detail="simultaneous: for both curves of a model at all k together.")] = POINTWISE
     delta: Annotated[bool, Option(
         "--delta", help="Δ_k, coverage deficit and moments.",
-        detail="They say what uneven tasks do.")] = False
+        detail="They measure the effect of uneven tasks.")] = False
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Curves, e.g. pass@k or maj@k,gpass@k:0.5.",
         parse="passk_cli.commands.curve.view:parse_curves",
-        detail="pass@k and pass^k are there anyway, unless one of them is named. cover: the share"
+        detail="pass@k and pass^k are always shown, unless you name one of them. cover: the share"
         " of tasks that reach a true success rate, over that rate.")] = ()
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,2,5,10", "These k's only.", parse=parse_k, detail="Instead of --points.")] = ()

@@ -15,18 +15,18 @@ from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.section import Number, NumberTable, rows_of, view
 
 _TENTHS = range(1, 10)
-# Thresholds of the table without --full, and the one that the sentence is about.
+# Thresholds of the table without --full, and the threshold of the answer.
 _BRIEF, _SAID = ("cover@0.2", "cover@0.5", "cover@0.8", "cover@0.9"), "cover@0.8"
 
 
 class CoverCurve(NumberTable):
-    """A row per model, and a column per threshold."""
+    """A row per model and a column per threshold of cover@τ."""
 
     view = "with -m cover"
 
     @property
     def numbers(self) -> list[Number]:
-        """The thresholds, those in between with --full only."""
+        """The thresholds; those between the usual ones appear with --full only."""
         visibility = {True: ALWAYS, False: FULL}
         return [
             number._replace(shown=visibility[number.name in _BRIEF]) for number in super().numbers
@@ -55,7 +55,7 @@ class CoverCurve(NumberTable):
 
 
 def cover_curves(study: Analysis) -> Report:
-    """The report of all thresholds; the models with the highest ranges at 0.8 first."""
+    """The report of all thresholds, with the models that have the highest ranges at 0.8 first."""
     metrics = [Metric("cover@", 1, Fraction(tenth, 10)) for tenth in _TENTHS]
     confidence = study.confidence.for_metrics(metrics)
     study = replace(study, metrics=tuple(metrics), confidence=confidence)

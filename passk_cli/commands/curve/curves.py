@@ -39,17 +39,19 @@ from passk_cli.text import plural
 
 CURVES = (AT, HAT) = ("pass@k", "pass^k")
 UNEVEN = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
-# The gain of a model all of whose tasks have its pass@1.
+# The suffix of the gain if all tasks had the model's pass@1.
 EVEN = " if all tasks were equally hard"
-# How Δ_k, the deficit and the moments get their limits; the skewness of these tasks, otherwise.
+# The methods of limits of Δ_k, the deficit and the moments, and that of the skewness of these
+# tasks.
 LIMITS = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "hull"}
 _SKEWNESS = "jackknife"
 # The flaw of a number that has no sampling error.
 EXACT = "exact"
-# All k's up to here can be asked for.
+# The largest k of --points all.
 _MOST_POINTS = 100_000
-# Models whose curves are resampled at once, and k's (tasks × k's without draws) at which Δ_k is
-# computed at once: they bound the memory.
+# Limits of memory: models that are resampled at once, and k's (or tasks × k's without draws) at
+# which
+# Δ_k is computed at once.
 _BATCH, _BLOCK_KS, _BLOCK_CELLS = 8, 64, 1 << 21
 
 
@@ -62,18 +64,18 @@ class StepGain(NamedTuple):
 
     @property
     def series(self) -> Series:
-        """Whose gain it is."""
+        """The series of the gain."""
         return self.gain.series
 
 
 @dataclass(frozen=True)
 class Curves:
-    """The curves of one series, what further attempts gain, and the success rates of its tasks.
+    """The curves of one series, the gains of further attempts, and the success rates of its tasks.
 
-    points : curve → its numbers, by k; a DELTA or DEFICIT has the most that it could be.
-    never, always : shares of tasks that no, every attempt passes.
-    moments : mean, sd and skewness of the success rates, where asked for.
-    shown : the k's of tables.
+    points : curve → its numbers, by k. A number of DELTA or DEFICIT has its largest possible value.
+    never, always : shares of tasks that no attempt passes, and that every attempt passes.
+    moments : mean, sd and skewness of the success rates, if they are requested.
+    table_ks : the k's of tables.
     """
 
     series: Series
@@ -97,22 +99,22 @@ class Curves:
 
     @property
     def exact(self) -> bool:
-        """Whether they are of known success rates, so that nothing has an interval."""
+        """Whether the success rates are known, so that nothing has an interval."""
         return self.never.flaw == EXACT
 
     @cached_property
     def measured(self) -> list[str]:
-        """Its curves that are no difference from those of even tasks."""
+        """Its curves without the differences from equally hard tasks."""
         return [name for name in self.points if name not in UNEVEN]
 
     @property
     def measured_points(self) -> list[Result]:
-        """The points of these."""
+        """The points of these curves."""
         return [point for name in self.measured for point in self.points[name]]
 
     @property
     def main(self) -> str:
-        """pass@k, or pass^k where it stands alone."""
+        """pass@k, or pass^k if there is no pass@k."""
         return self.measured[0]
 
     @cached_property
@@ -122,7 +124,7 @@ class Curves:
 
     @cached_property
     def complete_k(self) -> int:
-        """The largest k at which it is about all of its tasks."""
+        """The largest k at which the curve includes all of its tasks."""
         first, *_ = points = self.points[self.main]
         return max(point.k or 0 for point in points if point.size.tasks == first.size.tasks)
 
@@ -135,9 +137,9 @@ class Curves:
 class Grid:
     """The k's at which curves are computed.
 
-    points : about so many, every one where there are no more; None for every k.
-    max_k : the largest; None for the largest that the data supports.
-    ks : these and no others, where there are any.
+    points : about how many, or every k if there are no more; None for every k.
+    max_k : the largest k; None for the largest that the data supports.
+    ks : only these k's, if there are any.
     """
 
     points: int | None = 40
@@ -166,14 +168,14 @@ class Grid:
         return np.union1d(spread, round_ks(last))
 
     def table_ks(self, ks: Sequence[int]) -> list[int]:
-        """Those of these k's that a table shows."""
+        """The k's that a table shows."""
         return [k for k in ks if self.ks or k in round_ks(ks[-1])]
 
 
 def round_ks(last: int) -> list[int]:
     """The k's of a table: 1, 2, 5, 10, 100, 1000, … and the last.
 
-    >>> telling(30), telling(2000)
+    >>> round_ks(30), round_ks(2000)
     ([1, 2, 5, 10, 30], [1, 2, 5, 10, 100, 1000, 2000])
     """
     round_ones = (1, 2, 5, *(10**d for d in range(1, len(str(last)))))
@@ -181,8 +183,11 @@ def round_ks(last: int) -> list[int]:
 
 
 def steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
-    """The k's between which gains are measured: 1 → 10 → 100 as far as a curve goes, or to its
-    end; and from its first to its last, and to the last of those that curves share.
+    """The k's between which gains are measured.
+
+    These are 1 → 10 → 100 as far as a curve goes, or 1 to its end; from its first to its last k;
+    and
+    to the last k that all curves share.
 
     >>> steps([1, 2, 250]), steps([1, 7]), steps([1]), steps([1, 2, 3], [1, 2])
     ([(1, 10), (10, 100), (1, 250)], [(1, 7)], [], [(1, 3), (1, 2)])
@@ -199,7 +204,7 @@ def steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
 class KRange:
     """k's at which one series has values on the same tasks.
 
-    rates : pass@1 of these tasks.  level : of each interval by itself.
+    rates : pass@1 of these tasks.  level : confidence level of each interval by itself.
     """
 
     rates: TaskValues
@@ -214,17 +219,17 @@ class KRange:
 
 @dataclass(frozen=True)
 class Growth(Metric):
-    """How much pass@k exceeds pass@start in each task."""
+    """How much pass@k exceeds pass@start at each task."""
 
     start: int = 1
 
     @property
     def name(self) -> str:
-        """As the tidy rows call it."""
+        """The name in rows of csv and json."""
         return f"pass@{self.k}-pass@{self.start}"
 
     def values(self, n: Ints, c: Ints) -> Floats:
-        """Its values at each (n, c) pair, in [0, 1]; NaN where n < k."""
+        """Its values at each (n, c) pair, in [0, 1]; NaN if n < k."""
         return pass_at_k_pairs(n, c, self.k) - pass_at_k_pairs(n, c, self.start)
 
     @property
@@ -235,11 +240,11 @@ class Growth(Metric):
 
 @dataclass(frozen=True)
 class Measurement:
-    """The curves of a study.
+    """Computes the curves of a study.
 
     further : curves of other metrics, each as the metric at k = 1.  names : which of CURVES.
-    together : whether intervals hold for both curves of a model at all k's at once.
-    delta : whether what uneven tasks do is computed as well.
+    together : whether intervals hold for both curves of a model at all k's together.
+    delta : whether to compute the effect of uneven tasks.
     """
 
     study: Analysis
@@ -250,11 +255,13 @@ class Measurement:
     delta: bool = False
 
     def curves(self) -> tuple[list[Curves], list[Curves], list[float]]:
-        """Curves of each series, best first; those to draw; the levels of intervals in bands.
+        """Curves of each series, best first; the curves to draw; and the levels of intervals in
+        bands.
 
-        Where outcomes are missing that may pass or fail, curves are ranges; their ends are drawn.
-        Errors: ParameterError for a k beyond what tasks have attempts for or curves are computed
-        to, and for intervals or metrics that may lie outside such a range.
+        If outcomes are missing that may pass or fail, curves are ranges, and their ends are drawn.
+        Errors: ParameterError for a k beyond the attempts or beyond the largest k of curves, and
+        for
+        intervals or metrics that may lie outside such a range.
         """
         study, grid, most = self.study, self.grid, int(self.study.counts.n.max())
         last = min(grid.max_k or most, most)
@@ -290,7 +297,7 @@ class Measurement:
         ks_by_series = [
             {k for k_range in several for k in k_range.ks.tolist()} for several in stretches
         ]
-        # Those at which all models have values, and those of them at which no task is left out.
+        # The k's at which all models have values, and those at which no task is left out.
         shared = sorted(set.intersection(*ks_by_series))
         complete_ks = sorted(
             set.intersection(*(set(ranges[0].ks.tolist()) for ranges in stretches))
@@ -303,7 +310,7 @@ class Measurement:
         )
 
     def _k_ranges(self, s: int) -> list[KRange]:
-        """The stretches of a series: one, or one per number of tasks left with `drop`."""
+        """The ranges of k of a series: one, or with `drop` one per number of tasks."""
         study = self.study
         [rates] = study.values([Metric("pass@", 1)], [s])
         if rates.degrees is not None:
@@ -320,12 +327,12 @@ class Measurement:
         ]
 
     def _labelled_range(self, rates: TaskValues) -> list[KRange]:
-        """The only stretch of a series that labels correct: the k that they reach.
+        """The only range of k of a series that labels correct.
 
-        Errors: ParameterError for a k beyond it.
+        Errors: ParameterError for a k beyond this range.
         """
         largest_k, labels = self.grid.max_k or 1, rates.labels
-        reason, most = "labels of other attempts correct k = 1 alone", 1
+        reason, most = "labels of other attempts correct k = 1 only", 1
         if labels is not None:
             reason, most = labels.refusal(Metric("pass@", largest_k)), labels.largest_k
         if reason and largest_k > most:
@@ -337,7 +344,7 @@ class Measurement:
         return [KRange(rates, ks, self.study.confidence.level)]
 
     def _band_ranges(self, k_ranges: Sequence[KRange]) -> list[KRange]:
-        """The stretches, one of each series, at the pointwise levels of simultaneous bands."""
+        """The ranges of k, one per series, at the pointwise levels of simultaneous bands."""
         confidence = self.study.confidence
         draws: dict[str, Any] = {**confidence.draws}
         cells = [(k_range.rates.n, k_range.rates.c, spread_out(k_range.ks)) for k_range in k_ranges]
@@ -362,7 +369,7 @@ class Measurement:
         return [replace(k_range, level=levels[i]) for i, k_range in enumerate(k_ranges)]
 
     def _curves(self, stretches: Sequence[KRange], *shared: Sequence[int]) -> Curves:
-        """The curves of one series.  shared : the k's that all series have, as of `steps`."""
+        """The curves of one series.  shared : the k's that all series have, as in `steps`."""
         first, study = stretches[0], self.study
         points: dict[str, list[Result]] = {name: [] for name in self.names}
         for stretch in stretches:
@@ -376,7 +383,7 @@ class Measurement:
             points[name] = [self._pointwise(fact) for fact in facts]
         if self.delta:
             points |= gathered(point for stretch in stretches for point in self._uneven(stretch))
-        # What labels correct are means, not single tasks.
+        # Labels correct means, not single tasks.
         corrected = first.rates.degrees is not None
         pairs = steps(ks, *shared) if AT in self.names and not corrected else ()
         last = {k: next(point for point in stretches if point.ks[-1] >= k) for _, k in pairs}
@@ -388,15 +395,19 @@ class Measurement:
         )  # fmt: skip
 
     def _pointwise(self, fact: Result, **more: Cell) -> Result:
-        """The fact beside the level of its interval by itself, which in a band is another; without
-        the values: those of a long curve would fill the memory."""
+        """The result with the level of its pointwise interval, and without its values.
+
+        In a band, the pointwise level differs from the confidence level. The values of a long curve
+        would
+        fill the memory.
+        """
         if fact.level is not None:
             more = {"pointwise_level": fact.level, **more}
         level = self.study.confidence.interval_level
         return replace(fact, level=level, values=None, more=more)
 
     def _points(self, stretch: KRange) -> Iterator[tuple[str, list[Result]]]:
-        """pass@k and pass^k at each k of a stretch, as `passk estimate` gives them at its level."""
+        """pass@k and pass^k at each k of a range, as in `passk estimate` at its level."""
         rates, confidence = stretch.rates, replace(self.study.confidence, level=stretch.level)
         if rates.degrees is not None:
             s = self.study.counts.series.index(rates.series)
@@ -413,7 +424,7 @@ class Measurement:
                 if name not in self.names:
                     continue
                 if bare:
-                    # As `Analysis.fact`, for thousands of k's at once.
+                    # The same as `Analysis.fact`, but for thousands of k's at once.
                     errors: list[float | None] = [None] * len(ks)
                     if values.shape[1] > 1:
                         errors = (values.std(axis=1, ddof=1) / math.sqrt(values.shape[1])).tolist()
@@ -445,7 +456,7 @@ class Measurement:
         )
 
     def _uneven(self, stretch: KRange) -> Iterator[tuple[str, Result]]:
-        """(curve, Δ_k or the coverage deficit) at each k of a stretch."""
+        """(curve, Δ_k or coverage deficit) at each k of a range."""
         setting, rates = self._setting(stretch), stretch.rates
         units = f"tasks; there are {len(rates.n)}"
         if setting.clusters is not None:
@@ -468,7 +479,7 @@ class Measurement:
                     yield name, self._pointwise(fact, at_most=bound)
 
     def _corrected(self, stretch: KRange, name: str, k: int | None, spread: Spread) -> Result:
-        """A number corrected for what attempts add to it, with its limits."""
+        """A number that is corrected for the noise of attempts, with its limits."""
         confidence, share, series = self.study.confidence, name != "skewness", stretch.rates.series
         level = confidence.interval_level
         estimate = Estimate(
@@ -484,7 +495,7 @@ class Measurement:
         rates, growth = stretch.rates, Growth("pass@", k, start=start)
         n, c = rates.n, rates.c
         gain = self.study.fact(replace(rates, metric=growth, values=growth.values(n, c)))
-        # Even tasks would lose no coverage: their growth is larger by what is lost more.
+        # Equally hard tasks lose no coverage, so their gain is larger by the additional loss.
         setting = replace(self._setting(stretch), level=None)
         lost = gains(n, n - c, np.array([start, k]), setting).estimate
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))
@@ -502,11 +513,12 @@ class Measurement:
             yield self._pointwise(self._corrected(stretch, name, None, spread))
 
     def _share(self, stretch: KRange, name: str, mask: Bools, corrected: bool) -> Result:
-        """A share of tasks, which has an interval where the tasks are a sample; none of corrected
-        values."""
+        """A share of tasks. It has an interval if the tasks are a sample, and no value if labels
+        correct.
+        """
         rates = stretch.rates
         if corrected:
-            reason = "labels say nothing of single tasks"
+            reason = "labels do not correct single tasks"
             return Result(
                 rates.series, name, None, Estimate(None, reason=reason), size=stretch.size
             )
@@ -520,9 +532,9 @@ class Measurement:
 def exact_curves(
     family: RateFamily, grid: Grid, last: int, names: Sequence[str] = CURVES, *, delta: bool = False
 ) -> Curves:
-    """The curves of tasks whose success rates are known: plug-in values, no intervals.
+    """The curves of tasks with known success rates: plug-in values without intervals.
 
-    last : the largest k.  names, delta : as of `Measurement`.
+    last : the largest k.  names, delta : as in `Measurement`.
     """
     rates, ks = family.rates, grid.up_to(last)
 

@@ -1,4 +1,4 @@
-"""What `passk curve` says: how the curves of one model go on, and who gains most of several."""
+"""The answer of `passk curve`: how one model's curves go on, or which model gains most."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import name_with_groups
 from passk_cli.study.result import Result
 
-# Gains closer than this are equal; models that a sentence names.
+# Gains that differ by less are equal; the most models that a sentence names.
 _EQUAL, _NAMED = 1e-12, 3
 
 
@@ -22,8 +22,8 @@ class CurveGains(NamedTuple):
     """The gains of several models from one number of attempts to another.
 
     facts : a gain per model.  metric : of which curve.  start, k : the numbers of attempts.
-    where : the tasks, if these are not all.  rising : whether more attempts can only add.
-    exact : whether rates are given.
+    where : the tasks in words, if these are not all.  rising : whether more attempts can only help.
+    exact : whether success rates are given.
     """
 
     facts: Sequence[Result]
@@ -37,7 +37,7 @@ class CurveGains(NamedTuple):
 
     @property
     def sizes(self) -> list[float]:
-        """How large each gain is, without its sign."""
+        """The size of each gain, without its sign."""
         return [abs(fact.estimate.value or 0.0) for fact in self.facts]
 
     @property
@@ -56,7 +56,7 @@ class CurveGains(NamedTuple):
 
     @property
     def overlapping(self) -> list[Result]:
-        """Models with another gain, whose interval reaches that of the largest."""
+        """Models with smaller gains and intervals that reach the largest gain's interval."""
         lower = min(_limits(fact, exact=self.exact)[0] for fact in self.most)
         smaller = [fact for fact in self.facts if fact not in self.most]
         return [fact for fact in smaller if _limits(fact, exact=self.exact)[1] >= lower]
@@ -68,7 +68,7 @@ class CurveGains(NamedTuple):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The ends of the gains and their models, and models whose intervals overlap."""
+        """The extreme gains with their models, and models with overlapping intervals."""
         names = [self._name(fact) for fact in (*self.most, *self.overlapping)]
         return {
             "metric": self.metric, "start": self.start, "k": self.k, "where": self.where,
@@ -83,7 +83,7 @@ class CurveGains(NamedTuple):
         return name_with_groups(fact.series, self.groups, " at ")
 
     def _names(self, facts: Sequence[Result]) -> list[str]:
-        """The models of some gains; of many, how many."""
+        """The models of some gains, or their number if there are many."""
         return [*map(self._name, facts)] if len(facts) <= _NAMED else [plural(len(facts), "model")]
 
 
@@ -110,7 +110,7 @@ GAINS = (
 
 
 class OneCurve:
-    """The curves of one model, and how they go on.
+    """The curves of one model, for the answer.
 
     model : its curves.  groups : the columns that split models.
     """
@@ -123,7 +123,8 @@ class OneCurve:
         self.hat = hat[-1] if hat else self.last
         self.name = name_with_groups(model.series, groups)
         self.fewer = self.last.size.tasks != self.first.size.tasks
-        # On the tasks at its end: with those that are left out the curve may turn.
+        # The start uses the tasks at the end of the curve, because the curve may turn when tasks
+        # are left out.
         last = self.last.estimate.value
         gains = (step.gain.estimate.value for step in model.step_gains
                  if (step.start, step.gain.k) == (self.first.k, self.last.k))  # fmt: skip
@@ -135,7 +136,7 @@ class OneCurve:
 
     @property
     def flat(self) -> bool:
-        """Whether all points of the curves are one number."""
+        """Whether all points of the curves are equal."""
         points = [*self.points, self.hat]
         values = {(point.estimate.value or 0.0) for point in points}
         ranges = any(point.estimate.upper is not None for point in points)
@@ -178,12 +179,12 @@ OF_ONE = (
 
 
 def _sign(change: float) -> int:
-    """1 for a rise, −1 for a fall, 0 for none."""
+    """1 for a rise, −1 for a fall, 0 for neither."""
     return 0 if abs(change) <= _EQUAL else 1 if change > 0 else -1
 
 
 def _limits(fact: Result, *, exact: bool) -> tuple[float, float]:
-    """From where to where the size of a gain lies; anywhere if nothing bounds it."""
+    """The limits of the size of a gain; infinite if nothing bounds it."""
     value, low, high = fact.estimate.value or 0.0, fact.estimate.low, fact.estimate.high
     if exact:
         return abs(value), abs(value)

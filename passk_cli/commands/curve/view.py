@@ -1,4 +1,4 @@
-"""pass@k and pass^k over k: the table, every point, gains, what uneven tasks do, charts."""
+"""pass@k and pass^k over k: the table, points, gains, the effect of uneven tasks, and charts."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, respelled
 from passk_cli.version import __version__
 
-# What μ^k is estimated from.
+# The tasks from which μ^k is estimated.
 EVEN_FROM = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
-# Of more k's, tables with a column for each show round ones; a chart has at most so many.
+# With more k's, tables with a column per k show round ones. A chart has at most _MOST_DRAWN k's.
 _MOST_ACROSS, _MOST_DRAWN = 5, 200
 _EQUAL = 1e-12
 _RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven tasks"
@@ -135,7 +135,7 @@ MISSING_MOMENT = DiagnosticType(
 
 
 class CurveColumn(NamedTuple):
-    """A column of numbers: a curve at a k, or its change up to it from `start`."""
+    """A column of numbers: a curve at a k, or its change from `start` to k."""
 
     name: str
     k: int
@@ -143,7 +143,7 @@ class CurveColumn(NamedTuple):
 
     @property
     def header(self) -> str:
-        """As "pass@10"; a gain as "gain 1 → 10"."""
+        """The header, for example "pass@10", or "gain 1 → 10"."""
         if self.start:
             return f"{'gain' if self.name == AT else 'change'} {self.start} → {self.k}"
         head, sign, tail = self.name.partition("@" if "@" in self.name else "^")
@@ -151,7 +151,7 @@ class CurveColumn(NamedTuple):
 
     @property
     def meaning(self) -> str:
-        """That of its metric, or of a gain."""
+        """The meaning of its metric, or of the gain."""
         if not self.start:
             return parse(self.header).meaning
         return (
@@ -159,7 +159,7 @@ class CurveColumn(NamedTuple):
         )
 
     def fact(self, model: Curves) -> Result:
-        """Its number for a model; empty where the model's curve does not reach that k."""
+        """The number of a model; empty if the model's curve does not reach that k."""
         points = {point.k: point for point in model.points[self.name]}
         first, last = points.get(self.start or self.k), points.get(self.k)
         if first is None or last is None:
@@ -174,7 +174,7 @@ class CurveColumn(NamedTuple):
         return Result(model.series, self.header, self.k, Estimate(change, signed=True))
 
     def value(self, model: Curves) -> Estimate:
-        """The number without its interval, which --full has; of a gain, with it."""
+        """The number without its interval, which --full shows; a gain keeps its interval."""
         fact = self.fact(model)
         return fact.estimate if self.start else fact.estimate.without_interval
 
@@ -187,10 +187,11 @@ _OVER_K = Column(
 
 @dataclass(frozen=True)
 class AcrossK(Section[Curves]):
-    """A row per model: pass@k over k, what further attempts gain, pass^k at the largest k.
+    """A row per model: pass@k over k, the gain of further attempts, and pass^k at the largest k.
 
-    grid : the k's asked for.  levels : of each interval by itself in simultaneous bands; none of
-    pointwise intervals.  drawn : the curves to draw.
+    grid : the requested k's.  levels : the pointwise levels of simultaneous bands; empty for
+    pointwise
+    intervals.  chart_curves : the curves to draw.
     """
 
     grid: Grid
@@ -217,14 +218,14 @@ class AcrossK(Section[Curves]):
     )  # fmt: skip
 
     def unit(self, name: str) -> str:
-        """Kind of the numbers of a curve."""
+        """The kind of the numbers of a curve."""
         points = (model.points[name][0] for model in self.records)
         units = {point.estimate.unit for point in points}
         return units.pop() if len(units) == 1 else "score"
 
     @cached_property
     def ks(self) -> list[int]:
-        """The k's that all models share; of many, round ones."""
+        """The k's that all models share; if there are many, only round ones."""
         ks_by_model = [set(model.ks) for model in self.records]
         shared = sorted(set.intersection(*ks_by_model) or set.union(*ks_by_model))
         if self.grid.ks:
@@ -245,8 +246,10 @@ class AcrossK(Section[Curves]):
 
     @property
     def gain(self) -> list[CurveColumn]:
-        """The gain from the first to the last k; none of one k, or of ranges.  Where no task has
-        the last k of all models, before it that as far as no task is left out."""
+        """The gain from the first to the last k; none for a single k or for ranges.
+
+        If no task has the last k of all models, a gain without left-out tasks comes before it.
+        """
         first, last = self.ks[0], self.ks[-1]
         if first == last or self.study.bounded:
             return []
@@ -258,7 +261,7 @@ class AcrossK(Section[Curves]):
 
     @property
     def short(self) -> list[int]:
-        """The last k, where tasks have too few attempts for it."""
+        """The last k, if some tasks have too few attempts for it."""
         return self.ks[-1:] if any(model.complete_k < self.ks[-1] for model in self.records) else []
 
     def facts(self) -> list[Result]:
@@ -270,9 +273,11 @@ class AcrossK(Section[Curves]):
         ]
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """The gain from further attempts: of one model, or of the models with most and least.
+        """The gain from further attempts: of one model, or of the models with the most and the
+        least gain.
 
-        Where numbers are ranges, or one k is asked for, it is about the numbers at the last k.
+        If numbers are ranges, or there is only one k, the answer is about the numbers at the last
+        k.
         """
         groups = self.study.counts.group_names
         if len(self.records) == 1:
@@ -292,7 +297,7 @@ class AcrossK(Section[Curves]):
         if not gains:
             return
         if not where and gain.name != AT and any(lacking_tasks(self.study.counts)):
-            # Changes of other curves are not computed anew on shared tasks.
+            # Changes of other curves are not computed again on shared tasks.
             where = "each model's own tasks"
         curve_gains = CurveGains(
             in_named_groups(gains), gain.name, gain.start, gain.k, where.removeprefix(" on "),
@@ -388,7 +393,7 @@ K = Column("k", "count", meaning="Number of attempts.",
 
 
 def rows_of_k(models: Iterable[Curves], names: Sequence[str] = ()) -> list[SeriesRow]:
-    """A row per model and k of the tables.  names : of curves; those measured where empty."""
+    """A row per model and k of the tables.  names : the curves; empty for the measured ones."""
     return [
         SeriesRow(model.series, {name: model.at(name, k) for name in names or model.measured})
         for model in models
@@ -417,7 +422,7 @@ class EveryK(NumberTable):
 
 
 class StepGains(Section[StepGain]):
-    """A row per model and step of k: the gain of pass@k, and that if tasks were equally hard."""
+    """A row per model and step of k: the gain of pass@k, and that of equally hard tasks."""
 
     title = "Gains of pass@k"
     shown = FULL
@@ -489,7 +494,7 @@ def sections_of(
     study: Analysis, models: Sequence[Curves], grid: Grid, levels: Sequence[float] = (),
     chart_curves: Sequence[Curves] = (),
 ) -> list[Section[Any]]:  # fmt: skip
-    """The sections of these curves; the rest as of `AcrossK`."""
+    """The sections of these curves. The arguments are those of `AcrossK`."""
     return [
         AcrossK(study, models, grid, levels, chart_curves),
         EveryK(study, rows_of_k(models)),
@@ -500,7 +505,7 @@ def sections_of(
 
 
 def _complete_k_rules(models: Sequence[Curves]) -> Iterator[Rule]:
-    """The line beyond which points are about fewer tasks."""
+    """The line beyond which points include fewer tasks."""
     complete_ks = {model.complete_k for model in models if model.complete_k < model.ks[-1]}
     if complete_ks:
         later = {point.size.tasks or 0 for m in models for point in m.points[m.main]}
@@ -511,7 +516,7 @@ def _complete_k_rules(models: Sequence[Curves]) -> Iterator[Rule]:
 def _chart_rows(
     models: Sequence[Curves], names: Iterable[str], marked: Iterable[int]
 ) -> list[dict[str, Cell]]:
-    """The points of a chart, at these k's and no more others than it can show."""
+    """The points of a chart, at the marked k's and as many others as it can show."""
     ks = np.unique([k for model in models for k in model.ks])
     chart_ks = {*spread_out(ks, _MOST_DRAWN).tolist(), *marked}
     rows: list[dict[str, Cell]] = []
@@ -521,26 +526,27 @@ def _chart_rows(
             if point.k in chart_ks:
                 row = point.point("value", model=SeriesName(model.series), curve=name, k=point.k)
                 if before not in (None, point.size.tasks):
-                    # No line leads from one set of tasks to another.
+                    # No line connects points of different sets of tasks.
                     rows.append({**row, "value": None, "low": None, "high": None})
                 rows.append(row)
                 before = point.size.tasks
     return rows
 
 
-# The families of the two curves that are there anyway.
+# The families of the two curves that are shown by default.
 _PASS_FAMILIES = ("pass@", "pass^")
 
 
 def parse_families(value: Any) -> tuple[Any, ...]:
-    """Families of tasks from ["mixed=0,1"] or {"mixed": [0, 1]}."""
+    """Parse families of tasks from ["mixed=0,1"] or {"mixed": [0, 1]}."""
     if isinstance(value, Mapping):
         value = [f"{name}={','.join(map(str, rates))}" for name, rates in value.items()]
     return parse_rates(value)
 
 
 def parse_curves(value: Any) -> tuple[Metric, ...]:
-    """Metrics at k = 1 from names with k for the number, and cover over all thresholds.
+    """Parse metrics with "k" instead of a number, as metrics at k = 1, and cover over all
+    thresholds.
 
     >>> [metric.name for metric in parse_curves("maj@k,gpass@k:0.5,pass@k")]
     ['maj@1', 'gpass@1:0.5', 'pass@1']
@@ -559,7 +565,7 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
                 name="unknown-metric",
             )
         if match is None:
-            remedy = "a curve is named as pass@k, best@k or gpass@k:0.5"
+            remedy = "write a curve like pass@k, best@k or gpass@k:0.5"
             if number := re.fullmatch(r"([a-z-]+[@^])\d+(:.*)?", respelled(part)):
                 remedy = did_you_mean([f"{number[1]}k{number[2] or ''}"])
             raise ParameterError(OptionValue("-m", part), remedy, name="unknown-metric")
@@ -581,7 +587,7 @@ class Curve(Question, CurveOptions):
 
     uncorrected = ""
     uncorrected_options: ClassVar[Mapping[str, str]] = {
-        "--delta": "nothing is known of single tasks", "--band": "each k is corrected by itself",
+        "--delta": "single tasks are not corrected", "--band": "each k is corrected by itself",
     }  # fmt: skip
     unbounded_options: ClassVar[Mapping[OptionValue, str]] = {
         OptionValue(
@@ -606,7 +612,7 @@ class Curve(Question, CurveOptions):
 
     @property
     def pass_curves(self) -> tuple[str, ...]:
-        """Those of pass@k and pass^k that are shown: both, unless one is named."""
+        """pass@k and pass^k, or only the one that is named."""
         families_named = {metric.family for metric in self.metrics}
         return tuple(
             f"{family}k"
@@ -619,7 +625,7 @@ class Curve(Question, CurveOptions):
         return replace(options.request, cluster=cluster, attempts=needs(self.further))
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The curves of exact rates, given as such or as data that holds them."""
+        """The curves of exact rates, from --rates or from data that contains rates."""
         self._check(options)
         families = exact_rates(self.rates, options.source, self.request(options))
         if not families:
@@ -627,7 +633,7 @@ class Curve(Question, CurveOptions):
         sampling = "it is for outcomes; exact rates have no sampling error"
         refuse(
             "contradicting-options",
-            (self.further, OptionValue("-m"), "exact rates say nothing of what attempts are",
+            (self.further, OptionValue("-m"), "exact rates contain nothing about attempts",
              (SuggestedFix({"-m": None}),)),
             (self.band != POINTWISE, OptionValue("--band"), sampling, (SuggestedFix({
             "--band": None}),)),
@@ -637,7 +643,7 @@ class Curve(Question, CurveOptions):
         return self.of_rates(families)
 
     def of_rates(self, families: Sequence[RateFamily]) -> Report:
-        """The curves of tasks whose success rates are known."""
+        """The curves of tasks with known success rates."""
         grid = self.grid
         last = grid.max_k or _USUAL_MAX_K
         models = [exact_curves(f, grid, last, self.pass_curves, delta=self.delta) for f in families]
@@ -654,7 +660,7 @@ class Curve(Question, CurveOptions):
                        sign=lambda: signature, methods=None)  # fmt: skip
 
     def _check(self, options: SharedOptions) -> None:
-        """ParameterError for what no data can give."""
+        """Raise a ParameterError for options that no data can satisfy."""
         k_options = [
             option for option in ("--max-k", "--points") if option in changed_options(self)
         ]
@@ -667,7 +673,7 @@ class Curve(Question, CurveOptions):
         refuse(
             "contradicting-options",
             (ranged and len(self.metrics) > 1, OptionValue("-m"),
-             "the curve of cover is over success rates and not over k; name no other", ()),
+             "the curve of cover is over success rates and not over k; name only cover", ()),
             *((ranged, OptionValue(option),
             "the curve of cover is over rates, from outcomes",
                (SuggestedFix({option: None}),) * (option != "--rates")) for option in of_k),

@@ -1,8 +1,8 @@
-"""What `passk estimate` says above its table: who leads at which metric.
+"""The answer of `passk estimate`: which model has the best value of which metric.
 
-A leader is named per metric.  Models are ranked within a group only (--by), on the tasks that all
-of them have.  An estimate that was picked from several comes without its interval, which would be
-too short.
+The answer names a leader per metric. Models are ranked only within a group (--by), on the tasks
+that all of them have. An estimate that was chosen from several has no interval here, because the
+interval would be too short.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from passk_cli.study.headlines import (
 )
 from passk_cli.study.result import Result
 
-# Models that a sentence names; groups of a leader that are named in place of their number.
+# The most models that a sentence names, and the most groups of a leader that it names.
 _NAMED, _FEW_GROUPS = 3, 2
 
 
 class Leader(NamedTuple):
-    """Who has the best value of a metric, and on how many tasks.
+    """The models with the best value of a metric.
 
-    direction : 1 if more is better, −1 if less is.  models : how many have a value.
+    direction : 1 if more is better, −1 if less is.  models : how many models have a value.
+    tasks : how many tasks the value uses.
     """
 
     metric: str
@@ -58,7 +59,7 @@ def _leader(facts: Sequence[Result]) -> Leader | None:
 
 
 class Headline(ValueRange):
-    """The numbers of all series: the range of the first metric, and who leads."""
+    """The numbers of all series: the range of the first metric, and the leaders."""
 
     def __init__(self, study: Analysis, facts: Sequence[Result]) -> None:
         self.study = study
@@ -69,7 +70,7 @@ class Headline(ValueRange):
 
     @cached_property
     def _headline_facts(self) -> list[Result]:
-        """The numbers at the first and at the last metric."""
+        """The numbers at the first and the last metric."""
         names = self.metric, *(fact.name for fact in self.facts_with_value[-1:])
         return [fact for fact in self.facts_with_value if fact.name in names]
 
@@ -79,12 +80,12 @@ class Headline(ValueRange):
 
     @property
     def where(self) -> str:
-        """The tasks that leaders are named on, if these are not all: "the 3 tasks that …"."""
+        """The tasks of the ranking, if these are not all: "the 3 tasks that …"."""
         return self._shared[1].removeprefix(" on ")
 
     @cached_property
     def leaders(self) -> dict[tuple[str, ...], Leader]:
-        """Group → its leader at the first metric, of groups in which two models can be ranked."""
+        """Group → its leader at the first metric, for groups in which two models can be ranked."""
         first = [fact for fact in self._shared[0] if fact.name == self.metric]
         by_group = grouped(first, lambda fact: fact.series[1:])
         return {
@@ -93,12 +94,12 @@ class Headline(ValueRange):
 
     @property
     def shares_no_task(self) -> bool:
-        """Whether models cannot be ranked, as no task is behind the numbers of all of them."""
+        """Whether models cannot be ranked, because no task is behind the numbers of all of them."""
         return bool(self.where) and not self.leaders and not self.groups
 
     @property
     def short_of(self) -> int:
-        """The largest k that a task has too few attempts for; 0 for none."""
+        """The largest k that a task has too few attempts for; 0 if there is none."""
         return self.study.short_of(self._headline_facts)
 
     @property
@@ -108,7 +109,7 @@ class Headline(ValueRange):
 
     @cached_property
     def last_leader(self) -> Leader | None:
-        """The only leader at the last metric, if that has the same models on the same tasks."""
+        """The only leader at the last metric, if it has the same models on the same tasks."""
         last = self.facts_with_value[-1].name
         last_leader = _leader([fact for fact in self._shared[0] if fact.name == last])
         if last == self.metric or last_leader is None or not last_leader.only:
@@ -118,12 +119,12 @@ class Headline(ValueRange):
 
     @property
     def of_one_model(self) -> bool:
-        """Whether all numbers are of one model, which groups split."""
+        """Whether all numbers are of one model in several groups."""
         return len({fact.series[0] for fact in self.numbers}) == 1
 
     @cached_property
     def groups_of_leaders(self) -> dict[str, list[str]]:
-        """Model → the groups in which it leads by itself, most groups first."""
+        """Model → the groups in which it is the only leader, most groups first."""
         groups: dict[str, list[str]] = {}
         for group, led in self.leaders.items():
             if led.only:
@@ -163,7 +164,7 @@ class Headline(ValueRange):
 
     @property
     def only_series_fields(self) -> Mapping[str, Any]:
-        """The fields of the sentence about the only series; "all" is 0 if it has all tasks."""
+        """The fields of the sentence about the only series. "all" is 0 if it has all tasks."""
         fact, total_tasks = self.valued[0], len(self.study.counts.tasks)
         tasks = fact.size.tasks or 0
         return {
@@ -174,7 +175,7 @@ class Headline(ValueRange):
 
     @cached_property
     def at_largest_k(self) -> tuple[Result, Result] | None:
-        """pass@k and pass^k of the only series, at the largest k, if it has both."""
+        """pass@k and pass^k of the only series at the largest k, if it has both."""
         if len(self.numbers) > 1 or not self.valued:
             return None
         of = {fact.name: fact for fact in self.facts_with_value[1:] if (fact.k or 0) > 1}
@@ -199,7 +200,7 @@ class Headline(ValueRange):
 _WHERE = "{?where| on {where}}"
 _WITHOUT = "{?without| No value of {metric}: {without}.}"
 _BEST = "{direction:scores highest|is lowest}"
-# The numbers of several models that are not ranked.
+# Answers for several models that are not ranked.
 _UNRANKED = (
     replace(RANGE_ANSWERS[2], when=lambda headline: not headline.leaders and headline.same),
     replace(RANGE_ANSWERS[3], when=lambda headline: not headline.leaders),

@@ -53,8 +53,9 @@ NOISY_ATTEMPTS = DiagnosticType(
 )  # fmt: skip
 
 
-# From so many attempts on another one is little beside new tasks, and its variance takes as many
-# values to compute.
+# With more attempts, another one hardly matters compared with new tasks, and its variance takes
+# that
+# many values to compute.
 _FEW_ATTEMPTS = 1_000
 
 
@@ -89,7 +90,7 @@ class Estimates(NumberTable):
         ]
 
     def tables(self) -> Iterator[Table]:
-        """With --full alone where no number has a value."""
+        """The table, only with --full if no number has a value."""
         visibility = self.shown if self.valued else FULL
         yield from (replace(table, shown=visibility) for table in super().tables())
 
@@ -167,7 +168,7 @@ class Estimates(NumberTable):
 
 
 def _noise(row: SeriesRow) -> NoiseOfModel | None:
-    """The noise of a row, by its most tasks, if it has counts of several attempts."""
+    """The noise of a row, on its largest set of tasks, if it has counts of several attempts."""
     all_values = [fact.values for fact in row.numbers.values() if fact.values is not None]
     plain = [
         v for v in all_values if not (v.metric.kind.needs or v.labels or v.errors or v.passing)
@@ -188,10 +189,10 @@ def _floor(row: SeriesRow) -> Estimate:
 
 
 def _attempts_first(fact: Result) -> bool:
-    """Whether an attempt more at each of T tasks narrows more than T / n more tasks.
+    """Whether one more attempt at each of T tasks narrows the interval more than T / n more tasks.
 
-    With n attempts the variance of the mean is V(n) / T, so it does where V(n + 1) is below
-    V(n) n / (n + 1); never for k = 1.  One task does not show how much tasks differ.
+    With n attempts, the variance of the mean is V(n) / T, so this holds if V(n + 1) is below
+    V(n) n / (n + 1). It never holds for k = 1. One task does not show how much tasks differ.
     """
     values = fact.values
     if values is None or values.metric.kind.needs or len(values.n) < 2:
@@ -205,7 +206,7 @@ def _attempts_first(fact: Result) -> bool:
 
 
 def series_order(study: Analysis, facts: Sequence[Result], sort: str) -> list[Series]:
-    """Series in the order of a column: names ascending, the best number first, empty ones last.
+    """The series in the order of a column: names ascending, numbers from the best, empty ones last.
 
     sort : the column; "-" before it reverses the order.
     """
@@ -229,7 +230,7 @@ def series_order(study: Analysis, facts: Sequence[Result], sort: str) -> list[Se
 
 
 def _sort_values(facts: Sequence[Result], metric: Metric, back: bool) -> dict[Series, float]:
-    """The value of each series, negated where more is better; back : the reverse."""
+    """The value of each series, negated if more is better.  back : reverse the order."""
     sign = metric.sign * (1 if back else -1)
     values = {fact.series: fact.estimate.middle for fact in facts if fact.name == metric.name}
     return {series: math.inf if v is None else sign * v for series, v in values.items()}
