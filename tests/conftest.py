@@ -1,4 +1,4 @@
-"""The command line as a function, and where the data is."""
+"""Fixtures that run the command line as a function, and the places of the data."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ CRUXEVAL = ROOT / "tests" / "data" / "cruxeval"
 def pytest_collect_file(
     file_path: Path,
 ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Tests have no examples, and to look for some in each of them takes seconds."""
+    """Test files contain no doctests, and searching them for examples takes seconds."""
     collectors = yield
     of_tests = file_path.name.startswith("test_")
     return (
@@ -73,7 +73,7 @@ class CommandResult:
 
     @property
     def error(self) -> str:
-        """The name of the error that stderr begins with; "" where it begins otherwise."""
+        """The name of the error at the beginning of stderr, or "" if stderr begins differently."""
         label = re.match(r"error\[([a-z-]+)\]: ", self.err)
         return label[1] if label else ""
 
@@ -94,10 +94,10 @@ COUNTS: dict[tuple[object, ...], Counts] = {}
 
 @pytest.fixture(scope="module", autouse=True)
 def files_are_read_once(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Counts are kept for the next command that asks for the same of files with the same bytes.
+    """Keep counts for the next command that reads files with the same bytes in the same way.
 
-    Nine tenths of a quick command is reading, and most tests ask several things of one small file.
-    Tests of reading read every time, but for the samples.
+    Reading is nine tenths of a quick command, and most tests run several commands on one small
+    file. Tests of reading always read again, except for the samples.
     """
     load = reading.load
     of_reading = request.path.is_relative_to(ROOT / "tests" / "files")
@@ -120,7 +120,7 @@ def files_are_read_once(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def _is_plain(path: object, of_samples: bool) -> bool:
-    """Whether this names a file as it is, of the samples where only those will do."""
+    """Whether this is the path of an existing file, and of a sample if only samples count."""
     if not isinstance(path, str | os.PathLike) or not os.path.isfile(path):
         return False
     return not of_samples or Path(path).resolve().parent in (SAMPLES, CRUXEVAL)
@@ -128,10 +128,10 @@ def _is_plain(path: object, of_samples: bool) -> bool:
 
 @pytest.fixture(scope="session")
 def reused_connection(tmp_path_factory: pytest.TempPathFactory) -> Connect:
-    """As `connect`, from one database for all reads of the process, one after another.
+    """A version of `connect` that uses one database for all reads of the process, in turn.
 
-    To make one takes a third of a small read.  It is locked as every other, but for what files it
-    may see; a read finds its settings as they were at first.
+    Making a database takes a third of the time of a small read. The shared one is locked like any
+    other, except for the files that it may see. Every read finds the initial settings.
     """
     connect = reading.connect
     with pytest.MonkeyPatch.context() as patch:
@@ -161,7 +161,7 @@ def reused_connection(tmp_path_factory: pytest.TempPathFactory) -> Connect:
 def reads_are_lent_a_database(
     request: pytest.FixtureRequest, reused_connection: Connect
 ) -> Iterator[None]:
-    """But where what a read may see is tested: with sources, databases, threads and safety."""
+    """Lend a database, except to tests of access: sources, databases, threads and safety."""
     excluded = request.path.parent == ROOT / "tests" / "files" / "sources" or request.path.stem in (
         "test_database", "test_large", "test_spark", "test_safety",
     )  # fmt: skip
@@ -181,13 +181,13 @@ def _is_open(con: duckdb.DuckDBPyConnection) -> bool:
 
 @cache
 def package_nodes() -> tuple[tuple[Path, ast.AST], ...]:
-    """Each node of the package's code, behind its file: to parse it takes a second."""
+    """All nodes of the package's code with their files. Parsing the package takes a second."""
     sources = sorted(PACKAGE.rglob("*.py"))
     return tuple((path, node) for path in sources for node in ast.walk(ast.parse(path.read_text())))
 
 
 def long(*cases: Any) -> list[Any]:
-    """Cases of a test that .ci/run tries after the others; a tuple is one value per parameter."""
+    """Cases of a test that .ci/run tries later. A tuple has one value per parameter."""
     return [
         pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.long)
         for case in cases
@@ -195,12 +195,12 @@ def long(*cases: Any) -> list[Any]:
 
 
 def but(names: Iterable[str], *slow: str) -> list[Any]:
-    """Names of cases, of which .ci/run tries these after the others."""
+    """Names of cases. .ci/run tries the slow ones later."""
     return [*(name for name in names if name not in slow), *long(*slow)]
 
 
 def only(names: Iterable[Any], *quick: Any) -> list[Any]:
-    """Names of cases, of which these stand for all; .ci/run tries the rest after the others."""
+    """Names of cases. The quick ones represent all of them, and .ci/run tries the rest later."""
     return [*quick, *long(*(name for name in names if name not in quick))]
 
 
@@ -221,7 +221,7 @@ Golden = Callable[[str, list[object]], None]
 
 
 def assert_same_text(actual: str, expected: str) -> None:
-    """Equal to the byte, but for last digits; see `docs.sessions.alike`."""
+    """Assert that two texts are equal, except for last digits; see `docs.sessions.alike`."""
     # The first shows what differs in words.
     assert with_numbers(actual, "#") == with_numbers(expected, "#")
     assert alike(actual, expected)
@@ -249,7 +249,7 @@ def passk(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.fixture
 def workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, which is the current one."""
+    """An empty folder that is the current folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -269,9 +269,9 @@ def write(tmp_path: Path) -> Write:
 
 @pytest.fixture
 def golden(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> Golden:
-    """golden(name, arguments): what the command prints is what tests/golden/NAME.txt says.
+    """golden(name, arguments) compares the output of a command with tests/golden/NAME.txt.
 
-    Set PASSK_GOLDEN=1 to write what is printed as the new expectation, and read the diff.
+    Set PASSK_GOLDEN=1 to write the output as the new expectation, and read the diff.
     """
 
     def run(name: str, arguments: list[object]) -> None:

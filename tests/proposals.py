@@ -14,14 +14,14 @@ from tests.conftest import CommandResult, Passk
 def commands(stderr: str) -> list[list[str]]:
     """The words of each command that stderr proposes, without `passk` and what writes a map."""
     lines = re.findall(r"(?m)^  (?:\| )?passk (?!.* --init )(.*)$", stderr)
-    # As a shell reads the line, with what it does behind a #.
+    # The line is split as a shell splits it, including the comment behind a #.
     return [shlex.split(line, comments=True) for line in lines]
 
 
 def run_printed(passk: Passk, stderr: str, *more: str) -> list[CommandResult]:
-    """The outcome of each command that stderr proposes; every one has to be read.
+    """The results of the commands that stderr proposes. Each command must succeed.
 
-    more : words after those that are printed.
+    more : words that are added to the printed ones.
     """
     runs = [passk(*words, *more) for words in commands(stderr)]
     assert all(result.code == 0 for result in runs), [result.err for result in runs]
@@ -31,7 +31,7 @@ def run_printed(passk: Passk, stderr: str, *more: str) -> list[CommandResult]:
 def run_calls(error: DataError, **names: Any) -> list[Any]:
     """The results of the calls that an error proposes in its notes.
 
-    names : what stands in them.
+    names : values of the names in the calls.
     """
     lines = [line.strip() for line in getattr(error, "__notes__", [])]
     calls = [line for line in lines if ", init=" not in line]

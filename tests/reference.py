@@ -16,7 +16,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt at a task; what the file does not tell is "" or 0."""
+    """One attempt at a task. A value that the file lacks is "" or 0."""
 
     passed: bool
     order: Fraction = Fraction(0)
@@ -40,7 +40,7 @@ def pass_at_least_one(sample: Drawn) -> Fraction:
 
 def values(path: Path, metrics: Sequence[str], by: Sequence[str] = (), missing: str = "fail",
            short_tasks: str = "empty") -> dict[tuple[Series, str], Fraction | None]:  # fmt: skip
-    """(model and groups, metric) → its mean over tasks; None where there is none."""
+    """(model and groups, metric) → the mean over tasks, or None if it is undefined."""
     table: dict[tuple[Series, str], Fraction | None] = {}
     for series, tasks in read(path, by, missing).items():
         for metric in metrics:
@@ -79,7 +79,7 @@ def attempts_of(row: dict[str, object], missing: str) -> Iterable[Attempt]:
 
 
 def value_of(metric: str, attempts: Drawn) -> Fraction | None:
-    """A metric of one task; None where it has fewer than k attempts."""
+    """A metric of one task, or None if the task has fewer than k attempts."""
     parts = re.fullmatch(r"([a-z-]+[@^]?)(\d*)(?::(.*))?", metric)
     assert parts
     family, k = parts[1], int(parts[2] or 1)

@@ -18,8 +18,10 @@ Proof = Callable[..., Iterator[str]]
 
 
 def proves(*names: str) -> Callable[[Proof], Callable[..., None]]:
-    """A test from a proof of these answers: it runs until each was checked, and fails if the proof
-    ends before an answer was said."""
+    """A test from a proof of these answers.
+
+    It runs until each answer was checked, and fails if the proof ends before an answer was printed.
+    """
 
     def decorate(proof: Proof) -> Callable[..., None]:
         PROOFS.update(dict.fromkeys(names, f"{proof.__module__}.{proof.__name__}"))

@@ -41,7 +41,7 @@ def test_an_axis_contains_its_values_and_its_ticks(
 
 
 def ticks(values: Iterable[float], room: float = 200, **more: Any) -> str:
-    """The labels of an axis of 200 units, whose letters are 5.2 units wide."""
+    """The labels of an axis of 200 units. Their letters are 5.2 units wide."""
     axis = replace(axis_from_values(values, at_values=True, **more), length=room)
     return " ".join(tick_labels(axis, extent=lambda word: 5.2 * len(word) + 4).values())
 
@@ -56,7 +56,7 @@ def ticks(values: Iterable[float], room: float = 200, **more: Any) -> str:
         ([*range(1, 20), 10**9], 200, "1 100 10,000 1M 100M"),
         ([1, 11.496243, 188.2169], 200, "1 2 5 10 20 50 100"),
         ([0.5, 11.496243, 20], 200, "5 10 15 20"),
-        # Where two or three labels have room, and where one has.
+        # Two or three labels fit in some cases, and only one fits in others.
         ([0.114742, 0.801092], 45, "0.2 0.8"),
         ([-0.211234, 0.221234], 50, "−0.2 0 0.2"),
         ([0.114742, 0.801092], 12, "0.8"),
@@ -90,7 +90,7 @@ def test_ticks_end_with_the_values_and_follow_the_given_places() -> None:
     assert words(attempts) == ["1", "3", "5", "7", "9", "11"]
     tasks = Axis(15, 394, log=True, required_ticks=(394,), length=28)
     assert words(tasks) == ["20", "50", "100", "394"]
-    # Two that stand where they must and touch each other leave the others as they are.
+    # Two labels with fixed places that touch each other do not move the other labels.
     assert words(replace(tasks, required_ticks=(393, 394), length=40)) == ["20", "50", "100", "200"]
     days = {run: f"10-{run + 9}" for run in range(1, 13)}
     runs = Axis(1, 12, tick_values=tuple(range(1, 13)), names=days, length=60)

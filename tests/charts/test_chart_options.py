@@ -26,7 +26,7 @@ def test_a_name_keeps_its_colour() -> None:
     hues = assign_hues(names)
     assert sorted(hues.values()) == list(range(COLOURS))
     assert assign_hues(reversed(names)) == hues
-    # Alone, each has the place that its name gives; with others, one that nobody else has.
+    # Without other names, a name keeps its usual colour. With other names, it gets a free colour.
     first = {name: assign_hues([name])[name] for name in names}
     assert sum(hues[name] == first[name] for name in names) >= len(set(first.values()))
     more = assign_hues([*names, "another"])
@@ -48,10 +48,10 @@ def test_the_best_five_of_many_lines_are_coloured(count: int) -> None:
     strokes = re.findall(
         r'fill="none" stroke="([^"]+)" (?:stroke-opacity="0.5" )?stroke-width="(.*?)"', svg
     )
-    # Two lines of each model: pass@k and pass^k; the grey ones lie below the others.
+    # Each model has two lines, pass@k and pass^k. The grey lines are drawn below the coloured ones.
     thin = [width == "0.8" for _, width in strokes][-2 * count :]
     assert thin == [True] * 2 * (count - coloured) + [False] * 2 * coloured
-    # Grey is the colour of the others alone.
+    # Only models without a colour of their own are grey.
     paints = {paint for paint, width in strokes if width != "0.8"}
     assert THEMES["light"].faint not in paints
     assert svg.count(">other models<") == (count > MOST_MODELS)
@@ -61,7 +61,7 @@ def test_the_best_five_of_many_lines_are_coloured(count: int) -> None:
 
 
 def test_the_same_models_are_coloured_in_every_chart() -> None:
-    """Those that are highest at first, whatever lines do later, and those that the answer names."""
+    """The coloured models are the highest at the first k and the models that the answer names."""
     first = {f"model-{i}": i / 20 for i in range(12)}
     rows = [{"m": m, "k": k, "v": v if k == 1 else 0.6 - v, "l": 0, "h": 1}
             for m, v in first.items() for k in (1, 2)]  # fmt: skip
@@ -163,7 +163,7 @@ def test_a_model_has_one_short_name_in_all_pictures_and_their_words() -> None:
     assert (first.short, first.title) == (second.short, f"{names[2]} leads.")
     assert second.title == f"Most for {names[1]}. 2 of 60 tasks passed."
     svg = picture([first], THEMES["light"], False)
-    # Its size and its revision stand before the name, which has a line of its own.
+    # The size and revision come before the name, which has a separate line.
     assert all(f">{text}<" in svg for text in ("+17.9 points at c0ffee7", names[3], *names[:2]))
     rows_of_points = picture([second], THEMES["light"], False)
     assert all(f">{text}<" in rows_of_points for text in names)
@@ -193,7 +193,7 @@ def test_leaders_keep_their_colours_if_further_models_are_named() -> None:
     leaders = [f"model-{i}" for i in range(20, 25)]
     hues = [prepare_plots([plot], Appearance())[0].hues for plot in plots]
     assert len({tuple(palette[name] for name in leaders) for palette in hues}) == 1
-    # Of few models each has its colour, also where some are not drawn.
+    # If there are few models, each one has its colour, even if some models are not drawn.
     few = replace(curve(2), models=tuple(f"model-{i}" for i in range(8)))
     assert (
         prepare_plots([few], Appearance())[0].hues

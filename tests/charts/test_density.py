@@ -1,4 +1,4 @@
-"""The smoothed density: against scipy, and what must hold for any draws."""
+"""Tests of the smoothed density: a comparison with scipy, and properties for any draws."""
 
 from __future__ import annotations
 

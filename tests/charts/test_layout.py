@@ -1,4 +1,4 @@
-"""Where things stand in a plot: dashes, labels, axes, points, whichever way it is drawn."""
+"""Tests of the places in a plot: dashes, labels, axes and points, in both directions."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_keys_explain_line_band_and_points() -> None:
     items, _ = drawings(curve_plot(k_rows(1), dash="", keys=keys), LOOK, False, 300)
     words = [re.sub("<[^>]+>", "", item.elements) for item in items]
     assert words == list(keys.values())
-    # A swatch is seen: no fainter than bands that lie on each other.
+    # A swatch is visible: it is not fainter than overlapping bands.
     assert 'fill-opacity="0.25"' in items[2].elements
 
 
@@ -187,7 +187,7 @@ def test_outlines_are_of_one_height() -> None:
     plot = densities(rows, label="m", draws="draws", value="e", low="low", high="high")
     outlines = density_outlines(plot)
     assert [len(outline) for outline in outlines.values()] == [97, 97]
-    # A wide one stands out from its point as a narrow one does.
+    # A wide interval is as visible behind its point as a narrow one.
     highest = [max(height for _, height in outline) for outline in outlines.values()]
     assert highest == pytest.approx([0.85, 0.85])
 

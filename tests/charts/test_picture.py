@@ -1,4 +1,4 @@
-"""Charts as files: what is written, how it looks, and that it needs no net."""
+"""Tests of charts as files: their content, their look, and that they need no network."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ EVIL = "</script><script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    """A page of all charts, and of one whose names try to break it."""
+    """A page of all charts, and a page of one chart with names that try to break it."""
     rows = [{"k": k, "value": 0.5, "model": EVIL} for k in (1, 2)]
     plot = curves(rows, x="k", y="value", colour="model", title=EVIL)
     return picture(
@@ -138,7 +138,7 @@ def test_names_cannot_leave_their_place_in_a_page(page: str) -> None:
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
 )
-# Hovers every drawn point, then leaves what the reader would see in the document.
+# The script hovers over every point and then writes down what the reader would see.
 PROBE = """<script>
 setTimeout(() => {
   const found = [];

@@ -28,7 +28,7 @@ NAMES += [f"model-{place:02d}-instruct" for place in range(21)]
 
 
 def plots(models: int) -> dict[str, Plot]:
-    """A plot of every kind about so many models with names as models have them."""
+    """Plots of every kind for that many models, with realistic names."""
     names = [SeriesName((name,)) for name in NAMES[:models]]
     points = [
         {"model": name, "metric": metric, "x": mean, "low": mean - 0.06, "high": mean + 0.05,
@@ -188,7 +188,7 @@ def test_names_appear_once_in_one_line_and_stay_different() -> None:
     svg = drawn(prepare_plots([forest(points, rules=(), **marks)], Appearance()), LIGHT, False)
     short_names = re.findall(r">([^<]*…[^<]*)</text>", svg)
     assert len(short_names) == len(set(short_names)) == 25
-    # Those of one model stand on one axis, under its name.
+    # All intervals of a model are on one axis, under its name.
     lone = forest(points[::25], rules=(), subtitle="60 tasks", **marks)
     assert ([row["label"] for row in lone.rows], lone.has("panel")) == (
         ["pass@1", "pass@5", "pass^5"], False,
@@ -230,10 +230,10 @@ def test_a_line_without_a_model_is_in_every_panel() -> None:
               for name, x in (("a", 1.0), ("b", 2.0)) for setting in "pq"]  # fmt: skip
     frontier = [{"model": None, "x": x, "y": 0.5} for x in (1.0, 2.0)]
     title = "cost of an attempt (US dollars, log scale)"
-    # Once in the middle, where panels stand beside each other.
+    # The title appears once, in the middle, if panels are next to each other.
     plot = curves(frontier, x="x", y="y", colour="model", points=points, x_title=title)
     [parts] = prepare_plots([Plot(**{**vars(plot), "groups": ("set",)})], Appearance(panel="set"))
     svg = drawn([parts], LIGHT, False)
-    # The frontier has a path of its own in each panel.
+    # The frontier has a separate path in each panel.
     assert len(re.findall(r'stroke="#1b1f24" stroke-width="1.4"', svg)) == 2
     assert svg.count(f">{title}<") == 1

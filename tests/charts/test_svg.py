@@ -1,4 +1,4 @@
-"""Drawings of a page: what stands in them and where, names, and files of their own."""
+"""Tests of the drawings of a page: their content and places, names, and separate files."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_neighbouring_cells_touch() -> None:
 
 @pytest.mark.parametrize("size", [None, PictureSize.parse("600")])
 def test_long_names_stay_different(size: PictureSize | None) -> None:
-    """A picture of no size that was asked for grows for them; else they take what they need."""
+    """A picture without a size grows with its names. With a size, names share its room."""
     names = [
         f"provider/family-{model}-2026-11-{day}-{effort}-thinking"
         for model, effort in (("small", "high"), ("large", "low"))

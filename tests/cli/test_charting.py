@@ -1,4 +1,4 @@
-"""--chart: what is refused before any work, what is written, and where."""
+"""Tests of --chart: which options are refused before any work, and what is written."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_rows_are_sorted_as_requested(passk: Passk, write: Write) -> None:
         assert result.code == 0, result.err
         return "".join(dict.fromkeys(line[0] for line in result.out.splitlines()[1:]))
 
-    # c has no pass@2, and stands last in either order.
+    # Model c has no pass@2, so it comes last in either order.
     assert order("pass@2") == "abdc"
     assert order("-pass@2") == "dabc"
     assert order("Pass@2") == order("pass@2")
@@ -109,7 +109,7 @@ def test_a_baseline_can_be_a_separate_file(passk: Passk, tmp_path: Path) -> None
     within = passk("compare", together, "--baseline", "b", *base)
     separate = passk("compare", first, "--baseline", second, *base)
     assert (separate.code, separate.out) == (within.code, within.out) == (0, within.out)
-    # A folder leaves its baseline out; the same name in both is told by the file.
+    # A folder excludes its baseline. The file distinguishes two models with the same name.
     (tmp_path / "both.csv").unlink()
     folder = passk("compare", tmp_path, "--baseline", second, *base)
     assert folder.out == within.out

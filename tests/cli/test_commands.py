@@ -211,7 +211,7 @@ def test_gate_exits_by_its_rules(
     assert passk(*base, "--min", "pass@10=0.58", "--min-by", "estimate").code == 1
     assert passk(*base, "--min", "pass@10=56%", "--min-by", "estimate").code == 0
     assert passk(*base, "--min", "pass@10=0.56", "--min-by", "lower").code == 1
-    # The interval holds both.
+    # The interval contains both.
     for least in ("0.58", "56%"):
         assert passk(*base, "--min", f"pass@10={least}").code == 0
         assert passk(*base, "--min", f"pass@10={least}", "--on-undecided", "fail").code == 1

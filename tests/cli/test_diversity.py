@@ -12,7 +12,7 @@ from tests.conftest import SAMPLES, Golden, Passk, Write, but, records
 
 TAU, CRUX = SAMPLES / "tau_airline.csv", SAMPLES / "cruxeval.jsonl.gz"
 TWO = [CRUX, "--model", "codellama-7b", "--model", "gpt-4-0613", "--by", "temperature"]
-# One task in ten: parsing all solutions takes seconds.
+# The sample has one task in ten, because parsing all solutions takes seconds.
 FEW = "task_id LIKE '%7'"
 COMMANDS: dict[str, list[object]] = {
     "diversity-python": ["diversity", *TWO, "--where", FEW, "--normalise", "python", "-k", "5"],

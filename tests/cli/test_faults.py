@@ -37,7 +37,7 @@ def tau(tmp_path: Path) -> Path:
 
 @contextmanager
 def room_for(size: int) -> Iterator[None]:
-    """No file of this process can grow beyond so many bytes, as on a disk that is full."""
+    """A limit on the size of files of this process, as on a disk that is full."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -111,7 +111,7 @@ def test_an_endless_stream_is_refused(passk: Passk, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_device_is_refused(passk: Passk) -> None:
-    """It is refused by what it is, before a byte is read."""
+    """A device is refused by its type, before a byte is read."""
     message = (
         "error[unreadable-file]: /dev/zero: this is a device, not a file; give a file, a pipe or -"
     )
@@ -120,7 +120,7 @@ def test_a_device_is_refused(passk: Passk) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/proc/cpuinfo"), reason="Linux has such files")
 def test_a_file_without_a_size_is_refused(passk: Passk) -> None:
-    """/proc/kmsg is one that waits for what the kernel says next."""
+    """For example, /proc/kmsg would wait for the next message of the kernel."""
     message = "error[unreadable-file]: /proc/cpuinfo: this is a system file without a size"
     assert_said(passk("estimate", "/proc/cpuinfo"), 3, message)
 
@@ -196,7 +196,8 @@ while True:
 
 @pytest.mark.parametrize("moment", range(int(os.environ.get("PASSK_KILLS", "6"))))
 def test_killing_a_write_leaves_a_complete_file(tmp_path: Path, moment: int) -> None:
-    """The old file or the new one, whole, whenever it is; PASSK_KILLS says at how many moments."""
+    """At any moment there is the complete old file or the complete new one. PASSK_KILLS sets the
+    number of moments."""
     target = tmp_path / "out.csv"
     command = [sys.executable, "-c", WRITING, str(target)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:

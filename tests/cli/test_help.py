@@ -43,9 +43,9 @@ def test_help_fits_its_terminal(passk: Passk, monkeypatch: pytest.MonkeyPatch, w
         if width >= 80:
             assert any(line.endswith(f"{name:13}{summary}") for line in overview)
         for line in passk(name, "--help").out.splitlines():
-            # A long command goes on in the next line with an option; a comment stays whole.
+            # A long command continues in the next line with an option. A comment is not broken.
             assert len(line) <= width or (width < 80 and re.search("sample_data/|^  # ", line))
-        # One line per option, where the terminal has room.
+        # There is one line per option if the terminal has room.
         if width >= 120:
             rows = [line for line in passk(name, "--help").out.splitlines()
                     if line.startswith("    ")]  # fmt: skip

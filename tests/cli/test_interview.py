@@ -1,4 +1,4 @@
-"""Maps at a terminal, in a pipe and from Python: what is open is asked, or left open."""
+"""Tests of maps at a terminal, in a pipe and from Python: questions, and roles that stay open."""
 
 import os
 import pty
@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def at_a_terminal(folder: Path, answers: list[str]) -> tuple[int, str]:
-    """Exit code and screen of `passk describe --init` whose questions are answered."""
+    """The exit code and screen of `passk describe --init` after these answers."""
     master, terminal = pty.openpty()
     words = [sys.executable, "-m", "passk_cli", "describe", "runs.jsonl", "--init", "passk.toml"]
     environment = {**os.environ, "TERM": "dumb", "COLUMNS": "120", "NO_COLOR": "1"}

@@ -25,7 +25,7 @@ POOLED = (
     "attempts at one task differ in mode (a, b); --field model=mode as models; --by mode keeps them"
     " apart; --pool mode pools them on purpose"
 )
-# Modes that came as they came: likely a setting, by the name alone.
+# The modes are likely a setting, but only their name suggests it.
 MIXED = "task,mode,passed\n" + "".join(
     f"t{t},{'ab'[(t * 7 + a * a * 5 + t * a) % 11 % 2]},{(t + a) % 3 % 2}\n"
     for t in range(40)
@@ -35,7 +35,7 @@ MIXED = "task,mode,passed\n" + "".join(
 
 @pytest.fixture
 def mixed(write: Write) -> Path:
-    """A file whose attempts differ in a column that is called as a setting."""
+    """A file with attempts that differ in a column with the name of a setting."""
     return write("mixed.csv", MIXED)
 
 
@@ -106,7 +106,7 @@ def test_a_message_is_ignored(passk: Passk, mixed: Path) -> None:
     )
     assert "warning[pooled-settings]: " in plain.err
     assert (result.code, "pooled-settings" in result.err) == (0, False)
-    # What was left out stays visible where the numbers are reproduced.
+    # The excluded rows stay visible in the command that reproduces the numbers.
     assert "ignore=pooled-settings" in result.out
     result = passk("estimate", mixed, "--error", "all", "--ignore", "pooled-settings")
     assert result.code == 0

@@ -108,7 +108,7 @@ Writer = Callable[..., None]
 
 
 def keeping(reports: list[Report], write: Writer) -> Writer:
-    """`Output.write` that also keeps what it is given."""
+    """A version of `Output.write` that also keeps the reports."""
 
     def record_and_write(output: Output, report: Report, *more: Any) -> None:
         reports.append(report)
@@ -118,7 +118,7 @@ def keeping(reports: list[Report], write: Writer) -> Writer:
 
 
 def assert_lines(text: str, report: Report | None = None) -> None:
-    """Nothing moves the cursor, and no name begins a line of its own."""
+    """The lines contain no cursor movement, and no name begins a line."""
     assert [c for c in text if c != "\n" and unsafe(c)] == []
     assert not any(line.startswith(("EVIL", "::error::x")) for line in text.split("\n"))
 
@@ -201,8 +201,8 @@ def assert_github(text: str, report: Report) -> None:
 
 
 def assert_pages(report: Report) -> None:
-    """No name ends an element, begins one or hides a sign; drawings are svg, Markdown has its own
-    signs alone."""
+    """Names cannot end an element, begin one or hide a character. Drawings are SVG, and Markdown
+    has its own markup."""
     page = pages.document(report, "html", WIDE)[""].decode()
     assert_lines(page)
     begun = re.findall(r"<script\b[^>]*>", page)
@@ -242,7 +242,7 @@ def assert_page(text: str) -> None:
 
 
 class Page(HTMLParser):
-    """The elements of a page, none of which listens to anything."""
+    """The elements of a page. No element has an event handler."""
 
     def __init__(self) -> None:
         super().__init__()

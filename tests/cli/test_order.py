@@ -50,7 +50,7 @@ def test_lines_and_numbers_give_the_same_order(passk: Passk, write: Write) -> No
     assert passk("order", bare).code == 3
     result = passk("order", bare, "--order-from-lines", "-f", "csv")
     assert records(result.out) == records(passk("order", TAU, "-f", "csv").out)
-    # Lines the other way round are attempts the other way round.
+    # Reversed lines are reversed attempts.
     turned = write("turned.csv", "\n".join([lines[0], *reversed(lines[1:])]))
     by_line = records(passk("order", turned, "--order-from-lines", "-f", "csv", "-k", "1").out)
     by_number = records(passk("order", TAU, "-f", "csv", "-k", "1").out)
@@ -68,7 +68,7 @@ def test_attempts_of_latitude_are_ordered_by_time(passk: Passk) -> None:
     for model in ("gpt-5.5", "gpt-5.6-luna", "gpt-5.6-sol", "gpt-5.6-terra"):
         for fact in ("trend", "lag-1", "copies"):
             assert verdicts[model, fact] == "cannot be tested"
-    # Its trials ran blind or as an oracle one after the other, and went differently.
+    # The trials of this model ran blind or as an oracle, and their results differ.
     assert verdicts["claude-fable-5", "lag-1"] == "correlated"
     assert document["signature"]["pool"] == "mode"
     assert document["signature"]["n"] == "2-16"

@@ -18,8 +18,8 @@ from tests.conftest import SAMPLES, Passk, long, only
 
 TAU, COUNTS = (SAMPLES / f for f in ("tau_airline.csv", "counts.csv"))
 PASSK = f"{shlex.quote(sys.executable)} -m passk_cli"
-# Minutes in one expression for every row, which DuckDB does not leave before the row is done; a
-# condition may have no such function but here.
+# One expression per row that takes minutes, and that DuckDB does not interrupt within a row. Only
+# this test may use such a function in a condition.
 LENIENT = (
     "from passk_cli.files.reading import condition\n"
     "condition.FUNCTIONS |= {'levenshtein', 'repeat'}\n"
@@ -46,7 +46,7 @@ COMPUTING: dict[str, list[object]] = {
 
 
 class Running:
-    """A command in a process of its own, with its own places for temporary files and results."""
+    """A command in a separate process, with separate folders for temporary files and results."""
 
     def __init__(self, place: Path, command: str, arguments: list[object], start: str = "") -> None:
         self.spool, self.here = place / "spool", place / "here"
@@ -82,9 +82,9 @@ class Running:
         return any(self.spool.iterdir())
 
     def end(self, number: signal.Signals) -> None:
-        """The process ends soon after the signal, with its exit code and without traces.
+        """The process ends soon after the signal, with its exit code and without remaining files.
 
-        What it does takes minutes, so the bound has room for a machine that is busy otherwise.
+        The work of the process takes minutes, so the bound leaves room for a busy machine.
         """
         began = time.monotonic()
         self.process.send_signal(number)
@@ -152,7 +152,7 @@ def test_ctrl_c_during_the_first_imports_ends_quietly(tmp_path: Path) -> None:
 
 
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
-    """And SIGTERM, which is not, ends the process."""
+    """SIGTERM is not ignored and ends the process."""
     with Running(tmp_path, "estimate", [TAU, "--where", SLOW], "trap '' HUP;") as running:
         running.wait_for(running.reading)
         running.process.send_signal(signal.SIGHUP)

@@ -29,7 +29,7 @@ def test_progress_is_shown_on_a_terminal(
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN", 0.01)
 
     def wait(words: str) -> None:
-        """Until they are shown, which takes long where the machine is busy."""
+        """Wait until the lines are shown, which can take long on a busy machine."""
         until = time.monotonic() + (5 if stream is Terminal else 0.1)
         while words not in stderr.getvalue() and time.monotonic() < until:
             time.sleep(0.01)

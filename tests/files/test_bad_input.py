@@ -1,4 +1,4 @@
-"""Bad input: where, what, what to do; the right exit code; nothing on stdout."""
+"""Tests of bad input: the place, the problem and the fix, the exit code, and an empty stdout."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def test_bad_data_is_refused_with_its_place(passk: Passk, write: Write, case: st
     assert (result.code, result.out) == (3, "")
     assert message in result.err
     assert result.error
-    # The error is one line; commands that settle it stand below.
+    # The error has one line, and commands that settle it come below.
     assert all(line.startswith("  ") for line in result.err.splitlines()[1:])
     if result.error == "ambiguous-column":
         run_printed(passk, result.err)
@@ -478,7 +478,7 @@ def whole_files() -> dict[str, bytes]:
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
-    """The bytes cut off, with one of them changed, some taken out, or others put in."""
+    """The bytes cut off, with one changed byte, without some bytes, or with more bytes."""
     place, second_place = chance.randrange(len(data)), chance.randrange(len(data))
     sign = chance.choice([b"\0", b'"', b"\n", b"\r", b",", b"{", b"]", b"\\", b"\xff", b"1e999"])
     return chance.choice(

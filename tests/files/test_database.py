@@ -1,4 +1,4 @@
-"""The connection that reads sees the given files and nothing else."""
+"""Tests of the reading connection: it sees the given files and nothing else."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_cursor_reads_times_as_the_connection_does(monkeypatch: pytest.MonkeyP
 
 
 def test_readings_that_are_tried_one_after_another_compare_programs(tmp_path: Path) -> None:
-    """Each has a cursor of its own, which is closed before the next one compares them."""
+    """Each reading has a cursor, which is closed before the next one compares programs."""
     rows = [
         {"exercise": f"c{t}", "passed": (t + a) % 3 > 0, "code": f"x = {a % 2}"}
         for t in range(8)

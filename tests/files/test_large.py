@@ -81,7 +81,7 @@ def test_many_short_files_are_one_table(
 
 
 def test_delimited_texts_with_huge_rows_are_read(write: Write) -> None:
-    """A line of 3 MB, and rows inside quotes; DuckDB refuses these where it reads in pieces."""
+    """A line of 3 MB, and rows inside quotes. DuckDB cannot read these in pieces."""
     inside = 'm,t9,0,true,\n""said""\n' * 150_000
     lines = [f'm,t{i % 3},{i // 3},{str(i % 2 == 0).lower()},"{inside if i == 4 else i}"'
              for i in range(9)]  # fmt: skip
@@ -92,7 +92,7 @@ def test_delimited_texts_with_huge_rows_are_read(write: Write) -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("last", ["", "x,true,,", "x,true,"])
 def test_uneven_rows_are_found_at_block_ends(write: Write, end: str, last: str) -> None:
-    """Rows with a delimiter at their end may be uneven; it stands at every place of a block."""
+    """Rows that end with a delimiter may be uneven. The delimiter is at every place of a block."""
     rows = [f"t{i:05},true," for i in range(99_991)]
     path = write("rows.csv", end.join(["task,passed,log", *rows, last]).encode())
     source = Source(str(path), "rows.csv", None, "none")
@@ -103,7 +103,8 @@ def test_uneven_rows_are_found_at_block_ends(write: Write, end: str, last: str) 
 
 @pytest.mark.long
 def test_cells_need_less_memory_than_texts(tmp_path: Path) -> None:
-    """What Python allocates for a cell, at the peak of reading; a text takes 60 bytes and more."""
+    """The memory that Python allocates per cell, at the peak of reading. A text needs 60 bytes or
+    more."""
     import tracemalloc
 
     import duckdb

@@ -105,7 +105,7 @@ def test_parquet_and_frames_give_the_same_counts(tmp_path: Path) -> None:
     *long(("passed", "the column 'passed' occurs twice")),
 ])  # fmt: skip
 def test_a_duplicate_column_is_refused(tmp_path: Path, duplicate: str, words: str) -> None:
-    """Of two columns of a name DuckDB makes passed and passed_1, of which the first would count."""
+    """DuckDB renames the second of two equal columns to passed_1 and would count the first one."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     table = pa.table(
         [["a"], [{"x": 1, "y": {"z": 2}}], [1], [0]], ["task", "more", "passed", duplicate]
@@ -115,7 +115,7 @@ def test_a_duplicate_column_is_refused(tmp_path: Path, duplicate: str, words: st
     for data in (tmp_path / "m.parquet", table, table.to_reader(), table.to_batches()[0], frame):
         with pytest.raises(DataError, match=f"{words}; rename one of them"):
             read(data)
-    # Their own names may end in a number, and what lies inside a column is no column.
+    # Names may end in a number, and a field inside a column is not a column.
     renamed = table.rename_columns(["task", "passed_more", "passed", "passed_1"])
     pq.write_table(renamed, tmp_path / "m.parquet")
     fields = {"outcome": "passed"}
@@ -486,7 +486,7 @@ def test_pooled_settings_are_reported(passk: Passk) -> None:
 def test_settings_are_compared_as_numbers(
     passk: Passk, write: Write, values: list[str | None], differ: bool, parts: int
 ) -> None:
-    """Compared as numbers, until one is none; the second value beyond the first lines as well."""
+    """Values are compared as numbers while all are numbers, even if the second value comes late."""
     temperatures = [values[0]] * parts + [values[1]]
     lines = [
         f'{{"task": "a", "attempt": {i}, "passed": true'
@@ -540,7 +540,7 @@ PLAIN = [{"task": f"t{i % 50}", "passed": i % 3 == 0, "pad": "x" * 30} for i in 
 
 
 def later(key: str, value: object, at: slice = slice(-100, None)) -> list[dict[str, object]]:
-    """The same records, some of which have one more key, beyond what is read of a file first."""
+    """The same records, some with one more key that comes after the sample of the file."""
     rows: list[dict[str, object]] = [dict(row) for row in PLAIN]
     for row in rows[at]:
         row[key] = value
@@ -588,11 +588,11 @@ def test_settings_and_attempts_that_appear_late_are_read(write: Write) -> None:
 
 
 def reading_or_refusal(path: Path) -> str:
-    """All that reading a file gives, or why it is refused, whatever the packing and the lines."""
+    """The complete result of reading a file, or its error, for all packings and line ends."""
     try:
         counts = read(path)
     except DataError as refusal:
-        # Of two columns that could be it, the first to come is named first.
+        # If two columns could have a role, the error names the first column first.
         text = str(refusal).partition(" could be the ")
         prefix = text[0] if text[1] else re.sub(r"\{[^;]*", "", text[0])
         return re.sub(r":\d+|\.gz\b|t\d+", "", prefix)
@@ -628,7 +628,7 @@ def test_a_column_can_appear_at_any_row(write: Write, name: str, start: int, row
 def test_late_task_numbers_that_lose_their_spelling_are_refused(
     write: Write, first: str, second: str
 ) -> None:
-    """The spelling of a JSON number is lost where it is read, so one that matters is refused."""
+    """Reading loses the spelling of a JSON number, so a spelling that matters is refused."""
     rows = "".join(f'{{"task": {i}, "passed": 1, "pad": "{"x" * 1000}"}}\n' for i in range(2200))
     late = "".join(f'{{"task": {t}, "passed": true}}\n' for t in (first, second))
     for name, content in (("m.jsonl", rows + late), ("m.jsonl.gz", gzip.compress(
@@ -649,7 +649,7 @@ def test_a_repeated_csv_header_is_refused(write: Write, second: str) -> None:
                 DataError, match=rf"{name}:4: this row repeats the header \({second}"
             ):
                 read(write(name, content), **options)
-    # A task may be called as a column is.
+    # A task can have the name of a column.
     fine = text.replace(f"\n{second}\n", "\nm,task,1\n")
     assert cells(write("b.csv", fine))["m", "task"] == (1, 1)
 
@@ -725,7 +725,7 @@ def packed(end: str, text: bytes) -> bytes:
 
 
 def test_brackets_of_lines_do_not_add_up(write: Write) -> None:
-    """Nor do those of lines that are cut off, which are left out."""
+    """Brackets of lines that are cut off and left out do not add up either."""
     cut = '{"task": "c", "x": [\n' * (MOST_LEVELS + 1)
     rows = '{"task": "a", "passed": true}\n' + cut
     assert cells(write("m.jsonl", rows), skip_bad=True) == {("m", "a"): (1, 1)}
@@ -733,7 +733,7 @@ def test_brackets_of_lines_do_not_add_up(write: Write) -> None:
 
 @pytest.mark.parametrize("text", ['{"task": "a", "x": ' + "[" * 60_000, "[\n" * 60_000])
 def test_deep_nesting_needs_little_memory(write: Write, text: str) -> None:
-    """Its way from the top was held for each level once: gigabytes for 100 KB."""
+    """An earlier version kept the path to each level: gigabytes for 100 KB."""
     path = write("m.json", text)
     tracemalloc.start()
     with pytest.raises(DataError):
@@ -747,7 +747,7 @@ def test_deep_nesting_needs_little_memory(write: Write, text: str) -> None:
 def test_a_packed_file_that_unpacks_to_far_more_is_refused(
     write: Write, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
-    """A line without an end, as of a bomb, is not held, nor is it read to its end."""
+    """A line without an end, such as a decompression bomb, is neither kept nor read to its end."""
     monkeypatch.setattr("passk_cli.files.sources.source._HARMLESS_BYTES", 1 << 20)
     start = {"csv.gz": "task,passed,x\na,1,", "json.gz": '{"results": [{"task": "a", "x": "'}
     text = start.get(end, '{"task": "a", "x": "').encode() + b"x" * (1 << 22)
@@ -854,7 +854,7 @@ def test_a_rare_value_of_another_type_in_a_frame_is_not_cast(usual: object, odd:
     with pytest.raises(DataError, match="record 3999"):
         read(frame)
     if not isinstance(usual, list):
-        # Types of numpy among those of Python are no others.
+        # numpy types among Python types have the same meaning.
         frame.at[3_998, "passed"] = np.array(usual)[()]
         assert read(frame).c.sum() == 4_000
 

@@ -1,4 +1,4 @@
-"""Maps: every key does what the same option does, and what is wrong in a map is said."""
+"""Tests of maps: every key works like the option of its name, and errors name what is wrong."""
 
 import json
 from pathlib import Path
@@ -146,7 +146,7 @@ def test_the_role_all_passes_if_every_column_passes(tmp_path: Path) -> None:
     rows[-1]["b"] = "perhaps"
     with pytest.raises(DataError, match="perhaps"):
         read(write(file, rows), all_of=["a", "b", "not bad"])
-    # Named words are added to those that are known.
+    # The named words are added to the known ones.
     assert read(file, all_of=["a", "b"], passes=["perhaps"]).c.tolist() == [1, 1, 0, 0, 1]
 
 
@@ -163,7 +163,7 @@ def test_an_entry_of_a_list_is_found_by_its_name(tmp_path: Path) -> None:
     for data in (frame, tmp_path / "runs.parquet", ROWS):
         assert same(read(data, fields=fields), lines)
     assert same(read(document, fields=fields, records="results"), lines)
-    # Of two entries with one name that differ neither counts.
+    # Two entries with one name that differ do not count.
     scores = [{"name": "v1.correct", "value": value} for value in (1, 0)]
     with pytest.raises(DataError, match=r"1 and 0|0 and 1"):
         read([{**ROWS[0], "scores": scores}, ROWS[1]], fields=fields)
@@ -187,7 +187,7 @@ def test_options_of_the_caller_win_over_a_map(tmp_path: Path) -> None:
     assert mapped(file, text).n.sum() == 17
     assert mapped(file, text, missing="drop").n.sum() == 16
     suites = {"fields": {"model": "suite"}, "duplicates": "keep", "pool": "llm"}
-    # What passes is said of the map's outcome, not of another one.
+    # The words that pass apply to the outcome of the map and not to other outcomes.
     assert mapped(file, text, outcome="compiles").c.sum() == 12
     assert {m for m, *_ in mapped(file, text, **suites).series} == {"x", "y"}
     with pytest.raises(DataError):

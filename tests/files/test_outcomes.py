@@ -1,4 +1,4 @@
-"""Outcomes that the caller names: words that no list knows, and truth values that are bad."""
+"""Tests of named outcomes: words that no list contains, and truth values that mean failure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LABELS = "task,label\na,not_misled\na,misled\nb,Partial\nb,not_misled\nc,\n"
 
 @pytest.fixture
 def labels(write: Write) -> Path:
-    """A table whose outcomes are words of its own."""
+    """A table with unknown words as outcomes."""
     return write("labels.csv", LABELS)
 
 

@@ -1,4 +1,4 @@
-"""Counts of a Spark cluster are those of one machine: a master and two workers on loopback."""
+"""Tests of counts from Spark: a master and two workers count like one machine."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def server(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
 
 
 def _wait(log: Path, pattern: str) -> str:
-    """What a process says once it is there."""
+    """The output of a process once it has started."""
     for _ in range(1200):
         if match := re.search(pattern, log.read_text()):
             return match[1]
@@ -115,9 +115,9 @@ def _wait(log: Path, pattern: str) -> str:
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that Hadoop calls hdfs://cluster/runs and s3a://bucket/runs.
+    """A folder with the addresses hdfs://cluster/runs and s3a://bucket/runs in Hadoop.
 
-    One for all tests of a process, whose Java machine reads its settings once.
+    All tests of a process share it, because the Java machine reads its settings only once.
     """
     folder = tmp_path_factory.mktemp("shared")
     views = "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme"
@@ -227,7 +227,7 @@ def test_a_cluster_sums_amounts(shared: Path, master: str, passk: Passk, tmp_pat
         assert cell["n"] == len(rows)
         assert cell["cost_sum"] == pytest.approx(sum(row["usd"] for row in rows))
         if None in times:
-            # One of the attempts has none, so the sum is not known.
+            # One attempt lacks the amount, so the sum is unknown.
             assert cell["duration_sum"] != cell["duration_sum"]
         else:
             assert cell["duration_sum"] == pytest.approx(sum(times) / 1000)

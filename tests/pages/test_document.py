@@ -1,4 +1,4 @@
-"""The page as a file: what stands in it, what names from data cannot do to it, Markdown."""
+"""Tests of the page as a file: its content, its safety against names in data, and Markdown."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def rows(models: tuple[str, ...]) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def evil() -> passk_cli.Findings:
-    """A page with few of its pictures, which take long to draw."""
+    """A page with few of its pictures, because pictures are slow to draw."""
     with warnings.catch_warnings(action="ignore"):
         result = passk_cli.report(rows(EVIL[:3]), metrics="pass@1", headline=EVIL[0], resamples=100)
     page = result.report.page
@@ -125,7 +125,7 @@ def test_addresses_are_unique_and_links_lead_to_them(text: str) -> None:
 
 
 def test_links_of_the_contents_reach_their_sections(text: str) -> None:
-    """A browser that draws what is far away later, and scrolls there slowly, misses by pages."""
+    """The test fails if a browser draws distant parts late and therefore scrolls too far."""
     assert "content-visibility" not in text
     assert "scroll-behavior" not in text
 
@@ -316,7 +316,7 @@ def test_the_page_passes_its_checks_in_a_browser(text: str, tmp_path: Path) -> N
     if browser is None:
         pytest.skip("no Chromium here")
     page = tmp_path / "page.html"
-    # Letters of another font, wider than those that charts are made for.
+    # The page uses another font with wider letters than the charts were made for.
     page.write_text(text.replace("</head>", PROBE, 1).replace('"Liberation Sans"', '"DejaVu Sans"'))
     result = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri(),
@@ -333,7 +333,7 @@ def test_the_page_passes_its_checks_in_a_browser(text: str, tmp_path: Path) -> N
     assert (body["data-address"] or "").startswith("#tasks=A|B&C&task=a|b&c")
     assert "model: " in (body["data-tip"] or "")
     facts = dict(json.loads(body["data-facts"] or ""))
-    # Every other model stands under one verdict, and every metric has its interval.
+    # Every second model has the same verdict, and every metric has its interval.
     verdicts = [facts[f] for f in ("Significantly better", "Tied", "Significantly worse")]
     assert sum(int(re.sub(r"\D.*", "", v, flags=re.DOTALL) or 0) for v in verdicts) == 2
     assert re.fullmatch(r"0\.\d+ \[0\.\d+, [01]\.\d+\]", facts["pass@1"])

@@ -1,4 +1,4 @@
-"""Tables for a terminal: what gives way where it is narrow, and what colour says."""
+"""Tests of tables for a terminal: what narrow tables leave out, and which cells are coloured."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_narrow_table_loses_a_decimal_then_stacks_then_loses_columns(
     assert max(map(len, text.splitlines())) <= width
     for line in lines:
         assert re.search(rf"^{re.escape(line)}", text, re.M), text
-    # One block: its headings stand once.
+    # There is one block, so the headings appear once.
     assert text.count("pass@10") == 1
 
 

@@ -55,7 +55,7 @@ def test_a_curve_of_every_metric_equals_estimate(passk: Passk, graded: Path, nam
     ):
         (same,) = [r for r in rows if (r["model"], r["metric"]) == (row["model"], name)]
         for column in ("estimate", "low", "high"):
-            # Intervals computed together are the same but for rounding, which is the 12th digit.
+            # Intervals that are computed together may differ by rounding, in the 12th digit.
             assert float(same[column]) == pytest.approx(float(row[column]), rel=1e-11)
     assert passk("curve", graded, *PASSED, "-m", curve, "--band", "simultaneous").code == 2
 

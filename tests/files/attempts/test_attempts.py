@@ -62,7 +62,7 @@ def test_a_missing_score_cannot_fail_if_scores_are_below_zero() -> None:
     problem = r"a failure would score 0, but some scores are lower: 2, .* bounds=.LOW, HIGH."
     with pytest.raises(DataError, match=problem):
         estimate(rows, "mean", missing="fail")
-    # An attempt that was judged needs its score all the same.
+    # An attempt with a verdict needs a score in any case.
     judged = [{"task": "a", "passed": p, "score": None} for p in (True, None)]
     with pytest.raises(DataError, match="attempts without a score in 'score': "):
         estimate(judged, ("pass@1", "mean"), missing="fail")

@@ -163,7 +163,7 @@ def test_costs_of_repairs_are_summed(version: str, repeated: int) -> None:
     zero = messages_by_name(counts).get("zero-costs")
     assert (zero is None) == (version == "v1")
     if zero is not None:
-        # Runs that crashed, and were run again: what the first ones cost is left out.
+        # Some runs crashed and were repeated. The cost of the crashed runs is left out.
         assert zero.fields["attempts"] == 4
         assert "claude-sonnet-5 2 of 42 (2 failed; error 2)" in zero.text
         with pytest.warns(PasskWarning, match='left out .*; duplicates="keep" counts them'):
@@ -216,7 +216,7 @@ def test_answers_of_a_cache_repeat_their_price(name: str) -> None:
             for model, want in models.items():
                 role = "tokens" if unit == "tokens" else "cost"
                 counts = billed if "cached" in unit else cost
-                # Every test is a task there, of which those that ask the same are one here.
+                # Every test is a task there. Tests with the same question are one task here.
                 require(counts, role, model, want, "" if way == "task=vars.input" else way)
     cached = {"performance": 4, "hallucination": 5}[name]
     assert messages_by_name(cost)["repeated-prices"].fields["attempts"] == cached

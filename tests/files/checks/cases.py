@@ -1,4 +1,4 @@
-"""Small tables whose rows are not what they look like, and honest ones beside them."""
+"""Small tables that mislead their reader, and similar tables that do not."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Rows = list[dict[str, Any]]
 class Case:
     """A table that misleads.
 
-    name : of the finding.  rows : what it holds.  options : those of the call.
-    certain : whether it is asked.
+    name : the name of the finding.  rows : the table.  options : the options of the call.
+    certain : whether the finding stops the reading with a question.
     """
 
     name: str
@@ -44,7 +44,7 @@ def attempts(
 
 
 def lost(rows: Rows, share: float, seed: int = 3) -> Rows:
-    """The rows that stay where a share is lost."""
+    """The rows that remain if a share is lost."""
     draw = random.Random(seed)
     return [row for row in rows if draw.random() >= share]
 
@@ -60,7 +60,7 @@ def broken(rows: Rows, **ended: Any) -> Rows:
 
 
 def arms(values: tuple[str, ...], times: tuple[int, ...]) -> Callable[[int, int, bool], str]:
-    """An arm of each attempt: values, each so many times."""
+    """A column of arms: the attempts of a task have each value that many times."""
     order = [value for value, often in zip(values, times, strict=True) for _ in range(often)]
     return lambda task, attempt, passed: order[attempt % len(order)]
 
@@ -80,7 +80,7 @@ def _coarse(sizes: tuple[int, ...] = (13, 30, 20)) -> Rows:
 
 
 def _steps(part: str, step: str, per_step: int, *, all_steps: bool = False) -> Rows:
-    """Rows of steps, of which the last one passes, or every one may."""
+    """Rows of steps. The last step passes at random, or every step does."""
     draw = random.Random(3)
     return [
         {
@@ -218,7 +218,7 @@ MISLEADING: dict[str, Case] = {
     "checkpoints": Case(
         "pooled-settings", attempts(20, 3, step=lambda t, a, p: 1000 * (a + 1))
     ),
-    # What is no grade.
+    # These columns are not grades.
     "a success beside an attack": Case(
         "ambiguous-success",
         renamed(attempts(30, 1, attack_type=lambda t, a, p: "ab"[t % 2]), passed="success"),
@@ -423,7 +423,7 @@ MISLEADING: dict[str, Case] = {
     "answers from a cache": Case(
         "cached-attempts", attempts(per_task=3, cached=lambda t, a, p: a > 0), certain=False
     ),
-    # A second verdict, and what is counted.
+    # These columns are a second verdict and a count.
     "a status beside a verdict": Case(
         "two-verdicts",
         [{"task": row["task"], "status": "success", "correctness": int(row["passed"])}

@@ -1,4 +1,4 @@
-"""Checks of a reading: files that mislead are asked about, honest ones are not accused."""
+"""Tests of the checks of a reading: misleading files have a finding, and honest files have none."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def options_of(settle: SuggestedFix) -> dict[str, Any]:
 
 
 def first_finding(data: Any, **options: Any) -> tuple[str, bool, tuple[SuggestedFix, ...]]:
-    """The name of the finding in data, whether it is certain, and what settles it; "" if none."""
+    """The name of the finding, whether it is certain, and its fixes; "" without a finding."""
     with warnings.catch_warnings(action="ignore", category=PasskWarning):
         try:
             counts = read(data, **options)
@@ -57,7 +57,7 @@ ONE_EACH = {(case.name, case.certain): name for name, case in MISLEADING.items()
 
 
 def doors() -> Iterator[tuple[str, str]]:
-    """Each case, and one of the forms that can hold it: each form has a sixth of the cases."""
+    """All cases with one of the possible forms: each form has a sixth of the cases."""
     for place, (name, case) in enumerate(MISLEADING.items()):
         forms = ["lines", "array"]
         if all(not isinstance(value, dict | list) for row in case.rows for value in row.values()):
@@ -101,7 +101,7 @@ _COMMA = "an arm with a comma in its name"
     "name", only(MISLEADING, "two arms", "temperature", _COMMA, *[*MISLEADING][-3:])
 )
 def test_every_proposed_option_settles_the_finding(name: str, passk: Passk, tmp_path: Path) -> None:
-    """Each command as it is printed, and each call: what is printed is read, or asks no more."""
+    """Every printed command and call reads the file or removes the finding."""
     case = MISLEADING[name]
     path = lines(tmp_path / "m.jsonl", case.rows)
     _, certain, settles = first_finding(path)
@@ -161,7 +161,7 @@ def test_findings_are_as_certain_as_their_check_declares() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("case", ["two arms", "arms with attempts lost"])
 def test_settings_are_found_in_files_larger_than_a_sample(case: str, tmp_path: Path) -> None:
-    """Of tasks in any order of rows; whole cells are chosen by hash."""
+    """Samples contain all tasks in any order of rows, because a hash chooses complete cells."""
     rows = [
         {"model": f"m{m}", "task": f"t{t}", "passed": (t + a) % 3 > 0, "zork": "ab"[a % 2],
          "pad": "x" * 200}

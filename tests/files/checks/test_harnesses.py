@@ -1,4 +1,4 @@
-"""Settings that formats of harnesses give to the checks: two settings are not repeats."""
+"""Tests of the settings of harnesses in the checks: attempts of two settings are not repeats."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_an_empty_file_next_to_results_is_skipped(
     warning = f"warning[empty-files]: skipped 2 empty files: {lost[1]}, {lost[0]}\n"
     assert warning in skipped.err
     assert warning in passk("describe", tmp_path, "-q").err
-    # Alone it is an error whatever is asked.
+    # If it is the only file, it is an error with all options.
     assert passk("estimate", tmp_path / "four", "--skip-bad").code == 3
 
 
@@ -105,7 +105,7 @@ def test_skipped_files_are_named_with_their_folders(passk: Passk, tmp_path: Path
 
 
 def test_results_without_a_column_of_a_role_are_reported(passk: Passk, tmp_path: Path) -> None:
-    """They hold results, though none that these options read."""
+    """The files contain results, but these options read none of them."""
     write_document(tmp_path, "m.jsonl", jsonl(ROWS))
     counts = [{"llm": "x", "task": task, "n": 4, "c": 1} for task in "abc"]
     write_document(tmp_path, "counts.jsonl", jsonl(counts))
@@ -153,7 +153,7 @@ def test_a_folder_without_results_lists_its_contents(tmp_path: Path) -> None:
 
 
 def test_a_run_with_its_trials_below_counts_once() -> None:
-    """The job's own result.json stands above those of its trials."""
+    """The result.json of the job is in the folder above the results of its trials."""
     job = DATA / "harbor"
     if not job.exists():
         pytest.skip("no such fixture")

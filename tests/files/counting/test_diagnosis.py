@@ -1,4 +1,4 @@
-"""Where it stands what is wrong: the first such record, however the rows are laid out or chosen."""
+"""Tests of places in errors: the first wrong record, in any layout and with any condition."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def jsonl(rows: list[dict[str, Any]]) -> str:
 
 
 def data_and_place(folder: Path, kind: str, rows: list[dict[str, Any]]) -> tuple[Any, str]:
-    """The rows as data, and where the eighth of them stands."""
+    """The rows as data, and the place of the eighth row."""
     path, frame = folder / f"a.{kind}", pd.DataFrame(rows)
     if kind == "frame":
         return frame, "DataFrame: record 8"
     if kind == "jsonl":
-        # Blank lines are no records.
+        # Blank lines are not records.
         path.write_text(jsonl(rows).replace("\n", "\n\n \n", 3))
         return path, f"{path}:14"
     if kind == "csv":
@@ -109,7 +109,7 @@ def test_files_come_in_the_order_given(write: Write) -> None:
     assert refusal([first, second, third]).place == f"{first}:13"
     assert refusal([second, third, first]).place == f"{second}:2"
     assert refusal([third, second, first]).place == f"{third}:1"
-    # A column of the path, whose join keeps no order.
+    # This column comes from the path, and its join does not keep the order.
     files = [first, third]
     assert refusal(files, path="r{part}/*.jsonl").place == f"{first}:13"
     same = [write(f"s/{i}.jsonl", jsonl(ROWS[i : i + 1] * (i + 1))) for i in range(2)]
@@ -242,7 +242,7 @@ def test_a_duplicate_key_in_a_line_of_a_format_is_refused(write: Write) -> None:
 def test_a_number_shared_by_all_attempts_is_not_an_attempt_number(
     passk: Passk, tmp_path: Path
 ) -> None:
-    """Of two nights of four attempts each nothing is proposed that leaves three of them out."""
+    """With two nights of four attempts, no proposed fix leaves three attempts out."""
     for night, passes in (("n1", 3), ("n2", 2)):
         rows = [{"model": "agent", "task": f"t{t}", "run": night, "passed": (t + i) % 4 < passes}
                 for t in range(12) for i in range(4)]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Rows of files that are laid out differently are one profile, whatever each of them has."""
+"""Rows of files with different layouts are one profile."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_an_attempt_passes_if_all_metrics_pass() -> None:
     for case in data["testCases"]:
         cell = expected.setdefault(("stub-1", case["input"]), [0, 0])
         exact, short = case["metricsData"]
-        # The second metric alone errs: a case that is exact and has its error was not judged.
+        # Only the second metric fails to judge. If the first one passes, the case was not judged.
         cell[0] += not ("error" in short and exact["success"])
         cell[1] += case["success"]
     counts = cells(PATH, missing="drop")
@@ -132,7 +132,8 @@ def test_the_last_run_counts_once_if_it_has_two_files(tmp_path: Path) -> None:
 def test_a_database_is_refused_with_a_command_that_writes_a_run(
     tmp_path: Path, passk: Passk
 ) -> None:
-    """Source: DeepEval 4.3.1, sqlite_store/store.py: payload_json holds a run as its files do."""
+    """Source: DeepEval 4.3.1, sqlite_store/store.py: payload_json contains a run in the form of its
+    files."""
     path = tmp_path / "deepeval.db"
     with closing(sqlite3.connect(path)) as database:
         database.execute("CREATE TABLE test_runs (id INTEGER PRIMARY KEY, payload_json TEXT)")

@@ -50,7 +50,7 @@ def test_a_trial_without_a_reward_is_missing_and_a_timeout_with_one_is_not(passk
     assert "no outcome: error (1 attempt in all)" in result.err
     facts = read(HARBOR, missing="drop").facts
     assert facts.reasons == {MODEL: {"error": 1}}
-    # results.csv of the board, which is no attempts.
+    # The board has results.csv, which does not contain attempts.
     assert [Path(name).name for name in facts.non_result_files] == ["results.csv"]
 
 

@@ -21,7 +21,7 @@ from tests.files.formats.cells import DATA, cells, pass_at
 
 LOGS, STOPPED = DATA / "inspect" / "logs", DATA / "inspect" / "stopped"
 MODELS = {"LTV": "alpha", "KfG": "alpha", "7jb": "beta", "iEQ": "beta"}
-# What Inspect's own headers say of each log: accuracy, mean of safe; and the README of the samples.
+# The numbers in the headers of the logs (accuracy, mean of safe) and in the README of the samples.
 EXPECTED = {
     "sums_LTV": (Fraction(11, 32), Fraction(5, 16), Fraction(5, 12), Fraction(31, 32)),
     "words_KfG": (Fraction(1, 6), Fraction(1, 6), Fraction(5, 18), None),
@@ -141,7 +141,7 @@ def test_logs_without_results_are_refused_or_skipped_in_a_folder(tmp_path: Path)
     ]
 
 
-# --- logs made here: what the samples do not have ---
+# --- logs made here, for cases that the samples lack ---
 
 
 def sample(number: object, epoch: int, value: object, **more: object) -> dict[str, object]:

@@ -22,7 +22,7 @@ from passk_cli.text import strict_json
 from tests.conftest import jsonl
 from tests.files.formats.cells import DATA
 
-# One of each type, and those that break what is done with it: sums, keys, names.
+# One value of each type, and values that break sums, keys or names.
 VALUES: tuple[Any, ...] = (None, True, "x", 7, -0.5, 10**400, [], [[1]], {}, {"": 1}, [{"a": 1}])
 # Entries of an object with more keys than this have one schema: they are tasks.
 MOST_KEYS = 40

@@ -33,7 +33,7 @@ def test_helm_counts_the_test_split() -> None:
     assert counts.series == (("openai/gpt2", "0.0"),)
     assert counts.tasks[0].startswith("mmlu:subject=philosophy,method=multiple_choice_joint/id")
     assert counts.facts.messages[0].text.endswith("1 instance of other splits left out: valid")
-    # The aggregate and the description of the run are no results of their own.
+    # The aggregate and the description of the run are not results.
     assert counts.facts.non_result_files == ()
 
 

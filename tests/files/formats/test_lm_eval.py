@@ -92,7 +92,7 @@ def test_model_suite_and_temperature_are_read(tmp_path: Path) -> None:
     counts = read(ALPHA / ONE, outcome=STRICT, by=["temperature"])
     assert counts.series == (("org/alpha", "0.7"),)
     assert counts.tasks[0] == "sums/0"
-    # Without the results file the folder says it; in another place the file's name does.
+    # Without the results file, the folder names the model. In another place, the file name does.
     copy = tmp_path / "org__alpha" / ONE
     copy.parent.mkdir()
     shutil.copy(ALPHA / ONE, copy)

@@ -23,7 +23,7 @@ def test_a_tree_of_runs_is_read() -> None:
     assert cells(ROOT / "results") == expected
     assert {n for n, _ in expected.values()} == {4}
     facts = read(ROOT / "results").facts
-    # messages.json and summary.json belong to a run, and are no results.
+    # messages.json and summary.json belong to a run and are not results.
     assert facts.non_result_files == ()
     assert facts.duplicates_checked
 

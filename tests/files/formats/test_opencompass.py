@@ -25,7 +25,7 @@ def test_answers_that_equal_the_reference_pass() -> None:
     for path in (RUN / "predictions").glob("*/gsm8k.json"):
         predictions = json.loads(path.read_text()).values()
         for place, prediction in enumerate(predictions):
-            # The dataset stands in it four times, one after another.
+            # The file contains the dataset four times in a row.
             key = (path.parent.name, f"gsm8k/test_{place % 5}")
             n, c = expected.get(key, (0, 0))
             answer = prediction["prediction"].removesuffix(".").split()[-1]

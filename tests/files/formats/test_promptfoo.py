@@ -113,7 +113,7 @@ def test_an_assertion_is_an_outcome_by_its_metric_or_type(write: Write, passk: P
     }.items():  # fmt: skip
         counts = cells(path, outcome=outcome, missing="drop").values()
         assert (sum(n for n, _ in counts), sum(c for _, c in counts)) == total, outcome
-    # A score is that of one assertion.
+    # A score belongs to one assertion.
     strict = cells(path, outcome="Tone", threshold=0.5)
     assert sum(c for _, c in strict.values()) == n - 1
     plain = cells(path)

@@ -34,7 +34,7 @@ def test_repeats_are_attempts_of_one_test() -> None:
         # a[1-5] is an attempt of a, a[sum-1-5] of a[sum].
         task = name[:-5] if name[-5] == "[" else name[:-5] + "]"
         cell = expected.setdefault(task, [0, 0])
-        # A plain reading of pytest's own summary line: what it calls passed, and what has a result.
+        # The numbers of pytest's own summary line: passed tests, and tests with a result.
         cell[0] += test["outcome"] in ("passed", "failed", "xfailed", "xpassed")
         cell[1] += test["outcome"] in ("passed", "xpassed")
     summary = document["summary"]
@@ -57,7 +57,7 @@ def test_parameters_that_look_like_repeats_are_tasks(tmp_path: Path) -> None:
     names = ["t.py::add[1-2]", "t.py::add[2-2]", "t.py::add[1-3]", "t.py::date[2024-1-5]"]
     path = report(tmp_path / "x.json", dict.fromkeys(names, "passed"))
     assert cells(path) == {("x", name): (1, 1) for name in names}
-    # All numbers are there: a repeat, unless the report says that its plugin was not.
+    # All numbers occur, so they are repeats, unless the report lists no plugin for repeats.
     outcomes = dict.fromkeys(names[:2], "passed")
     assert cells(report(path, outcomes)) == {("x", "t.py::add"): (2, 2)}
     plugins = {"Plugins": {"json-report": "1.5.0"}}
@@ -81,7 +81,7 @@ def test_a_second_report_is_a_second_attempt_and_a_copy_is_a_repeat(tmp_path: Pa
     for folder, created, outcome in (("a", 1.0, "passed"), ("b", 2.0, "rerun")):
         (tmp_path / folder).mkdir()
         report(tmp_path / folder / ".report.json", {"t.py::one": outcome}, created=created)
-    # Folders name models, until one label says that they are one.
+    # Folders name the models, unless one label joins them.
     assert cells(tmp_path) == {("a", "t.py::one"): (1, 1), ("b", "t.py::one"): (1, 0)}
     assert cells(f"m={tmp_path}") == {("m", "t.py::one"): (2, 1)}
     report(tmp_path / "b" / ".report.json", {"t.py::one": "rerun"}, created=1.0)

@@ -19,8 +19,8 @@ from passk_cli import DataError, PasskWarning, read
 from tests.files.formats.cells import DATA, cells
 
 EXACT = [(2, 1), (3, 1), (3, 3)]
-# File → its scorers, of which the first says whether an answer is right and the second needs a
-# threshold; why an answer is missing.
+# File → its scorers, and why an answer is missing. The first scorer decides whether an answer is
+# right, and the second needs a threshold.
 SCORED = {
     "braintrust/results.json": ("exact, close, odd", "error"),
     "langfuse/items.json": ("exact, close, kind", "error"),
@@ -114,7 +114,7 @@ def test_repeats_of_docker_agent_are_attempts(tmp_path: Path) -> None:
     messages = read(DATA / name, missing="drop").facts.messages
     assert messages[0].text.endswith("the run lists 10 attempts, but the file contains 9")
     once = changed(tmp_path / "r.json", name, (["sessions", 0, "title"], "Add up"))
-    # Nothing says then that others are repeats; one of the nine ended in an error.
+    # The file does not mark repeats. One of the nine runs ended in an error.
     assert len(cells(once, missing="drop")) == 8
 
 

@@ -36,7 +36,7 @@ def test_half_a_reward_passes_and_errors_are_missing() -> None:
     with pytest.warns(PasskWarning, match="a reward of 0.5 or more passes; threshold=X sets"):
         counts = cells(RESULTS, missing="fail")
     assert counts == expected
-    # What its metadata.json says.
+    # These values come from metadata.json.
     assert (pass_at(1, counts, MODEL), pass_at(4, counts, MODEL)) == (
         Fraction(1, 2),
         Fraction(3, 4),
@@ -135,7 +135,7 @@ def test_verl_counts_acc_and_scores_by_threshold(write: Write) -> None:
     for line in lines:
         del line["acc"]
     path = write("100.jsonl", jsonl(lines))
-    # −1 is neither a pass nor a fail where only the score says it.
+    # −1 is neither a pass nor a fail if there is only a score.
     with pytest.raises(DataError, match=r'line \d: "outcome" is -1.0; .*threshold=X says from'):
         read(path)
     assert cells(path, threshold=[0]) == cells(VERL)

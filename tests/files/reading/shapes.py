@@ -1,4 +1,4 @@
-"""Documents and tables of one evaluation in the shapes in which people write them."""
+"""Documents and tables of one evaluation in the shapes that people write."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _by(records: list[dict[str, Any]], column: str) -> dict[str, list[dict[str, 
 
 
 def _inside(record: dict[str, Any], names: Names) -> dict[str, Any]:
-    """A record whose task and outcome lie in records."""
+    """A record with nested records that contain its task and its outcome."""
     remainder = _without(record, names["task"], names["outcome"])
     return {
         "meta": {names["task"]: record[names["task"]]},

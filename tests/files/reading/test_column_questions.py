@@ -1,4 +1,4 @@
-"""The screen of a refusal: what it lists, and that each option typed does what it says."""
+"""Tests of the screen of a refusal: its contents, and the effect of each option."""
 
 from __future__ import annotations
 
@@ -361,14 +361,14 @@ def test_a_complete_command_counts_right(
     )
     printed = [result] if result.code == 0 else [passk(*words) for words in commands(result.err)]
     if names is not NEAR and "  --records entries " in result.err:
-        # The screen names the place, which is all that is missing.
+        # Only the place of the records is missing, and the screen names it.
         printed.append(passk("estimate", path, "--records", "entries", *"-k 1 -f json -q".split()))
     assert names is NEAR or printed, result.err
     for rates in printed:
         assert rate(rates.out) == expected
 
 
-# Documents that are no results, as their tools write them, with little in each.
+# Short examples of documents that tools write and that are not results.
 POINT = {"type": "Point", "coordinates": [1.0, 2.0]}
 LOCATION = {"start": {"line": 1, "column": 0}, "end": {"line": 1, "column": 9}}
 SHARE = {"total": 10, "covered": 5, "skipped": 0, "pct": 50}

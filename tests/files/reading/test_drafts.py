@@ -22,7 +22,7 @@ DATA = Path(__file__).parents[2] / "data"
 
 
 def inputs() -> Iterator[tuple[str, str, str, list[Fraction]]]:
-    """Name, file name, text, and the pass rates of which one or all are right."""
+    """Name, file name, text, and the pass rates: one or all of them are right."""
     for case, (rows, rates) in TRAPS.items():
         yield case, "m.jsonl", jsonl(rows), rates
     for case, (document, _, rate) in CASES.items():

@@ -70,7 +70,7 @@ def test_files_of_different_layouts_are_read_together(tmp_path: Path, form: str)
     fields = {"task": "x"}
     expected = {("m", "t"): (1, 1), ("n", "t"): (1, 0)}
     if form == "record":
-        # Documents of an attempt each are no models.
+        # Documents with one attempt are not models.
         expected = {(tmp_path.name, "t"): (2, 1)}
     assert cells(tmp_path, fields=fields) == expected
     file(tmp_path, "o", [{"y": "t", "passed": False}], form)

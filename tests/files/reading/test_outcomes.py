@@ -25,7 +25,7 @@ def _rates(data: Any, **options: Any) -> dict[str, float]:
 
 
 def _wide(value: Any) -> Rows:
-    """Rows of two arms in columns, with what value(arm, task) says of them."""
+    """Rows of two arms in columns, with the values of value(arm, task)."""
     return [
         {"task": f"t{i}"} | {f"{arm}_{key}": value(arm, i, key) for arm in ("base", "tuned")
                              for key in ("judge_score", "bleu")}

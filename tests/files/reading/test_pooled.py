@@ -1,4 +1,4 @@
-"""A table of several models in which nothing is read as the model."""
+"""Tests of tables of several models without a column that is read as the model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIELDS = ("--field", "task=question_id", "--field", "outcome=is_ok", "-k", "1")
 
 
 def table(folder: Path, seeds: int = 4, more: str = "seed_no") -> Path:
-    """Each model at five questions; claude-y passes all, the others none."""
+    """Each model at five questions. claude-y passes all of them, and the other models none."""
     rows = (
         f"{model},{model[0]},q{task},{seed},{int(model == 'claude-y')},text {model}{task}{seed}"
         for model, task, seed in product(MODELS, range(5), range(seeds))
@@ -148,7 +148,7 @@ def test_other_texts_are_not_models(column: object) -> None:
 
 
 def boards(folder: Path, column: str, number: str = "{}") -> Path:
-    """Three models at five questions, four attempts each, numbered anew for each model."""
+    """Three models at five questions with four attempts that are numbered per model."""
     rows = (
         f"{model},q{task},{number.format(attempt)},{int(model == 'claude-y')}"
         for model, task, attempt in product(MODELS, range(5), range(4))

@@ -163,7 +163,7 @@ def test_agreement_of_two_columns_is_an_outcome_in_every_interface(
 
 @pytest.mark.parametrize("role", ["cost", "answer", "score", "truth"])
 def test_a_value_per_row_is_refused_for_models_in_columns(role: str) -> None:
-    """A cost beside a column for each model is nobody's in particular."""
+    """A cost next to a column per model does not belong to one of the models."""
     rows = [{"task": t, "a": t > 3, "b": t > 5, "x": 1.0} for t in range(9)]
     fields = {"outcome": "a,b", "model": "@column", role: "x"}
     metric = {"cost": "cost", "answer": "maj@1", "score": "mean"}.get(role, "pass@1")

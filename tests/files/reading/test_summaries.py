@@ -1,4 +1,4 @@
-"""A folder's own summaries are no models, and their counts no further attempts."""
+"""Summaries in a folder are not models, and their counts are not further attempts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def folder(path: Path) -> Path:
 
 
 EXPECTED = {(model, task): (3, sum(p)) for model, p in MODELS.items() for task in ("x", "y")}
-# Name of the file → its text, and what the error says.
+# File name → its text, and the words of the error.
 SUMMARIES = {
     "summary.csv": ("name,score\nm,0.6\nn,0.3\n", "its tasks are models of the other files (m, n)"),
     "board.json": (json.dumps({m: {"score": 0.5} for m in MODELS}), "its tasks are models"),
@@ -59,7 +59,7 @@ def test_a_summary_without_an_outcome_is_skipped(tmp_path: Path) -> None:
 
 
 def test_summaries_that_you_name_are_added_up(tmp_path: Path) -> None:
-    """Counts that the caller names may be those of earlier attempts."""
+    """Counts in a named file may be counts of earlier attempts."""
     counts = folder(tmp_path) / "counts.csv"
     counts.write_text("model,task,n,c\nm,x,3,2\n")
     cell_counts = cells([tmp_path / "m.jsonl", tmp_path / "n.jsonl", counts])
@@ -71,7 +71,7 @@ def test_summaries_that_you_name_are_added_up(tmp_path: Path) -> None:
 
 
 def test_files_that_only_look_like_summaries_are_read(tmp_path: Path) -> None:
-    """Counts of other models, tasks that are called as a model, a word inside a name."""
+    """Counts of other models, tasks with the name of a model, and a word inside a name."""
     (folder(tmp_path) / "old.csv").write_text("model,task,n,c\no,x,3,2\nm,z,3,2\n")
     (tmp_path / "summary-model-7b.csv").write_text("task,passed\nx,1\ny,0\nm,0\n")
     assert len(cells(tmp_path)) == 4 + 2 + 3

@@ -1,4 +1,4 @@
-"""Tables as spreadsheets, notebooks and folders have them: what is proposed reads them."""
+"""Tests of tables from spreadsheets, notebooks and folders: the proposed commands read them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def table(names: str, true: str, false: str, sign: str = ",") -> str:
 
 
 def proposed(passk: Passk, command: str) -> str:
-    """The first command below an error, without what it does; it is run."""
+    """Run the first command below an error, without its comment."""
     result = passk(*shlex.split(command))
     line = next(row for row in result.err.splitlines() if row.startswith("  passk "))
     assert passk(*shlex.split(line, comments=True)[1:]).code == 0

@@ -1,4 +1,4 @@
-"""Each option of a screen, and each complete command, typed: it does what the screen says."""
+"""Tests of the options of a screen and its complete commands: each one has the described effect."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def numbers(tally: str) -> dict[str, int]:
 
 
 def described(passk: Passk, path: Path, words: Sequence[str]) -> Any:
-    """What describe, which counts what it doubts as well, reads with these words."""
+    """The reading of describe with these words. describe counts doubtful columns too."""
     result = passk("describe", path, *words, "-f", "json", "-q")
     return json.loads(result.out) if result.code == 0 else result
 
@@ -68,13 +68,13 @@ def assert_role(document: Any, words: Sequence[str]) -> None:
     named_columns |= {("outcome", text) for flag, text in pairs if flag == "--outcome"}
     named_columns |= {("setting", text) for flag, text in pairs if flag == "--by"}
     missed = {(role, c) for role, c in named_columns - used_columns if c != "@column"}
-    # An entry, and a column of which each row has one, have the column that they are in.
+    # An entry has the column that contains it, and so has a column with one value per row.
     plain = {(role, c.split("==")[0]) for role, c in used_columns}
     assert not missed - plain, (words, used_columns)
 
 
 def assert_counted(document: Any, line: Line, way: Sequence[str]) -> None:
-    """The numbers of a line are those that are counted."""
+    """The numbers of a line equal the counts."""
     rows = document["rows"]
     if "no outcome" in document["answer"]:
         # Attempts without one are left out.

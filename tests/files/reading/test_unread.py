@@ -1,4 +1,4 @@
-"""Columns that nothing is read from, of names that nobody listed: a question, never a number."""
+"""Tests of columns with unknown names: they lead to a question and never to a number."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_role_with_an_unknown_column_name_leads_to_a_question(name: str, tmp_p
         renamed = [{word if c == column else c: v for c, v in row.items()} for row in rows]
         path = lines(tmp_path / "model.jsonl", renamed)
         if role == "model" and len(counts.series) == 1:
-            # The file's name is that of its only model.
+            # The file is named after its only model.
             assert read(path).c.tolist() == counts.c.tolist()
             continue
         with pytest.raises(DataError) as error:
@@ -134,7 +134,7 @@ FORMS: dict[str, Callable[[Path, Rows], object]] = {
 def mutated(
     form: str, name: str, seed: int, folder: Path
 ) -> Iterator[tuple[str, Path, dict[str, Any]]]:
-    """(role, file, options) with the column of each role renamed to a word that nobody listed."""
+    """(role, file, options), with the column of each role renamed to an unknown word."""
     rows = MUTATED[name]()
     options = {"duplicates": "first"} if name == "reruns" else {}
     (facts,) = read(lines(folder / "model.jsonl", rows), **options).facts.inputs
@@ -142,7 +142,7 @@ def mutated(
     if form.startswith("table.") and isinstance(rows[0].get(fields.get("outcome")), list):
         return
     if form == "array.json" and name == "tau":
-        # A harness wrote it, whose format knows what is what.
+        # A harness wrote this file, and its format knows the columns.
         return
     if form == "tasks.json":
         # The task is a key, and the records of a list are numbered.
@@ -164,7 +164,7 @@ def mutated(
 @pytest.mark.parametrize("form", only(FORMS, *[*FORMS][:1]))
 @pytest.mark.parametrize("seeds", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_any_form_of_a_file_ends_in_a_question(form: str, seeds: int, tmp_path: Path) -> None:
-    """Never a number, unless it is that of a lone model, whose name is then the file's."""
+    """A number appears only for a file of one model, which then has the name of the file."""
     names = [*MUTATED] if seeds > 1 else ["two models"]
     for name, seed in product(names, range(seeds)):
         for role, path, options in mutated(form, name, seed, tmp_path):
@@ -294,7 +294,7 @@ def test_joined_names_stay_different_and_have_places(tmp_path: Path) -> None:
     assert error.value.place == f"{path}:4"
     with pytest.raises(DataError, match="no column 'zz'"):
         read(rows, fields={"task": "a,zz"})
-    # A column that is so called is itself.
+    # A column with this name is a column.
     assert read([{"a,b": "t", "a": 1, "b": 2, "passed": 1}], fields=fields).tasks == ("t",)
 
 
@@ -338,7 +338,7 @@ def test_a_model_with_two_copies_of_its_results_is_reported(passk: Passk, tmp_pa
     assert (result.code, result.out) == (3, "")
     assert "error[duplicate-models]: x_summary: its outcomes are those of x at all" in result.err
     assert passk("compare", folder, "--exclude-model", "x_summary").code == 0
-    # Who names both knows that they are two.
+    # If you name both, you know that they are two models.
     comparison = passk(*commands(result.err)[-1])
     assert comparison.code == 0
     assert "warning[identical-outcomes]" in comparison.err

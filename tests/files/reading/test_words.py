@@ -1,4 +1,4 @@
-"""Names of columns: each plays its role alone, and steps back beside a likelier one."""
+"""Tests of column names: a word gets its role, unless a more usual name takes it."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ def test_a_word_gets_its_role_without_a_usual_name(role: str, word: str) -> None
     assert roles(*columns_beside(role), spelling)[role] == spelling
 
 
-# These say what passes as clearly as the usual names: both are asked for.
+# These words mean a verdict as clearly as the usual names, so there is a question about both.
 ASKED = {*WORDS["outcome"].split()} - {"tests_passed", "tests_pass"}
-# Two numbers of attempts are asked for as well.
+# Two numbers of attempts lead to a question too.
 NUMBERS = {"sample_id", "repetition"}
 
 
 @pytest.mark.parametrize(("role", "word"), [p for p in PAIRS if p[1] not in ASKED | NUMBERS])
 def test_a_usual_name_takes_the_role_from_a_word(role: str, word: str) -> None:
-    """Also beside n, which is no count and no task there."""
+    """The same holds next to n, which is neither a count nor a task there."""
     assert roles(*columns_beside(role), USUAL[role], word)[role] == USUAL[role]
     assert roles(*columns_beside(role), USUAL[role], word, "n")[role] == USUAL[role]
 
@@ -106,7 +106,7 @@ def test_the_head_of_a_document_names_the_model(
     }  # fmt: skip
     path = write("night.json", json.dumps(document))
     assert set(cells(path)) == {("opus", "a"), ("opus", "b")}
-    # What is nearer to the records counts, and of two models none.
+    # The head closest to the records counts. Two models in one head name none.
     path.write_text(json.dumps({**document, "model": "top"}))
     assert {model for model, _ in cells(path)} == {"top"}
     for row in document["results"]:

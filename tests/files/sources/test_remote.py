@@ -26,7 +26,7 @@ from passk_cli.text import public_address
 from tests.cli.test_process import Running
 from tests.conftest import Passk
 
-# Tried by .ci/run after the others.
+# .ci/run tries these cases later.
 pytestmark = pytest.mark.long
 
 ROWS = b"".join(
@@ -45,7 +45,7 @@ BODIES: dict[str, bytes] = {
 
 
 class Handler(BaseHTTPRequestHandler):
-    """A server of results that can also fail in all the ways in which servers fail."""
+    """A server of results that can fail in all the ways in which servers fail."""
 
     requests: ClassVar[list[str]] = []
 
@@ -147,7 +147,7 @@ def test_all_file_arguments_accept_addresses(passk: Passk, server: str, workdir:
     result = passk("gate", new, "--baseline", old, "--max-drop", "pass@1=0.5", "-v")
     assert (result.code, Handler.requests) == (0, ["/runs/gpt-4_results.jsonl", "/runs/old.jsonl"])
     assert "baseline=old.jsonl" in result.out
-    # The baseline is no part of the new run; what is here and there are read together.
+    # The baseline is not part of the new run. Local and remote files are read together.
     result = passk(
         "compare", new, old, workdir / "runs" / "packed.jsonl.gz", "--baseline", old, "-q"
     )
