@@ -16,7 +16,7 @@ from typing import Any
 from passk_cli.commands import COMMANDS
 from passk_cli.version import __version__ as __version__
 
-# What type checkers see of these is in `__init__.pyi`, which `tests/stub.py` makes.
+# `__init__.pyi`, which `tests/stub.py` writes, contains the types of these names.
 _WHERE = {
     "Counts": "outcomes.counts",
     "DataError": "errors",

@@ -4,16 +4,16 @@ import atexit
 import gc
 import sys
 
-# Nothing of a process that ends is looked through for garbage, which takes a twentieth of a start.
+# A process that ends need not search for garbage, which takes a twentieth of a start-up.
 atexit.register(gc.freeze)
 
 
 def main() -> None:
     """Run the command line in a process that survives closed streams and ends when told to."""
-    # Importing leaves next to no garbage, and looking for it takes a tenth of a start-up.
+    # Importing leaves almost no garbage, and searching for it takes a tenth of a start-up.
     gc.set_threshold(100_000, *gc.get_threshold()[1:])
     try:
-        # Here, since importing takes longer than a reader may take to press Ctrl-C.
+        # These imports are here because they may take longer than the user needs to press Ctrl-C.
         from passk_cli.cli.process import end_on_signals, open_streams
 
         with open_streams(), end_on_signals():
@@ -24,7 +24,7 @@ def main() -> None:
 
                 app.main()
     except KeyboardInterrupt:
-        # Before the signal has a handler of ours.
+        # The signal came before its handler was installed.
         raise SystemExit(130) from None
 
 

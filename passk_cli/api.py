@@ -42,7 +42,7 @@ from passk_cli.render.style import sentence_text
 from passk_cli.suggested_fix import literal
 from passk_cli.suggestions import did_you_mean, meant, nearest
 
-# What a function takes after the data without its name, as in `estimate(data, "pass@10")`.
+# Options that may be given by position after the data, as in `estimate(data, "pass@10")`.
 _FIRST = ("metrics", "k")
 DATA_HELP = (
     "paths (globs, directories, URLs, label=path), rows (a list of dicts), columns (a dict of"
@@ -50,7 +50,7 @@ DATA_HELP = (
     " or Counts from `read`."
 )
 
-# What the command line says about output → where Python has it.
+# Option of output on the command line → its equivalent in Python.
 _OF_RESULT = {
     **dict.fromkeys(("chart", "chart_theme", "chart_size"), "its result has .chart(…)"),
     **dict.fromkeys(("output", "digits", "percent", "stacked"), "its result has .save(…)"),
@@ -165,7 +165,7 @@ def read(
     call = Call("read", data, non_defaults)
     with python_spelling(declared(Reading), call):
         full_names = {name: quote_names(name, value) for name, value in arguments.items()}
-        # An empty text is no condition.
+        # An empty text is not a condition.
         request = filled(Reading, full_names | {"where": where or None})
         request = replace(request, given_options=frozenset(non_defaults))
         counts = load(data, request)
@@ -223,7 +223,7 @@ def python_function(name: str) -> Callable[..., Findings]:
                 )
             findings = replace(_findings(declaration, python_call, keywords), frame_as=frame_as)
         for message in findings.report.warnings:
-            # At the line that called the command.
+            # The warning refers to the line that called the function.
             words = PasskWarning(sentence_text(message.pieces(), STYLE), message.name)
             warnings.warn(words, stacklevel=2)
         return findings
@@ -249,7 +249,7 @@ def _unknown_option_error(name: str, word: str, value: Any) -> TypeError:
         option_suggestion(name, word, value, _by_field), options
     )
     if word in flags and word not in command_of(name).lacking:
-        # As the command line has it.
+        # The name is the flag of the command line.
         reason = did_you_mean([flags[word]])
     similar = [] if reason else nearest(word, _OF_RESULT, 1)
     reason = reason or (_OF_RESULT[similar[0]] if similar else f"help(passk_cli.{name}) lists them")
@@ -260,7 +260,7 @@ def _findings(declaration: Command, call: Call, arguments: Mapping[str, Any]) ->
     """The answer to a command's question about the data, with messages as Python spells them."""
     data = call.data
     if isinstance(data, Counts):
-        # Options of reading say nothing beside counts, which are read.
+        # Options of reading have no effect on counts, because these were read before.
         for field in (*declared(Request), "cluster"):
             if arguments.get(field) is not None:
                 raise ParameterError(
@@ -363,7 +363,7 @@ def _hint(declared: DeclaredOption) -> Any:
     elif base is tuple and get_args(kind)[0] in (int, float):
         single = get_args(kind)[0] | str
     else:
-        # What is parsed from text may be a number as well.
+        # An option with a parser also accepts numbers.
         single = str | float if option.parse and not option.several and base is str else str
     if not declared.repeatable:
         return kind if base is tuple else single

@@ -1,4 +1,4 @@
-"""Names of arrays by what they hold, for annotations; blocks of rows that bound memory; groups."""
+"""Types of arrays for annotations, blocks of rows that limit memory, and groups."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ Key = TypeVar("Key")
 
 
 def blocks(rows: int, cells: int, most: int) -> Iterator[slice]:
-    """Slices of so many rows, each with at most `most` numbers where a row has `cells`.
+    """Slices of rows, each with at most `most` numbers if a row has `cells`.
 
     >>> [(here.start, here.stop) for here in blocks(5, 10, 20)]
     [(0, 2), (2, 4), (4, 5)]
@@ -29,7 +29,7 @@ def blocks(rows: int, cells: int, most: int) -> Iterator[slice]:
 
 
 def same(first: NDArray[Any], second: NDArray[Any]) -> bool:
-    """Whether two arrays are equal; an array is not compared with itself.
+    """Whether two arrays are equal; the same array is not compared with itself.
 
     >>> same(np.arange(3), np.array([0, 1, 2]))
     True
@@ -38,7 +38,7 @@ def same(first: NDArray[Any], second: NDArray[Any]) -> bool:
 
 
 def gathered(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
-    """Key → its items, in the order in which keys first come.
+    """Key → its items, in the order in which keys first occur.
 
     >>> gathered([("odd", 3), ("odd", 1), ("even", 4)])
     {'odd': [3, 1], 'even': [4]}
@@ -50,7 +50,7 @@ def gathered(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Items by their key, in the order in which keys first come.
+    """Items by key, in the order in which keys first occur.
 
     >>> grouped([3, 1, 4, 5], lambda number: number % 2)
     {1: [3, 1, 5], 0: [4]}

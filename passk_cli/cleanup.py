@@ -13,7 +13,7 @@ from pathlib import Path
 
 from passk_cli.errors import ParameterError
 
-# No space, a file too large, a quota.
+# There is no space, the file is too large, or a quota is used up.
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _open: list[Callable[[], object]] = []
 
@@ -79,7 +79,7 @@ def write_together(contents: dict[Path, str | bytes]) -> Iterator[None]:
     """
     plain = list(filter(_is_plain, contents))
     with ExitStack() as files:
-        # The last that is entered is the first that is left.
+        # The last context that is entered is the first that exits.
         for path in (*reversed(plain), *(path for path in contents if path not in plain)):
             file, content = files.enter_context(atomic_write(path)), contents[path]
             if isinstance(content, str):
@@ -130,7 +130,7 @@ def _writing(path: Path) -> Iterator[None]:
     except FileExistsError:
         raise
     except BrokenPipeError:
-        # A pipe by its name, as /dev/stdout: its reader has gone.
+        # The path is a pipe such as /dev/stdout, and its reader has gone.
         return
     except OSError as error:
         raise unwritable_error(path, error) from None

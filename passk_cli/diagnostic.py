@@ -16,10 +16,10 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import clauses, first_few, listed, plural
 
 NOTE, WARNING, ERROR = "note", "warning", "error"
-# Name → message, of every module that was imported.
+# Name → type of message, for all imported modules.
 DECLARED: dict[str, DiagnosticType] = {}
 
-# A text, a value, or a value and the kind of column that shows it.
+# A text, a value, or a pair of a value and the kind of column that formats it.
 Piece = Any
 
 

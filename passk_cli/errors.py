@@ -14,10 +14,11 @@ from passk_cli.suggestions import did_you_mean, find_pattern, meant, nearest
 from passk_cli.text import clauses, cut, plural, printable, without_secrets
 
 Kind = TypeVar("Kind", bound="PasskError")
-# Models that a name may have meant, each of which is offered.
+# The most models that an error suggests for a name.
 _ALTERNATIVES = 3
 
-# What the caller named is not there: a mistake of usage, though data show it.
+# Families of errors in which the caller named something that the data does not have.  They are
+# errors of usage, although only the data shows them.
 _NAMED = ("no-such-column", "no-such-model", "no-such-suite")
 
 
@@ -133,7 +134,7 @@ def missing_file_error(argument: str) -> DataError:
     similar = similar_files(argument)
     remedy = did_you_mean(similar) if similar else "check the path"
     if not similar and Path(argument).parts[:1] == ("sample_data",):
-        # Of an example in the help, typed where passk is installed without them.
+        # The example is from the help, but an installed passk has no sample data.
         remedy = "the sample data are in a clone of passk: run this there"
     return DataError(argument, "no such file", remedy, name="no-such-file")
 
@@ -144,7 +145,7 @@ def similar_files(argument: str) -> list[str]:
     try:
         missing = next(part for part in (*reversed(path.parents), path) if not part.exists())
         beside = (name for name in os.listdir(missing.parent) if not name.startswith("."))
-        # Two names are not near for a suffix that both have.
+        # A common suffix does not make two names similar.
         stem = missing.name.partition(".")[0]
         candidates = [missing.with_name(name) / path.relative_to(missing)
                  for name in nearest(missing.name, beside)

@@ -30,21 +30,23 @@ if TYPE_CHECKING:
     from inspect_ai.util import EarlyStop
 
 _RULE = re.compile(r"(?P<metric>\S+) *(?P<drop>drop)? *(?P<sign>>=|≥|<=|≤) *(?P<number>[\d.]+%?)")
-# Evaluations that go on, by Inspect's number of them.
+# Number of an evaluation in Inspect → the evaluation, while it is running.
 _running: WeakValueDictionary[str, Stop] = WeakValueDictionary()
 
 
 def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> Stop:
-    """The argument of `Task(early_stopping=…)`: it skips the samples left once it is decided.
+    """The argument of `Task(early_stopping=…)`, which skips the remaining samples after a decision.
 
     rule : "pass@1 >= 0.8", or "pass@1 drop <= 0.02" with a baseline.
-    scorer : whose score counts, where there are several.
-    options : those of `passk_cli.watch`: baseline, rules, planned, every, threshold …
-        planned is the number of samples where it is not given.
+    scorer : the scorer with the score that counts, if there are several.
+    options : those of `passk_cli.watch`: baseline, rules, planned, every, threshold … By default,
+        planned is the number of samples.
 
-    A sample that ends with an error has no score, and holds up the looks unless missing="fail" or
-    "drop" says what it counts as.  With log_samples=False Inspect asks nobody before a sample, so
-    that nothing is skipped.
+    A sample that ends with an error has no score.  It delays the looks unless missing="fail" or
+    missing="drop" sets how it counts.  With log_samples=False, Inspect calls nobody before a
+    sample, so that nothing is skipped.
+
+    Errors: ParameterError for a rule in another form.
 
     >>> stop("pass@1 >= 0.8").options
     {'minimum': {'pass@1': '0.8'}}
@@ -64,8 +66,8 @@ def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> Stop:
 class Stop:
     """Inspect's protocol of early stopping, for one evaluation at a time.
 
-    options : of `passk_cli.watch`.  reason : why the samples that are left are skipped; "" while
-    they are not.
+    options : of `passk_cli.watch`.  reason : why the remaining samples are skipped; "" while they
+        are not.
     """
 
     def __init__(self, options: Mapping[str, Any], scorer: str | None = None) -> None:
@@ -73,7 +75,7 @@ class Stop:
         self.reason, self.answer, self.looked, self.number = "", "", 0, ""
 
     async def start_task(self, task: EvalSpec, samples: list[Sample], epochs: int) -> str:
-        """The samples in the order in which they are scheduled."""
+        """Start an evaluation with the samples in the order in which they are scheduled."""
         from passk_cli.commands.watch.interim_looks import WatchPlan
 
         if self.number in _running:
@@ -92,8 +94,7 @@ class Stop:
         return "passk"
 
     def _task_names(self, suite: str, samples: list[Sample]) -> dict[str, str]:
-        """Sample → the name of its task, which is that of a log, TASK/SAMPLE, where the baseline
-        has it so."""
+        """Sample → the name of its task, in the form TASK/SAMPLE of logs if the baseline has it."""
         import passk_cli
 
         baseline, names = self.options.get("baseline"), [str(sample.id) for sample in samples]
@@ -107,7 +108,7 @@ class Stop:
         return {name: name for name in names}
 
     async def schedule_sample(self, id: str | int, epoch: int) -> EarlyStop | None:
-        """The directive to skip a sample; None while nothing is decided."""
+        """The directive to skip a sample; None before a decision."""
         from inspect_ai.util import EarlyStop
 
         return EarlyStop(id=id, epoch=epoch, reason=self.reason) if self.reason else None
@@ -115,7 +116,7 @@ class Stop:
     async def complete_sample(
         self, id: str | int, epoch: int, scores: dict[str, SampleScore]
     ) -> None:
-        """A sample that has a score; a look, where enough are complete."""
+        """Add a sample with its score, and look at the run if enough samples are complete."""
         if self.scorer is None and len(scores) > 1:
             names = ", ".join(sorted(scores))
             raise ParameterError(f"several scorers judge a sample: {names}; name one as scorer=")
@@ -124,7 +125,7 @@ class Stop:
         self._add(str(id), epoch, bool(value) if value in (0.0, 1.0) else value)
 
     def errored(self, id: str | int, epoch: int) -> None:
-        """A sample without a score, if such count."""
+        """Add a sample without a score, if such samples count."""
         if self.options.get("missing", "error") != "error":
             self._add(str(id), epoch, None)
 
@@ -149,7 +150,7 @@ class Stop:
         if options.get("baseline") is not None:
             options["baseline"] = self.baseline
         with warnings.catch_warnings():
-            # Inspect's display has no room for them; the log has the answer.
+            # Inspect's display has no room for warnings, and the log contains the answer.
             warnings.simplefilter("ignore", passk_cli.PasskWarning)
             findings = passk_cli.watch(
                 [*self.rows.values()], order=[*self.order.values()], attempts=self.epochs,
@@ -171,7 +172,7 @@ class Stop:
 
 @cache
 def _watch_for_errors() -> None:
-    """Hear of samples that end with an error, of which early stopping is not told."""
+    """Receive samples that end with an error, which early stopping does not get."""
     from inspect_ai.hooks import Hooks, hooks
 
     @hooks(name="passk", description="Tells passk of samples that end with an error.")

@@ -11,30 +11,31 @@ from typing import Any
 from passk_cli.errors import ParameterError
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Attempts of one model at one task, and k.
+# The most attempts of one model at one task, and the largest k.
 MOST_ATTEMPTS = 1_000_000_000
-# Resamples, and numbers drawn in one go: 1 GB.
+# The most resamples, and the most numbers that are drawn together (1 GB).
 MOST_RESAMPLES = 1_000_000
 MOST_DRAWS = 125_000_000
-# Attempts of a task where a method goes through them one by one, and k of a curve of counts.
+# The most attempts of a task for methods that go through them one by one, and the largest k of a
+# curve of counts.
 MOST_STEPS, MOST_CURVE = 100_000, 1_000_000
-# Bytes of a file of rules or prices, and tables and lists within each other in it.
+# The most bytes of a file of rules or prices, and the deepest nesting in it.
 MOST_TOML, MOST_NESTED = 1_000_000, 30
-# Bytes of a file that lists tasks, a name on each line.
+# The most bytes of a file that lists tasks, with one name per line.
 MOST_LISTED = 10_000_000
-# Columns of a table.
+# The most columns of a table.
 MOST_COLUMNS = 20_000
-# Groups that an answer is given for; chapters of a page, and models on it.
+# The most groups of an answer, chapters of a page, and models on a page.
 MOST_GROUPS, MOST_CHAPTERS, MOST_ON_PAGE = 2_000, 100, 1_000
-# Pairs of a model and a task in a table of all of them, most of which are empty.
+# The most cells of a table of models by tasks, which are mostly empty.
 MOST_EMPTY = 1_000_000
-# What helps where memory does not suffice.
+# Advice for an error of memory.
 MORE_MEMORY = "read less at once, or give it more memory"
-# Numbers of a table of models, or differences, by tasks: with its copies 300 MB.
+# The most numbers in a table of models, or differences, by tasks (300 MB with its copies).
 MOST_CELLS = 1 << 23
-# Differences between models, over all metrics: 400 MB of results.
+# The most differences between models, over all metrics (400 MB of results).
 MOST_PAIRS = 100_000
-# k of a plan: every design sums over all outcomes of its attempts.
+# The largest k of a plan, because every design sums over all outcomes of its attempts.
 MOST_PLANNED_K = 1_000
 
 

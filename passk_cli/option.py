@@ -29,9 +29,9 @@ from passk_cli.suggestions import meant, share_meant
 from passk_cli.text import first_few
 
 Group = TypeVar("Group")
-# A part of a text with commas: in double quotes, or up to the next comma.
+# A part of a comma-separated text: in double quotes, or up to the next comma.
 _PART = re.compile(r'\s*"([^"]+)"\s*(?=,|$)|([^,]+)')
-# The type of an option that takes a name or, from Python, data of any kind.
+# The type of an option that accepts a name or, in Python, data of any kind.
 DATA = Any
 
 
@@ -130,7 +130,7 @@ def by_flag(options: Iterable[DeclaredOption]) -> dict[str, DeclaredOption]:
     return {flag: option for option in options for flag in option.option.flags.split()}
 
 
-# Evaluating annotations is slow; each group's are evaluated once for all commands that share it.
+# Evaluating annotations is slow, so those of each group are evaluated once for all commands.
 _DECLARED: dict[type, dict[str, DeclaredOption]] = {}
 
 
@@ -189,7 +189,7 @@ def filled(group: type[Group], arguments: Mapping[str, Any]) -> Group:
         if option.kind is not DATA or isinstance(value, os.PathLike):
             value = value.tolist() if hasattr(value, "tolist") else value
             value = os.fspath(value) if isinstance(value, os.PathLike) else value
-            # A table is no list of its columns.
+            # A table must not become a list of its columns.
             single = isinstance(value, str | bytes | Mapping) or hasattr(value, "columns")
             value = list(value) if isinstance(value, Iterable) and not single else value
             value = None if isinstance(value, list | dict) and not value else value
@@ -221,7 +221,7 @@ def checked(declared: DeclaredOption, value: Any) -> Any:
 
     def refused(problem: str) -> ParameterError:
         share = share_meant(str(value)) or 0.0 if option.high == 1 and not several else 0.0
-        # A small one is no level.
+        # A small share is probably not a level.
         certain = float(option.low or 0) < share < 0.5 and (declared.default or 1) < 0.5
         problem += f"; did you mean {share:g}?" if share >= 0.5 else ""
         place = OptionValue(option.name, first_few([*map(display, parts)]))
@@ -242,7 +242,7 @@ def checked(declared: DeclaredOption, value: Any) -> Any:
         elif base is int:
             value = int(value) if isinstance(value, str) else operator.index(value)
         elif base is float:
-            # A share may be written as a percentage, as in a rule of a gate.
+            # A share may be written as a percentage, as in the rules of a gate.
             percent = option.high == 1 and isinstance(value, str) and value.endswith("%")
             value = float(value[:-1]) / 100 if percent else float(value)
             if math.isnan(value):

@@ -1,7 +1,7 @@
-"""A plugin of pytest: a test is attempted many times, and a gate judges how often it passed.
+"""A pytest plugin that attempts a test many times and judges its pass rate with a gate.
 
-Every run of pytest loads this module, so it imports pytest and what Python brings; a gate is
-imported by the first test that is marked.
+Every run of pytest loads this module, so it imports only pytest and the standard library.  The
+first marked test imports a gate.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ MARKER = (
 )
 # Options of a gate that make sense for one test.
 RULES = ("min", "min_by", "min_each", "on_undecided", "level")
-# How many more attempts are tried where no outcome fails the test, or passes it.
+# The numbers of attempts to add, in search of a number with which a test can pass and fail.
 _MORE = (1, 2, 3, 5, 8, 13, 21, 34)
-# Outcome of a report that is one attempt of many: neither passed nor failed for pytest.
+# The outcome of the report of one attempt, which pytest counts neither as passed nor as failed.
 ATTEMPT = "attempt"
-# The parameter that makes an item of each attempt.
+# The name of the parameter with one item per attempt.
 _ITEM = "_passk"
-# Tracebacks of failed attempts below a verdict.
+# The most tracebacks of failed attempts below a verdict.
 _TRACEBACKS = 3
 _ROWS = ("task", "attempt", "passed")
-# A test in the sentences of a gate, which leave it out.
+# The name of the test in the sentences of a gate, from which it is removed.
 _TEST = "this test"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The option of the file that is written."""
+    """Add the option for the output file."""
     parser.getgroup("passk").addoption(
         "--passk-out",
         metavar="FILE",
@@ -52,7 +52,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker; and where reports of all attempts arrive, what judges them."""
+    """Register the marker, and the judge in the process that receives the reports of all
+    attempts.
+    """
     from _pytest.junitxml import xml_key
 
     config.addinivalue_line("markers", MARKER)
@@ -64,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(AttemptedTests(config, out), "passk-verdicts")
     if xml := config.stash.get(xml_key, None):
-        # JUnit's report has the verdicts, and of attempts their errors.
+        # The JUnit report contains the verdicts and the errors of attempts.
         config.pluginmanager.unregister(xml)
         write: Callable[[pytest.TestReport], None] = xml.pytest_runtest_logreport
 
@@ -78,7 +80,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """An item of each attempt of a marked test, below all its other parameters."""
+    """Make one item per attempt of a marked test, below all its other parameters."""
     marker = metafunc.definition.get_closest_marker("passk")
     if marker is None:
         return
@@ -87,7 +89,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         problem = ""
     except ValueError as error:
         problem = str(error)
-    # Those of the test, and of single parameters: pytest.param(…, marks=pytest.mark.xfail).
+    # Markers of single parameters: pytest.param(…, marks=pytest.mark.xfail).
     of_parameters = (m for call in getattr(metafunc, "_calls", ()) for m in call.marks)
     if any(m.name == "xfail" for m in (*metafunc.definition.iter_markers(), *of_parameters)):
         problem = "xfail contradicts it; its rules say how often the test may fail"
@@ -103,7 +105,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def parse_marker(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
     """Attempts and rules of a marker.
 
-    Errors: ValueError where no gate can be made of them, or no outcome would fail it or pass it.
+    Errors: ValueError if no gate can be made of them, or if no outcome would fail or pass the test.
     """
     arguments = dict(marker.kwargs)
     attempts, rules = arguments.pop("attempts", None), arguments.pop("rules", None)
@@ -138,15 +140,15 @@ def _text(rules: Mapping[str, Any]) -> str:
 
 
 def _marker(attempts: int, rules: Mapping[str, Any]) -> str:
-    """A marker as it is written."""
+    """A marker as it is written in code."""
     return f"passk(attempts={attempts}, rules={json.dumps(rules, ensure_ascii=False)})"
 
 
 @lru_cache
 def _problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[str, Any]]]]:
-    """Why no test can be judged by these rules, "" where it can, and attempts and rules that may.
+    """The reason why these rules cannot judge a test ("" if they can), and rules that may.
 
-    text : the rules, as JSON.
+    text : the rules as JSON.
     """
     from passk_cli.errors import PasskError
 
@@ -170,7 +172,7 @@ def _problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[str, A
 def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
     """The verdict on a test, "pass", "undecided" (counted as pass) or "fail", and its sentence.
 
-    The attempts are the sample: the interval is about this test, not about others like it.
+    The attempts are the sample: the interval is about this test, not about other tests like it.
     rules : of its marker, as JSON.
     """
     import passk_cli
@@ -180,7 +182,7 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
     options["minimum"] = options.pop("min", {})
     counts = passk_cli.Counts.from_cells([(_TEST, _TEST, attempts, passes)])
     with warnings.catch_warnings():
-        # The verdict's sentence says what there is to say; a session may make warnings errors.
+        # The verdict's sentence is enough, and a session may turn warnings into errors.
         warnings.simplefilter("ignore")
         report = passk_cli.gate(counts, population="these-tasks", **options).report
     undecided = [check for check in report.checks if check.verdict == "undecided"]
@@ -195,14 +197,14 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """An error for a marked test that nothing can attempt many times, such as unittest's."""
+    """Fail a marked test that cannot be attempted many times, for example one of unittest."""
     if item.get_closest_marker("passk") and attempt_of_item(item) is None:
         kind = type(item).__name__
         pytest.fail(f"@pytest.mark.passk: it marks functions; this is a {kind}", pytrace=False)
 
 
 def attempt_of_item(item: pytest.Item) -> dict[str, Any] | None:
-    """The attempt that an item is, with the test it belongs to; None of any other item."""
+    """The attempt of an item and its test; None for any other item."""
     spec: Any = getattr(item, "callspec", None)
     if spec is None or _ITEM not in spec.params:
         return None
@@ -214,9 +216,9 @@ def attempt_of_item(item: pytest.Item) -> dict[str, Any] | None:
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """The outcome of an attempt, on its report; failing is no failure of the session.
+    """Put the outcome of an attempt on its report; a failed attempt does not fail the session.
 
-    An error of its setup or teardown is one.
+    An error of its setup or teardown does.
     """
     outcome = yield
     attempt = attempt_of_item(item)
@@ -237,8 +239,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 class Test:
     """The attempts of one test that have been reported so far.
 
-    done : numbers of those that are over.  passed : number → whether it passed.
-    failures : their reports.
+    completed : numbers of the attempts that are over.  passed : number → whether it passed.
+    failures : reports of the failed attempts.
     """
 
     __test__ = False
@@ -260,7 +262,7 @@ class Test:
     def add(self, report: pytest.TestReport, attempt: Mapping[str, Any]) -> None:
         """One phase of one attempt."""
         number = attempt["attempt"]
-        # Newer versions of pytest look failed tests up by an id that is no text.
+        # Newer versions of pytest find failed tests by an id that is not a text.
         self.items.add(getattr(report, "id", report.nodeid))
         self.seconds += report.duration
         if "passed" in attempt:
@@ -275,7 +277,7 @@ class Test:
             self.completed.add(number)
 
     def judge(self) -> None:
-        """Verdict and sentence, by the attempts that passed and failed."""
+        """Set verdict and sentence from the attempts that passed and failed."""
         n, lost = len(self.passed), self.attempts - len(self.passed)
         if self.skipped and len(self.skipped) == lost == self.attempts:
             self.verdict, self.sentence = "skipped", self.skipped[0]
@@ -291,7 +293,7 @@ class Test:
 
     @property
     def reports(self) -> Iterator[pytest.TestReport]:
-        """The verdict as the reports of a test: its call and, which ends it, its teardown."""
+        """The verdict as the reports of a test: its call, and the teardown that ends it."""
         outcome = {"fail": "failed", "skipped": "skipped"}.get(self.verdict, "passed")
         path, line, _ = self.location
         why: Any = {"failed": self.text, "skipped": (path, line, self.sentence)}.get(outcome)
@@ -310,7 +312,7 @@ class Test:
 
     @property
     def text(self) -> str:
-        """The sentence; below it the tracebacks of attempts that failed, one of each kind."""
+        """The sentence, and below it one traceback per kind of failure."""
         kinds: dict[str, list[int]] = {}
         for number, report in sorted(self.failures.items()):
             crash = getattr(report.longrepr, "reprcrash", None)
@@ -327,7 +329,7 @@ class Test:
 
 
 class AttemptedTests:
-    """Gathers attempts from all workers, and reports one verdict for each test."""
+    """Collects attempts from all workers, and reports one verdict per test."""
 
     def __init__(self, config: pytest.Config, out: str | None) -> None:
         self.config, self.out = config, out
@@ -336,11 +338,11 @@ class AttemptedTests:
         self.unwritten = ""
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """The session, whose number of tests holds the verdicts too."""
+        """Keep the session, because its number of tests includes the verdicts."""
         self.session = session
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
-        """An attempt as + or −; a verdict as the test it is about."""
+        """Show an attempt as + or −, and a verdict as a test."""
         attempt = getattr(report, "passk", None)
         if attempt is not None and report.outcome == ATTEMPT:
             passed = attempt.get("passed")
@@ -356,7 +358,7 @@ class AttemptedTests:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A phase of an attempt; after the last of a test, its verdict."""
+        """Add a phase of an attempt; after the last attempt of a test, judge it."""
         attempt = getattr(report, "passk", None)
         if attempt is None:
             return
@@ -378,7 +380,7 @@ class AttemptedTests:
             self.session.testscollected += 1
         for report in test.reports:
             self.config.hook.pytest_runtest_logreport(report=report)
-        # --lf runs all attempts of a test again, or none.
+        # --lf must run all attempts of a test again, or none.
         last = getattr(self.config.pluginmanager.getplugin("lfplugin"), "lastfailed", {})
         for item in test.items:
             last.pop(item, None)
@@ -387,7 +389,7 @@ class AttemptedTests:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtestloop(self) -> Iterator[None]:
-        """Judge tests of which attempts were lost or not selected, unless the run was stopped."""
+        """Judge tests with lost or unselected attempts, unless the run was stopped."""
         outcome = yield
         if outcome.excinfo is None:  # type: ignore[attr-defined]
             for test in [test for test in self.tests.values() if not test.verdict]:
@@ -407,7 +409,9 @@ class AttemptedTests:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def table(self, *, jsonl: bool) -> str:
-        """A row of each attempt; without an outcome where its setup failed, none where skipped."""
+        """One row per attempt, with an empty outcome if its setup failed; skipped attempts have
+        no row.
+        """
         rows = [
             (test.nodeid, number, test.passed.get(number))
             for test in self.tests.values()
@@ -423,7 +427,9 @@ class AttemptedTests:
         return text.getvalue()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """One line: attempts, passes, verdicts, the file; with -v a line for each test."""
+        """Print one line with attempts, passes, verdicts and the file; with -v also a line per
+        test.
+        """
         if not self.tests:
             return
         words = {

@@ -28,9 +28,9 @@ def __getattr__(name: str) -> Any:
 
 @cache
 def _functions() -> ModuleType:
-    """The module with the functions: below an empty package if nobody has imported the real one.
+    """The module with the functions, without the package that usually contains it.
 
-    If another version of scipy has its functions elsewhere, they are those of the package.
+    If another version of scipy has its functions elsewhere, they come from the package.
     """
     if _PACKAGE not in sys.modules:
         import scipy

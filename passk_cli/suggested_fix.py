@@ -29,12 +29,12 @@ class OptionValue:
         return self.option if self.value is None else f"{self.option} {self.value}"
 
 
-# Options whose text is split at commas, on the command line and in Python.
+# Options with texts that are split at commas, on the command line and in Python.
 _PARTED = (
     "by", "pool", "passes", "fails", "with", "columns", "must-pass",
     "exclude-task", "exclude-tasks", "only-task", "only-tasks",
 )  # fmt: skip
-# Shows all that an answer leaves out.
+# The option that shows everything that an answer leaves out.
 FULL_OPTION = OptionValue("--full")
 
 

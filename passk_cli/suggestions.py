@@ -10,14 +10,14 @@ from glob import escape
 
 from passk_cli.text import names_cut
 
-# The least likeness of a word and a name; how far below the best the second one may lie.
+# The least likeness of a word and a name, and the largest distance of the second from the best.
 _ALIKE, _CLOSE = 0.65, 0.12
-# How long the names are that a sentence lists where none is near.
+# The most letters of the list of names if no name is similar.
 _LISTED = 98
-# Marks between the words of a name; how long a name is that is typed whole.
+# Punctuation between the words of a name, and the most letters of a name that is typed in full.
 _MARK, _SHORT = r"[\s_.:/\-]", 40
-# Words that people use for a name of another spelling, without marks; of several names those count
-# that there are.
+# Words that people use → the names that they mean, without punctuation.  Names that a command does
+# not have are ignored.
 SYNONYMS = {
     "confidence confidencelevel conf ci cl alpha coverage": "level",
     "metrics score scores measure measures": "metric",
@@ -213,6 +213,6 @@ def _likeness(word: str, name: str) -> float:
     matcher = SequenceMatcher(None, name, word)
     if not name or (matcher.quick_ratio() < _ALIKE - 0.2 and not begins):
         return 0.0
-    # Two letters that changed places are one mistake.
+    # Two swapped letters are one mistake.
     swapped = len(word) == len(name) and sorted(word) == sorted(name)
     return max(matcher.ratio() + 0.1 * swapped, _ALIKE * begins)

@@ -1,4 +1,4 @@
-"""Names from data and options, made safe to print on one line of a terminal."""
+"""Names from data and options as safe text on one line of a terminal."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, takewhile
 from typing import Any
 
-# Letters of a list of names in a sentence.
+# The most letters of a list of names in a sentence.
 _LONG_LIST = 80
-# Signs that move the cursor, end a line, hide, or turn the direction of what follows.
+# Characters that move the cursor, end a line, are invisible, or change the direction of text.
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-# Between the words of a name.
+# Separators between the words of a name.
 _BETWEEN = re.compile("([-_/ ]+)")
-# Two of them are ordinary spelling: they part and join letters in Persian and Hindi, and emoji.
+# Two of them are normal spelling, because they join letters in Persian and Hindi, and emoji.
 _JOINERS = "\u200c\u200d"
-# Marks on the sign before them, and joiners.
+# Marks on the character before them, and joiners.
 _WIDTHLESS = ("Mn", "Me", "Cf")
 
-# Schemes of addresses whose names can hold a question mark, and a user who is no secret.
+# Schemes of addresses with names that may contain a question mark, and with a public user.
 _STORES = ("s3", "s3a", "gs", "hf", "abfss", "hdfs", "file", "dbfs")
-# Addresses in a text, without what ends them there.
+# Addresses in a text, without the punctuation after them.
 _ADDRESSES = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^\s'\"]+?(?=[:;,.)\]}]*(?:[\s'\"]|$))")
-# What separates the fields of a line.
+# Format → the separator of the fields of a line.
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
-# Names in messages are cut beyond this, and messages themselves.
+# The most characters of a word in a message, and of a message.
 _LONG_WORD, _LONG_MESSAGE = 400, 3000
 
 
 def printable(text: str) -> str:
-    """The text with every sign that is no part of a line as its code; what is printable stays.
+    """The text with unprintable characters as their codes.
 
-    Codes stand for control characters (C0 and C1, so every line break and terminal escape),
-    U+2028 and U+2029, marks of direction, other invisible signs, halves of surrogate pairs and
-    noncharacters.  Letters of any script, combining marks, emoji and blanks of any width stay.
-    XML 1.0 allows every sign of the result.
+    Codes replace control characters (C0 and C1, so every line break and terminal escape), U+2028
+    and U+2029, marks of direction, other invisible characters, halves of surrogate pairs and
+    noncharacters.  Letters of any script, combining marks, emoji and blanks of any width stay. XML
+    1.0 allows every character of the result.
 
     >>> printable("a\\tb"), printable("é 中 👩‍🔬 a\\u202eb")
     ('a\\\\tb', 'é 中 👩‍🔬 a\\\\u202eb')
@@ -48,7 +48,7 @@ def printable(text: str) -> str:
 
 
 def in_quotes(name: str) -> str:
-    """A name that begins or ends with a blank in quotes, which show it; any other as it is.
+    """A name in quotes if it begins or ends with a blank; any other name as it is.
 
     >>> in_quotes("gpt-5"), in_quotes("gpt-5 ")
     ('gpt-5', '"gpt-5 "')
@@ -57,7 +57,7 @@ def in_quotes(name: str) -> str:
 
 
 def public_address(address: str) -> str:
-    """Name of an address: without its query, user and token, which can hold secrets.
+    """An address without its query, user and token, which may contain secrets.
 
     >>> public_address("https://me:secret@example.org/runs/a.csv?token=x#part")
     'https://example.org/runs/a.csv'
@@ -69,7 +69,7 @@ def public_address(address: str) -> str:
     scheme, location = address.split("://", 1)
     web = scheme.lower() not in _STORES
     if web and re.match(r"[^/?#@]*:[^/?#@]*[^/?#@\d][^/?#@]*[/?#].*@", location):
-        # No port: a password with a sign that would end it.
+        # This is not a port but a password with a character that would end it.
         location = location[location.rindex("@") + 1 :]
     if web:
         location = re.split(r"[?#]|;(?=\w+=)|;$", location, maxsplit=1)[0]
@@ -80,7 +80,7 @@ def public_address(address: str) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """A text with the names of its addresses in their place.
+    """A text in which addresses are replaced by their public form.
 
     >>> without_secrets("new=https://example.org/a.csv?token=x")
     'new=https://example.org/a.csv'
@@ -93,19 +93,19 @@ def without_secrets(text: str) -> str:
 
 
 def is_runner() -> bool:
-    """Whether GitHub's runner reads what is printed."""
+    """Whether the runner of GitHub Actions reads what is printed."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def shield_from_runner(text: str, form: str = "") -> str:
-    """A text without what GitHub's runner would take for a command, if the runner reads it.
+    """A text without anything that GitHub's runner would take for a command.
 
     A name can look like a command: "::stop-commands::x" at the beginning of a line, or
-    "##[command]" anywhere.  In GitHub Actions such a line gets a mark, and such a sign a blank.
-    Data keeps its values: csv and tsv put the field in quotes, and JSON writes the sign as its
+    "##[command]" anywhere.  In GitHub Actions, such a line gets a mark, and "##[" gets a blank.
+    Data keeps its values: csv and tsv put the field in quotes, and JSON writes the character as its
     code.  Only "##[" in csv and tsv gets the blank, because quotes do not hide it.
 
-    form : the format of the text; "" of a text for people.
+    form : the format of the text; "" for a text for people.
     """
     if not is_runner() or form == "github":
         return text
@@ -118,9 +118,9 @@ def shield_from_runner(text: str, form: str = "") -> str:
 
 
 def cut(text: str) -> str:
-    """A message with every word of more than 400 signs, and itself beyond 3,000, cut in the middle.
+    """A message without the middle of long words (over 400 characters) and of itself (over 3,000).
 
-    Beginning and end stay: they say where, and what to do.
+    Beginning and end stay, because they contain the place and what to do.
 
     >>> len(cut("a" * 1000)), cut("no such file")
     (301, 'no such file')
@@ -132,7 +132,7 @@ def cut(text: str) -> str:
 
 
 def unsafe(character: str) -> bool:
-    """Whether a character is shown as its code.
+    """Whether a character is printed as its code.
 
     >>> unsafe("\\x1b"), unsafe("é"), unsafe("\\u200d")
     (True, False, False)
@@ -144,7 +144,7 @@ def unsafe(character: str) -> bool:
 
 
 def decode_name(name: str | os.PathLike[str]) -> str:
-    r"""A file's name as text: bytes that are no UTF-8 as their codes.
+    r"""The name of a file as text, in which bytes that are not UTF-8 are codes.
 
     >>> decode_name("run.csv"), decode_name("run\udcff.csv")
     ('run.csv', 'run\\xff.csv')
@@ -156,7 +156,9 @@ def decode_name(name: str | os.PathLike[str]) -> str:
 
 
 def cells_of(text: str) -> int:
-    """How many columns of a terminal a text takes: wide signs two, combining ones none."""
+    """The number of terminal columns of a text: two for wide characters, none for combining
+    ones.
+    """
     if text.isascii():
         return len(text)
     standing = (c for c in text if unicodedata.category(c) not in _WIDTHLESS)
@@ -164,7 +166,7 @@ def cells_of(text: str) -> int:
 
 
 def strict_json(value: Any, indent: int | None = None) -> str:
-    """JSON with letters as they are, and what does not print as \\u codes, which mean the same.
+    """JSON with letters as they are and unprintable characters as \\u codes, which mean the same.
 
     >>> strict_json({"a": "é\x9b"})
     '{"a": "é\\\\u009b"}'
@@ -182,7 +184,7 @@ def _ends(text: str, first: int, last: int) -> str:
 
 
 def shortened(text: str, most: int = 80) -> str:
-    """A text as a message quotes it, cut beyond so many signs.
+    """A text as a message quotes it, cut after this many characters.
 
     >>> shortened("no such file"), shortened("no such file", 5)
     ('no such file', 'no s…')
@@ -197,14 +199,14 @@ def short_names(
     *,
     telling: bool = False,
 ) -> list[str]:
-    """Names that are as different as before, and no wider than the room where that is possible.
+    """Shorter names that stay different, no wider than the room if possible.
 
-    Of those that are wider, words go, as few as help: those that all begin with, those that all end
-    with, what stands before a slash, those that most have, what follows these; then of the words
-    by which names differ, and middles as well.
-    Of a single name the middle goes.
-    extent : how wide a text is.  telling : whether the words by which names differ stay, whatever
-        the room.
+    Words are removed from the wider names, as few as possible, in this order: words with which all
+    names begin or end, words before a slash, words that most names have, words that follow these,
+    then words by which names differ, and at last the middle of a name.  A single name only loses
+    its middle.
+    extent : a function for the width of a text.
+    telling : whether words by which names differ always stay.
 
     >>> short_names(["org/model-a-2026", "org/model-b-2026"], 13)
     ['…model-a-2026', '…model-b-2026']
@@ -221,7 +223,7 @@ def short_names(
     >>> short_names(["django__django-10000", "django__django-10001"], 14)
     ['…django-10000', '…django-10001']
     """
-    # Words with what stands between them, so that half of these parts are words.
+    # Words and separators take turns in these parts.
     wide = {name: _BETWEEN.split(name) for name in names if extent(name) > room}
     if len({*names}) == 1:
         return [*names] if telling else _without_middles(names, room, extent)
@@ -234,7 +236,7 @@ def short_names(
     middle, _ = _common([words[name][slashes[name] :] for name in wide])
     often = Counter(word for name_words in words.values() for word in {*name_words})
     tell = first + last + middle + 2
-    # Of each name the step at which each of its words goes.
+    # Name → the step at which each of its words is removed.
     steps: dict[str, list[int]] = {}
     for name, name_words in words.items():
         slash = slashes[name]
@@ -256,7 +258,7 @@ def short_names(
     short = {name: name for name in names}
     for step in range(tell + (0 if telling else max(map(len, words.values()), default=0))):
         cut = {name: _without_words(parts, steps[name], step) for name, parts in wide.items()}
-        # A word by which names differ goes only where it helps, none where two would be alike.
+        # A word by which names differ is removed only from wide names that stay different.
         if step >= tell:
             cut = {name: text for name, text in cut.items() if extent(short[name]) > room}
         numbers = Counter(cut.values())
@@ -273,20 +275,20 @@ def short_names(
 
 
 def _common(words: Sequence[Sequence[str]]) -> tuple[int, int]:
-    """How many words all begin with, and end with; one of each stays, rather at the beginning."""
+    """The number of words with which all begin, and end; each name keeps at least one word."""
     fewest = min(map(len, words)) if len(words) > 1 else 1
     last = min(_shared_start([sequence[::-1] for sequence in words]), fewest - 1)
     return min(_shared_start(words), fewest - 1 - last), last
 
 
 def _shared_start(words: Sequence[Sequence[str]]) -> int:
-    """How many words all begin with."""
+    """The number of words with which all begin."""
     same = takewhile(lambda column: len({*column}) == 1, zip(*words, strict=False))
     return sum(1 for _ in same)
 
 
 def _without_words(parts: Sequence[str], steps: Sequence[int], step: int) -> str:
-    """Words and what stands between them, but those that go up to a step."""
+    """Words and separators, without those that are removed up to a step."""
     text = ""
     for before, word, gone in zip(("", *parts[1::2]), parts[::2], steps, strict=True):
         if gone > step:
@@ -299,8 +301,9 @@ def _without_words(parts: Sequence[str], steps: Sequence[int], step: int) -> str
 def _without_middles(
     names: Sequence[str], room: float, extent: Callable[[str], float]
 ) -> list[str]:
-    """Names no wider than the room, without their middles; wider as far as keeps them as different
-    as before."""
+    """Names without their middles, no wider than the room unless that would make two names
+    equal.
+    """
     letter = max((extent(name) / max(cells_of(name), 1) for name in names), default=1)
     if max(map(extent, names), default=0) <= room:
         return [*names]
@@ -321,8 +324,10 @@ def _without_middles(
 def wrap_text(
     text: str, room: float, extent: Callable[[str], float] = cells_of, joint: str = " "
 ) -> list[str]:
-    """The text in lines no wider than the room: ended at joints where that is possible, at blanks,
-    in a word that is wider after its hyphens, slashes and underscores, else within it.
+    """The text in lines no wider than the room.
+
+    Lines end at joints if possible, else at blanks, else in a word after hyphens, slashes and
+    underscores, else anywhere.
 
     >>> wrap_text("org/some-long_name again", 10), wrap_text("a b · c d", 5, joint=" · ")
     (['org/some-', 'long_name', 'again'], ['a b', 'c d'])
@@ -349,7 +354,7 @@ def wrap_text(
 
 
 def balance_lines(text: str, room: int) -> list[str]:
-    """The text in as few lines as can be, of much the same width, ended between its parts.
+    """The text in as few lines as possible, of similar width, which end between its parts.
 
     >>> balance_lines("one · two · three · four", 20)
     ['one · two', 'three · four']
@@ -371,7 +376,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def all_of_count(counted: str) -> str:
-    """A number of things as all of them.
+    """A count of things as all of them.
 
     >>> all_of_count("2 models"), all_of_count("3 models")
     ('both models', 'all 3 models')
@@ -380,7 +385,7 @@ def all_of_count(counted: str) -> str:
 
 
 def clauses(*parts: str) -> str:
-    """The parts of a sentence that are there, one after the other.
+    """The parts of a sentence that are not empty, joined.
 
     >>> clauses("from what value does it pass?", "", "--threshold X says it", "-m mean asks not")
     'from what value does it pass? --threshold X says it; -m mean asks not'
@@ -389,7 +394,7 @@ def clauses(*parts: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as a sentence lists them.
+    """Names joined as in a sentence.
 
     >>> listed("a"), listed("ab"), listed("abc")
     ('a', 'a and b', 'a, b and c')
@@ -398,7 +403,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def first_few(names: Sequence[str]) -> str:
-    """The first three, or fewer if they are long, and how many more; all of up to four.
+    """All names if there are up to four; else the first three or fewer, and the number of others.
 
     >>> first_few("abcde"), first_few("abcd")
     ('a, b, c and 2 more', 'a, b, c, d')
@@ -407,10 +412,10 @@ def first_few(names: Sequence[str]) -> str:
 
 
 def names_cut(names: Sequence[str], width: int, joint: str = "", most: int = 0) -> str:
-    """Names in one line of about so many columns, and how many more there are.
+    """As many names as fit into a line, and the number of others.
 
-    joint : between them; a blank, or a comma where some have blanks, when empty.  most : so many
-    names; 0 for any number.
+    joint : the separator; by default a blank, or a comma if some names contain blanks.
+    most : the largest number of names; 0 for any number.
 
     >>> names_cut(["1", "2", "30"], 9), names_cut(["one task", "other", "third"], 9)
     ('1 2 30', 'one task and 2 more')
@@ -424,7 +429,7 @@ def names_cut(names: Sequence[str], width: int, joint: str = "", most: int = 0) 
 
 
 class Category(str):
-    """A value of an ordered column: a text that sorts by its place in the order, others last.
+    """A value of an ordered column, which sorts by its place in the order.
 
     >>> order = ("low", "mid", "high")
     >>> sorted((Category(text, order) for text in ("high", "", "low")))
@@ -440,7 +445,7 @@ class Category(str):
 
     @property
     def place(self) -> int:
-        """Its place in the order; behind all where it is not in it."""
+        """Its place in the order; the last place if it is not in the order."""
         return self.order.index(self) if self in self.order else len(self.order)
 
     def __lt__(self, other: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from passk_cli.errors import ParameterError, missing_file_error
 from passk_cli.limits import MOST_NESTED, MOST_TOML, is_nested
 
-# Keys of so many parts take Python's parser minutes.
+# Python's parser needs minutes for keys with that many parts.
 _LONG_KEY = re.compile(rb"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){%d}" % MOST_NESTED)
 
 

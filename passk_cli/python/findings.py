@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FRAMES = ("pandas", "polars")
 
-# How Python shows an answer.
+# The style in which Python shows an answer.
 STYLE = Style(spelling=spelled)
 
 
@@ -276,7 +276,7 @@ class Findings:
                 raise _unknown_suffix_error(path, (*SUFFIXES, ".parquet", *PICTURES))
 
     def _frame(self, table: Table) -> Any:
-        # Numbers where the data have numbers.
+        # Columns that are numbers in the data become numbers.
         rows = [[_value(cell) for cell in row] for row in table.rows]
         names = [column.header for column in table.columns]
         columns: dict[str, list[Any]] = {

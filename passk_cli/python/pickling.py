@@ -30,7 +30,7 @@ def _reduce_report(report: Report) -> tuple[Any, ...]:
 
 
 def _reduce_column(column: Column) -> tuple[Any, ...]:
-    # What makes its cells has made them.
+    # The functions for cells are left out, because the cells exist already.
     words = (column.header, column.kind, column.joined, column.meaning, column.name, column.shown)
     return Column, words
 

@@ -152,19 +152,19 @@ def in_python(settle: SuggestedFix, options: Options) -> SuggestedFix | None:
         findings.
     """
     if not any(name.startswith("-") for name in settle.options):
-        # It has keywords already, where one function calls another.
+        # The options are keywords already if one function calls another.
         return replace(settle, as_list=True)
     flags = by_flag(options.values()) or _flags_of_all()
     all_flags = by_flag(command_of(settle.command).options()) if settle.command else flags
     fields = {flag: option.field for flag, option in all_flags.items()} | _OF_CHARTS
-    # What Python has not need not be taken away.
+    # An option that Python does not have need not be removed.
     values = {f: value for f, value in settle.options.items() if f in fields or value is not None}
     if not values.keys() <= fields.keys():
         return None
     return replace(settle, options={fields[f]: v for f, v in values.items()}, as_list=True)
 
 
-# What the command line alone declares → where Python has it.
+# Option that only the command line declares → its keyword in Python.
 _OF_CHARTS = {"--chart-size": "size", "--highlight": "highlight", "--panel": "panel"}
 
 

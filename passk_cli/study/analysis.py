@@ -270,7 +270,7 @@ class Analysis:
         short = facts if short is None else short
         notes = [*reading_notes(self.counts), *self.reading]
         if self.metrics and all(metric.family == "first@" for metric in self.metrics):
-            # It is not biased by when sampling stops.
+            # first@k is not biased if sampling stops at a pass.
             notes = [note for note in notes if note.name not in OF_STOPPING]
         odd = (m for m in self.metrics if m.family == "mgpass@" and m.k % 2)
         notes += [ODD_K(metric=m.name, most=f"{1 - 1 / m.k:.3f}") for m in odd]
@@ -281,7 +281,7 @@ class Analysis:
         if not self.metrics_requested:
             notes += self._more_attempts()
         if any(fact.note for fact in (*facts, *short)):
-            # Those that the table shows are named first.
+            # The message names the numbers in the table first.
             ks = {fact.k for fact in facts}
             facts = sorted(facts, key=lambda fact: not self.in_brief(fact.k, ks))
             notes += result_notes(facts, short, self.short_tasks)
@@ -318,7 +318,7 @@ def _with_limits(
     """
     errors = [sample.se for sample in samples]
     if confidence.population == THESE_TASKS:
-        # Over repeated attempts at these tasks.
+        # The errors are those over repeated attempts at these tasks.
         sums = [math.nan if s.within is None else float(s.within.sum()) for s in samples]
         errors = [None if math.isnan(variance) else math.sqrt(variance) / len(sample.values)
                   for variance, sample in zip(sums, samples, strict=True)]  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 from passk_cli.diagnostic import pattern
 from passk_cli.report.model import AnswerSentence
 
-# Name → answer, of every module that was imported.
+# Name → answer, for all imported modules.
 ANSWERS: dict[str, Answer] = {}
 
 

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
     Places = Ints | slice
 
-# Differences whose intervals are made at once; bounds memory.
+# The number of differences per computation of intervals, which limits memory.
 _VALUES_TOGETHER = 1 << 21
-# Counts whose floors are computed at once: they stay near the processor.
+# The number of counts per computation of floors, so that they stay in the cache.
 _FLOORS_TOGETHER = 1 << 17
-# The places of the shared tasks where both have the same.
+# The places of the shared tasks if both models have the same tasks.
 _EVERY = slice(None)
 
 
@@ -60,7 +60,7 @@ class _CachedValue(Generic[Value]):
     def __get__(self, comparison: Comparison, owner: type) -> Value:
         cache = comparison.cache
         if cache.setdefault("values", comparison.values) is not comparison.values:
-            # Kept of other values, from which this comparison was made.
+            # The cache belongs to the values of another comparison.
             return self._compute(comparison)
         if self._name not in cache:
             cache[self._name] = self._compute(comparison)
@@ -179,7 +179,7 @@ class Comparison:
         if self.reason:
             return None, None
         if self.missing_bounds:
-            # The first model is at its lowest where the second is at its highest.
+            # The first model has its lowest value when the second has its highest.
             low, high = self.missing_bounds
             value_pairs = zip(
                 (low.values[0], high.values[1]), (high.values[0], low.values[1]), strict=True
@@ -342,7 +342,7 @@ def difference_intervals(
             tasks, (b, m) = len(c.tasks), c.discordant
             if tasks not in (b, m, tasks - b - m):
                 scored.setdefault((tasks, levels[at]), []).append(at)
-        # Differences that are one number have a remark, which no law knows.
+        # Differences that are all equal get a remark, which the distribution does not contain.
         if (
             c.distribution is None
             or c.distribution[0].constant[c.distribution[1]]
@@ -351,7 +351,7 @@ def difference_intervals(
             continue
         (law, row), key = c.distribution, (id(c.distribution[0]), alpha)
         if key not in limits_by_alpha:
-            # Not 1 − (1 − α), in which few digits of a small α are left.
+            # 1 − (1 − α) would lose the digits of a small α.
             limits_by_alpha[key] = [ends.tolist() for ends in law.limits(alpha)]
         answers[at] = Interval(limits_by_alpha[key][0][row], limits_by_alpha[key][1][row], *about)
     for (tasks, level), part in scored.items():
@@ -397,14 +397,14 @@ def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
         return limits(share).high or 0.0
 
     def root(limit: Callable[[float], float], end: float) -> float:
-        # Where every difference at the estimate is 0, rounding gives its limits a sign.
+        # If all differences at the estimate are 0, rounding gives the limits a sign.
         same = limit(value) * limit(end) >= 0
         return value if same else float(brentq(limit, *sorted((value, end)), xtol=1e-9))
 
     if limits(value).low is None:
         return Estimate(value - 1.0, reason=limits(value).reason, signed=True, unit="%")
     low = root(lower, 0.0) if value and lower(0.0) > 0 else 0.0
-    # Where the second mean may be 0, nothing bounds the ratio.
+    # If the second mean may be 0, the ratio has no upper limit.
     most = next((s for s in (2.0**i * (value + 0.01) for i in range(1, 12)) if upper(s) < 0), None)
     high = math.inf if most is None else root(upper, most)
     return Estimate(value - 1.0, low=low - 1.0, high=high - 1.0, signed=True, unit="%")
@@ -516,7 +516,7 @@ def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
     tasks, counts = len(comparisons[0].tasks), np.empty((2, len(comparisons)), dtype=np.int64)
     for block in blocks(len(comparisons), tasks, _VALUES_TOGETHER):
         value_pairs = [c.values for c in comparisons[block]]
-        # A model's values are one array in all its pairs.
+        # All pairs of a model share one array of its values.
         models = {id(values): values for pair in value_pairs for values in pair}
         rows = {key: row for row, key in enumerate(models)}
         passed = np.stack([values > 0 for values in models.values()])
@@ -549,7 +549,7 @@ def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -
     reason, sides = "", (first, second)
     corrected = first.degrees is not None or second.degrees is not None
     if (first.metric.kind.ratio or corrected) and not same_tasks:
-        # What tasks contribute to a ratio, or labels to a task, depends on the others.
+        # The contribution of a task to a ratio, or of labels to a task, depends on other tasks.
         sides = first.restrict(shared), second.restrict(shared)
     for rates in sides:
         if not rates.has_values:
@@ -578,6 +578,5 @@ def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -
         values, at = (first.values, second.values), (_EVERY, _EVERY)
     clusters = first.clusters
     if clusters is not None:
-        # Codes without gaps.
         clusters = np.unique(clusters[at[0]], return_inverse=True)[1]
     return Comparison(first, second, shared, values, at, *only, clusters, missing_bounds=ends)

@@ -18,7 +18,7 @@ from passk_cli.suggested_fix import SuggestedFix
 
 # The largest p-value that is reported, after Bonferroni's adjustment for all tests of one kind.
 LEVEL = 0.001
-# A sum that lies fewer standard deviations from its mean never has such a p-value.
+# A sum within this number of standard deviations of its mean never has such a p-value.
 _NEAR = 2.5
 
 DEPENDENT_ATTEMPTS = DiagnosticType(
@@ -101,7 +101,7 @@ def _order_p(start: Ints, passed: Ints) -> tuple[float, str]:
     pairs = c * (n - c)
     if not pairs.any():
         return 1.0, ""
-    # Both moments are those of `inference.exchangeability`, which is imported only if one is far.
+    # The moments are the same as in `inference.exchangeability`, which takes time to import.
     score = float(trend_scores(start, passed)[0].sum())
     differ, twice = float(changes(start, passed).sum()), 2.0 * pairs
     spread = np.maximum(twice * (twice - n), 0) / (n**2.0 * np.maximum(n - 1, 1))

@@ -15,8 +15,8 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural
 
-# A copy has fewer than this share of its outcomes changed, and agrees as one pair of runs in a
-# thousand does, of models, which are then refused, one in a million.
+# In a copy less than this share of the outcomes has changed.  One pair of runs in a thousand may
+# agree like this by chance, and one pair of models in a million, because models are refused.
 _CHANGED, _RUNS, _MODELS = 0.01, 1_000, 1_000_000
 _BY_CHANCE = (
     "Which attempts pass differs from run to run. passk computes how many tasks would agree by"
@@ -162,7 +162,7 @@ def copies_among(
     order = np.argsort(totals, kind="stable")
     ends = np.searchsorted(totals[order], totals[order] + least)
     for at, end in enumerate(ends.tolist()):
-        # Rows with other numbers of passes have more outcomes changed.
+        # Rows with very different numbers of passes cannot be copies.
         rivals = order[at + 1 : end]
         changed = np.abs(distinct[rivals] - distinct[order[at]]).sum(axis=1)
         rows = first[rivals[changed < least]].tolist()

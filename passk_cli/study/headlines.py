@@ -14,7 +14,7 @@ from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.result import Result
 from passk_cli.study.values import Series, common_reason
 
-# Values closer than this are equal; models that share a value and are named, not counted.
+# Values closer than this are equal, and at most this many models with a value are named.
 _EQUAL, _NAMED = 1e-12, 3
 
 
@@ -94,7 +94,7 @@ RANGE_ANSWERS = (
 )  # fmt: skip
 
 
-# For numbers that no shared task supports; the subject is `Analysis.short_of` them.
+# Answers for models without a shared task; the subject is the result of `Analysis.short_of`.
 NONE_SHARED = (
     Answer("no-task-with-attempts", lambda k: k > 0, "No task has {k:attempt} of all models.",
            lambda k: {"k": k}),
@@ -157,7 +157,7 @@ def find_extreme(
     least, most = spans.max(axis=0).tolist()
     places = np.flatnonzero(spans[:, 1] >= least - _EQUAL).tolist()
     names = [name_with_groups(facts[i].series, group_names) for i in places]
-    # All of them are one number, or one of them reaches all others.
+    # It is certain if there is one model, or if all of them have the same number.
     ends = spans[places]
     certain = len(places) == 1 or max(ends.max(), most) - min(ends.min(), least) <= _EQUAL
     words = ("; " if group_names else ", " if certain else " or ").join(names)

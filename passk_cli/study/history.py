@@ -46,15 +46,15 @@ if TYPE_CHECKING:
     from passk_cli.study.comparison import Comparison
 
 KEYS = (*RUN_COLUMNS, SETTINGS)
-# Columns that tell the runs of a table, where it has one of them.
+# Names of columns that distinguish the runs of a table.
 _RUNS = (
     "run", "date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp",
 )  # fmt: skip
-# Files of which each is recorded by a line of its own, at most.
+# The most files for which a command of their own is suggested.
 _MOST_RECORDED = 3
-# A day in a file's name.
+# A date in the name of a file.
 _DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
-# The setting of a run that lacks tasks or attempts, with which `passk record` marks it.
+# The setting with which `passk record` marks a run that lacks tasks or attempts.
 INCOMPLETE = "incomplete"
 LEFT_OUT_TASKS = DiagnosticType(
     "left-out-tasks", NOTE, "{tasks:task} of {model} {tasks:is|are} not in every run, and left out",
@@ -206,7 +206,7 @@ def read_history(
     Errors: DataError for data that is not a history, or that has no such amount.
     """
     try:
-        # Groups are the columns that are no others; rows repeat as long as those are not known.
+        # The first reading finds the columns of groups, so rows may repeat until they are known.
         counts_request = replace(request, by=(*request.by, *KEYS), attempts=(), duplicates="keep")
         first = read(counts_request, *source)
         unused = [name for file in first.facts.inputs for name in file.unused]
@@ -240,7 +240,7 @@ def _record_fixes(
             continue
         runs = sorted({series[-1] for series in counts.series} - {""})
         days = bool(runs) and all(map(is_day, runs))
-        # Numbers in a column run are those of attempts.
+        # Numbers in a column named run are numbers of attempts.
         if not days and (column == "run" or len(runs) < 2):
             continue
         where = {"--where": f"{column_sql(column)} = {quote_text(runs[0])}"} if runs[1:] else {}
@@ -322,7 +322,7 @@ def _add_amounts(
             replace(request, fields={**request.fields, **lists}, where=where), *source
         )
     except DataError as error:
-        # Of a file that was named.
+        # Another column is missing, which has an error of its own.
         if error.problem not in [f"no column {name!r}" for name in lists.values()]:
             raise
         raise DataError(
@@ -426,7 +426,7 @@ def find_setups(counts: Counts) -> list[Setup]:
         tasks = [counts.task_codes[cell_range] for cell_range in cells]
         shared = reduce(np.intersect1d, tasks)
         if not len(shared):
-            # Without one run the others may have some.
+            # The other runs may share tasks if one run is left out.
             remaining = (
                 [[*tasks[:i], *tasks[i + 1 :]] for i in range(len(rows))] if rows[2:] else []
             )
@@ -590,7 +590,7 @@ class PooledBaseline:
         c = history.c.copy()
         for s, series in enumerate(base.series):
             rows, setup, recent = base.rows_of(s), past.setups[series], past.recent[series]
-            # Tasks of all runs are tasks of the last ones too.
+            # Tasks that all runs have are also tasks of the last runs.
             tasks = np.unique(np.concatenate([history.task_codes[cells] for cells in recent]))
             older = setup.cells[: len(setup.runs) - len(recent)]
             for cells in (*older, *recent):

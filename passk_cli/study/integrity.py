@@ -26,16 +26,16 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
 from passk_cli.study.values import Series
 
-# With fewer submissions, agreement cannot be told from the difficulty of the tasks.
+# With fewer submissions, agreement cannot be distinguished from the difficulty of the tasks.
 FEWEST = 3
-#: Facts of attempts whose texts are compared, the one that says most first.
+#: Texts of attempts that are compared, the most informative one first.
 TEXTS = ("solution", "answer")
 # Names of the figures.
 AGREEMENT, EQUAL_TEXTS, MISSING = "agreement", "equal texts", "missing attempts"
 STOPPED, CERTAIN = "stopped tasks", "certain tasks"
-# Equal texts are remarkable from this share of the attempts on.
+# The share of the attempts from which equal texts are remarkable.
 _SHARE_OF_TEXTS = 0.1
-# Rows with a figure this rare come before the original of a copy: benchmarks/integrity.md.
+# Submissions with such a p-value come before the original of a copy (benchmarks/integrity.md).
 _RARE = 0.05
 _STOPPED = {
     FIRST_PASS: "stops at the first pass",
@@ -192,7 +192,7 @@ class Submission:
         words = (
             f"agrees with {names[partner]} on {number:,} of {outcomes}; {expected:,.0f} expected"
         )
-        # If each is the closest to the other, the one that fits the difficulty better is second.
+        # If two are closest to each other, the one that fits the difficulty better comes second.
         second = bool(pair.fits[at]) and int(pair.partner[partner]) == at
         p = float(pair.p[at])
         yield AGREEMENT, Figure(number, total, words, p, expected, names[partner], second)

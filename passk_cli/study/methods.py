@@ -39,7 +39,7 @@ ADJUSTMENTS: dict[str, tuple[str, str]] = {
     BH: ("the method of Benjamini and Hochberg", "benjamini1995"),
     UNADJUSTED: ("", ""),
 }
-# What becomes of missing outcomes, by policy.
+# Policy → the treatment of missing outcomes.
 _MISSING = {
     "fail": "count as failures",
     "drop": "are left out",
@@ -122,7 +122,7 @@ def _estimates(counts: Counts, facts: Sequence[Result]) -> str:
     ks: dict[str, list[str]] = {}
     ratios, (tasks, attempts) = "", _sizes(counts)
     for name in dict.fromkeys(fact.name for fact in facts):
-        # A change or an effect is of other numbers.
+        # The names of changes and effects are not metrics.
         with suppress(ParameterError):
             metric = parse(name)
             if metric.kind.ranged:

@@ -32,7 +32,7 @@ def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[S
         return []
     models = f" for {predictable} of {len(rows)} models" if predictable < len(rows) else ""
     options: dict[str, Any] = {"--to": k} | ({"-m": "pass^k"} if family == "pass^" else {})
-    # Groups that its caller's command makes by itself, as temperature does, are to be asked for.
+    # Some commands, for example temperature, make groups by themselves; extrapolate needs --by.
     options |= {"--by": tuple(counts.group_names)} if counts.group_names else {}
     return [SuggestedFix(options, f"predicts k = {k:,}{models}", "extrapolate")]
 
@@ -101,7 +101,7 @@ class Metrics(Completeness):
         parse=parse_k,
         detail="Default: those of 1, 10, 100 that the data allow, with n ≥ k at every task of most"
         " models. Where that is k = 1 alone: 1, 2, 4, … up to the fewest attempts.")] = ()
-    # Metric stays unimported for the help's sake, so it is not named here.
+    # The type is Any because importing Metric would make the help slow.
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Metrics by name, e.g. pass@10,gpass@8:0.5.",
         parse=parse_metrics, complete="passk_cli.metrics.registry:completions")] = ()
@@ -124,7 +124,7 @@ class Metrics(Completeness):
 
         ks, metrics = self.k, tuple(self.metrics)
         if not ks and not metrics:
-            # Of few attempts those k that every model allows: a column of one model says little.
+            # With few attempts, use the k that every model allows, to avoid columns with one model.
             most, least = usual_k(counts), int(counts.n.min())
             most = min([most, *(labels.largest_k for labels in judge_labels(counts))])
             most = 1 if counts.facts.judge_errors else most

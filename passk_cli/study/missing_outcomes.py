@@ -17,11 +17,11 @@ from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural
 
-# Level of the test of uneven losses, adjusted over all pairs of models.
+# Significance level of the test of uneven losses, adjusted for all pairs of models.
 LEVEL = 0.05
-# Policy → its treatment of an attempt without an outcome.
+# Policy → its treatment of an attempt without an outcome, in words.
 BECAME = {"fail": "counted as failures", "drop": "left out", BOUNDS: "tried as pass and as fail"}
-# Reasons that are nouns, and have a plural.
+# Reasons that are nouns with a plural.
 _NOUNS = ("timeout", "error", "crash")
 MISSING_COUNTED = DiagnosticType(
     "missing-counted", NOTE,
@@ -92,7 +92,8 @@ def loss_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
         yield message(
             missing=facts.missing, lost=list(loss_words(facts.missing_outcomes, facts.reasons))
         )
-    if message or facts.missing_policy == "error":  # which is only described
+    if message or facts.missing_policy == "error":
+        # `passk describe` reads data with the policy error, too.
         yield from uneven_notes(facts.missing_outcomes, facts.missing_policy)
 
 

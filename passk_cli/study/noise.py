@@ -81,9 +81,9 @@ class NoiseOfModels:
         counts, self.study = study.counts, study
         measurable = not study.bounded and not is_corrected(counts)
         all_models = noise_of(counts, study.confidence.level) if measurable else ()
-        # Attempts that never differ show no noise, which does not mean that there is none.
+        # Attempts that never differ do not show how large the noise is.
         noisy = sorted((noise for noise in all_models if noise.flaky), key=NoiseOfModel.floor)
-        # Two runs of a few tasks may differ by all there is.
+        # Two runs of few tasks may differ by 1, which would not be informative.
         self.noisy = noisy if noisy and noisy[-1].floor() < 1 else []
 
     @property
@@ -116,7 +116,7 @@ NOISE = (
            "{?several|, at the {several:task} with several attempts}); {flaky} of {tasks:task}"
            " {flaky:is|are} flaky{?correlation|; intraclass correlation {correlation:=score}}."),
 )  # fmt: skip
-# Next to a sentence that has the number of flaky tasks.
+# These answers follow a sentence that already contains the number of flaky tasks.
 NOISE_OF_TASKS = (
     _SEVERAL,
     Answer("noise-floor-of-tasks", lambda noise: bool(noise.noisy),

@@ -235,7 +235,7 @@ NO_VALUE = DiagnosticType(
     advice="If the values exist, name their column with `--field`.",
     example="note[missing-values]: 3 attempts without a solution, which count as one solution",
 )  # fmt: skip
-# Files that a line names, each with a label.
+# The most files that a suggested command labels.
 _LABELLED = 6
 _WITHOUT = {"answer": NO_ANSWER, "score": NO_SCORE}
 ONLY_PASSES = DiagnosticType(
@@ -341,7 +341,7 @@ ODD_K = DiagnosticType(
     " everything; use an even k",
 )  # fmt: skip
 
-# Fewer attempts at the only task are attempts at a task, and no total over questions.
+# Fewer attempts at the only task are probably not a total over questions.
 _TOTAL = 10
 ONE_TASK = DiagnosticType(
     "one-task", WARNING,
@@ -373,7 +373,7 @@ MORE_ATTEMPTS = DiagnosticType(
 )  # fmt: skip
 
 
-# pass@1 of the model beside the rate of its first attempts, which sampling cannot have chosen.
+# pass@1 next to the rate of first attempts, which does not depend on when sampling stops.
 _BIAS = "pass@1 reads {read}{?at_once|, first attempts passed at {at_once}}"
 _FIRST_AT_K = (
     "use first@k for k ≤ {most} (first@{most} is {solved}), or make {most} attempts at every task"
@@ -441,7 +441,7 @@ _STOPPED = {
 OF_STOPPING = tuple(message.name for message in _STOPPED.values())
 
 
-# A share of the tasks that runs often lose.
+# The share of tasks that runs often lose; up to this share, the message is a note.
 _FEW_LACKING = 0.05
 
 
@@ -455,7 +455,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     facts = counts.facts
     yield from facts.messages
     all_models = list(dict.fromkeys(model for model, *_ in counts.series))
-    # org/alpha and org__alpha differ in case and signs only, or one ends in a blank.
+    # org/alpha and org__alpha are spellings of one name, and so are names with a blank at the end.
     # A name without letters and digits is not a spelling of another one.
     spellings = grouped(all_models, lambda model: re.sub(r"[\W_]+", "-", model.casefold().strip())
                         if re.search(r"[^\W_]", model) else model)  # fmt: skip
@@ -463,8 +463,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     for names in spellings.values():
         if len(names) > 1:
             quoted = list(map(repr, names))
-            # Of models with a task in common attempts may repeat: those of two names, if their
-            # passes do.
+            # Names that share tasks may contain the same attempts, if their passes are equal.
             cells = zip(counts.cells, counts.n.tolist(), counts.c.tolist(), strict=True)
             shared = gathered(
                 ((task, *series[1:]), (n, c))
@@ -540,7 +539,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     attempt_numbers = counts.n if counts.numbering is None else counts.numbering.attempts_made
     if any(numbers.min() < numbers.max() for numbers in (counts.n, attempt_numbers)):
         stopped = list(_stopping_notes(counts))
-        # Sampling that stopped because of outcomes explains why numbers differ.
+        # If sampling stopped because of outcomes, this explains the different numbers of attempts.
         yield from stopped or uneven_attempts(counts)
 
 

@@ -191,7 +191,7 @@ def shared_differences(group: Sequence[Comparison]) -> Floats | Differences:
     models: list[Floats] = []
     sides: list[int] = []
     for values in (side for c in group for side in c.values):
-        # A model's values are one array in all its pairs.
+        # All pairs of a model share one array of its values.
         if id(values) not in models_by_id:
             models_by_id[id(values)] = places.setdefault(values.tobytes(), len(models))
             if models_by_id[id(values)] == len(models):

@@ -325,7 +325,7 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> Family | None
         return Family(shared_differences(tested), sizes, p=p)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
     if len(tasks) * len(tested) > MOST_CELLS:
-        # Of thousands of groups with tasks of their own, which are all but independent.
+        # Thousands of groups with different tasks are nearly independent, so Bonferroni is enough.
         return None
     differences = np.zeros((len(tasks), len(tested)))
     has_task = np.zeros(differences.shape, dtype=bool)

@@ -50,7 +50,7 @@ def resampled_means(
     )  # fmt: skip
     for at, rival in enumerate(rivals):
         if rival.hidden:
-            # What labels leave open besides, of each rival by itself.
+            # The error of labels is added, independently for each rival.
             noise = named_generator(confidence.seed, f"labels of {rival.name}")
             means[:, at] += np.sqrt(rival.hidden) * noise.standard_normal(len(means))
     if not ratio:

@@ -82,7 +82,7 @@ class Result:
 
 def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> Estimate:
     """A ratio of means, or a difference of two ratios, with its limits."""
-    # Where an amount is missing it may be any.
+    # A missing amount may have any value, so the ratio has no limit.
     endless = any(end is not None and math.isinf(end) for end in (ratio.value, ratio.upper))
     reason = ratio.reason or ("amounts are missing: an end is not known" if endless else "")
     return Estimate(
@@ -136,8 +136,8 @@ def _finite(end: float | None) -> float | None:
     return None if end is None or math.isinf(end) else end
 
 
-# The fields that rows of every command have, in their order; p, p_adjusted, verdict and against
-# where some row has one.  Groups stand after the models, further fields before the note.
+# The fields of rows of every command, in their order.  p, p_adjusted, verdict and against appear if
+# some row has a value.  Groups follow the models, and further fields precede the note.
 _FIELDS: tuple[tuple[str, str, Callable[[Result], Cell]], ...] = (
     ("model", "The model or agent, as the files name it.", lambda fact: fact.series[0]),
     ("against", "The model that is compared with; differences are model minus against.",

@@ -40,7 +40,7 @@ TESTS = {
                       "permutation of attempts within tasks", "phipson2010"),
 }  # fmt: skip
 ADJUSTMENTS = (MIN_P, HOLM, BH, UNADJUSTED) = ("min-p", "holm", "bh", "none")
-# In place of min-P where pairs share no signs.
+# Replaces min-P if pairs share no sign flips.
 BONFERRONI = "bonferroni"
 ADJUSTED = {MIN_P: "min-P", BONFERRONI: "Bonferroni", HOLM: "Holm", BH: "Benjamini–Hochberg"}
 UNPAIRED = ("drop", "error")
@@ -48,7 +48,7 @@ FAMILIES = (PRIMARY, ALL) = ("primary", "all")
 SECONDARY = "secondary"
 # The verdicts of the rules of a gate.
 VERDICTS = (PASS, FAIL, UNDECIDED, ERROR) = ("pass", "fail", "undecided", "error")
-# In place of a verdict: rules without a baseline yet, and tasks in quarantine.
+# Replaces a verdict for rules without a baseline yet and for tasks in quarantine.
 NOT_JUDGED = "not judged"
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from passk_cli.study.values import Series
 
 Record = TypeVar("Record")
-# What the line below the tables ends with: numbers may change from version to version.
+# The line below the tables ends with the version, because numbers may change between versions.
 VERSION = f"passk {__version__.rpartition('.')[0]}"
 
 

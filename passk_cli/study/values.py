@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from passk_cli.inference.ratio import Spending
 
 Series = tuple[str, ...]
-# The group of the rows that are averages over all groups.
+# The group of rows that are averages over all groups.
 AVERAGE = "average"
 NO_VALUES: Floats = np.empty(0)
 NO_TASKS: Ints = np.empty(0, dtype=np.int64)
-# Why a model has no cost: no price is not a price of 0.
+# The reason why a model has no cost: a missing price is not a price of 0.
 UNPRICED = "every attempt costs 0"
 NO_PASS = "no attempt passed"
 _JACKKNIFE = SuggestedFix({"--interval": "jackknife"}, "has an interval")
@@ -208,7 +208,7 @@ class TaskValues:
         attempts = self.attempts and self.attempts.take(at)
         reason = self.reason
         if self.metric.kind.ratio and attempts is not None:
-            # A ratio of some tasks has other contributions.
+            # The contributions of tasks to a ratio depend on which tasks there are.
             values, reason = self.metric.values_of(attempts), ""
             if np.isnan(values).any():
                 values, reason = NO_VALUES, NO_PASS
@@ -216,7 +216,7 @@ class TaskValues:
             self, tasks=tasks, n=self.n[at], c=self.c[at], values=values, clusters=codes,
             attempts=attempts, passing=self.passing and self.passing.restrict(tasks), reason=reason,
         )  # fmt: skip
-        # Corrected values of some tasks rest on their own labels.
+        # Corrected values of some tasks use the labels of these tasks only.
         if self.errors:
             return correct_by_error_rates(replace(subset, values=self.judged[at]), self.errors)
         return (
@@ -254,7 +254,7 @@ class TaskValues:
         if self.metric.kind.exchangeable:
             within = within_variance(self.metric, self.n, self.c)
         if not within.any() and ((self.c > 0) & (self.c < self.n)).any():
-            return None  # too few attempts differ to show what they change
+            return None  # too few attempts differ to show this variance
         return Sample(self.values, within=within).share_within
 
     def bounds(self, confidence: Confidence) -> tuple[float, float]:
@@ -342,7 +342,7 @@ def compute_values(
     for s in range(len(counts.series)) if only is None else only:
         series, rows = counts.series[s], counts.rows_of(s)
         n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
-        # Equal tasks are one array, so that thousands of pairs need not compare them.
+        # Models with equal tasks share one array, so that comparing thousands of pairs is fast.
         tasks = task_arrays.setdefault(tasks.tobytes(), tasks)
         attempts = {role: attempts_of(counts, role, rows) for role in needs(metrics)}
         labels = None
@@ -421,7 +421,7 @@ def _with_enough_attempts(entry: TaskValues, short_tasks: str) -> TaskValues:
     """
     metric, enough = entry.metric, ~np.isnan(entry.values)
     few = entry.n[~enough]
-    # The first pass is known where it came before attempts ended.
+    # Metrics of order have a value if a pass came before the attempts ended.
     unsolved = "" if metric.kind.exchangeable else " and no pass"
     reason = TooFewAttempts(metric.k, unsolved, few, len(entry.n))
     if short_tasks == "empty" or not enough.any():
