@@ -77,16 +77,16 @@ class Charting:
         detail="A page (.html) follows its reader's theme.")] = "light"
     chart_size: Annotated[str, Option(
         "--chart-size", "W[xH]", "Size of the whole picture, e.g. 3.25in or 800x500.",
-        detail="In in, cm, mm, pt or, without a unit, px. On paper text has 7 to 8 points. A page"
-        " (.html) shrinks to its window.")] = ""
+        detail="Units are in, cm, mm, pt and px (the default). On paper, text has 7 to 8 points. A"
+        " page (.html) fits its window.")] = ""
     no_title: Annotated[bool, Option("--no-title", help="Draw no title and subtitle.")] = False
     no_bands: Annotated[bool, Option("--no-bands", help="Draw lines without intervals.")] = False
     highlight: Annotated[tuple[str, ...], Option(
-        "--highlight", "MODEL", "Colour these models, others grey.",
-        detail="Names, or patterns as 'gpt-*'. Of more than 8 models the best 5 are coloured."
-        " Repeatable.")] = ()
+        "--highlight", "MODEL", "Colour only these models.",
+        detail="Names, or patterns such as 'gpt-*'. By default, if there are more than 8 models,"
+        " only the best 5 are coloured. Repeatable.")] = ()
     panel: Annotated[str, Option(
-        "--panel", "COLUMN", "A panel for each value of a column of --by.")] = ""
+        "--panel", "COLUMN", "Draw a panel for each value of a column of --by.")] = ""
     # fmt: on
 
     @property
@@ -154,32 +154,34 @@ class Output:
     # fmt: off
     form: Annotated[str | None, Option(
         "-f --format", "NAME", "Format.", choices=tuple(FORMATS),
-        detail="Default: by the output file's suffix; table on a terminal, plain in a pipe.",
+        detail="The default is the format of the output file's suffix, else table on a terminal and"
+        " plain in a pipe.",
     )] = None
     output: Annotated[tuple[str, ...], Option(
-        "-o --output", "FILE", "Write the result here.",
-        detail="A file is written whole or not at all. Repeatable: each in the format of its"
-        " suffix, else of -f. - is stdout.")] = ()
+        "-o --output", "FILE", "Write the result to this file.",
+        detail="A file is written completely or not at all. Repeatable: each file has the format of"
+        " its suffix, else of -f. - is stdout.")] = ()
     digits: Annotated[int | None, Option(
-        "--digits", "N", "Decimals of shares (default 3; of percentages 1).", low=0, high=15,
+        "--digits", "N", "Decimals of shares (default 3, or 1 in percent).", low=0, high=15,
     )] = None
     percent: Annotated[bool, Option("--percent", help="Show shares as percentages.")] = False
     full: Annotated[bool, Option(
-        "--full", help="Every table, and the meaning of each column.")] = False
+        "--full", help="Show all tables, and the meaning of each column.")] = False
     verbose: Annotated[bool, Option(
-        "-v --verbose", help="All messages, and what reproduces the numbers.",
-        detail="Prints every message on stderr, not only three, and the signature below the"
-        " tables.")] = False
+        "-v --verbose", help="Print all messages, and the signature.",
+        detail="stderr shows all messages, not only three. The signature below the tables is enough"
+        " to reproduce the numbers.")] = False
     stacked: Annotated[bool, Option(
-        "--stacked", help="LaTeX: intervals below their estimates, for a narrow column.")] = False
+        "--stacked", help="In LaTeX, put intervals below their estimates.")] = False
     safe_csv: Annotated[bool, Option(
         "--safe-csv", help="Write csv and tsv that are safe to open in a spreadsheet.",
-        detail="An apostrophe is put before a text that begins with =, +, - or @, also at full"
-        " width or after blanks and control characters. Numbers stay as they are.")] = False
+        detail="An apostrophe is put before texts that begin with =, +, - or @, also at full width"
+        " or after blanks and control characters. Numbers do not change.")] = False
     methods: Annotated[bool, Option(
-        "--methods", help="What was computed, as a paper says it, with BibTeX.",
-        detail="Below the tables; in LaTeX as text with \\cite. A key of JSON.")] = False
-    quiet: Annotated[bool, Option("-q --quiet", help="Only warnings on stderr.")] = False
+        "--methods", help="Explain the methods in sentences for a paper.",
+        detail="The text is below the tables, with BibTeX; in LaTeX it uses \\cite. JSON has a key"
+        " for it.")] = False
+    quiet: Annotated[bool, Option("-q --quiet", help="Print only warnings on stderr.")] = False
     # fmt: on
 
     def check(
@@ -191,7 +193,7 @@ class Output:
     ) -> None:
         """Refuse outputs that cannot or must not be written, before any work is done.
 
-        inputs : the files that are read.  further_outputs, charting : further outputs of it.
+        inputs : the files to read.  further_outputs, charting : further outputs of the command.
         declaration : the command, which may write pages or verdicts.
         """
         charting.check()
@@ -202,7 +204,9 @@ class Output:
             )  # fmt: skip
         if len(self._targets) - len(self._files) > 1:
             raise ParameterError(
-                OptionValue("-o", "-"), "given twice; stdout takes one result", name="bad-output"
+                OptionValue("-o", "-"),
+                "it is given twice; stdout takes only one result",
+                name="bad-output",
             )
         if targets := [*self._files, *further_outputs, *charting.chart]:
             _require_places(targets, inputs)
@@ -224,7 +228,7 @@ class Output:
             )
         if self.form is not None and len(files) > 1 and not unknown and None not in self._targets:
             raise ParameterError(
-                OptionValue("-f", self.form), "the suffix of each output says its format",
+                OptionValue("-f", self.form), "the suffix of each output sets its format",
                 name="bad-output",
                 settles=[SuggestedFix({"--format": None}), SuggestedFix({"--output": ("-",)},
                 "is stdout")],

@@ -76,7 +76,8 @@ def _run(
     if declaration.paged and edge["form"] == "html":
         has_page = any(Path(file).suffix == ".html" for file in edge["output"] or ())
         raise ParameterError(
-            OptionValue("--format", "html"), "a page is written in a file", name="bad-option-value",
+            OptionValue("--format", "html"), "a page must be written to a file",
+            name="bad-option-value",
             settles=[SuggestedFix({"--format": None} | ({} if has_page else {"-o": "report.html"}),
                             "writes it")],
         )  # fmt: skip

@@ -19,34 +19,35 @@ _TERM = re.compile(r"\*\*(.+?)\*\* —")
 GLOSSARY = Path(__file__).with_name("glossary.md")
 # Topics without a declaration.
 TOPICS = {
-    "exit": "Exit codes: 0 done · 1 a check failed: a gate, --max-false-alarms · 2 usage: an"
-    " option, a value, a column or a model that is not there · 3 data that cannot be used, or a"
-    " message that --error makes an error · 4 an internal error · 5 not yet: passk watch, while"
-    " more of the run may decide. A script tells a failed gate (1) from a broken one (2, 3) by"
-    " them.",
-    "files": f"FILE...: {FILES} A folder is read whole, but for hidden folders inside it. Packed"
-    " files (.gz, .bz2, .xz, .zst, .zip, .tar) are read as they are. `passk describe FILE` shows"
-    " how a file is read, `passk formats` lists the formats of harnesses.",
-    "ci": "In CI: `passk gate FILE --baseline OLD --no-regression` ends with exit code 1 where the"
-    " new run is worse. -f github writes annotations, -f junit and -f gitlab the reports that CI"
-    " shows. `passk record` keeps runs, for --baseline HISTORY:last5. More: `passk help gate`.",
+    "exit": "Exit codes: 0 done · 1 a check failed, of passk gate or --max-false-alarms · 2 wrong"
+    " usage, for example an unknown option, column or model · 3 data that cannot be used, or a"
+    " message that --error turns into an error · 4 an internal error · 5 not yet decided, because"
+    " passk watch needs more of the run. A script can tell a failed gate (1) from a broken one"
+    " (2 or 3).",
+    "files": f"FILE...: {FILES} A folder is read completely, except for hidden folders in it. You"
+    " need not unpack compressed files (.gz, .bz2, .xz, .zst, .zip, .tar). `passk describe FILE`"
+    " shows how a file is read, and `passk formats` lists the formats of harnesses.",
+    "ci": "In CI: `passk gate FILE --baseline OLD --no-regression` ends with exit code 1 if the"
+    " new run is worse. -f github writes annotations, and -f junit and -f gitlab write reports that"
+    " CI shows. `passk record` stores runs for --baseline HISTORY:last5. `passk help gate` explains"
+    " more.",
     "completion": "`passk --install-completion` adds completion of commands, options, models and"
     " topics of the help to your shell; `passk --show-completion` prints it.",
     "passk": f"{ABOUT} `passk --help` lists the commands.",
     "tie": "A table marks a tie by ~ or by a letter that both models have. The significance level"
     " is 1 − --level, after the adjustment for all tests.",
-    "unit": "Units are those of columns' names: cost_cents and latency_ms are read as dollars and"
-    " seconds. Where a name does not say it, --field cost=price:cents does.",
-    "metrics": "Metrics, asked for with -m NAME[,NAME…], as in -m pass@1,pass^4:",
+    "unit": "Units come from the names of columns: cost_cents is converted to dollars, and"
+    " latency_ms to seconds. If a name contains no unit, use --field cost=price:cents.",
+    "metrics": "Metrics that you can choose with -m NAME[,NAME…], for example -m pass@1,pass^4:",
 }
 _ROLES = {
     "task": "one item of a benchmark: a problem, a question, an instance",
     "outcome": "whether an attempt passed: true or false, 1 or 0, pass or fail",
     "attempt": "one try of one model at one task; its column has a number or a time",
-    "model": "who made the attempts; else a file's name",
-    "score": "a number for an attempt, for -m mean and best@k; with --threshold X it passes from X",
+    "model": "the model that made the attempts; without this column, the name of the file",
+    "score": "a number for an attempt, for -m mean and best@k; --threshold X lets X and more pass",
     "answer": "what an attempt answered, for maj@k",
-    "solution": "what it wrote, for diversity",
+    "solution": "the text or code that an attempt wrote, for diversity",
 }
 _ALSO = {
     "exit": "exitcode exitcodes exit-code exit-codes status 0 1 2 3 4 5", "metrics": "metric",

@@ -78,7 +78,7 @@ def test_several_outputs_have_the_formats_of_their_suffixes(passk: Passk, tmp_pa
         (["-o", "{}.csv", "-o", "{}"], "x: no format has this suffix; use .csv, .tsv, .json"),
         (["-o", "{}.csv", "-o", "{}.xml"], "x.xml: no format has this suffix; use .csv"),
         (["-o", "{}.csv", "-o", "{}.csv"], "x.csv is named for two outputs"),
-        (["-o", "-", "-o", "-"], "-o -: given twice; stdout takes one result"),
+        (["-o", "-", "-o", "-"], "-o -: it is given twice; stdout takes only one"),
         (["-f", "csv", "-o", "{}.md", "-o", "{}.tex"], "-f csv: the suffix of each output says it"),
     ],
 )
