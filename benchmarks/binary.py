@@ -23,7 +23,7 @@ EXACT = "Exact"
 
 
 class Tables:
-    """Every (b, c) of so many tasks, and their chances."""
+    """All (b, c) for that many tasks, and their probabilities."""
 
     def __init__(self, tasks: int) -> None:
         from scipy.special import gammaln
@@ -36,7 +36,7 @@ class Tables:
         self._ways = gammaln(tasks + 1) - sum(gammaln(part + 1) for part in parts)
 
     def chances(self, first: float, second: float) -> Floats:
-        """P(b, c) where only the first model passes a task, and only the second does."""
+        """P(b, c): only the first model passes b of the tasks, and only the second passes c."""
         from scipy.special import xlogy
 
         logs = xlogy(self.b, first) + xlogy(self.c, second)
@@ -53,7 +53,7 @@ class Tables:
         return exact, exact - exact_p, suissa_shuster(self.tasks, self.b, self.c)
 
     def limits(self, method: str) -> tuple[Floats, Floats]:
-        """Lower and upper limits of every table; those of (c, b) are the mirror image."""
+        """Lower and upper limits of every table. The limits of (c, b) are the mirror image."""
         low = np.empty(len(self.b))
         high = np.empty(len(self.b))
         place = {

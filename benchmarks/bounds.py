@@ -73,7 +73,7 @@ def log(path: Path) -> None:
 
 
 def document(path: Path, start: str, parts: Iterator[str], end: str) -> None:
-    """A document whose parts stand between a start and an end."""
+    """A document with parts between a start and an end."""
     with open(path, "w") as file:
         file.write(start + next(parts))
         for part in parts:
@@ -100,7 +100,7 @@ def by_task(path: Path) -> None:
     document(path, "{", (f'"task {number}": {text}' for number in range(1000)), "}")
 
 
-# Name → what makes it, and what it must stay below: seconds, MiB.
+# Name → the function that makes the file, and its limits in seconds and MiB.
 INPUTS: dict[str, tuple[Callable[[Path], None], float | None, float | None]] = {
     "10,000 files of one record": (small_records, 5, None),
     "10,000 files of a short array": (small_arrays, 5, None),

@@ -34,7 +34,7 @@ LAWS: dict[str, Rates] = {
     "U-shaped": lambda rng, shape: rng.beta(0.3, 0.3, shape),
     "90 % impossible": lambda rng, shape: rng.beta(1, 1, shape) * (rng.random(shape) < 0.1),
 }
-# What log-odds of the second model are multiplied by: its rates lie nearer to the middle.
+# Factor of the log-odds of the second model. Its rates are closer to the middle.
 NEARER = 0.6
 POPULATION = 1_000_000
 
@@ -55,7 +55,7 @@ def expected(change: Change, rates: Floats) -> float:
 def simulated(
     change: Change, n: tuple[int, int], rates: tuple[Floats, Floats], rng: np.random.Generator
 ) -> tuple[DifferenceDistribution, Floats]:
-    """The law of the difference of two changes in each run, and p of the paired t-test."""
+    """The distribution of the difference of two changes per run, and p of the paired t-test."""
     sizes = np.broadcast_to(np.array(n)[:, None, None], (2, *rates[0].shape))
     c = rng.binomial(sizes, np.stack(rates))
     first, second = (change.values(*side) for side in zip(sizes, c, strict=True))

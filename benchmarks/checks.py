@@ -1,4 +1,5 @@
-"""How often is an honest column accused, and how often is a setting or a second verdict found?
+"""How often does an honest column have a finding, and how often is a setting or a second verdict
+found?
 
 python benchmarks/checks.py [REPETITIONS] writes checks.md; 1,000 repetitions take ten minutes.
 python benchmarks/checks.py columns [REPETITIONS] writes its section about verdicts, names and arms.
@@ -174,7 +175,8 @@ def setting_by_name(
 def shared_out(
     random: np.random.Generator, arms_: int, gain: float, tasks: int, n: int
 ) -> tuple[bool, bool]:
-    """Whether a setting with one value per task is said; gain : how much the last arm is better."""
+    """Whether a setting with one value per task is reported. gain : how much better the last arm
+    is."""
     task, passed = attempts(random, tasks, n)
     arm = random.permutation(np.arange(tasks) % arms_)[task]
     better = (arm == arms_ - 1) & (random.random(len(task)) < gain)

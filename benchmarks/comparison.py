@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 
-# As under `passk`: BLAS threads and ours would wait for one another, ten times as long when the
-# cores are busy. Children inherit it.
+# As in `passk`, BLAS uses one thread. More threads would wait for each other, ten times as long on
+# a busy machine. Child processes inherit the setting.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
@@ -43,10 +43,10 @@ MEANS = (0.5, 0.9, 0.99)
 TASKS = (30, 164)
 ATTEMPTS = 10
 KS = (1, 5, 10)
-# Shifts of the second model's logits, and what they take from a mean of 0.5 under Beta(½, ½).
+# Shifts of the second model's logits, and how much they lower a mean of 0.5 under Beta(½, ½).
 SHIFTS = {0.4: 0.05, 0.8: 0.10}
 BATCH = 2000
-# Attempts of the two models, and the laws of success rates, where attempts differ.
+# Attempts of the two models, and the distributions of success rates, for unequal attempts.
 UNEQUAL = ((20, 5), (100, 10), (10, 8), (200, 100))
 LAWS = ((9.0, 1.0), (2.0, 2.0), (0.5, 0.5))
 SIZES = (20, 50, 164)
@@ -71,10 +71,10 @@ class Rates:
 
 
 def rates(mean: float, tasks: int, k: int, shift: float, comparisons: int) -> Rates:
-    """How often each test rejects at LEVEL, the second model's logits being lower by shift.
+    """How often each test rejects at LEVEL if the second model's logits are lower by shift.
 
-    p_t ~ Beta(mean, 1 − mean) for both models, attempts independent.  Every column of a batch is a
-    comparison of its own; each batch has its own signs.
+    p_t ~ Beta(mean, 1 − mean) for both models, with independent attempts. A column of a batch is
+    one comparison, and each batch has its own signs.
     """
     seeds = np.random.SeedSequence([round(1000 * mean), tasks, k, round(1000 * shift)])
     samples = []
@@ -101,7 +101,7 @@ def rates(mean: float, tasks: int, k: int, shift: float, comparisons: int) -> Ra
 
 
 def shifted(p: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
-    """Probabilities whose logits are lower by shift."""
+    """Probabilities after a shift of their logits."""
     return p / (p + (1 - p) * np.exp(shift))
 
 
@@ -206,7 +206,7 @@ def unequal_rows(repetitions: int) -> Iterator[Row]:
 
 
 def held_out_rows(repetitions: int) -> Iterator[Row]:
-    """Situations nobody looked at while the test was made."""
+    """Situations that were not used while the test was made."""
     for tasks in SIZES:
         for n, k in (((40, 10), 5), ((12, 4), 4)):
             rng = np.random.default_rng([1, *n, tasks])
@@ -227,7 +227,7 @@ def held_out_rows(repetitions: int) -> Iterator[Row]:
 def clustered(
     rng: np.random.Generator, groups: int, size: int, repetitions: int
 ) -> tuple[Floats, Integers]:
-    """Differences where the tasks of a cluster have one rate, which differs between the models."""
+    """Differences if the tasks of a cluster share one rate, which differs between the models."""
     codes = np.repeat(np.arange(groups), size)
     rates = (rng.beta(2.0, 2.0, size=(groups, repetitions))[codes] for _ in range(2))
     first, second = (
@@ -237,7 +237,7 @@ def clustered(
 
 
 def interval_power_rows(repetitions: int) -> Iterator[Row]:
-    """As many attempts of both, where sign flips are valid as well; and where they are not."""
+    """Equal attempts of both models, with valid sign flips, and unequal attempts."""
     for n in ((10, 10), (20, 5)):
         for tasks in SIZES:
             for k in (1, 5):
@@ -311,7 +311,7 @@ def scored(rng: np.random.Generator, level: Floats, n: int) -> Attempts:
 
 
 def answered(rng: np.random.Generator, level: Floats, n: int) -> Attempts:
-    """Attempts with one of four answers, of which the first is right."""
+    """Attempts with one of four answers. The first answer is right."""
     right = rng.random((len(level), n)) < 1 / (1 + np.exp(-level[:, None]))
     answer = np.where(right, 0, rng.integers(1, 4, right.shape))
     table = (answer[:, :, None] == np.arange(4)).sum(axis=1)
@@ -331,7 +331,8 @@ class Family:
     law: tuple[float, float]
 
     def worse(self, how: str) -> Floats:
-        """By how many logits each model is worse: none, the last one, or half of them."""
+        """The number of logits by which each model is worse: no model, the last one, or half of
+        them."""
         shift = 1.5 if self.tasks < 100 else 0.8
         shifts = np.zeros(self.models)
         shifts[{"alike": self.models, "one": -1, "half": self.models // 2}[how] :] = shift
@@ -374,7 +375,7 @@ class Family:
 
 
 def family_rows(repetitions: int) -> Iterator[Row]:
-    """A grid of families: equal models, one worse, half of them worse."""
+    """A grid of families: equal models, one worse model, or half of the models worse."""
     for n, k in ((1, 1), (10, 1)):
         for law in ((2.0, 2.0), (9.0, 1.0)):
             for tasks in (20, 50, 200):
@@ -386,7 +387,7 @@ def family_rows(repetitions: int) -> Iterator[Row]:
 
 
 def family_held_out_rows(repetitions: int) -> Iterator[Row]:
-    """Equal models in situations that nobody looked at before the default was chosen."""
+    """Equal models in situations that were not used before the default was chosen."""
     for n, k in ((1, 1), (5, 2)):
         for law in ((0.5, 0.5), (5.0, 0.5)):
             for tasks in (30, 100):
@@ -396,7 +397,7 @@ def family_held_out_rows(repetitions: int) -> Iterator[Row]:
 
 
 def family_size_rows(repetitions: int) -> Iterator[Row]:
-    """Twenty models, many runs: the error of min-P alone."""
+    """Twenty models and many runs: the error rate of min-P only."""
     for n, how in ((1, "alike"), (10, "alike"), (10, "one")):
         for tasks in (20, 50):
             wrong = 0
@@ -409,7 +410,7 @@ def family_size_rows(repetitions: int) -> Iterator[Row]:
 
 
 def _cells(family: Family, hows: tuple[str, ...], repetitions: int) -> Iterator[str]:
-    """Errors and finds of Holm / min-P / Holm over Suissa and Shuster's where n = 1."""
+    """Errors and true rejections of Holm, min-P, and Holm with Suissa and Shuster at n = 1."""
     for how in hows:
         shares = family.shares(how, repetitions)
         labels = shares if family.n == 1 else shares[:2]
@@ -472,7 +473,8 @@ def many_models() -> str:
 
 
 def speed(runs: int) -> None:
-    """Whole processes in turn, one BLAS thread as under `passk`; the data alone for reference."""
+    """Whole processes in turn, with one BLAS thread as in `passk`, and reading the data for
+    reference."""
     scripts = {
         "the data alone": DATA.format(draw=NORMAL, columns=1998),
         "sign_flip, 1998 columns, normal": DATA.format(draw=NORMAL, columns=1998) + OURS,

@@ -1,7 +1,7 @@
-"""Cost per solved task: do its limits cover, alone and between two models, where costs are skewed?
+"""Do the limits of the cost per solved task cover for skewed costs, for one model and for two?
 
 Run: nice python benchmarks/cost.py [single|held-out|pairs|unlike|lumps|missing …] [--runs 250]
-All three take five minutes of one core.  Writes the tables of benchmarks/cost.md.
+All sections need five minutes of one core. The script writes the tables of benchmarks/cost.md.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def lognormal(spread: float) -> Callable[[Floats], Floats]:
 
 
 def of_quantiles(law: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
-    """A law of costs as a function of normal numbers, so that tasks can share them."""
+    """A distribution of costs as a function of normal numbers, so that tasks can share numbers."""
     from scipy.special import ndtr
 
     return lambda z: law(ndtr(z))
@@ -51,7 +51,7 @@ def gamma_half(u: Floats) -> Floats:
 
 
 def two_kinds(u: Floats) -> Floats:
-    """A fifth of the tasks at 20 times the cost of the others."""
+    """A fifth of the tasks cost 20 times as much as the other tasks."""
     return np.where(u > 0.8, 20.0, 1.0)
 
 
@@ -70,8 +70,9 @@ LAWS = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One situation: law of costs, tasks, attempts (0: 1 to 10), law of rates, what a failure costs
-    more, the share of a cost's logarithm that its task (cluster) decides, tasks of a cluster."""
+    """One situation: distribution of costs, tasks, attempts (0: 1 to 10), distribution of rates,
+    the extra cost of a failure, the share of a cost's logarithm that its task (cluster) decides,
+    and the tasks of a cluster."""
 
     law: str
     tasks: int
@@ -144,7 +145,7 @@ HELD_OUT = [
 
 
 def t_limits(spending: Spending, clusters: NDArray[np.int64] | None) -> tuple[float, float]:
-    """Fieller's by Student's t alone."""
+    """Fieller's limits with only Student's t."""
     x, y = spending.cost, spending.rate
     size = len(x) if clusters is None else int(clusters.max()) + 1
     away = np.stack([x - x.mean(), y - y.mean()])
@@ -185,7 +186,8 @@ def single(cells: list[Cell], runs: int) -> str:
 
 
 def pairs(runs: int) -> str:
-    """Size where both cost the same, power where one costs half; tasks share what they cost."""
+    """Size if both models cost the same, and power if one model costs half. Tasks share their
+    costs."""
     rows = []
     first = Cell("σ 1", 20, 3, (2, 2))
     kinds = {
@@ -266,7 +268,7 @@ def unlike(runs: int) -> str:
 
 
 def lumps(runs: int) -> str:
-    """A share of the tasks costs many times as much: coverage, and how often it is said."""
+    """Coverage if a share of the tasks costs many times as much, and how often passk reports it."""
     rows = []
     for (share, times), tasks, n in product(
         ((0.05, 50.0), (0.1, 20.0), (0.02, 100.0)), (20, 60, 100, 200, 500), (1, 4)
@@ -309,7 +311,7 @@ MISSING: dict[str, Callable[[Rng, Floats, NDArray[np.bool_]], NDArray[np.bool_]]
 
 
 def missing(runs: int) -> str:
-    """Coverage of the cost per success where costs are missing, by --missing-cost."""
+    """Coverage of the cost per success with missing costs, by --missing-cost."""
     rows = []
     for (name, lacks), (tasks, n) in product(MISSING.items(), ((20, 4), (80, 6))):
         rng = np.random.default_rng([tasks, n, len(name)])
@@ -347,7 +349,7 @@ def missing(runs: int) -> str:
 
 
 def plain_t(a: Spending, b: Spending) -> float:
-    """Two-sided p of the same statistic by Student's t alone."""
+    """Two-sided p of the same statistic with only Student's t."""
     means = [series.mean() for series in (a.cost, a.rate, b.cost, b.rate)]
     x1, y1, x2, y2 = (float(mean) for mean in means)
     d = a.cost * y2 + x1 * b.rate - b.cost * y1 - x2 * a.rate

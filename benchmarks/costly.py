@@ -1,4 +1,4 @@
-"""What 30 costly inputs of at most 1.5 MB take: seconds of all cores and peak memory.
+"""Seconds of all cores and peak memory of 30 costly inputs of at most 1.5 MB.
 
 Run: python benchmarks/costly.py [--only NAME] [--keep]
 Makes each input in a folder of its own and runs one command on it as a whole process.  Each command
@@ -20,7 +20,7 @@ from pathlib import Path
 from measure import ended, installed, keep, machine, table
 
 _SECONDS, _MEBIBYTES, _LONGEST_INPUT = 15, 1024, 1_600_000
-# A run is ended after so many CPU seconds.
+# A run is stopped after that many CPU seconds.
 _MOST = 60
 Make = Callable[[Path], None]
 
@@ -83,7 +83,7 @@ def suites(folder: Path) -> None:
 
 
 def nested(leaves: int, depth: int) -> str:
-    """A document of so many leaves, each at another place so many levels down."""
+    """A document of that many leaves, each at another path of that depth."""
     tree: dict[str, object] = {}
     for number in range(leaves):
         node = tree
@@ -97,7 +97,8 @@ _HEAD = "model,task,attempt,passed"
 _BILLION = 10**9
 _LONG = {"model": "m", "task_id": "t", "passed": True, "output": "x" * 1_000_000}
 
-# Name → what makes it, and the command; its files follow where none is named.
+# Name → the function that makes the input, and the command. Its files come last unless it names
+# them.
 INPUTS: dict[str, tuple[Make, str]] = {
     "lists in lists, 100,000 deep": (text("a.json", "[" * 100_000 + "]" * 100_000), "estimate"),
     "a document of 3,600 leaves": (text("a.json", nested(3_600, 4)), "estimate"),
@@ -179,7 +180,7 @@ def main() -> None:
 
 
 def measured(make: Make, command: str) -> tuple[str, ...]:
-    """The command, the size of its input, and what it took."""
+    """The command, the size of its input, and its cost."""
     with tempfile.TemporaryDirectory() as place, installed() as variables:
         folder = Path(place)
         make(folder)
@@ -200,7 +201,7 @@ def measured(make: Make, command: str) -> tuple[str, ...]:
 
 
 def _words(command: str) -> list[str]:
-    """The words of a command, of which the last may be quoted."""
+    """The words of a command. The last word may be quoted."""
     first, quote, remainder = command.partition(" '")
     return [*first.split(), remainder.rstrip("'")] if quote else command.split()
 

@@ -167,8 +167,8 @@ def edges(sets: int) -> Iterator[list[str]]:
 
 
 def pairs(sets: int) -> Iterator[list[str]]:
-    """Shares of boards of equal models in which the ranges of some pair are disjoint; and of pairs
-    that differ by 0.3 in which they are."""
+    """The share of boards of equal models with two disjoint ranges, and the share of disjoint pairs
+    among pairs that differ by 0.3."""
     for models, n, (name, rates) in product((2, 10), (8, 20), KNOWN.items()):
         rng = np.random.default_rng([9, models, n, crc32(name.encode())])
         attempts, false, boards = np.full(100, n), 0, 4 * sets if models == 2 else sets

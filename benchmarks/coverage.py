@@ -1,8 +1,8 @@
-"""How often intervals cover, and how wide they are, for every method over stated grids.
+"""How often intervals cover and how wide they are, for every method on fixed grids.
 
 Run: python benchmarks/coverage.py [--repetitions 1000] [--many 20000] [--only grid]
-Simulates task success rates from known populations, attempts from the rates, and asks whether
-each interval holds the population's value.  Writes benchmarks/coverage.md.
+Simulates success rates of tasks from known populations and attempts from the rates, and checks
+whether each interval contains the value of the population. Writes benchmarks/coverage.md.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def shifted(rates: np.ndarray, shift: float) -> np.ndarray:
 def default_coverage(cell: Cell, repetitions: int) -> tuple[float, float, float]:
     """(coverage, share of misses above, below) of the default, by its distribution function.
 
-    A limit of `guard` lies on the right side of θ exactly when the probability at θ says so, which
-    saves the root search and buys repetitions.
+    A limit of `guard` is on the right side of θ exactly if the probability at θ is on the right
+    side of α. This saves the root search and allows more repetitions.
     """
     true, rng = cell.true(), cell.rng(1)
     above = below = 0
@@ -128,7 +128,7 @@ def over(cells: Sequence[Cell], repetitions: int, many: int) -> list[Row]:
 
 
 def summary(rows: Sequence[Row], many: int, repetitions: int) -> str:
-    """What the grid says about `guard`, then the grid."""
+    """A summary of the grid for `guard`, and the grid."""
     worst_cell, worst, _ = min(rows, key=lambda row: row[1][0])
     ratios = [
         by_method["guard"][1] / by_method["percentile"][1]
@@ -176,7 +176,7 @@ def grid(repetitions: int, many: int) -> str:
 
 
 def clustered(work: tuple[float, float, int, int]) -> tuple[object, ...]:
-    """Clusters of 5 whose success rates have intra-cluster correlation 0.5."""
+    """Clusters of 5 tasks with success rates that have an intra-cluster correlation of 0.5."""
     a, b, clusters, repetitions = work
     cell = Cell(a, b, 5 * clusters, 20, Metric("pass@", 1))
     rng, true = cell.rng(3), a / (a + b)
@@ -216,7 +216,7 @@ def points(*rates: float, shares: Sequence[float] | None = None) -> Rates:
 
 
 def lumps_and(never: float, always: float, a: float, b: float) -> Rates:
-    """Shares of tasks that never and always pass; the others ~ Beta(a, b)."""
+    """Shares of tasks that never and always pass. The rates of the other tasks are ~ Beta(a, b)."""
 
     def draw(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
         place, rates = rng.random(shape), rng.beta(a, b, shape)
@@ -229,7 +229,8 @@ def logistic_normal(mean: float, sd: float) -> Rates:
     return lambda rng, shape: 1 / (1 + np.exp(-rng.normal(mean, sd, shape)))
 
 
-# The first eight were looked at while the method was made, the other four only at the end.
+# The first eight populations were used while the method was made, and the other four only at the
+# end.
 SEEN: dict[str, Rates] = {
     "Beta(0.1, 0.3)": beta(0.1, 0.3),
     "Beta(9, 1)": beta(9, 1),
@@ -246,8 +247,8 @@ UNSEEN: dict[str, Rates] = {
     "0.02 (50 %), 0.3 (30 %), 0.95 (20 %)": points(0.02, 0.3, 0.95, shares=(0.5, 0.3, 0.2)),
     "0.97 (90 %), 0.4 (10 %)": points(0.97, 0.4, shares=(0.9, 0.1)),
 }
-# Fixed tasks, few of which differ from the others; looked at when the reach of tasks that agree was
-# added.
+# Fixed tasks with a few that differ from the rest. They were used when the reach of agreeing tasks
+# was added.
 FEW: dict[str, tuple[float, ...]] = {
     "0.1, 0.5, 0.9": (0.1, 0.5, 0.9),
     "0.02, 0.04, 0.9, 1, 1": (0.02, 0.04, 0.9, 1.0, 1.0),
@@ -267,7 +268,7 @@ FIXED: dict[str, Rates] = {
 }
 FIXED_DESIGNS = ((17, 1), (7, 5), (17, 10), (17, 17))
 THESE_DESIGNS = tuple((t, n, k) for t in (30, 164) for n, k in ((10, 5), (50, 10), (10, 10)))
-# Few attempts, where little says how spread the rates are.
+# With few attempts, the data contains little information about the spread of the rates.
 FEW_DESIGNS = tuple((t, n, k) for t in (30, 164) for n, k in ((1, 1), (3, 3), (5, 1), (5, 4)))
 _WIDTHS = 30
 
@@ -476,7 +477,7 @@ def binomial(tasks: int, level: float, weight: float) -> tuple[float, float]:
     low = beta.ppf(tail, np.maximum(s, 0.5), tasks - s + weight)
     high = beta.ppf(1 - tail, s + weight, np.maximum(tasks - s, 0.5))
     low[0], high[-1] = 0.0, 1.0
-    # Between two neighbouring limits coverage has one hump, so it is lowest beside a limit.
+    # Between two neighbouring limits coverage has one hump, so its minimum is next to a limit.
     rates = np.concatenate([np.append(low, high) - 1e-10, np.append(low, high) + 1e-10])
     rates = rates[(rates > 1e-9) & (rates < 1 - 1e-9)]
     first, last = np.searchsorted(high, rates), np.searchsorted(low, rates, "right") - 1
@@ -503,7 +504,8 @@ def lumps(repetitions: int, many: int) -> str:
 
 
 def three(work: tuple[int, tuple[float, float, float], float, Guards]) -> float:
-    """Lowest exact coverage of the mean of T values from three points, over a grid of laws."""
+    """The lowest exact coverage of the mean of T values from three points, on a grid of
+    distributions."""
     from scipy.special import gammaln
 
     tasks, points, low, law = work
@@ -558,10 +560,10 @@ def _rule(spread: float) -> float:
 
 
 def blurred(spread: float, weight: float) -> float:
-    """Lowest coverage for many tasks, a Poisson number of them at the bound.
+    """The lowest coverage for many tasks, with a Poisson number of tasks at the bound.
 
-    The sum is N − √spread Z, N Poisson and Z normal; the limits are quantiles of a gamma variable
-    of N (+ weight) plus √spread times another normal one.
+    The sum is N − √spread Z, with N Poisson and Z normal. The limits are quantiles of a gamma
+    variable of N (+ weight) plus √spread times another normal variable.
     """
     from scipy.optimize import brentq
     from scipy.special import gammaincinv, ndtr
@@ -656,7 +658,7 @@ def alike_cell(
 
 
 def equal_rates(repetitions: int, many: int) -> str:
-    """Width and coverage where every task has the same success rate."""
+    """Width and coverage if all tasks have the same success rate."""
     sizes = (10, 30, 100, 500)
     reps = repetitions // 2
     work = [(n, k, rate, tasks, reps) for n, k, rate in ALIKE for tasks in sizes]
@@ -678,7 +680,7 @@ def equal_rates(repetitions: int, many: int) -> str:
     )
 
 
-# Populations of which a sample may show nothing: a few tasks that differ much from the others.
+# Populations that a sample may not reveal: a few tasks differ much from the rest.
 HIDDEN: dict[str, Rates] = {
     "0.97, 10 % of 0.4": points(0.97, 0.4, shares=(0.9, 0.1)),
     "0.5, 5 % never": points(0.5, 0.0, shares=(0.95, 0.05)),
@@ -700,7 +702,7 @@ OTHER = {
     "logit normal(2, 2)": logistic_normal(2.0, 2.0),
     "0.9 at 0, Beta(2, 2)": lumps_and(0.9, 0.0, 2, 2),
 }
-# (rows × tasks) values, all ≥ 0 → how far from their mean the atom of the lower limit lies.
+# (rows × tasks) values, all ≥ 0 → the distance of the atom of the lower limit from their mean.
 Reach = Callable[[np.ndarray], np.ndarray]
 
 
@@ -718,12 +720,13 @@ def bound(x: np.ndarray) -> np.ndarray:
 
 
 def within(spreads: float) -> Reach:
-    """At most so many standard deviations away."""
+    """A reach of at most that many standard deviations."""
     return lambda x: np.minimum(bound(x), spreads * of_sample(x)[1])
 
 
 def far_from_bounds(spreads: float) -> Reach:
-    """The same where the other bound is 2 to 3 away, and no tail is longer on the atom's side."""
+    """The same reach if the other bound is 2 to 3 away, and no tail is longer on the side of the
+    atom."""
 
     def reach(x: np.ndarray) -> np.ndarray:
         mean, s, skew, _ = of_sample(x)
@@ -734,7 +737,8 @@ def far_from_bounds(spreads: float) -> Reach:
 
 
 def carried_by_many(spreads: float, few: float, many: float) -> Reach:
-    """The same where many tasks carry the spread: all of it from `many` on, nothing up to `few`."""
+    """The same reach if many tasks contribute to the spread: all of it from `many` tasks on, and
+    nothing up to `few` tasks."""
 
     def reach(x: np.ndarray) -> np.ndarray:
         mean, _, _, carried = of_sample(x)
@@ -762,7 +766,7 @@ def lower_law(x: np.ndarray, reach: Reach) -> tuple[np.ndarray, np.ndarray]:
 
 
 def missed(values: np.ndarray, true: float, reach: Reach) -> np.ndarray:
-    """Rows whose limits leave the true value out, by the exact law."""
+    """Rows with limits that miss the true value, by the exact distribution."""
     out = np.zeros(len(values), dtype=bool)
     for x, at in ((values, true), (1 - values, 1 - true)):
         atoms, weights = lower_law(x, reach)
@@ -800,11 +804,11 @@ def on_populations(populations: dict[str, Rates], rows: int) -> list[list[float]
 
 
 def widths(n: int, rate: float, tasks: int, rows: int) -> list[float]:
-    """Widths by each reach, of t, and the least one; all against the percentile bootstrap's.
+    """Widths by each reach, of t, and the smallest one, relative to the percentile bootstrap.
 
-    The least: where a share ε of tasks never (or always) passes, a sample shows none of them with
-    probability (1 − ε)^T.  Limits that hold the true mean in 94 % have to reach ε of the way to
-    the bound in half of these samples as long as this is 12 % or more.
+    The smallest width: if a share ε of tasks never (or always) passes, a sample contains none of
+    them with probability (1 − ε)^T. Limits that contain the true mean in 94 % have to reach ε of
+    the way to the bound in half of these samples as long as this probability is 12 % or more.
     """
     x = np.random.default_rng([n, tasks, 3]).binomial(n, rate, (rows, tasks)) / n
     one_by_one = [(Sample(row), method) for method in ("percentile", "t") for row in x]
@@ -826,9 +830,9 @@ ALIKE_WIDTHS = tuple(
 
 
 def reaches(repetitions: int, many: int) -> str:
-    """What an atom nearer than the bound would save where tasks are alike, and what it would cost.
+    """The gain from an atom closer than the bound if tasks are alike, and its cost.
 
-    One process; populations as drawn here, coverage by an approximation good to two digits.
+    It uses one process and simulated populations. The coverage is an approximation to two digits.
     """
     rows = repetitions // 2
     parts = on_grids(rows), on_populations(OTHER, rows), on_populations(HIDDEN, rows)

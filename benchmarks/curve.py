@@ -130,7 +130,8 @@ def these_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
 def whole_curve(
     n: np.ndarray, c: np.ndarray, p: np.ndarray, k_max: int, level: float
 ) -> tuple[bool, bool, bool]:
-    """Whether all lies inside: hull by itself, in a band; jackknife, as it was, in a band."""
+    """Whether all values are inside: hull by itself, in a band, and the earlier jackknife in a
+    band."""
     tails = (1 - LEVEL) / 2, (1 - level) / 2
     inside = [True, True, jackknife_band(n, c, p, min(k_max, int(n[0]) - 1))]
     for k in range(1, k_max + 1):
@@ -144,7 +145,7 @@ def whole_curve(
 
 
 def jackknife_band(n: np.ndarray, c: np.ndarray, p: np.ndarray, k_max: int) -> bool:
-    """Whether both curves lie in the band of jackknife intervals that there was before."""
+    """Whether both curves are inside the band of jackknife intervals of an earlier version."""
 
     def curves(n: np.ndarray, c: np.ndarray) -> np.ndarray:
         return np.hstack(curve(n, c, k_max)).T

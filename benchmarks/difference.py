@@ -1,4 +1,4 @@
-"""Size, coverage, power and width of the law of a difference, alone and in families.
+"""Size, coverage, power and width of the distribution of a difference, for pairs and families.
 
 Run: python benchmarks/difference.py [SECTION …] [--runs 1000]
 SECTION is tuned, held-out (situations that no constant was chosen on), small (3 to 8 tasks),
@@ -48,7 +48,7 @@ def beta(a: float, b: float) -> Rates:
 
 
 def lumps(share: float, low_rate: float | Rates, elsewhere: float | Rates) -> Rates:
-    """A share of the tasks by one law, the others by another."""
+    """A distribution of rates for a share of the tasks, and another one for the rest."""
 
     def draw_rates(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
         sides = [law(rng, shape) if callable(law) else law for law in (low_rate, elsewhere)]
@@ -85,7 +85,8 @@ HELD_TASKS, HELD_ATTEMPTS = (16, 29, 80, 164), ((4, 4), (12, 12), (30, 5), (50, 
 
 @dataclass(frozen=True)
 class Cell:
-    """One situation: a law of rates, how the models differ, tasks, attempts of both, k."""
+    """One situation: a distribution of rates, the kind of difference, tasks, attempts of both, and
+    k."""
 
     law: str
     models: str
@@ -95,14 +96,14 @@ class Cell:
 
     @property
     def step(self) -> float:
-        """How much worse the second model is, in logits: less where there are more tasks."""
+        """How much worse the second model is, in logits. The value is smaller for more tasks."""
         return 3.75 / self.tasks**0.5 if self.models == WORSE else 0.0
 
 
 def cells(
     laws: Sequence[str], tasks: Sequence[int], attempts: Sequence[tuple[int, int]]
 ) -> list[Cell]:
-    """Every situation in which values are not all 0 or 1 by design."""
+    """All situations in which values other than 0 and 1 can occur."""
     outcomes = []
     for law, models, size, n in product(laws, (*EQUAL, WORSE), tasks, attempts):
         least = min(n)
@@ -138,7 +139,8 @@ def truth(cell: Cell) -> float:
 
 @dataclass(frozen=True)
 class Result:
-    """Of one cell: coverage, share of rejections, mean width; by the law and by Student's t."""
+    """Coverage, share of rejections and mean width of one cell, by the distribution and by
+    Student's t."""
 
     cell: Cell
     covers: tuple[float, float]
@@ -226,7 +228,7 @@ def worst(results: Sequence[Result], count: int = 8) -> str:
 
 
 def rare(runs: int) -> str:
-    """3 % of the tasks rise from .05 to .95 and the others fall a little: equal means."""
+    """3 % of the tasks rise from .05 to .95 and the rest falls a little, so the means are equal."""
     rows = []
     for tasks, n in product((13, 37, 211), ((17, 17), (100, 100))):
         rng = np.random.default_rng([tasks, *n])
@@ -248,7 +250,7 @@ def rare(runs: int) -> str:
 
 
 def few(runs: int) -> str:
-    """How often few tasks are said to decide a significant difference."""
+    """How often passk reports that few tasks decide a significant difference."""
     rows = []
     for name, tasks, n in product(
         ("Beta(2, 2)", "Beta(9, 1)", "Beta(.5, .5)", "U", "90 % impossible"), (13, 37, 211),
@@ -346,11 +348,11 @@ def families(runs: int) -> str:
 
 @dataclass(frozen=True)
 class Board:
-    """Ten models that attempt the same tasks, all pairs at pass@k.
+    """Ten models that attempt the same tasks, with all pairs at pass@k.
 
     worse : how many of them are worse, by `step` on the logit scale.
-    unlike : how unlike the models are: model i adds to the logit of a task a normal number of its
-        own, with a standard deviation from 0 (the first) to `unlike` (the last).
+    unlike : how different the models are. Model i adds a normal number to the logit of each task,
+    with a standard deviation from 0 (the first model) to `unlike` (the last one).
     """
 
     law: str
@@ -377,7 +379,7 @@ class Board:
         return 1 / (1 + np.exp(-logits - shifts))
 
     def means(self) -> Floats:
-        """The true pass@k of the models: those that are meant to be equal are."""
+        """The true pass@k of the models. Models that should be equal have equal values."""
         rates = self.rates(np.random.default_rng(7), 400_000)
         means: Floats = (1 - (1 - rates) ** self.k).mean(axis=1)
         if not self.unlike:
@@ -421,8 +423,8 @@ UNSEEN = (
 
 
 def together(boards: Sequence[Board], runs: int) -> str:
-    """How often all intervals hold together, and what the tests find, as `passk compare` makes
-    them, without moderation, and by t with Holm."""
+    """How often all intervals cover together and how often the tests reject, as in `passk compare`,
+    without moderation, and by t with Holm."""
     rows = []
     for board in boards:
         seed = [*(ord(sign) for sign in f"{board.description}")]

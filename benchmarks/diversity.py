@@ -29,7 +29,7 @@ COMMANDS = {
     "passk diversity --normalise space": ["diversity", "--normalise", "space"],
     "passk diversity --similarity 0.8": ["diversity", "--similarity", "0.8"],
 }
-# Parsing takes a millisecond per program and nothing else: the smaller file tells as much.
+# Parsing needs a millisecond per program, so the smaller file is enough.
 PYTHON = {"passk diversity --normalise python": ["diversity", "--normalise", "python"]}
 
 

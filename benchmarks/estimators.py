@@ -14,7 +14,7 @@ from reading import ESTIMATOR
 from passk_cli.metrics.registry import Metric, task_values
 
 N, KS = 200, (1, 10, 100)
-# The loops take a minute per million cells: a share of the cells is enough to know their speed.
+# The loops need a minute per million cells, so their speed is measured on a share of the cells.
 _LOOP_SHARE = 50
 
 
@@ -31,7 +31,8 @@ def jobs(cells: int) -> dict[str, tuple[Callable[[], object], float]]:
     if importlib.util.find_spec("scorio") is not None:
         from scorio.eval import pass_at_k
 
-        # It takes every outcome, not counts; making that matrix is not counted here.
+        # The function needs the matrix of all outcomes instead of counts. The time to make the
+        # matrix is not included.
         outcomes = (np.arange(N) < c[:few, None]).astype(int)
         result["scorio"] = (lambda: [pass_at_k(outcomes, k) for k in KS], few / cells)
     names: dict[str, Callable[[int, int, int], float]] = {}

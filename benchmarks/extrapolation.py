@@ -1,4 +1,5 @@
-"""Does the range of passk extrapolate hold pass@K, how wide is it, and how far off is the estimate?
+"""Does the range of passk extrapolate contain pass@K, how wide is it, and how wrong is the
+estimate?
 
 Run: python benchmarks/extrapolation.py PART [--sets 12]
 Parts: populations, held-out, failures, real, these-tasks, clusters, prospects.  Each draws success
@@ -25,7 +26,7 @@ Rates = Callable[[np.random.Generator, int], np.ndarray]
 TIMES = (2, 10, 100)
 # Tasks and attempts of the data sets, in turn.
 SIZES = [(tasks, n) for tasks in (50, 100, 200) for n in (20, 50, 100)]
-# Half a digit of what is printed.
+# Half of the last printed digit.
 ROUNDING = 5e-4
 
 
@@ -115,7 +116,7 @@ def passing(rates: np.ndarray, k: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Trial:
-    """What is said of one k, and the truth."""
+    """The result for one k, and the truth."""
 
     times: int
     truth: float
@@ -131,7 +132,7 @@ class Trial:
 
     @property
     def error(self) -> float:
-        """Of the estimate, moved into the range as it is printed."""
+        """The error of the estimate after it was moved into the range, as it is printed."""
         return abs(min(max(self.mean, self.low), self.high) - self.truth)
 
 

@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def count(cases: Iterable[Case], counts: dict[str, Counter[str]], keep: Path | None) -> None:
-    """Count how cases end; say the defects, and keep their files."""
+    """Count the results of cases, print the defects, and keep their files."""
     for case in cases:
         counts.setdefault(case.kind, Counter())[case.outcome.kind] += 1
         if not case.outcome.defect:

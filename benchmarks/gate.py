@@ -1,4 +1,4 @@
-"""Gates with nothing changed: how often they fail, and whether a rehearsal says so beforehand.
+"""How often do gates fail if nothing changed, and does a rehearsal predict this?
 
 Run: python benchmarks/gate.py [--runs 12000] [--splits 300] [--only TABLE]
 Writes the tables into benchmarks/gate.md.
@@ -50,13 +50,13 @@ REHEARSED = 5  # halves that a rehearsal is made of, for each set of data
 
 @dataclass(frozen=True)
 class Ruled(GateContext):
-    """A trial with the rules that are asked of it."""
+    """A trial with the given rules."""
 
     rules: tuple[GateRule, ...] = ()
 
 
 def points(runs: int) -> str:
-    """Gates on the difference of two pass rates, beside the rules of passk."""
+    """Gates on the difference of two pass rates, compared with the rules of passk."""
     rng, rows = np.random.default_rng(1), []
     for tasks, n, most in POINT_GATES:
         row: list[object] = [
@@ -85,7 +85,7 @@ def points(runs: int) -> str:
 
 
 def unchanged(runs: int) -> str:
-    """Rules about any drop where nothing changed: how often they fail, and how often they pass."""
+    """How often rules about any drop fail and how often they pass if nothing changed."""
     rng, rows = np.random.default_rng(2), []
     for tasks, n, _ in POINT_GATES:
         for name, (a, b) in FAMILIES.items():
@@ -137,7 +137,7 @@ RULES_OF_SUITES: dict[str, tuple[str, str, bool]] = {
 
 
 def suites(runs: int) -> str:
-    """`passk gate --rules` of several suites and rules where nothing changed: any that fails."""
+    """How often any rule of `passk gate --rules` with several suites fails if nothing changed."""
     rows: list[list[object]] = []
     for name, (rules, average, shared) in RULES_OF_SUITES.items():
         rng, fails, verdicts = np.random.default_rng(6), 0, 0
@@ -197,7 +197,7 @@ def undecided(runs: int) -> str:
 
 def relative(runs: int) -> str:
     """`--max-drop pass@1=10%` and `--max-increase cost=10%` at changes of 0, 10 and 25 %: the size
-    where the limit is the truth, the power beyond it, and what is undecided."""
+    if the limit is the truth, the power beyond it, and the share of undecided gates."""
     rows = []
     for tasks, n in SIZES[:2]:
         for name, index in (("pass@1 drop", 1), ("cost increase", 0)):
@@ -232,7 +232,7 @@ def relative(runs: int) -> str:
 
 
 def _priced(rng: np.random.Generator, p: Any, n: int, times: float) -> str:
-    """The verdict of a rule about costs on a pair of runs, of which the new one costs more."""
+    """The verdict of a rule about costs on a pair of runs. The new run costs more."""
     base = np.exp(rng.normal(size=len(p)))
     sides = [
         [
@@ -256,7 +256,7 @@ DECIDED = (
 
 
 def decided(runs: int) -> str:
-    """Runs of as many tasks as "about N tasks would decide" says: how many are decided."""
+    """How many runs are decided with the number of tasks from "about N tasks would decide"."""
     rows = []
     for tasks, n, (a, b), most in DECIDED:
         rng = np.random.default_rng([8, tasks, n, int(100 * most)])
@@ -292,7 +292,7 @@ def decided(runs: int) -> str:
 
 
 def rehearsals_at_known_rates(sets: int) -> str:
-    """Rehearsals of one run beside what happens at the rates that it was drawn from."""
+    """Rehearsals of one run, compared with the results at the true rates of the run."""
     rows = []
     for tasks, n in SIZES:
         rng = np.random.default_rng([4, tasks])
@@ -364,8 +364,8 @@ OF_HISTORY = {
 
 
 def histories(sets: int) -> str:
-    """Rehearsals against a history beside what happens at the rates and the effect of a run that it
-    was drawn with: whether their limits hold the share that fails."""
+    """Rehearsals against a history, compared with the results at the true rates and effect of a
+    run: how often their limits contain the share that fails."""
     tasks, n, rows, hits = 50, 4, [], list[bool]()
     for runs, effect, (name, gate) in product(HISTORIES, EFFECTS, OF_HISTORY.items()):
         rng = np.random.default_rng([10, runs, int(100 * effect)])
@@ -471,7 +471,7 @@ def failing(trials: list[Ruled]) -> tuple[float, float]:
 
 
 def verdicts(trials: list[Ruled], place: int) -> NDArray[np.str_]:
-    if place == 0:  # each trial has a minimum of its own
+    if place == 0:  # Each trial has a separate minimum.
         outcomes = [context.rules[place].judge([context])[0] for context in trials]
     else:
         outcomes = trials[0].rules[place].judge(trials)
@@ -550,7 +550,7 @@ def _caught(
     rng: np.random.Generator,
     splits: int,
 ) -> str:
-    """How often --max-drop fails when the other half loses the share that rehearsals name."""
+    """How often --max-drop fails if the other half loses the share that rehearsals name."""
     shares = []
     for stage in stages:
         line = next(line for line in stage.unchanged_verdicts[0] if line[0] == 2)

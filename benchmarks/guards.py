@@ -1,7 +1,7 @@
-"""Laws behind `guard` and `hull` by their distribution functions, for simulations of coverage.
+"""The distributions behind `guard` and `hull` as functions, for simulations of coverage.
 
-A limit lies on the right side of a value exactly when the law's probability at the value says so,
-which saves the root search and buys repetitions.
+A limit is on the right side of a value exactly if the probability at the value is on the right side
+of α. This saves the root search and allows more repetitions.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Guards:
         )
 
     def tails(self, sample: Sample, mean: float) -> tuple[float, float]:
-        """(P(≤ mean) by the law guarded below, P(≥ mean) by the law guarded above)."""
+        """(P(≤ mean) with the guard below, P(≥ mean) with the guard above)."""
         # The other tail by its mirror image, which keeps all digits of a small one.
         return (self._below(sample, mean, sample.low, 1.0),
                 self._below(sample, mean, sample.high, -1.0))  # fmt: skip
@@ -58,7 +58,8 @@ class Guards:
         return dirichlet_cdf(atoms, weights, sign * mean, np.append(sizes, size))
 
     def p(self, sample: Sample, mean: float) -> float:
-        """Twice the smaller tail beyond a mean: ≤ α where the interval at 1 − α leaves it out."""
+        """Twice the smaller tail beyond a mean. It is ≤ α if the interval at 1 − α excludes the
+        mean."""
         return min(1.0, 2 * min(self.tails(sample, mean)))
 
 
@@ -66,7 +67,7 @@ GUARD = Guards(guard_weights)
 
 
 def holds(hull: Hull, value: float, tail: float) -> bool:
-    """Whether the limits of a hull hold a value (of 1 − metric with `rest`)."""
+    """Whether the limits of a hull contain a value (of 1 − metric with `rest`)."""
     side = 1.0 - tail if value < hull.estimate else tail
     ends = [hull.estimate - hull.error.quantile(side), *hull._reaches(tail)]
     if min(ends) <= value <= max(ends):

@@ -190,7 +190,7 @@ def these_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
 
 
 def normal(value: float, se: float) -> tuple[float, float | None, float | None]:
-    """The value with normal limits, held above 0."""
+    """The value with normal limits, cut at 0."""
     if np.isnan(se):
         return value, None, None
     return value, max(0.0, value - 1.96 * se), max(0.0, value + 1.96 * se)

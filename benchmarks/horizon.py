@@ -46,7 +46,7 @@ PUBLISHED = {
     "Opus 4.6": (190.245325, 115.127990, 2535.702959),
     "GPT-5.5": (304.028623, 170.277306, 6404.266915),
 }  # fmt: skip
-# The frontier doubles in so many days, with limits; trendline_params_human_2M.json, as above.
+# Days in which the frontier doubles, with limits; trendline_params_human_2M.json, as above.
 DOUBLING = (281.7, 138.3, 324.4)
 RATES = (0.5, 0.8)
 RESAMPLES = 500

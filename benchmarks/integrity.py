@@ -1,4 +1,4 @@
-"""Integrity of submissions: are doctored ones found, and honest ones left alone?
+"""Are doctored submissions found, and do honest submissions pass without a remark?
 
 Run: nice python benchmarks/integrity.py [--boards 200]
 Writes the tables of benchmarks/integrity.md.
@@ -19,7 +19,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.study.integrity import Submission, boards
 
 Bools = NDArray[np.bool_]
-# Standard deviation of what the models of a family share at a task, in log odds.
+# Standard deviation of the effect that the models of a family share at a task, in log odds.
 FAMILIES = {"none": 0.0, "moderate": 0.5, "strong": 1.0}
 TASKS = 150
 COPY, LEAKED, LOSING, RETRYING, ORIGINAL = 29, 28, 27, 26, 3
@@ -44,7 +44,7 @@ def submissions(passed: Bools, mask: Bools) -> list[Submission]:
 
 
 def honest(number: int) -> list[list[object]]:
-    """Boards in which a model is flagged."""
+    """Boards with a flagged model."""
     rows: list[list[object]] = []
     sizes = [(30, 4, name) for name in FAMILIES]
     sizes += [(30, 1, "moderate"), (30, 8, "moderate"), (5, 4, "moderate"), (12, 4, "moderate")]
@@ -91,7 +91,8 @@ def doctored(number: int) -> list[list[object]]:
 
 
 def copies(number: int) -> list[list[object]]:
-    """Boards of 27 in which a copy with changed outcomes is found, and in which another pair is."""
+    """The number of boards of 27 models with a detected copy (with changed outcomes), and with
+    another pair."""
     rows: list[list[object]] = []
     for changed in (0.0, 0.03, 0.06, 0.1):
         row: list[object] = [f"{100 * changed:g} %"]

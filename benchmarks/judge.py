@@ -38,7 +38,7 @@ class Judge:
     error_correlation: float = 0.0
 
     def verdicts(self, rng: np.random.Generator, truth: Any) -> Any:
-        """Of attempts, (runs × tasks × n)."""
+        """The verdicts of attempts, (runs × tasks × n)."""
         rates = []
         for rate in (self.false_pass, self.false_fail):
             if 0 < rate < 1 and self.error_correlation:
@@ -64,8 +64,8 @@ class Draws:
     def labelled(
         cls, rng: np.random.Generator, verdict: Any, truth: Any, n: Any, labels: int, k: int
     ) -> Draws:
-        """Labels at so many attempts at random, or k in each of labels / k tasks where k is above
-        0: tasks, and attempts, are in an order that knows nothing of them."""
+        """Labels of that many random attempts, or k labels in each of labels / k tasks if k is
+        above 0. The order of tasks and attempts is random."""
         present = np.arange(verdict.shape[2]) < n[:, :, None]
         if k:
             visible = present & (np.arange(verdict.shape[2]) < k)
@@ -87,8 +87,11 @@ class Draws:
         )
 
     def samples(self, metric: Metric) -> list[Sample | None]:
-        """The corrected values of each run, as `Labels` corrects them one by one, which some of
-        them are compared with; None where passk refuses."""
+        """The corrected values of each run, computed for all runs at once.
+
+        Some of them are compared with `Labels`, which corrects one run. A value is None if passk
+        refuses.
+        """
         c, table, label_counts = self.counts()
         g = values(metric, self.n, c)
         if np.array_equal(label_counts, self.n):
@@ -211,7 +214,7 @@ def draw(
 
 
 def rates_of(rng: np.random.Generator, rates: tuple[float, float], size: tuple[int, int]) -> Any:
-    """Of tasks, by a Beta law, or 0 or 1."""
+    """Success rates of tasks, from a Beta distribution, or all 0 or 1."""
     return rng.beta(*rates, size) if all(rates) else np.full(size, float(rates[0] > 0))
 
 
@@ -228,8 +231,8 @@ def target(metric: Metric, rates: tuple[float, float]) -> float:
 def shares(
     samples: Sequence[Sample | None], judged: Any, value: float
 ) -> tuple[float, float, float, float] | None:
-    """How many intervals hold the value, their mean width, how many of the judge's hold it, and how
-    many passk refuses; None where that is most."""
+    """How many intervals contain the value, their mean width, how many of the judge's intervals
+    contain it, and how many runs passk refuses. None if it refuses most runs."""
     defined = [sample for sample in samples if sample is not None]
     if len(defined) < len(samples) / 2:
         return None
@@ -252,8 +255,8 @@ def attempts(rng: np.random.Generator, runs: int, tasks: int, n: int) -> Any:
 
 @dataclass(frozen=True)
 class Cell:
-    """Tasks, attempts (below 0: unequal, up to so many), labels, and labels of a task (0: scattered
-    over attempts)."""
+    """Tasks, attempts (below 0: unequal, up to that many), labels, and labels of a task (0:
+    scattered over attempts)."""
 
     tasks: int
     n: int
@@ -262,7 +265,7 @@ class Cell:
 
     @property
     def metrics(self) -> list[Metric]:
-        """Those that such labels correct."""
+        """The metrics that these labels correct."""
         ks = [1, self.k] if self.k > 1 else [1, 2] if abs(self.n) > 1 else [1]
         names = [f"{family}{k}" for k in ks for family in ("pass@", "pass^")[: 1 + (k > 1)]]
         return [parse(name) for name in names]
@@ -312,8 +315,8 @@ def covers(
 def rejects(
     rates: tuple[float, float], judges: tuple[Judge, Judge], cell: Cell, runs: int, seed: int = 0
 ) -> Iterator[tuple[str, float, float]]:
-    """Metric, and the share of runs in which two models with the same rates differ: corrected, and
-    judged."""
+    """The metric, and the share of runs in which two models with the same rates differ: corrected,
+    and judged."""
     rng = np.random.default_rng(seed)
     size = attempts(rng, runs, cell.tasks, cell.n)
     rate = rates_of(rng, rates, size.shape)
@@ -434,8 +437,8 @@ def highest(row: tuple[Any, ...], runs: int) -> tuple[str, ...]:
 
 
 def of_pair(files: list[str], runs: int) -> str:
-    """A real pair: EvalPlus's base tests as judge, base and plus tests as truth; tasks and labels
-    drawn anew."""
+    """A real pair: EvalPlus's base tests as judge, base and plus tests as truth, with random tasks
+    and labels."""
     rows = []
     for file in files:
         records = json.loads(Path(file).read_text())["eval"]

@@ -1,4 +1,4 @@
-"""Is the model that leads most resamples the best one, as often as its share says?
+"""Is the model that leads most resamples the best model, as often as its share predicts?
 
 Run: python benchmarks/lead.py [--sets 3000]
 Writes its table into benchmarks/lead.md.
@@ -27,7 +27,8 @@ def leader(
     p = rng.beta(0.5, 0.5, (tasks, 1)).clip(1e-6, 1 - 1e-6)
     hard = np.log(p / (1 - p)) + lead * rng.standard_normal(rivals)
     values = rng.binomial(n, 1 / (1 + np.exp(-hard - rng.standard_normal((tasks, rivals))))) / n
-    # True over new tasks: the rival with the largest shift, which the others do not differ from.
+    # The result is true over new tasks: the rival with the largest shift is better than the other
+    # rivals.
     shifts = (hard - np.log(p / (1 - p)))[0]
     weights = rng.multinomial(tasks, np.full(tasks, 1 / tasks), RESAMPLES)
     shares = lead_shares(weights @ values / tasks)

@@ -1,4 +1,4 @@
-"""Do intervals of macro averages cover as often as they say?
+"""Do intervals of macro averages cover as often as their level?
 
 Run: python benchmarks/macro.py [--sets 400]
 Writes its table into benchmarks/macro.md.
@@ -27,7 +27,7 @@ from passk_cli.metrics.pass_k import pass_at_k
 
 SAMPLE = Path(__file__).parent.parent / "sample_data" / "cruxeval.jsonl.gz"
 Floats = NDArray[np.float64]
-# Draws the success rates of so many tasks.
+# The function draws the success rates of that many tasks.
 Law = Callable[[np.random.Generator, int], Floats]
 
 
@@ -44,10 +44,10 @@ EASY, MIDDLE, UNEVEN, HARD = beta(5, 0.5), beta(2, 2), beta(0.3, 0.5), beta(0.5,
 
 @dataclass(frozen=True)
 class Situation:
-    """Groups by the law of their tasks and their number of tasks.
+    """Groups by the distribution of their tasks and their number of tasks.
 
-    cluster : tasks of one success rate, which are one cluster.
-    shared : whether all groups have the same tasks.
+    cluster : tasks with one success rate, which are one cluster.  shared : whether all groups have
+    the same tasks.
     """
 
     name: str
@@ -123,7 +123,7 @@ def row(name: str, judgements: Sequence[Sequence[float]]) -> list[str]:
 
 
 def real(sets: int) -> list[list[str]]:
-    """Tasks drawn from three real sets of 800, nobody's choice of a law."""
+    """Tasks from three real sets of 800 tasks, with no choice of a distribution."""
     counts = passk_cli.read(SAMPLE, by="temperature")
     names = [("gpt-4-0613", "0.2"), ("codellama-7b", "0.8"), ("deepseek-base-6.7b", "0.2")]
     populations = [counts.rows_of(counts.series.index(name)) for name in names]
@@ -146,7 +146,7 @@ def real(sets: int) -> list[list[str]]:
 
 
 def false_ranks(sets: int) -> list[list[str]]:
-    """Sets in which some of four models that are equal are ranked before another."""
+    """Sets in which one of four equal models is ranked before another."""
     rows = []
     for at in (SITUATIONS[1], SITUATIONS[5], SITUATIONS[9], SITUATIONS[-1]):
         rng, wrong = np.random.default_rng([11, SITUATIONS.index(at)]), 0

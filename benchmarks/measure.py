@@ -39,9 +39,9 @@ class Runs:
 def in_turn(
     commands: Mapping[str, Sequence[str]], runs: int, *, warm: bool = True
 ) -> dict[str, Runs]:
-    """Run the commands A B C A B C …, one warm-up round first unless not warm, and take medians.
+    """Run the commands A B C A B C … and return medians, after one warm-up round if warm is set.
 
-    Modules are compiled in the first round, as installing compiles them, whatever is set here.
+    The first round compiles modules, as an installation does, whatever is set here.
     """
     with installed() as variables:
         return _in_turn(commands, runs, variables, warm)
@@ -58,9 +58,9 @@ def installed() -> Iterator[dict[str, str]]:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: exit code, seconds of all cores, peak resident MiB, and what it said.
+    """The end of a command: exit code, seconds of all cores, peak resident MiB, and its messages.
 
-    code : −9 or −24 where it was ended for taking too long.
+    code : −9 or −24 if the command was stopped because of its time.
     """
 
     code: int
@@ -75,7 +75,7 @@ class Ended:
 def ended(
     command: Sequence[str], variables: Mapping[str, str], most: int, folder: Path | None = None
 ) -> Ended:
-    """Run a command once in a folder, for so many CPU seconds at most."""
+    """Run a command once in a folder, for at most that many CPU seconds."""
     with tempfile.TemporaryFile("w+") as output:
         child = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=output, env=variables,
@@ -151,7 +151,7 @@ def keep(section: str, text: str, file: str = "README.md") -> None:
 
 
 def shorten_all() -> None:
-    """Every section of every file here, with the rows of its long tables beside it."""
+    """All sections of all files here, with the rows of their long tables."""
     for path in sorted(HERE.glob("*.md")):
         for section in re.findall(r"<!-- (\w[\w-]*) -->", path.read_text()):
             text = re.search(_section(section), path.read_text(), re.DOTALL)

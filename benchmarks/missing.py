@@ -49,7 +49,7 @@ def lose(rng: Rng, n: Ints, c: Ints, rates: tuple[float, float]) -> tuple[Ints, 
 
 
 def fill_ins(rng: Rng, counts: Counts, number: int) -> Iterator[Counts]:
-    """Random fill-ins, among them those where whole cells fail or pass."""
+    """Random completions of the missing outcomes, including cells of only failures or passes."""
     assert counts.missing is not None
     for i in range(number):
         share = rng.random(len(counts.n)) if i % 2 else rng.integers(0, 2, len(counts.n))
@@ -62,7 +62,7 @@ def fill_ins(rng: Rng, counts: Counts, number: int) -> Iterator[Counts]:
 
 
 def beyond(runs: int, seed: int, sizes: list[tuple[int, int]]) -> list[list[object]]:
-    """How far a limit or p of some fill-in lies beyond those at both ends."""
+    """The distance of the limits or p of a completion from those at both ends."""
     rows: list[list[object]] = []
     for tasks, attempts in sizes:
         for population in (NEW_TASKS, THESE_TASKS):
@@ -117,7 +117,7 @@ def _beyond(
 
 
 def covered(runs: int, seed: int, sizes: list[tuple[int, int, float, float]]) -> list[list[object]]:
-    """How often the interval of pass@1 holds the mean over the population, by policy."""
+    """How often the interval of pass@1 contains the mean of the population, by policy."""
     rows: list[list[object]] = []
     metrics, confidence = parse_list("pass@1"), Confidence()
     for tasks, attempts, a, b in sizes:
@@ -148,7 +148,7 @@ def covered(runs: int, seed: int, sizes: list[tuple[int, int, float, float]]) ->
 
 
 def verdicts(runs: int, seed: int, sizes: list[tuple[int, int]]) -> list[list[object]]:
-    """How often equal models are called different, by policy, when one loses outcomes."""
+    """How often equal models are reported as different, by policy, if one model loses outcomes."""
     rows: list[list[object]] = []
     metrics, confidence = parse_list("pass@1"), Confidence(resamples=1000)
     for tasks, attempts in sizes:
@@ -174,7 +174,7 @@ def verdicts(runs: int, seed: int, sizes: list[tuple[int, int]]) -> list[list[ob
 
 
 def uneven(runs: int, seed: int) -> list[list[object]]:
-    """How often losses are called uneven: of attempts, of whole tasks, alike or not."""
+    """How often losses are reported as uneven: of attempts or of whole tasks, equal or unequal."""
     from scipy.stats import fisher_exact
 
     rows: list[list[object]] = []

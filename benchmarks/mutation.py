@@ -1,16 +1,16 @@
 """Mutants of the mathematics: would the tests see a wrong sign, limit, comparison or constant?
 
-Run: python3.13 benchmarks/mutation.py [--mutants 160] [--seed 1] [--minutes 60] [--folders laws …]
+Run: python3.13 benchmarks/mutation.py [--mutants 160] [--seed 1] [--minutes 60] [--folders study …]
      python3.13 benchmarks/mutation.py --only "1 17 …" [--whole]
 
-A mutant is one change at a place drawn at random in metrics/, inference/, laws/ or study/.  All
-tests run once without a mutant, and the lines that each one runs are recorded.  A mutant then meets
+A mutant is one change at a random place in metrics/, inference/, distributions/ or study/. All
+tests run once without a mutant, and the lines that each one runs are recorded. A mutant then meets
 the tests that run its statement: first those of its folder, then all others, the quick ones first.
 It needs Python 3.12 or newer.
 
---only: these numbers alone, as when a survivor has a new test.  --whole: also the slow ones of the
-other tests.  --lines: a file for what is recorded, which is read where it exists.  --unchanged: the
-same tests with the same file written anew and nothing changed, of which none may fail.
+--only: run only these numbers, for example if a survivor has a new test. --whole: run also the slow
+tests of other folders. --lines: a file for the recorded lines, which is read if it exists.
+--unchanged: write the file again without a change. No test may fail then.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from types import CodeType
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("metrics", "inference", "laws", "study")
+FOLDERS = ("metrics", "inference", "distributions", "study")
 # Imported once; each run of tests is a fork that has them.
 HEAVY = ("duckdb", "hypothesis", "pandas", "rich.table", "scipy.optimize", "scipy.special",
          "scipy.stats", "typer")  # fmt: skip
 # Tests that read the code rather than run it.
 OF_TEXT = "tests/test_house.py"
-# Of the processor, without a mutant: what the slow ones of the other tests have to leave out.
+# Seconds of CPU time without a mutant. Slow tests of other folders are left out beyond it.
 OTHERS_TAKE = 20
-# As many times longer is a hang; the seconds are for starting.
+# A run that is that many times longer is a hang. The seconds are for the start.
 HANG, START = 5, 20
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
@@ -61,9 +61,10 @@ NAMES = {"minimum": "maximum", "maximum": "minimum", "min": "max", "max": "min",
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change.  path : of the file; source : all of it, changed; lines : of its statement.
+    """One change.
 
-    in_function : whether it runs when it is called; else when its module is imported.
+    path : the file.  source : the complete changed source.  lines : the lines of its statement.
+    in_function : whether the statement runs when a function is called, and not at the import.
     """
 
     number: int
@@ -97,9 +98,10 @@ class Lines:
         return cls(recorded["tests"], lines)
 
     def tests_of(self, mutation: Mutant) -> tuple[list[str], list[str]]:
-        """Tests that run its statement, of its folder and others: the quick ones first.
+        """Tests that run the statement, from its folder and from other folders, the quick ones
+        first.
 
-        Where it runs at import: those that run any line of its file.
+        For a statement that runs at the import, these are the tests that run any line of its file.
         """
         of_file, names = self.lines.get(mutation.path, {}), [*self.tests]
         lines = mutation.lines if mutation.in_function else of_file
@@ -112,7 +114,7 @@ class Lines:
         return close_tests, distant_tests
 
     def quick(self, tests: list[str]) -> list[str]:
-        """The first that take as long together as others may."""
+        """The first tests that together need no more time than other tests may use."""
         seconds, selection = 0.0, []
         for test in tests:
             seconds += self.tests[test]
@@ -182,7 +184,7 @@ def mutant(folders: list[str], seed: int, number: int, unchanged: bool = False) 
     last = (node.end_lineno or node.lineno) - 1
     before = [*rows[: node.lineno - 1], rows[node.lineno - 1][: node.col_offset]]
     after = [rows[last][node.end_col_offset :], *rows[last + 1 :]]
-    # As many lines as before.
+    # The number of lines stays the same.
     gap = "\n" * (last + 1 - node.lineno)
     source = b"".join([*before, f"({ast.unparse(changed_node)}{gap})".encode(), *after]).decode()
     first, in_function = statement(tree, node)
@@ -198,7 +200,7 @@ def statement(tree: ast.Module, node: ast.expr) -> tuple[int, bool]:
 
 
 def path_to(node: ast.AST, tree: ast.AST) -> list[ast.AST]:
-    """What lies around a node, from the outside to the inside."""
+    """The nodes around a node, from the outside to the inside."""
     for child in ast.iter_child_nodes(tree):
         if child is node:
             return [child]
@@ -265,9 +267,10 @@ def change(node: ast.expr) -> None:
 
 
 class Tree:
-    """A copy of everything, in which one file at a time is changed.
+    """A copy of the project in which one file at a time is changed.
 
-    Links would not do: the tests keep what they read of sample data that lie in their own tree.
+    Links are not enough, because the tests keep their reading of sample data that is in the
+    project.
     """
 
     def __init__(self, place: Path) -> None:
@@ -276,7 +279,7 @@ class Tree:
         compileall.compile_dir(place / "passk_cli", quiet=1)
 
     def record(self, path: Path) -> None:
-        """Write what each test runs; those that fail in a copy are left out."""
+        """Record the lines that each test runs. Tests that fail in a copy are left out."""
         self._once("--ignore", OF_TEXT, plugins=[Recorder(self.place, path)])
 
     def compile_tests(self) -> None:
@@ -350,7 +353,7 @@ class Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         self.now.clear()
-        # Each line is told once, until this.
+        # Each line is reported once until the next restart.
         sys.monitoring.restart_events()
         begin = time.process_time()
         result = yield
@@ -367,7 +370,7 @@ class Recorder:
 
 
 class Chosen:
-    """A plugin of pytest that runs these tests alone, in this order, and keeps what fails first."""
+    """A plugin of pytest that runs only these tests in this order, and keeps the first failure."""
 
     def __init__(self, tests: list[str], failed: Path) -> None:
         self.failed = failed
@@ -413,7 +416,7 @@ def _become_pytest(tree: Path, arguments: Sequence[str], plugins: Sequence[objec
     silence = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(silence, stream)
-    # Plugins are imported already, which is a warning, and warnings are errors.
+    # Plugins are imported already. pytest warns about this, and warnings are errors.
     quiet = ["-W", "ignore::pytest.PytestAssertRewriteWarning", "-p", "no:cacheprovider"]
     code = 1
     try:

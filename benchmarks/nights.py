@@ -1,4 +1,4 @@
-"""Nightly runs in which something went wrong, against every rule of the gate: none passes silently.
+"""Does any rule of the gate pass silently on a nightly run in which something went wrong?
 
 Run: python benchmarks/nights.py [--histories]
 Makes a run, a baseline and what can become of the run, asks `passk gate` rule by rule, and writes
@@ -32,7 +32,7 @@ TASKS, ATTEMPTS = 40, 5
 PASSING = "t00,t01,t02"  # tasks that always pass
 BASED = ["--baseline", "old.jsonl"]
 DECLARED = ["--attempts", str(ATTEMPTS)]
-# What each rule is asked with; those about the run alone also without a baseline.
+# The options for each rule. Rules that concern only the run are also tried without a baseline.
 RULES: dict[str, list[str]] = {
     "--max-drop": [*BASED, "--max-drop", "pass@1=0.1"],
     "--no-regression": [*BASED, "--no-regression"],
@@ -44,7 +44,7 @@ RULES: dict[str, list[str]] = {
     "--min, --attempts": [*DECLARED, "--min", "pass@1=0.2"],
     "--max-drop, --unpaired drop": [*BASED, "--max-drop", "pass@1=0.1", "--unpaired", "drop"],
 }
-# What a verdict must say where it passes.
+# Words that a passing verdict must contain.
 SAID = re.compile(
     r"(fewer|more) attempts than|baseline tasks?( in|;|:|$| ha(s|ve) no)|without an outcome"
     r"|attempts per task"
@@ -59,7 +59,7 @@ def rates(rng: np.random.Generator) -> list[float]:
 
 
 def sampled(rng: np.random.Generator, p: list[float], n: int = ATTEMPTS) -> Night:
-    """A run in which nothing went wrong, the attempts without numbers."""
+    """A run without problems. Its attempts are not numbered."""
     return [
         {"model": "m", "task": f"t{t:02d}", "passed": bool(rng.random() < rate)}
         for t, rate in enumerate(p)
@@ -72,7 +72,7 @@ def write_records(records: Night, path: Path) -> None:
 
 
 def as_files(records: Night, folder: Path, broken: str | None) -> None:
-    """A file of records per task, of which one is broken."""
+    """One file of records per task. One of the files is broken."""
     for task in sorted({record["task"] for record in records}):
         task_records = [record for record in records if record["task"] == task]
         path = folder / task / "result.json"
@@ -141,7 +141,7 @@ def ask(*arguments: str) -> tuple[int, str]:
             passk()
         except SystemExit as stop:
             code = int(stop.code or 0)
-    # The verdict is the first line of the answer; an error is the last of the others.
+    # The verdict is the first line of the answer. An error is the last message.
     lines = out.getvalue().splitlines()[:1] or err.getvalue().strip().splitlines()[-1:]
     return code, "".join(lines)
 
@@ -163,13 +163,13 @@ def as_suite(name: str, arguments: list[str]) -> str:
 
 
 def ask_file(suites: dict[str, list[str]]) -> dict[str, str]:
-    """As `judged`, of each suite of one file; a failure that some format lacks is silent."""
+    """Like `judged`, for each suite of one file. A failure that some format lacks is silent."""
     Path("passk.toml").write_text("".join(as_suite(*suite) for suite in suites.items()))
     outputs = ["gate.json", "gate.xml", "gate.md", "gl-code-quality.json"]
     code, _ = ask("--rules", "passk.toml", "--full", *(w for o in outputs for w in ("-o", o)))
     document = json.loads(Path("gate.json").read_text())
     if "error" in document:
-        # No suite could be read: every file says so.
+        # Without a readable suite, every file contains the error.
         silent = [name for name in outputs if "no other suite" not in Path(name).read_text()]
         return dict.fromkeys(suites, "PASS" if silent else str(code))
     texts = [Path(name).read_text() for name in outputs]
@@ -191,7 +191,7 @@ def ask_file(suites: dict[str, list[str]]) -> dict[str, str]:
 
 
 def judged(code: int, line: str) -> str:
-    """As in the table: the exit code, or whether a verdict that passes says what is missing."""
+    """Like the table: the exit code, or whether a passing verdict names what is missing."""
     return str(code) if code else "said" if SAID.search(line) else "PASS"
 
 
@@ -210,7 +210,7 @@ TWELVE = (
 
 
 def priced(rng: np.random.Generator, p: list[float], n: int = ATTEMPTS) -> Night:
-    """A run whose attempts have costs, which differ between tasks."""
+    """A run with costs of attempts that differ between tasks."""
     return [
         {**record, "cost": float((1 + t % 7) * np.exp(0.4 * rng.normal()))}
         for record in sampled(rng, p, n)
@@ -243,8 +243,8 @@ def become(
 
 
 def twelve() -> list[list[object]]:
-    """Twelve nights of three suites against the last five of their history: exit code, verdict, and
-    whether a comment says it."""
+    """Twelve nights of three suites against the last five nights of their history: exit code,
+    verdict, and whether a comment contains it."""
     rng = np.random.default_rng(43)
     p = {name: rates(rng) for name in "abc"}
     last: dict[str, Night] = {}
@@ -279,7 +279,7 @@ def twelve() -> list[list[object]]:
     return rows
 
 
-# Kinds of rules, each at the edge of the truth where it has one.
+# Kinds of rules, each with a limit at the true value if the rule has a limit.
 KINDS: dict[str, dict[str, Any]] = {
     "max-drop pass@1=0": {"max_drop": {"pass@1": 0}},
     "max-drop pass@1=0.05": {"max_drop": {"pass@1": 0.05}},
@@ -295,8 +295,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def unchanged(number: int) -> list[list[object]]:
-    """Nights in which nothing changed: verdicts of each kind of rule, which all but two should not
-    fail."""
+    """Verdicts of each kind of rule for nights without a change. All but two should not fail."""
     rng, alarms = np.random.default_rng(44), {name: list[str]() for name in KINDS}
     for _ in range(number):
         p = rates(rng)
@@ -354,7 +353,7 @@ def main() -> None:
         for place, description in enumerate(("is empty", "is {}", "is []"), 1):
             runs[f"one of these files {description}"] = [f"m=files{place}"]
             runs[f"so, --skip-bad ({description})"] = [f"m=files{place}", "--skip-bad"]
-        # Half of the tasks stand in each of two baselines; the new run lost the first half.
+        # Each of two baselines contains half of the tasks, and the new run lost the first half.
         half = [record for record in complete if record["task"] >= "t20"]
         write_records(half, folder / "half.jsonl")
         old = [json.loads(line) for line in (folder / "old.jsonl").read_text().splitlines()]

@@ -89,7 +89,8 @@ def slopes(start: NDArray[np.int64], passed: NDArray[np.int64]) -> Sample:
 
 
 def judged(start: NDArray[np.int64], passed: NDArray[np.int64]) -> tuple[bool, ...]:
-    """Flags of trend, neighbours, copies; any after Holm; trend called; copies called."""
+    """Flags of trend, neighbours and copies, of any after Holm, and of the reported trend and
+    copies."""
     trend, neighbours = trend_test(start, passed), neighbour_test(start, passed)
     pairs = copies_test(start, passed)
     raw = np.array([trend.p, neighbours.p, pairs.smallest])
@@ -139,7 +140,7 @@ def power_rows(models: int) -> Iterator[tuple[object, ...]]:
 
 
 def detectable_rows(models: int) -> Iterator[tuple[object, ...]]:
-    """Effects of the size that a run says it would find: how often they are found."""
+    """How often effects are found that have the size that a run reports as detectable."""
     reach = norm.ppf(1 - LEVEL / 6) + norm.ppf(0.8)
     for family, tasks, n in product(FAMILIES, (20, 50, 164), (4, 8, 10, 20)):
         rng = np.random.default_rng([9, tasks, n, *map(ord, family)])
@@ -152,7 +153,7 @@ def detectable_rows(models: int) -> Iterator[tuple[object, ...]]:
                 lag = reach * neighbours.sd / neighbours.mean
                 sizes.append((slope, lag * (1 + lag)))
         slope, lag = np.median(sizes, axis=0)
-        # The share of repeats whose measured correlation is that.
+        # The share of repeats with this measured correlation.
         share = np.nan
         if n >= 8 and lag < lag_of(0.99, n, family):
             share = brentq(lambda s, n=n, f=family, lag=lag: lag_of(s, n, f) - lag, 0.0, 0.99)
@@ -170,7 +171,7 @@ def detectable_rows(models: int) -> Iterator[tuple[object, ...]]:
 
 
 def slope_of(by: float, n: int, family: str) -> float:
-    """Mean measured slope where rates drift by so much per attempt, as far as 0 and 1 let them."""
+    """The mean measured slope if rates drift by that much per attempt, within 0 and 1."""
     rng = np.random.default_rng(13)
     x = drifting(by)(rng, rng.beta(*FAMILIES[family], size=(40_000, 1)), n)
     scores, sizes = trend_scores(*rows(x))
@@ -178,7 +179,7 @@ def slope_of(by: float, n: int, family: str) -> float:
 
 
 def lag_of(share: float, n: int, family: str) -> float:
-    """Mean measured correlation of neighbours where so many outcomes repeat the one before."""
+    """The mean measured correlation of neighbours if that many outcomes repeat the previous one."""
     rng = np.random.default_rng(12)
     x = sticky(share)(rng, rng.beta(*FAMILIES[family], size=(40_000, 1)), n)
     c = x.sum(axis=1)

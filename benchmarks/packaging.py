@@ -74,7 +74,8 @@ def constraints(place: Path) -> str:
 
 
 def run(command: list[str], place: Path) -> str:
-    """What a command prints; the end where it fails.  It sees nothing of this checkout."""
+    """The output of a command that does not see this checkout. The script ends if the command
+    fails."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     result = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True,
                           check=False)  # fmt: skip

@@ -220,9 +220,9 @@ ALIKE_HELD_OUT = (
 
 
 def alike_rows(pilots: int, designs: tuple[Any, ...]) -> Iterator[tuple[object, ...]]:
-    """Variance of a difference as pilots of two models plan it, over the true one.
+    """The variance of a difference that pilots of two models plan, over the true variance.
 
-    The second model has the rates of the first, but for a share 1 − ρ of tasks, whose are new.
+    The second model has the rates of the first one, except for a share 1 − ρ of new rates.
     """
     metric = parse("pass@1")
     for tasks, attempts, (a, b), rho in designs:
@@ -268,7 +268,7 @@ def simulate_alike(pilots: int) -> None:
 
 
 def carried_rows(thinnings: int) -> Iterator[tuple[object, ...]]:
-    """Standard errors at n = 10 carried on from fewer attempts, against those of all ten."""
+    """Standard errors at n = 10 predicted from fewer attempts, against those of all ten."""
     cells = (("pass@1", 2), ("pass@2", 2), ("pass^2", 2), ("pass@3", 3), ("pass^3", 3),
              ("pass@5", 5), ("pass^5", 5))  # fmt: skip
     for temperature, models in cruxeval():
@@ -354,9 +354,9 @@ def rejected(differences: Floats) -> tuple[float, float]:
 
 
 def power_rows(most: int) -> Iterator[tuple[object, ...]]:
-    """Assumed rates; the models lie half the difference above and below.
+    """Assumed rates. The models are half of the difference above and below.
 
-    most : comparisons in a cell of up to 100 tasks; fewer in larger ones.
+    most : the number of comparisons in a cell of up to 100 tasks. Larger cells have fewer.
     """
     cells = itertools.product(
         ((0.3, 0.3), (0.5, 0.35), (0.7, 0.4)),

@@ -27,7 +27,7 @@ NUMBERS = (
 
 
 def settings() -> list[dict[str, str]]:
-    """Environments: this processor, without its newest instructions, without more of them, …"""
+    """Environments: this processor, without its newest instructions, without further ones, …"""
     options = [name for name in chosen if there[name]]
     fewer = [
         {"NPY_DISABLE_CPU_FEATURES": " ".join(options[at:])} for at in reversed(range(len(options)))
@@ -38,7 +38,7 @@ def settings() -> list[dict[str, str]]:
 
 
 def main() -> None:
-    """A line for each environment; exit code 1 where a test failed in one."""
+    """Print a line per environment, and exit with code 1 if a test failed in one."""
     failed = False
     for setting in settings():
         name = " ".join(f"{key}={value!r}" for key, value in setting.items()) or "as it is"

@@ -21,7 +21,7 @@ COPY (SELECT 'model-' || (i % 10) AS model, 'HumanEval/' || ((i // 10) % 1000) A
       FROM range({rows}) AS t(i)) TO '{path}' (FORMAT {form})"""
 FORMS = {"JSONL": "json", "CSV": "csv", "Parquet": "parquet"}
 TEMPERATURE = "[0.2, 0.8][1 + (i // 10000) % 2] AS temperature,"
-# Of 20 lines, with quotes and commas, as code has them.
+# A field of 20 lines with quotes and commas, as in code.
 TEXT = "repeat('for word in \"' || i || '\", \"b\": print(word, 1)' || chr(10), 25) AS completion,"
 
 
@@ -37,7 +37,7 @@ class File:
     goal: float
 
     def make(self, folder: Path, rows: int) -> Path:
-        """The file, written; rows are those of the largest one."""
+        """Write the file and return its path. rows is the number of rows of the largest file."""
         path = folder / f"passk-benchmark-{self.name.replace(' ', '-')}.{FORMS[self.form]}"
         count, form = max(round(rows * self.share), 10), FORMS[self.form]
         make = MAKE.format(rows=count, text=self.more, form=form, path=path)
@@ -104,13 +104,13 @@ _PANDAS = """
 import pandas as pd
 cells = {frame}.groupby(['model', 'task_id'])['passed'].agg(['size', 'sum'])
 report({{key: (n, c) for key, n, c in cells.itertuples()}})"""
-# These take minutes at 10 million rows, and gigabytes.
+# These tools need minutes and gigabytes for 10 million rows.
 SLOW = ("loop", "pandas")
 RIVALS = ("DuckDB", "polars", *SLOW)
 
 
 def commands(path: Path, form: str) -> dict[str, list[str]]:
-    """Who → the command that reads the file; those that are not installed are left out."""
+    """Tool → the command that reads the file. Tools that are not installed are left out."""
     table, frame = _TABLES[form].format(path=path), _FRAMES[form].format(path=path)
     scripts = {
         "DuckDB": _DUCKDB.format(table=table),
@@ -119,7 +119,8 @@ def commands(path: Path, form: str) -> dict[str, list[str]]:
     }
     if form in _ROWS:
         scripts["loop"] = ESTIMATOR + _LOOP.format(path=path, rows=_ROWS[form])
-    # Without intervals is the job the others do; with them is what a user gets.
+    # The other tools compute no intervals, so passk is measured without them, and with them as by
+    # default.
     passk = [sys.executable, "-m", "passk_cli", "estimate", str(path)]
     return {
         "passk": [*passk, "--interval", "none"],

@@ -21,7 +21,7 @@ from pathlib import Path
 from measure import Ended, ended, installed, keep, machine, table
 
 FACTORS = (1, 4, 16)
-# Seconds above start-up from which an exponent means anything, and those of the largest run.
+# Seconds above start-up that are needed for an exponent, and those of the largest run.
 _LEAST, _MOST = 0.25, 120
 _PASSES = "hash(task_id, 1) % 100 * (0.7 + 0.3 * model / (model + 3)) > hash(i, 2) % 100"
 _MAKE = """
@@ -34,7 +34,7 @@ COPY (SELECT 'model ' || lpad(model::VARCHAR, 5, '0') AS model, task_id, sample{
 
 @dataclass(frozen=True)
 class Data:
-    """What is read: tasks × models × attempts in so many files, and the k asked for."""
+    """The data of a run: tasks × models × attempts in that many files, and k."""
 
     tasks: int = 100
     models: int = 6
@@ -47,7 +47,7 @@ class Data:
         return sizes + f", {self.files:,} files" * (self.files > 1)
 
     def grown(self, axis: str, factor: int) -> Data:
-        """The same with so many times as much of one size."""
+        """The same data with a multiple of one size."""
         return replace(self, **{axis: getattr(self, axis) * factor})
 
     def make(self, folder: Path, *, temperature: bool) -> Path:
@@ -86,14 +86,14 @@ COMMANDS: dict[str, str] = {
     "convert": "-o OUT --format csv",
     "report": "-k 1,K -o OUT.html",
 }
-# What the k of the data is no part of.
+# Commands that do not use the k of the data.
 _NO_K = ("curve", "tasks", "order", "describe", "convert")
 TINY = Data(tasks=12, models=2, attempts=4, k=2)
 BASE = Data()
 WIDE = Data(attempts=128, tasks=50, models=3)
 AXES = {"tasks": BASE, "models": BASE, "attempts": BASE, "files": BASE, "k": WIDE}
 
-# Shape → the commands that are run on it, with options of their own after the name.
+# Shape → the commands that run on it, with further options after the name.
 SHAPES: dict[Data, Sequence[str]] = {
     Data(tasks=1, models=1, attempts=1_000_000, k=100): (
         "estimate", "curve", "curve --points all", "plan", "tasks", "order", "extrapolate",
@@ -109,7 +109,7 @@ SHAPES: dict[Data, Sequence[str]] = {
 
 
 def main() -> None:
-    """Both tables, printed, and kept where that is asked for."""
+    """Print both tables, and keep them on request."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="the commands whose name contains this, no more")
     parser.add_argument("--part", choices=("growth", "shapes"), help="one of the two tables")
@@ -159,7 +159,7 @@ def growth(bench: Bench, only: str) -> str:
 
 
 def _grown(bench: Bench, name: str, axis: str, base: Data, start: Ended) -> str:
-    """The exponent in one size; "·" where it is too little to be seen."""
+    """The exponent of one size, or "·" if the time is too short for an exponent."""
     if axis == "k" and name in _NO_K:
         return "·"
     small, large = (bench.run(name, base.grown(axis, factor)) for factor in FACTORS[1:])
@@ -173,7 +173,7 @@ def _grown(bench: Bench, name: str, axis: str, base: Data, start: Ended) -> str:
 
 
 def shapes(bench: Bench, only: str) -> str:
-    """Seconds and MiB of commands on data of odd shapes, or what they say instead."""
+    """Seconds and MiB of commands on data of odd shapes, or their message."""
     tables = []
     for data, commands in SHAPES.items():
         rows = []

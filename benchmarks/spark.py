@@ -33,7 +33,7 @@ SELECT concat('model ', id % {models}) AS model,
        concat('task ', id DIV {models} % {tasks}) AS task,
        id DIV ({models} * {tasks}) AS sample,
        pmod(xxhash64(id), 3) = 0 AS passed FROM range({rows})"""
-# Master → what is read there, as (form, rows, tasks).
+# Master → the data that it reads, as (form, rows, tasks).
 RUNS = {
     "local[2]": [
         ("parquet", 10**6, TASKS), ("parquet", 10**7, TASKS), ("jsonl", 10**6, TASKS),

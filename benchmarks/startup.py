@@ -35,9 +35,9 @@ def main() -> None:
     side_by_side(arguments.runs, arguments.against.resolve(), arguments.rows)
 
 
-# Work → words of the command line, what it is compared with, the goal, and the time when the goal
-# was set, on a slower machine.  FILE is the folder of the inputs.  The work is compared with bare
-# DuckDB, with the command that has these further words and succeeds, or with nothing.
+# Work → words of the command line, its comparison, the goal, and the time when the goal was set, on
+# a slower machine. FILE is the folder of the inputs. A work is compared with bare DuckDB, with the
+# command plus these words that succeeds, or with nothing.
 _REPORT = "-o FILE/report.html"
 GOALS = {
     "10⁷ rows of JSONL": ("estimate FILE/rows.jsonl --interval none", "JSONL", "1.22 ×", "1.40 ×"),
@@ -124,12 +124,12 @@ def side_by_side(runs: int, checkout: Path, rows: int) -> None:
 
 
 def run_from(checkout: Path) -> list[str]:
-    """The start of a command line that runs passk from a checkout, whatever is installed."""
+    """The start of a command line that runs passk from a checkout and not the installed version."""
     return ["env", f"PYTHONPATH={checkout}", sys.executable, "-P", "-m", "passk_cli"]
 
 
 def commit(checkout: Path) -> str:
-    """The short name of the commit that a checkout stands on."""
+    """The short name of a checkout's commit."""
     command = ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 

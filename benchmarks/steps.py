@@ -1,4 +1,4 @@
-"""What a reading costs once Python has started, against another checkout; the way it takes.
+"""The cost of a reading after Python has started, compared with another checkout.
 
 Run: python benchmarks/steps.py --against DIR [--rounds 5] [--folder DIR]
 A table of 60 rows, one that is refused with the commands that would read it, 10⁷ thin rows of JSON

@@ -1,4 +1,4 @@
-"""How often does `passk` take honest attempts for stopped ones, and how often does it see them?
+"""How often does `passk` report honest attempts as stopped early, and how often stopped ones?
 
 Run: python benchmarks/stopping.py [--runs 500]
 Simulates attempts whose number depends on nothing, on chance, on how hard the task is known to be,
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from passk_cli.inference.stopping import LEVEL, stopped_on_outcome
 
 Ints = NDArray[np.int64]
-# n, c, attempts made, whether the last one passed; the latter two where they are known.
+# n, c, attempts before stopping, and whether the last one passed. The last two may be unknown.
 Cells = tuple[Ints, Ints, Ints | None, Ints | None]
 Make = Callable[[np.random.Generator, NDArray[np.float64], int], Cells]
 RATES = {"Beta(.5, 3)": (0.5, 3.0), "Beta(1, 4)": (1.0, 4.0), "Beta(2, 2)": (2.0, 2.0),
@@ -107,7 +107,7 @@ KINDS: dict[str, Make] = {
 
 
 def share(make: Make, law: tuple[float, float], tasks: int, most: int, runs: int) -> float:
-    """Percent of runs that are called stopped."""
+    """The percentage of runs that are reported as stopped."""
     rng = np.random.default_rng(0)
     draws = (make(rng, rng.beta(*law, tasks), most) for _ in range(runs))
     return 100 * sum(stopped_on_outcome(*cells) for cells in draws) / runs

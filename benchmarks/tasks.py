@@ -1,4 +1,4 @@
-"""What `passk tasks` says: how often it is wrong, what chance flips, whether wrong keys are found.
+"""How often `passk tasks` errs, which flips are chance, and whether wrong keys are found.
 
     python benchmarks/tasks.py classes         error rates of the classes
     python benchmarks/tasks.py flips           expected flips and false changes, simulated
@@ -34,13 +34,13 @@ FAMILIES = {"Beta(.3, .5)": (0.3, 0.5), "Beta(2, 2)": (2.0, 2.0), "Beta(5, .5)":
 
 
 def percent(share: float, of: int = 0) -> str:
-    """A share as a percentage, with its Monte-Carlo error where that is asked for."""
+    """A share as a percentage, with its Monte-Carlo error on request."""
     error = f" ± {100 * np.sqrt(max(share * (1 - share), 1e-12) / of):.2f}" if of else ""
     return f"{100 * share:.2f}{error}"
 
 
 def of_some(wrong: np.ndarray) -> str:
-    """The share among some tasks, where there are enough of them."""
+    """The share among some tasks, if there are enough of them."""
     return percent(float(wrong.mean())) if len(wrong) > 50 else "–"
 
 
@@ -120,7 +120,7 @@ def flips() -> None:
 def false_changes(
     rng: np.random.Generator, n: int, shape: tuple[float, float], runs: int, tasks: int
 ) -> list[str]:
-    """Where a tenth of the tasks changed: shares of false ones among what is listed."""
+    """Shares of false entries in the list if a tenth of the tasks changed."""
     shares, naive, single, detections, listings = [], [], [], 0, 0
     for _ in range(runs):
         p = rng.beta(*shape, tasks)
@@ -259,7 +259,7 @@ def keys(folder: Path) -> None:
                 hits, top, unsolved, false = 0.0, 0.0, 0.0, 0.0
                 runs = 20
                 for _ in range(runs):
-                    # Keys can be seen to be wrong only where some attempts passed, or failed.
+                    # A wrong key can be found only if some attempts passed or failed.
                     mixed = np.flatnonzero((rates.mean(axis=0) > 0.1) & (rates.mean(axis=0) < 0.9))
                     wrong = rng.choice(mixed, many, replace=False)
                     spoilt = rates.copy()

@@ -67,7 +67,7 @@ def spread(values: list[float]) -> float:
 
 
 def paired(first: list[float], second: list[float]) -> SimpleNamespace:
-    """What power formulas want to know of two models: standard deviations and correlation."""
+    """The inputs of power formulas for two models: standard deviations and correlation."""
     differences = spread([a - b for a, b in zip(first, second, strict=True)])
     a, b = spread(first), spread(second)
     correlation = (a**2 + b**2 - differences**2) / (2 * a * b)
@@ -398,7 +398,7 @@ def outcomes() -> dict[str, Matrix]:
 
 
 def environment(folder: Path, name: str, packages: tuple[str, ...]) -> Path:
-    """The interpreter of a tool's environment, which is made if it does not exist."""
+    """The interpreter of a tool's environment. The environment is made if it does not exist."""
     if not packages:
         return Path(sys.executable)
     python = folder / name / "bin" / "python"

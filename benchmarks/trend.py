@@ -55,7 +55,7 @@ def rates_of(random: np.random.Generator, tasks: int) -> np.ndarray:
 def night(
     random: np.random.Generator, rates: np.ndarray, n: int, shift: float, runs: int = 1
 ) -> np.ndarray:
-    """Passes of runs whose mean rate is shifted by so much: (runs, tasks)."""
+    """Passes of runs with a mean rate that is shifted by that much: (runs, tasks)."""
     spread = rates * (1 - rates)
     shifts = np.broadcast_to(shift, runs)[:, None] * spread / spread.mean()
     return random.binomial(n, np.clip(rates + shifts, 0, 1), (runs, len(rates)))
@@ -89,7 +89,7 @@ ATTEMPTS: dict[str, Callable[[np.random.Generator, int, int], np.ndarray]] = {
 
 
 def steady(histories: int = 100, length: int = 365) -> None:
-    """Years of nights in which nothing changes: how many have a false alarm."""
+    """How many years of nights without a change have a false alarm."""
     print("| rates | tasks | attempts | effect | false alarms | by the largest t alone |")
     print("| --- | --- | --- | --- | --- | --- |")
     for (name, rates), (sizes, attempts), tasks, effect in product(
@@ -171,7 +171,7 @@ def bounds(histories: int = 200, length: int = 365, tasks: int = 50, n: int = 4)
 
 
 def correlated(histories: int = 200, length: int = 365) -> None:
-    """Years of nights whose run effects are correlated, share of the variance of a run's mean."""
+    """The same years with correlated run effects, as a share of the variance of a run's mean."""
     print("| correlation | share of the run effect | false alarms | drop of 1.5 sd on night 120:"
           " nights (90 %) | of 4 sd on night 10 |\n| --- | --- | --- | --- | --- |")  # fmt: skip
     cells = ((0.0, 1.0), (0.3, 1.0), (0.7, 1.0), (0.7, 0.5), (0.9, 1.0), (0.9, 0.5),
@@ -340,10 +340,11 @@ def by_ratio(means: np.ndarray) -> list[int]:
 
 
 def coverage(repetitions: int = 4_000, tasks: int = 50, most: int = 5) -> None:
-    """Coverage of `passk gate --baseline history.parquet:last5`, beside intervals without runs."""
+    """Coverage of `passk gate --baseline history.parquet:last5`, compared with intervals without
+    runs."""
     print("| effect | attempts | runs of the history | plain | gate | width | gate fails |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    models = 400  # Each is a repetition of its own; the gate judges all of them at once.
+    models = 400  # One column is one repetition, and the gate judges all of them.
     for effect, n, history in product((0.0, 0.02, 0.04), (1, 4), (2, 3, 5, 20)):
         runs = min(most, history)
         random = np.random.default_rng([int(1000 * effect), n, history])
@@ -401,10 +402,10 @@ def gated(c: np.ndarray, n: int, runs: int) -> list[dict[str, Any]]:
 
 
 def real(form: str, folder: Path) -> None:
-    """Published runs, recorded as nights by `passk record`: the rows of `passk trend`.
+    """Published runs that `passk record` recorded as nights: the rows of `passk trend`.
 
-    tau : a file of simulations per model, whose trials are the runs.
-    terminal : a folder per agent, with a folder per run, as `tb run` writes them.
+    tau : a file of simulations per model. Its trials are the runs.
+    terminal : a folder per agent that contains a folder per run, as `tb run` writes them.
     """
     with TemporaryDirectory() as place:
         history = f"{place}/history.parquet"

@@ -1,4 +1,4 @@
-"""Looks at a run: how often they err, what they find, and how much of the plan they use.
+"""How often looks at a run err, what they find, and how much of the plan they use.
 
 Run: python benchmarks/watch.py [--runs 1000]
     [--only size,each,bar,overshoot,epochs,calls]
@@ -38,9 +38,9 @@ from passk_cli.study.analysis import Analysis
 
 warnings.simplefilter("ignore", passk_cli.PasskWarning)
 PASS_1 = Metric("pass@", 1)
-# Runs that are judged together, each as a model of its own.
+# Runs that are judged together, with one model per run.
 TOGETHER = 250
-# Tasks, attempts, law of the tasks' rates, and the change of log-odds that is to be found.
+# Tasks, attempts, the distribution of the tasks' rates, and the change of log-odds to find.
 CHANGES = {
     "164 × 4": (164, 4, (2, 2), 0.32),
     "164 × 1": (164, 1, (2, 2), 0.60),
@@ -79,7 +79,7 @@ def lowered(p: np.ndarray, shift: float) -> np.ndarray:
 
 
 def run_of(gate: Gate, counts: Counts, plan: WatchPlan, base: Counts | None = None) -> WatchedRun:
-    """A run that is complete, whose looks are made one after the other."""
+    """A complete run with looks one after the other."""
     study = Analysis(counts, (PASS_1,), baseline=base)
     attempts = attempts_by_task(counts, {series[0] for series in counts.series})
     return WatchedRun(
@@ -192,7 +192,7 @@ BAR_HEAD = [
 
 
 def overshoot(runs: int) -> str:
-    """The drop that is estimated at the end of each run, beside the true one."""
+    """The drop that is estimated at the end of each run, compared with the true drop."""
     rng, results = np.random.default_rng(5), []
     for _ in range(0, runs, TOGETHER):
         p = rng.beta(2, 2, (TOGETHER, 164))
@@ -212,7 +212,7 @@ def overshoot(runs: int) -> str:
 
 
 def calls(runs: int) -> str:
-    """Verdicts of `passk_cli.watch` beside those of the simulation, run by run."""
+    """Verdicts of `passk_cli.watch`, compared with the verdicts of the simulation, run by run."""
     rng, same, interval = np.random.default_rng(99), 0, 10
     for at in range(runs):
         tasks, n, shift = 164, (1, 4)[at % 2], (0.0, 0.6)[at % 4 // 2]
@@ -234,8 +234,10 @@ def calls(runs: int) -> str:
 
 
 async def hooked(passed: np.ndarray, rule: str, rng: np.random.Generator) -> tuple[str, int]:
-    """What `passk_cli.inspect.stop` says of outcomes (tasks, epochs), and the tasks it looked at:
-    eight samples are under way at once, and failures take three times as long."""
+    """The result of `passk_cli.inspect.stop` for outcomes (tasks, epochs), and its number of tasks.
+
+    Eight samples run at once, and failures need three times as long.
+    """
     tasks, epochs = passed.shape
     stopper = inspect.stop(rule, every=10)
     spec: Any = SimpleNamespace(
@@ -259,8 +261,8 @@ async def hooked(passed: np.ndarray, rule: str, rng: np.random.Generator) -> tup
 
 
 def epochs(runs: int) -> str:
-    """Epochs that end in any order, by Inspect's hook, beside attempts of tasks in the order."""
-    # Of errors nothing is heard here: no sample has one.
+    """Epochs that end in any order, by Inspect's hook, compared with attempts of tasks in order."""
+    # There are no errors here, because no sample has one.
     inspect._watch_for_errors = lambda: None  # type: ignore[assignment]
     rng, agreements, later, stopped = np.random.default_rng(31), 0, 0, 0
     for at in range(runs):
