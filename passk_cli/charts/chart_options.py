@@ -187,7 +187,7 @@ def _models_in(models: Iterable[str], words: str) -> list[str]:
 
 
 def _split_into_panels(plot: Plot, column: str) -> Plot:
-    """The plot with a panel for each value of a column, one of those that split its series."""
+    """The plot with a panel for each value of a column that splits its series."""
     if column not in plot.groups:
         suggestions = nearest(column, plot.groups)
         settles = [SuggestedFix({"--panel": name}) for name in suggestions or plot.groups]

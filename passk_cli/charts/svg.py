@@ -280,7 +280,7 @@ class _Drawer:
             return []
         _, *settings = str(panel).split(" · ")
         room = self.width + self.right_margin
-        # A name has at most two lines, unless it then could not be told from other names.
+        # A name has at most two lines, unless it would then look like another name.
         names = [str(name).split(" · ")[0] for name in self.panels]
         short = short_names(names, 1.8 * room, partial(text_width, size=_NAME, bold=True))
         name = short[self.panels.index(panel)]

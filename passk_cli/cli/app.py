@@ -131,7 +131,7 @@ def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer
 
 
 def _placeholder(name: str, completing: bool) -> Callable[[], None]:
-    """A stand-in for a command that is not run."""
+    """A function without options for a command that is not run."""
 
     def stand() -> None:
         raise NotImplementedError(name)
@@ -146,9 +146,9 @@ def _typer_function(
 ) -> Callable[..., None]:
     """The typer function of a command, with its files and all of its options.
 
-    words : of the command line, where only the options among them are declared: typer takes longer
-        to declare a hundred than to parse.
-    completing : whether a shell asks what a value can be, of which typer is told only then.
+    words : the command line.  If it is given, only the options in it are declared, because typer
+        needs more time to declare a hundred options than to parse them.
+    completing : whether a shell asks for completions; only then typer gets functions for them.
     """
     from passk_cli.cli.output import output_sections
 
@@ -296,8 +296,8 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
 def _without_files(path: str, options: list[str]) -> ParameterError:
     """Error for a command without files.
 
-    What comes through a pipe is read where it is named: a job whose list of files came out empty
-    would wait for an input that never ends.
+    passk reads a pipe only if you name it.  Else a job with an empty list of files would wait
+    forever.
     """
     try:
         piped = stat.S_ISFIFO(os.fstat(0).st_mode)

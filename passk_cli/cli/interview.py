@@ -38,7 +38,7 @@ def can_ask(values: Mapping[str, Any]) -> bool:
 def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
     """Ask the open questions, write the map, and return its path ("" if it was not written).
 
-    Errors: those of a draft.
+    Errors: the errors of `Draft.from_data`.
     """
     from rich.console import Console
 

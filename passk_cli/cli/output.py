@@ -102,7 +102,7 @@ class Charting:
         """Refuse options about charts without --chart, and files that are not pictures."""
         if not self.chart and (choices := changed_options(self)):
             raise ParameterError(
-                OptionValue(choices[0]), "no chart is drawn", name="contradicting-options",
+                OptionValue(choices[0]), "this option needs a chart", name="contradicting-options",
                 settles=[SuggestedFix({"--chart": (Placeholder("FILE.png"),)}, "draws one")],
             )  # fmt: skip
         if gone := [chart for chart in self.chart if chart in _GONE]:
@@ -199,7 +199,8 @@ class Output:
         charting.check()
         if self.stacked and "latex" not in map(self._format, self._targets):
             raise ParameterError(
-                OptionValue("--stacked"), "no output is LaTeX", name="contradicting-options",
+                OptionValue("--stacked"), "this option needs an output in LaTeX",
+                name="contradicting-options",
                 settles=[SuggestedFix({"--format": "latex"})],
             )  # fmt: skip
         if len(self._targets) - len(self._files) > 1:

@@ -78,7 +78,7 @@ def table(report: Report, style: Style) -> str:
 
 
 def _unbreakable(text: str) -> str:
-    """The text with joints where no line may end: in percentages, and before intervals."""
+    """The text with joints that keep percentages, and numbers with their intervals, on a line."""
     return _INSIDE.sub(_JOINT, text)
 
 

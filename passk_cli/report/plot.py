@@ -105,7 +105,7 @@ class Plot:
         return None if model is None else self.hues.get(model, self._models.get(model, 0))
 
     def setting(self, row: Row) -> tuple[int, int]:
-        """The index of the row's groups among those of all rows, and how many groups there are."""
+        """The index of the row's groups in the sorted groups of all rows, and their number."""
         row_setting = _setting_of(row)
         return (self._settings.index(row_setting) if row_setting in self._settings else 0), len(
             self._settings

@@ -60,7 +60,10 @@ def test_chart_themes_set_the_colours(passk: Passk, tmp_path: Path) -> None:
         ),
         (["--chart", "x.svg", "--chart", "./x.svg"], "x.svg is named for two outputs"),
         (["--chart", "x.png", "--chart-theme", "blue"], "--chart-theme blue: choose one of light,"),
-        (["--panel", "temperature"], "--panel: no chart is drawn; --chart FILE.png draws one\n"),
+        (
+            ["--panel", "temperature"],
+            "--panel: this option needs a chart; --chart FILE.png draws one\n",
+        ),
         (
             ["--stacked", "-o", "a.csv"],
             "LaTeX\n  passk {} missing.jsonl --stacked -o a.csv --format latex",
