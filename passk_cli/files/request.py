@@ -1,4 +1,4 @@
-"""Options of reading, with one meaning in every command, and what commands add."""
+"""The options of reading, which mean the same in every command, and what commands add."""
 
 from __future__ import annotations
 
@@ -37,30 +37,31 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix, with
 from passk_cli.suggestions import meant
 from passk_cli.text import decode_name
 
-# Columns of most outputs, which a group must not share its name with.
+# Columns of most outputs. A group must not have the same name.
 RESERVED = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
     " bias best value resample difference p verdict threshold".split()
 )
-# What a missing outcome is; with the last, it may pass or fail, and numbers are ranges.
+# What a missing outcome counts as. With the last one, it may pass or fail, and numbers are
+# ranges.
 MISSING = (*_, BOUNDS) = ("error", "fail", "drop", "bounds")
-# What settles where a missing outcome can be no range.
+# Fixes if a metric has no range for a missing outcome.
 MISSING_FIXES = (
     SuggestedFix({"--missing": "fail"}, "counts missing outcomes as failures"),
     SuggestedFix({"--missing": "drop"}, "leaves them out"),
 )
-# What helps where labels are too few, or none.
+# A fix if there are no labels, or too few.
 MORE_LABELS_FIX = SuggestedFix({"--list": Placeholder("FILE")}, "writes attempts to label", "judge")
-# What helps where attempts lack an amount.
+# Fixes if some attempts have no amount.
 MISSING_COST_FIXES = (
     SuggestedFix({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
     SuggestedFix({"--missing-cost": "drop"}, "takes means over the attempts that have one"),
 )
-# What a missing cost is; with the last, it may be anything, and numbers are ranges.
+# What a missing cost counts as. With the last one, it may be any amount, and numbers are ranges.
 MISSING_COST = ("error", "drop", "mean", BOUNDS)
-# What becomes of a missing outcome or cost where attempts are written down: it stays one.
+# A missing outcome or cost stays missing when attempts are written to a table.
 KEEP = "keep"
-# Tables as they are → where their layout is described.
+# Formats of tables → the place that describes them.
 TABLES = {
     "jsonl": "jsonlines.org",
     "json": "RFC 8259: an array of records, or records one after another",
@@ -74,7 +75,9 @@ ATTEMPTS = (*ATTEMPT_ROLES, "attempt", "line")
 
 
 def parse_fields(value: Any) -> Mapping[str, str]:
-    """Role → column, from ["task=id"] or a mapping; ParameterError names the roles there are."""
+    """Map roles to columns, from ["task=id"] or a mapping. A ParameterError names the known
+    roles.
+    """
     if isinstance(value, Mapping):
         value = [
             f"{role}={','.join(column) if isinstance(column, list | tuple) else column}"
@@ -108,7 +111,7 @@ def parse_fields(value: Any) -> Mapping[str, str]:
 
 
 def parse_aliases(value: Any) -> Mapping[str, str]:
-    """Name in the data → name that it counts as, from ["new=old"] or a mapping.
+    """Map names in the data to the names that they count as, from ["new=old"] or a mapping.
 
     >>> parse_aliases(["agent-v2=agent-v1"])
     {'agent-v2': 'agent-v1'}
@@ -133,8 +136,8 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
 class ListedTask(str):
     """The name of a task on a line of a file.
 
-    file : the path of the file.  If the data has none of its names, the file may be anything, and
-    no message shows them.
+    file : the path of the file. If the data has none of its names, it may be the wrong file, so no
+    message shows them.
     """
 
     __slots__ = ("file",)
@@ -149,9 +152,9 @@ class ListedTask(str):
 
 
 def lists_without_match(names: Iterable[str], absent: Collection[str]) -> dict[str, int]:
-    """Path → the number of its names, of each list of tasks without a name that is in the data.
+    """Map the path of each list of tasks to its number of names, if the data has none of them.
 
-    names : those that are given.  absent : those that the data does not have.
+    names : all names that were given. absent : names that the data does not have.
     """
     names_by_file: dict[str, list[str]] = {}
     for name in names:
@@ -165,10 +168,10 @@ def lists_without_match(names: Iterable[str], absent: Collection[str]) -> dict[s
 
 
 def require_names(names: Sequence[tuple[str, str]], similar: Mapping[tuple[str, str], str]) -> None:
-    """Raise the error of the first name that the data does not have.
+    """Raise an error for the first name that the data does not have.
 
-    names : pairs of an option and a name.  near : such a pair → what the name may have meant; it
-        lacks the names that the data has, or has "" for them.
+    names : pairs of an option and a name. near : pair → a suggestion for the name. Names that the
+        data has are missing there, or "".
     """
     absent = [pair for pair in names if similar.get(pair)]
     if not absent:
@@ -187,7 +190,7 @@ def require_names(names: Sequence[tuple[str, str]], similar: Mapping[tuple[str, 
 
 
 def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
-    """Names of tasks from texts as "a,b", or from files with one on each line.
+    """Names of tasks, from texts like "a,b" or from files with one name per line.
 
     Errors: ParameterError for a file that cannot be read, is too long or names no task.
     """
@@ -219,9 +222,9 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
 
 
 def parse_thresholds(value: Any) -> tuple[float, ...]:
-    """Thresholds from numbers or texts as "0.2,0.5", in order; ParameterError for others.
+    """Sorted thresholds, from numbers or texts like "0.2,0.5".
 
-    As 0,5 and 7,5 numbers with a decimal comma are written, which two thresholds rarely are.
+    0,5 and 7,5 are probably numbers with a decimal comma, so they raise a ParameterError.
     """
     text = ",".join(map(str, value))
     comma = re.fullmatch("([0-9]+),([0-9]+)", text) if len(value) == 1 else None
@@ -241,7 +244,7 @@ def parse_thresholds(value: Any) -> tuple[float, ...]:
 
 
 def parse_words(value: Sequence[str]) -> tuple[str, ...]:
-    """Words of outcomes; ValueError where there are none."""
+    """Words of outcomes. Raise ValueError if there are none."""
     words = split(value)
     if not words:
         raise ValueError
@@ -249,7 +252,7 @@ def parse_words(value: Sequence[str]) -> tuple[str, ...]:
 
 
 def parse_where(value: Any) -> str:
-    """One expression from several that all have to hold."""
+    """Join several conditions, which must all be true, into one expression."""
     if not all(isinstance(condition, str) for condition in value):
         raise ParameterError(
             OptionValue("--where"), "this is a mask; give a condition as text, or filter the frame"
@@ -260,7 +263,7 @@ def parse_where(value: Any) -> str:
 
 
 def matches_pattern(model: str, pattern: str) -> bool:
-    """Whether a model has this name, or one that fits the pattern.
+    """Whether a model has this name, or a name that matches the pattern.
 
     >>> matches_pattern("gpt-4", "gpt-*"), matches_pattern("m[1]", "m[1]")
     (True, True)
@@ -275,9 +278,9 @@ class Conversion:
     """The attempts as a table.
 
     file : what is written.  form : "csv", "jsonl" or "parquet".
-    columns : of the data, that are in it besides those that always are.
-    labels : whether its outcomes are labels, to be joined to the attempts.
-    amounts : whether costs, tokens, durations and turns are in it if the files have them.
+    columns : columns of the data that it contains in addition to the usual ones.
+    labels : whether its outcomes are labels, which are joined to the attempts later.
+    amounts : whether it contains costs, tokens, durations and turns if the files have them.
     """
 
     file: str
@@ -291,23 +294,24 @@ class Conversion:
 class Request:
     """A request to read attempts.
 
-    cluster : the column that says which tasks belong together.
-    attempts : what is to be known of the attempts besides passing: "score", "answer", "solution",
-        "cost" and other amounts, "attempt" (a number or time that orders them) or "line" (their
-        order in the files).
-    scores_only : whether it does not matter which attempts pass, only how they score.
-    normalise : what solutions are compared as: "none" (their text), "space" or "python".
-    similarity : from what overlap of their shingles on solutions are the same; None: when equal.
-    conversion : what the attempts are written to, besides being counted.
-    ends : whether a missing outcome can be read as one that passes or fails.
-    order : whether the order of the attempts is to be known where the files tell it.
-    sampled : whether sampled rows are kept for tests of what is taken as independent.
+    cluster : the column that groups the tasks.
+    attempts : the facts of attempts that are needed in addition to outcomes: "score", "answer",
+        "solution", "cost" and other amounts, "attempt" (a number or time that orders them) or
+        "line" (their order in the files).
+    scores_only : whether only the scores matter, and not which attempts pass.
+    normalise : the form in which solutions are compared: "none" (their text), "space" or "python".
+    similarity : the overlap of shingles from which two solutions are the same; None if they must be
+        equal.
+    conversion : the table that the attempts are written to; None for none.
+    ends : whether a missing outcome can count as a pass and as a failure.
+    order : whether the order of the attempts is needed if the files contain it.
+    sampled : whether sampled rows are kept for tests of independence.
     lowest : the score of a missing outcome that counts as a failure; None: 0, if none is less.
-    labelling : the seed of random orders of the attempts without a label; None: they are not asked
-        for.
-    suits : raises the error of a question that such counts do not answer; remedies pass it.
-    given : the fields that the caller gave, which count before a map.  mapped : whether a map says
-        what columns mean, so that all of them must be there.
+    labelling : the seed of the random order of attempts without a label; None if it is not needed.
+    suits : raises an error if a question cannot be answered from these counts. Suggested fixes must
+        pass it.
+    given_options : the fields that the caller set, which take precedence over a map. is_mapped :
+        whether a map defines the columns, so that all of them must exist.
     """
 
     title: ClassVar[str] = "Input"
@@ -514,8 +518,9 @@ class Request:
 
     @property
     def required_of_attempts(self) -> tuple[str, ...]:
-        """Roles that files must have, of what is to be known of attempts: for a cost that is
-        computed, the tokens that it is computed from."""
+        """The facts of attempts that files must contain. For a computed cost, these are the
+        tokens.
+        """
         if not self.price or "cost" not in self.attempts:
             return self.attempts
         other_roles = (role for role in self.attempts if role != "cost")
@@ -523,15 +528,16 @@ class Request:
 
     @property
     def read_of_attempts(self) -> tuple[str, ...]:
-        """Roles that files are read for: those that they must have, and amounts that a table keeps
-        if they have them."""
+        """The facts of attempts that are read: the required ones, and amounts that a table
+        keeps.
+        """
         amounts = UNITS if self.conversion is not None and self.conversion.amounts else ()
         return tuple(dict.fromkeys((*self.required_of_attempts, *amounts)))
 
     def assign_roles(
         self, place: str, kinds: Mapping[str, set[str]], fields: Mapping[str, str]
     ) -> Roles:
-        """The role of each column of a file, with the amounts that a table keeps.
+        """Find the role of each column of a file, including the amounts that a table keeps.
 
         kinds : column → the kinds of its values.  fields : role → the column named for it.
         Errors: DataError at `place` when a needed role has no column, or two.
@@ -549,16 +555,17 @@ class Request:
                     place, kinds, fields, (*required, *kept_roles), self.judges_no_score, by
                 )
             except DataError:
-                # One amount beside a list of outcomes, say, is that of no attempt.
+                # For example, one amount next to a list of outcomes does not belong to one
+                # attempt.
                 pass
         return assign_roles(place, kinds, fields, required, self.judges_no_score, by)
 
     def as_read(self) -> Request:
-        """The request as files are read: with labels, and for several thresholds with the scores
-        only, which these judge afterwards.
+        """The request in the form that files are read with: labels are added, and several
+        thresholds read only the scores, which are judged later.
 
-        Errors: ParameterError if passing is not all that is asked of a missing attempt that may
-        pass, and for thresholds with what they do not judge.
+        Errors: ParameterError if --missing bounds is used with more than outcomes, or several
+        thresholds with facts that they do not judge.
         """
         request = self
         if self.has_labels and TRUTH not in self.attempts:
@@ -585,7 +592,7 @@ class Request:
 
     def _require_passes(self) -> None:
         problem = ""
-        # What an attempt took is known whether it passes or fails.
+        # Amounts are known even if the outcome is not.
         other_roles = [role for role in self.attempts if role not in UNITS]
         if len(self.threshold) > 1:
             problem = "a missing score passes every threshold or none; give one threshold"
@@ -594,7 +601,7 @@ class Request:
             fact = {TRUTH: "label"} | dict.fromkeys(("attempt", "line"), "place in the order")
             problem = f"a missing attempt could pass or fail, but its {fact.get(role, role)} is"
             problem += " unknown"
-            # Labels correct metrics of passes; there the metric is not what is wrong.
+            # With labels the metric is already one of passes.
             problem += "; use metrics of passes, for example pass@k and pass^k" * (
                 not self.has_labels
             )
@@ -604,7 +611,7 @@ class Request:
 
     @property
     def labels(self) -> str:
-        """The column, or the outcome, of labels beside the judge's outcome; "" where none is."""
+        """The column or the outcome that contains the labels, or ""."""
         label_column = self.fields.get(TRUTH, "") if self.truth is None else self.truth
         return label_column if isinstance(label_column, str) else ""
 
@@ -615,12 +622,12 @@ class Request:
 
     @property
     def joins_labels(self) -> bool:
-        """Whether attempts are joined to labels, so that each has to have a name."""
+        """Whether attempts are joined to labels, so that each one needs a name."""
         of_labels = self.conversion is not None and self.conversion.labels
         return of_labels or self.truth is not None or self.labelling is not None
 
     def with_model(self, model: str | None) -> Request:
-        """The request with a model among those that are kept, where not all are."""
+        """The request that keeps this model, too, if it does not keep all models."""
         if not self.models or model is None or self.keeps_model(model):
             return self
         return replace(self, models=(*self.models, glob.escape(model)))
@@ -630,7 +637,7 @@ class Request:
         return replace(self, models=(), exclude_models=())
 
     def keeps_model(self, model: str) -> bool:
-        """Whether a model is among those that are to be kept.
+        """Whether the request keeps a model.
 
         >>> Request(models=("gpt-*",), exclude_models=("gpt-4",)).keeps_model("gpt-5")
         True
@@ -648,13 +655,13 @@ class Request:
 
     @property
     def named_columns(self) -> dict[str, str]:
-        """Role → the column that is named for it, whatever option names it."""
+        """Map each role to the column that an option names for it."""
         outcome = {} if self.outcome is None else {"outcome": self.outcome}
         return {**self.fields, **outcome}
 
     @property
     def chosen_names(self) -> set[tuple[str, str]]:
-        """The names of models and tasks that must be in the data, each with its option."""
+        """Pairs of an option and a name of a model or task that must be in the data."""
         return {
             *(("--alias", name) for name in self.alias),
             *(("--exclude-task", name) for name in self.exclude_tasks),
@@ -662,7 +669,7 @@ class Request:
         }
 
     def with_fix(self, settle: SuggestedFix) -> Request:
-        """The request with the options of a remedy; None takes an option away.
+        """The request with the options of a suggested fix. None removes an option.
 
         >>> Request(by=("x",)).with_fix(SuggestedFix({"--by": ("y",),
         ...     "--field": {"task": "case"}})).by
@@ -677,9 +684,10 @@ class Request:
         return replace(self, **changes)
 
     def with_exact_models(self, models: Sequence[str]) -> Request:
-        """The request in which a model's own name with brackets is no pattern.
+        """The request in which a model's name with brackets is not a pattern.
 
-        Errors: ParameterError where a model to keep or to leave out is not there, or none stays.
+        Errors: ParameterError if a model to keep or to leave out does not exist, or no model is
+        left.
 
         >>> Request(models=("gpt-4[1]", "gpt-*")).with_exact_models(["gpt-4[1]", "gpt-41"]).models
         ('gpt-4[[]1]', 'gpt-*')
@@ -697,7 +705,7 @@ class Request:
 
     @cached_property
     def template(self) -> Template | None:
-        """Which columns stand in paths; ParameterError where it makes no sense."""
+        """The template of columns in paths. Raise ParameterError for an invalid one."""
         return None if self.path is None else Template(self.path)
 
     @property
@@ -708,8 +716,8 @@ class Request:
         )
 
     def joined_columns(self, columns: Mapping[str, set[str]]) -> dict[str, JoinedColumns]:
-        """Column → what its values are made of, as `roles.joined` has it."""
-        # Of several outcomes a word that is not known is neither, whichever words are named.
+        """Map each joined column to its parts, as `roles.joined_columns` does."""
+        # With several outcomes, an unknown word has no verdict, even if other words are named.
         judged = partial(
             verdict_sql,
             threshold=self.passing_score,
@@ -717,18 +725,20 @@ class Request:
             fails=self.fails,
             strict=True,
         )
-        # Groups, and keys that --records names, separate lists.
+        # Groups, and keys that --records names, separate lists from each other.
         within = (*self.by, *re.findall(r"\{(\w+)\}", self.records or ""))
         return joined_columns(self.named_columns, columns, judged, within)
 
     @property
     def judges_no_score(self) -> bool:
-        """Whether reading judges no score, because none is asked for or several thresholds are."""
+        """Whether reading judges no score, because none is needed or there are several
+        thresholds.
+        """
         return self.passing_score == math.inf
 
     @property
     def passing_score(self) -> float | None:
-        """Smallest score that passes; infinity where that is not asked while reading."""
+        """The smallest score that passes; infinity if reading does not judge scores."""
         if self.scores_only and not self.threshold:
             return math.inf
         return self.threshold[0] if self.threshold else None

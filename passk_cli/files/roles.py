@@ -1,4 +1,4 @@
-"""Which column means what, and which values count as a pass."""
+"""Find what each column means, and which values count as a pass."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from passk_cli.text import shortened
 class Role:
     """A part that a column plays, and the names it usually has.
 
-    usual, generic : names between blanks.  A generic one is a candidate only when no usual one is
-        there: a record's `id` or `seed` often stands beside the column that is meant.  Of generic
-        names with bars between them, those before a bar come before the others.
-    words : words of names that mean the role where they are none of its names.
-    doubtful : names that mean this or another thing: a column of such a name plays the role only
-        where nothing else does and its values say so (`checks.attempt_number`).
+    usual, generic : names between blanks.  A generic name is a candidate only if there is no usual
+        one, because a record often has an `id` or a `seed` next to the column that is meant.
+        Generic names before a bar rank above names after it.
+    words : words that suggest the role if the column has none of its names.
+    doubtful : names that may mean something else. A column with such a name plays the role only if
+        no other column does and its values show it (`checks.attempt_number`).
     values : of a fact of each attempt, which is read only when a metric needs it, what it holds: a
         "number" (or a verdict, as 1 and 0), a "text", a "solution", a "label" (whether it truly
         passes, where that is known), the "length" of its task, the "date" of its model, or an
@@ -39,21 +39,21 @@ class Role:
 
     @cached_property
     def names(self) -> tuple[tuple[str, ...], ...]:
-        """Usual names, then generic ones, likelier ones first."""
+        """The usual names, then the generic ones, the likelier ones first."""
         return tuple(
             tuple(name_list.split()) for name_list in (self.usual, *self.generic.split("|"))
         )
 
     @cached_property
     def ranks(self) -> Mapping[str, int]:
-        """Name → its place among these: 0 of a usual one."""
+        """Map each name to its rank: 0 for a usual name."""
         ranked_names = [*enumerate(self.names)]
         return {name: place for place, names in reversed(ranked_names) for name in names}
 
 
-# Names of tasks that anything may have, whether it holds results or not.
+# Names of tasks that any file may have, with or without results.
 LOOSE = "id name user_input message_id nodeid row_number"
-# Whether an attempt truly passes, where a label says so and the outcome is a judge's.
+# The role of labels: whether an attempt truly passes, if the outcome is a judge's verdict.
 TRUTH = "truth"
 # A new fact of attempts is a line here; metrics ask for it by `needs`.
 ROLES: dict[str, Role] = {
@@ -149,7 +149,7 @@ ROLES: dict[str, Role] = {
     ),
     "minutes": Role("human_minutes expert_minutes", values="length"),
     "date": Role("release_date", values="date"),
-    # By name alone: a column of this name is more often the answer that is right.
+    # A column with this name is usually the right answer, so only --field makes it the label.
     TRUTH: Role("", values="label"),
     "n": Role(
         "n num_samples n_samples num_attempts n_attempts n_attempted attempts num_trials n_trials"
@@ -161,15 +161,15 @@ ROLES: dict[str, Role] = {
     ),
 }
 ROLE_WORDS = {name: {*role.words.split()} for name, role in ROLES.items() if role.words}
-# What a model has or gives: a name that ends so is none of a model, as system_output_hash.
+# Endings of names of what a model has or gives, for example system_output_hash.
 _MODEL_ATTRIBUTES = (
     *"hash sha sha256 digest prompt output answer response text message reasoning error status"
     " score cost tokens judge".split(),
 )
 # Roles that are read only when something asks for them.
 ATTEMPT_ROLES = tuple(name for name, role in ROLES.items() if role.values)
-# What an attempt took: role → its unit, and the units that names of columns end in, each with the
-# SQL that makes a number of them one of that unit.
+# Amounts that an attempt uses: role → its unit, and the units that column names end in, with the
+# SQL that converts a number in such a unit.
 UNITS: dict[str, tuple[str, dict[str, str]]] = {
     "cost": (
         "dollars",
@@ -191,21 +191,21 @@ UNITS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "turns": ("turns", {}),
 }
-# What a table of `passk convert` always holds; the columns are their roles, whatever else is there.
+# The columns of every table of `passk convert`. They are named like their roles.
 CANONICAL = tuple("model suite task run attempt outcome score reason".split())
-# What a table of `passk convert --counts` always holds.
+# The columns of every table of `passk convert --counts`.
 COUNTS_COLUMNS = ("model", "task", "n", "c")
-# What a history of `passk record` always holds.
+# The columns of every history of `passk record`.
 HISTORY_COLUMNS = tuple("run at revision suite settings model task n c".split())
-# Roles that say whose attempt a row is; a column with one of them plays no other role.
+# Roles that identify the attempt of a row. A column with one of them plays no other role.
 _NAMING = {"task", "attempt", "model"}
-# Settings under which the same model is really several: pooling them deserves a word.
+# Settings that make several models of one, so passk reports when it pools them.
 SETTINGS = (
     *"temperature temp top_p prompt prompt_id mode reasoning_effort agent user_model".split(),
 )
 
-# Of true and false, yes and no also what German, French, Spanish, Italian, Portuguese, Chinese,
-# Japanese and Korean write.
+# True and false, yes and no are also known in German, French, Spanish, Italian, Portuguese,
+# Chinese, Japanese and Korean.
 PASS_WORDS = (
     *"true t yes pass passed passing success succeeded successful correct resolved solved".split(),
     *"won win ok wahr ja vrai oui verdadero sí vero sì verdadeiro sim ✓ ✔ ✅".split(),
@@ -223,18 +223,18 @@ ENDED_WORDS = (
     *"cancelled canceled skipped infra_error infrastructure_error".split(),
     "timed out",
 )
-# Words of names of columns that say how an attempt ended.
+# Words in names of columns that contain how an attempt ended.
 ENDINGS = frozenset(
     "error errors err exception exit status state reason stop finish termination terminated failure"
     " fault crash ended".split()
 )
 MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WORDS)
 THRESHOLD_SLACK = 1e-9
-# What a number becomes that a threshold judged, for and against; no word of a file is like them.
+# The texts that replace a number that a threshold judged. No word of a file is equal to them.
 REACHED, BELOW = "≥ threshold", "< threshold"
-# Characters of a text that may tell rows of a task apart, as a name does.
+# The longest text that may distinguish the rows of a task like a name does.
 SHORT = 100
-# Columns that every report in csv and json has, and no result file.
+# Columns that every report in csv and json has, but no file of results.
 REPORT_COLUMNS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
 
 HOLDS_COUNTS = "the file contains counts"
@@ -245,13 +245,13 @@ PICK = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]")
 _STEP = re.compile(rf"(?=\[\]|{PICK.pattern})")
 # Between the keys of a path.
 _DOT = re.compile(r"\.(?![^\[\]]*\])")
-# Between two columns: whether they agree, as an outcome.
+# This sign compares two columns. The outcome passes if they agree.
 EQUAL = "=="
-# Between columns of which each row has one.
+# This sign separates columns if each row has a value in one of them.
 EITHER = "|"
-# Between columns all of which have to pass, and before a column that must not pass.
+# Signs between columns that must all pass, and before a column that must not pass.
 ALL, NOT = " and ", "not "
-# Between columns of any of these kinds.
+# A comma separates columns, except in brackets.
 _COMMA = re.compile(r",(?![^\[\]]*\])")
 _BETWEEN = re.compile(rf"(?:,|{EQUAL}|\{EITHER}|{ALL})(?![^\[\]]*\])")
 _PLURALS = {
@@ -265,7 +265,7 @@ _PLURALS = {
 # What the columns of LangSmith's evaluators begin with, in its tables of an experiment.
 # Source: github.com/langchain-ai/langsmith-sdk (MIT), python/langsmith/evaluation/_runner.py.
 FEEDBACK = "feedback."
-# What its tables have where these names are plain: there too a status says that the run ended.
+# Columns of its tables with plain names. There, too, a status only shows that the run ended.
 _LANGSMITH = {"inputs", "outputs", "reference_outputs", "status"}
 # human-eval's own result files carry `passed` and, beside it, `result`: the same in words
 # ("passed", "failed: …"). Source: github.com/openai/human-eval, execution.py.
@@ -274,9 +274,9 @@ _HUMAN_EVAL = {"task_id", "completion", "passed", "result"}
 
 @dataclass(frozen=True)
 class Roles:
-    """The column behind each role; None where there is none.
+    """The column that plays each role, or None.
 
-    shape : "attempts" (a row each), "lists" (a list of outcomes in each record) or "counts".
+    shape : "attempts" (one row per attempt), "lists" (a list of outcomes per record) or "counts".
     of_attempts : (role, column) of the facts of attempts that are read.
     """
 
@@ -307,14 +307,14 @@ def assign_roles(
     scores_only: bool = False,
     by: Sequence[str] = (),
 ) -> Roles:
-    """The role of each column, from the usual names and the overrides.
+    """Find the role of each column, from usual names and from the overrides.
 
     columns : column → the kinds of values seen in it (bool, number, text, list, record, null).
-    attempt_roles : what is to be known of the attempts besides passing: score, answer, solution,
-        attempt, line.
-    scores_only : whether they pass does not matter, so the scores stand for the outcomes.
-    by : columns that make groups, which play a role only where no other column could.
-    Errors: DataError at `place` when a needed role has no column, or two.
+    attempt_roles : the facts of attempts that are needed in addition to outcomes: score, answer,
+        solution, attempt, line.
+    scores_only : whether only scores matter, so that they take the place of the outcomes.
+    by : columns that make groups. They play a role only if no other column can.
+    Errors: DataError at `place` if a needed role has no column, or two.
     """
     for role, column in overrides.items():
         absent = (part for part, _ in addends(role, column, columns) if not find(part, columns))
@@ -384,12 +384,12 @@ def _role_choices(
     choices: dict[str, list[str]] = {}
     for role in ROLES:
         if role in attempt_roles or role not in ATTEMPT_ROLES:
-            # sample_id, say, is the task's where nothing else is.
+            # sample_id, for example, is the task if no other column is.
             task = choices["task"] if role == "attempt" else []
             used_columns = {*task} if len(task) == 1 else set[str]()
             choices[role] = _role_columns(role, columns, overrides, used_columns, by)
     if "score" in choices:
-        # It stands for the outcome as well where nothing else does.
+        # The score is also the outcome if no other column is.
         choices["score"] = choices["score"] or [*choices["outcome"]]
         if "outcome" not in overrides:
             other_outcomes = [c for c in choices["outcome"] if c not in choices["score"]]
@@ -410,13 +410,13 @@ def _role_choices(
             _require_no_outcome(place, choices)
         return choices | {"outcome": [], "attempt": []}, True
     if "score" in overrides and not choices["outcome"]:
-        # What it lacks is a threshold.
+        # The score is the outcome, and only a threshold is missing.
         choices["outcome"] = [overrides["score"]]
     outcomes = _outcomes_by_likelihood(choices["outcome"], columns)
     if "attempt" not in overrides:
-        # An object numbers nothing.
+        # An object cannot number attempts.
         choices["attempt"] = [c for c in choices["attempt"] if "record" not in columns[c]]
-    # Texts may be the names of models, say; numbers rather number attempts.
+    # Texts may be names, for example of models, so columns of numbers come first.
     choices["attempt"].sort(key=lambda name: "text" in columns.get(name, set()))
     return choices | {"n": [], "c": [], "outcome": outcomes}, False
 
@@ -428,7 +428,7 @@ def _role_columns(
     used_columns: Container[str],
     by: Sequence[str],
 ) -> list[str]:
-    """The column that is named for a role, or those of a usual name that name nothing else.
+    """The column that is named for a role, or the columns with a usual name of it.
 
     used_columns : columns that play another role.
     """
@@ -451,9 +451,9 @@ def _role_columns(
 def _model_columns(
     place: str, choices: Sequence[str], columns: Mapping[str, set[str]]
 ) -> list[str]:
-    """The columns that name models; DataError where only an object is called so."""
+    """The columns that name models. Raise DataError if only an object has such a name."""
     name_columns = [column for column in choices if "record" not in columns[column]]
-    # What else is called a model may be a machine or a configuration.
+    # A column whose name begins differently may be a machine or a configuration.
     objects = [column for column in choices if spelled(column).startswith("model")]
     if objects and not name_columns:
         problem = f"{objects[0]!r} is an object and not the name of a model"
@@ -465,7 +465,7 @@ def _model_columns(
 
 
 def _require_no_outcome(place: str, choices: Mapping[str, list[str]]) -> None:
-    """DataError for outcomes beside counts."""
+    """Raise DataError if a table contains counts and outcomes."""
     pair = {"n": choices["n"][0], "c": choices["c"][0]}
     sizes = choices["n"] + choices["c"]
     for outcome in (column for column in choices["outcome"] if column not in sizes):
@@ -475,7 +475,9 @@ def _require_no_outcome(place: str, choices: Mapping[str, list[str]]) -> None:
 
 
 def _outcomes_by_likelihood(choices: Sequence[str], columns: Mapping[str, set[str]]) -> list[str]:
-    """The outcomes among columns, truth values first; a record only where nothing else may be."""
+    """The possible outcomes, truth values first. Records are left out unless there is nothing
+    else.
+    """
     if columns.keys() >= _HUMAN_EVAL and set(choices) == {"passed", "result"}:
         return ["passed"]
     plain = [c for c in choices if columns.get(c, set()) - {"null"} != {"record"}]
@@ -489,19 +491,19 @@ def _require_attempt_roles(
     shape: str,
     columns: Mapping[str, set[str]],
 ) -> None:
-    """DataError for what is wanted of the attempts and has no column."""
+    """Raise DataError for a needed fact of attempts that has no column."""
     for role in attempt_roles:
         if shape == "counts":
             remedy = f"{_PLURALS.get(role, role + 's')} need a row (or a list entry) per attempt"
             raise DataError(place, HOLDS_COUNTS, remedy, name="no-attempts")
         if role in ("line", TRUTH, "tokens_cached") or role in by_role:
-            # What was cached is known or not; labels without a column of their own are joined.
+            # Cached tokens are optional, and labels without a column are joined later.
             continue
         if role != "attempt":
             derived = _derived_columns(columns)
             lists = [c for c, kinds in columns.items() if "list" in kinds and role in UNITS]
             lists = [column for column in lists if column not in derived]
-            # Solutions are compared as texts, and an answer is one.
+            # Solutions are compared as texts, so an answer may be used as a solution.
             answer_columns = [column for column in columns if role == "solution"
                       and spelled(column) in ROLES["answer"].names[0]]  # fmt: skip
             entries = [Placeholder(f"{column}{EACH}.KEY") for column in lists[:1]]
@@ -527,15 +529,15 @@ def _require_attempt_roles(
 
 
 def _column_fix(role: str, column: str = Placeholder("COLUMN")) -> SuggestedFix:
-    """The remedy for a role without a column; column : the likeliest, if there is one."""
+    """The fix for a role without a column. column : the likeliest one, if there is any."""
     return SuggestedFix({"--field": {role: column}}, "names it")
 
 
 def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] | None:
-    """A column, or a dotted path into a nested one → (column, keys below it); None if absent.
+    """Find a column, or a dotted path into a nested one: (column, keys below it), or None.
 
-    The key EACH stands for every entry of a list: written as "a.b[].c", and left out of "a.b" where
-    a is a list by its kind.
+    The key EACH stands for every entry of a list. It is written as in "a.b[].c", and it may be left
+    out, as in "a.b", if a is known to be a list.
 
     >>> find("a.b[].c", {"a": {"record"}}), find("a.b", {"a": {"list"}}), find("b", {})
     (('a', ['b', '[]', 'c']), ('a', ['[]', 'b']), None)
@@ -560,8 +562,8 @@ def is_listed(column: str, columns: Mapping[str, set[str]]) -> bool:
 
 
 def parts(column: str, columns: Container[str] = ()) -> list[str]:
-    """The columns that a role's value is made of: "year,day", "given==gold", "old|new" and
-    "compiles and not slow" have two each, unless a column has that name.
+    """The columns that make up the value of a role. For example, "year,day", "given==gold",
+    "old|new" and "compiles and not slow" have two parts, unless a column has that name.
 
     >>> parts("year,day"), parts("year,day", ["year,day"]), parts("given==gold")
     (['year', 'day'], ['year,day'], ['given', 'gold'])
@@ -596,16 +598,16 @@ def _keys(column: str) -> list[str]:
 
 
 def step(keys: Sequence[str]) -> int:
-    """The place of the first key that looks into a list; the number of keys if none does."""
+    """The index of the first key that looks into a list, or the number of keys."""
     into = (at for at, key in enumerate(keys) if key == EACH or PICK.fullmatch(key))
     return next(into, len(keys))
 
 
 def addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[str, str]]:
-    """The columns that an amount is the sum of, each with the SQL after its number that makes it
-    one of the role's unit; the column itself for other roles.
+    """The columns that add up to an amount, with the SQL that converts each number to the unit of
+    the role. For other roles it is the column itself.
 
-    A unit is the last part of a column's name that is one, or stands after a colon.
+    The unit is the last part of the column's name that is a unit, or the text after a colon.
 
     >>> addends("cost", "agent_cost+judge_cents"), addends("duration", "meta.wallMs")
     ([('agent_cost', ''), ('judge_cents', ' / 100')], [('meta.wallMs', ' / 1000')])
@@ -626,19 +628,20 @@ def addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[
 
 
 def field_columns(fields: Mapping[str, str]) -> list[str]:
-    """The columns that roles are given, and those that they are made of."""
+    """The columns that are named for roles, and the parts of these columns."""
     sums_by_role = (addends(role, column) for role, column in fields.items() if role in UNITS)
     sums = [part for of in sums_by_role for part, _ in of]
     return [*sums, *(part for c in fields.values() for part in (c, *parts(c)))]
 
 
 class JoinedColumns(NamedTuple):
-    """The columns that the values of another one are made of.
+    """The columns that make up the values of another column.
 
-    parts : the columns.  of : what each of them has: "a part" of a text, "an attempt", "a model",
-        "an answer", which is the same as the other or not, "the one there is" of a row's, a verdict
-        ("all" must pass, "the opposite" is meant), or what separates "a place" from others.
-    kinds : of the values.  judged : SQL of an outcome → SQL of its verdict.
+    parts : the columns. relation : what each of them contains: "a part" of a text, "an attempt", "a
+        model", "an answer" that is compared with the other part, "the one there is" (the only value
+        of a row), a verdict ("all" must pass, or "the opposite"), or what separates "a place" from
+        other places.
+    kinds : kinds of the values. verdict_of : SQL of an outcome → SQL of its verdict.
     """
 
     parts: list[str]
@@ -647,17 +650,17 @@ class JoinedColumns(NamedTuple):
     verdict_of: Callable[[str], str] | None = None
 
 
-#: The model of outcomes that are in a column of each model: the name of the column.
+#: The model if each model has a column of outcomes: the name of that column.
 COLUMN = "@column"
-# Words of names of lists that hold failures alone.
+# Words in names of lists that contain only failures.
 ONE_SIDED = frozenset("failed failures errors incorrect wrong missed".split())
-# Words of keys of lists that have a record per model, or another sum of attempts.
+# Words in keys of lists with one record per model, or another summary of attempts.
 SUMMED_UP = frozenset("models leaderboard summary summaries aggregate aggregates".split())
-#: The number of a row in its file, as a task: of rows that name none.
+#: The number of a row in its file, which is the task of rows that name none.
 LINE = "@line"
-#: The place of a row among those of its file, model, attempt and group, as a task.
+#: The place of a row among the rows of its file, model, attempt and group, used as the task.
 POSITION = "@position"
-#: Before a value that all rows have: "@value:libero".
+#: The sign before a value that all rows have: "@value:libero".
 VALUE = "@value:"
 
 
@@ -667,10 +670,10 @@ def joined_columns(
     judged: Callable[[str], str],
     within: Sequence[str] = (),
 ) -> dict[str, JoinedColumns]:
-    """Column → what its values are made of, of outcomes and of what names an attempt.
+    """Map each joined column to its parts, for outcomes and for the names of attempts.
 
-    judged : as of `Joined`, for the columns of an outcome.
-    within : columns that separate lists, in which a place is counted from 1.
+    judged : as `verdict_of` of JoinedColumns, for the columns of an outcome.
+    within : columns that separate lists. Places are counted from 1 in each list.
     """
     columns_by_name: dict[str, JoinedColumns] = {}
     for role, column in fields.items():
@@ -726,8 +729,8 @@ def joined_columns(
 def without_absent_fields(
     fields: Mapping[str, str], columns: Mapping[str, set[str]]
 ) -> dict[str, str]:
-    """The fields without those that name a task, attempt or model by columns of which none is
-    there, where another column has a usual name of the role: files may be laid out differently.
+    """Leave out fields of the task, the attempt or the model if the file has none of their columns
+    but another column with a usual name. Files of one reading may have different columns.
 
     >>> fields = {"task": "case", "model": "agent,llm"}
     >>> without_absent_fields(fields, {"task": {"text"}, "llm": {"text"}})
@@ -744,17 +747,18 @@ def without_absent_fields(
 
 
 def absent_columns(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[str]:
-    """The columns that fields of a task, attempt or model name and that are not there, and those
-    that are made of them."""
+    """The columns that fields name for the task, the attempt or the model and that do not exist."""
     naming_columns = (column for role, column in fields.items() if role in _NAMING)
     with_parts = (c for column in naming_columns for c in (column, *parts(column, columns)))
     return [column for column in with_parts if not find(column, columns)]
 
 
 def agree_sql(left: str, right: str) -> str:
-    """SQL for whether two texts are the same answer, as text: numbers by their value, a letter and
-    a number by the letter's place from 0 on, others without regard to case, to blanks around them
-    and to a full stop at their end; NULL if there are not both.  A list of one is its entry."""
+    """SQL that is the text true if two answers are equal, and NULL if one of them is missing.
+    Numbers are compared by value, a letter and a number by the letter's place (from 0), and texts
+    without regard to case, spaces around them and a final full stop. A list with one entry counts
+    as this entry.
+    """
     only = r"""^\s*\[\s*["'']?([^\[\]"'',]*)["'']?\s*\]\s*$"""
     left, right = (f"regexp_replace({text}, '{only}', '\\1')" for text in (left, right))
     numbers = " = ".join(f"TRY_CAST({text} AS DOUBLE)" for text in (left, right))
@@ -776,18 +780,18 @@ def verdict_sql(
     graded: bool = False,
     strict: bool = False,
 ) -> str:
-    """SQL for the verdict on an outcome's text: 1 pass, 0 fail, NULL missing, -1 neither.
+    """SQL for the verdict on the text of an outcome: 1 pass, 0 fail, NULL missing, -1 unknown.
 
-    passes, fails : words that pass, and fail, in place of the known ones; where only those that
-        pass are named, every other word fails, and every number that no threshold judges.
-    graded : 3 for a number that no threshold judges.
-    strict : passes and fails are added to the known words instead.
+    passes, fails : words that pass and fail, in place of the known ones. If only passing words are
+        named, every other word fails, and so does every number that no threshold judges.
+    graded : whether the verdict is 3 for a number that no threshold judges.
+    strict : whether passes and fails are added to the known words instead.
     """
     only = bool(passes) and not strict
-    # Of white space trim takes away blanks alone.
+    # trim removes only spaces, so other white space becomes spaces first.
     word = f"lower(trim(translate({outcome}, chr(9) || chr(10) || chr(13), '   ')))"
     number = f"TRY_CAST({outcome} AS DOUBLE)"
-    # What nearly all files have comes first, so that few rows need the rest.
+    # The words of nearly all files come first, so that few rows need the other cases.
     usual = ""
     if threshold is None:
         if not (passes or fails):
@@ -802,7 +806,7 @@ def verdict_sql(
         usual = f" WHEN {outcome} = '{REACHED}' THEN 1 WHEN {outcome} = '{BELOW}' THEN 0"
         bar = reaches(number, threshold)
         numeric = f"WHEN {bar} THEN 1 WHEN {number} IS NOT NULL THEN 0"
-    # The words have no quotes in them, so that SQL spells their tuples as Python does.
+    # The words contain no quotes, so SQL and Python write their tuples in the same way.
     missing = f"{outcome} IS NULL OR {word} IN {MISSING_WORDS} OR isnan({number})"
     words = f"WHEN {word} IN {PASS_WORDS} THEN 1 WHEN {word} IN {FAIL_WORDS} THEN 0"
     words = "" if only else words
@@ -817,14 +821,15 @@ def verdict_sql(
 
 
 def _quoted(word: str) -> str:
-    """A word as the verdict compares it, for SQL."""
+    """A word as SQL text, in the form that verdicts are compared in."""
     return "'" + word.strip().lower().replace("'", "''") + "'"
 
 
 def amount_sql(text: str, unit: str) -> str:
-    """SQL for the number that a text is, in the unit of its role: NULL where there is none.
+    """SQL for a text as a number in the unit of its role, or NULL.
 
-    What is no number is minus infinity, to be refused as such.  Spark has the same SQL.
+    A text that is not a number becomes minus infinity, which is refused later. Spark has the same
+    SQL.
     """
     number = f"TRY_CAST(trim(LEADING ' $' FROM {text}) AS DOUBLE)"
     missing = f"{text} IS NULL OR lower(trim({text})) IN {MISSING_WORDS} OR isnan({number})"
@@ -837,12 +842,12 @@ def reaches(number: str, threshold: float) -> str:
 
 
 _CAPITAL = re.compile("(?<=[a-z0-9])(?=[A-Z])")
-# Of a name that is longer (a text that became a key), the end.
+# Only the end of a longer name is read, because a whole text may be a key.
 _LONGEST = 200
 
 
 def spelled(column: str) -> str:
-    """A column's name as ROLES spells names.
+    """A column's name in the spelling of ROLES.
 
     >>> spelled("Row Number"), spelled("instanceId"), spelled("task-id")
     ('row_number', 'instance_id', 'task_id')
@@ -857,7 +862,7 @@ def _spelled(column: str) -> str:
 
 @lru_cache(maxsize=8192)
 def leaf(column: str) -> str:
-    """The last key of a column's path, as roles spell names.
+    """The last key of a column's path, in the spelling of ROLES.
 
     >>> leaf("config.promptVersion")
     'prompt_version'
@@ -866,7 +871,7 @@ def leaf(column: str) -> str:
 
 
 def parent_path(column: str) -> str:
-    """The keys above a column's last one; "" where there are none.
+    """The path above the last key of a column, or "".
 
     >>> parent_path("config.promptVersion"), parent_path("task")
     ('config', '')
@@ -876,7 +881,7 @@ def parent_path(column: str) -> str:
 
 @lru_cache(maxsize=8192)
 def words(column: str) -> set[str]:
-    """The words of a column's last key.
+    """The words in the last key of a column.
 
     >>> sorted(words("meta.startedAt"))
     ['at', 'started']
@@ -885,11 +890,11 @@ def words(column: str) -> set[str]:
 
 
 def candidates(role: str, columns: Iterable[str]) -> list[str]:
-    """The columns whose usual (or else generic) names say that they play a role."""
+    """The columns with a usual name of a role, or with a generic name if there are none."""
     columns = list(columns)
     feedback = [column for column in columns if role == "outcome" and column.startswith(FEEDBACK)]
     if feedback or (role == "outcome" and {*columns} >= _LANGSMITH):
-        # There a status says that the run ended.
+        # In these tables, a status only shows that the run ended.
         usual = {*ROLES[role].names[0]} - {"status"}
         return [column for column in columns if spelled(column) in usual] + feedback
     ranks = {column: ROLES[role].ranks.get(spelled(column)) for column in columns}
@@ -899,7 +904,7 @@ def candidates(role: str, columns: Iterable[str]) -> list[str]:
 
 @lru_cache(maxsize=8192)
 def strength(role: str, path: str) -> float:
-    """How surely a column's name means a role: 3 by a usual name, 0 not at all.
+    """How strongly a column's name suggests a role: 3 for a usual name, 0 for no relation.
 
     >>> strength("task", "task_id"), strength("task", "doc.id"), strength("outcome", "is_ok")
     (3.0, 2.5, 1.2)
@@ -923,7 +928,7 @@ def strength(role: str, path: str) -> float:
 
 
 def _derived_columns(columns: Mapping[str, set[str]]) -> set[str]:
-    """The columns among these that are made of others."""
+    """The columns that are made of other ones."""
     several = {
         name for name in columns if all(part != name and part in columns for part in parts(name))
     }
